@@ -29,7 +29,7 @@ def measure(pattern: str, every: int) -> dict[str, Any]:
     import numba  # noqa: F401
 
     import colkern as ck
-    from colkern.cpu.whole_files import compilations
+    from colkern.cache import compilations
     from tests.corpus.cases import CASES
 
     milliseconds, refused = {}, []

@@ -51,7 +51,9 @@ COMMANDS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status."""
-    _escape_unencodable()
+    # Escape characters that the encoding of the terminal or pipe does not have.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         options = command_parser(COMMANDS).parse_args(arguments)
         status: int | None = options.run(options)
@@ -61,25 +63,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report(error)
         return BAD_USE
     except BrokenPipeError:
-        return _closed_output()
+        # The reader of a pipe has gone: leave Python nothing to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (*DATA_ERRORS, RuntimeError) as error:
         report(error)
         return BAD_DATA
     except KeyboardInterrupt:
         return INTERRUPTED
     return status or 0
-
-
-def _escape_unencodable() -> None:
-    """Escape characters that the encoding of the terminal or pipe does not have."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _closed_output() -> int:
-    """The reader of a pipe has gone: leave Python nothing to flush."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 if __name__ == "__main__":

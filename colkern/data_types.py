@@ -358,19 +358,13 @@ class RunEndEncoded(trees.NestedType):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Extension(trees.NestedType):
-    """A name and a serialized parameter on top of a storage type. No code runs because of it.
+    """A name and a serialized parameter on top of a storage type. No code runs because of it."""
 
-    Args:
-        storage_type: The type of what is stored.
-        extension_name: The name.
-        extension_metadata: The parameter.
-        has_metadata: Whether a field of the type states the parameter; some writers leave an empty one
-            out. Not compared by `==`.
-    """
-
-    storage_type: DataType
-    extension_name: str
-    extension_metadata: bytes = b""
+    storage_type: DataType  #: The type of what is stored.
+    extension_name: str  #: The name.
+    extension_metadata: bytes = b""  #: The parameter.
+    #: Whether a field of the type states the parameter; some writers leave an empty one out. Not
+    #: compared by `==`.
     has_metadata: bool = dataclasses.field(default=True, compare=False)
 
     @property

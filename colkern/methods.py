@@ -205,7 +205,7 @@ def array_to_dlpack(
 
 def dlpack_device(self: Array) -> tuple[int, int]:
     """The kind of the device, by DLPack's numbers, and which one of them."""
-    from colkern.interchange.device_types import CPU, CUDA
+    from colkern.interchange.abi import CPU, CUDA
 
     device = self.device
     return (CPU if device.kind == "cpu" else CUDA), device.ordinal

@@ -4,10 +4,9 @@ Beside the classes: their values as Python objects, equality and printing.
 """
 
 from colkern.arrays.array import UNKNOWN, Array
-from colkern.arrays.batch import RecordBatch
+from colkern.arrays.batch import RecordBatch, RecordBatchStream, cannot_be_pickled
 from colkern.arrays.chunked import ChunkedArray
 from colkern.arrays.column import Column
-from colkern.arrays.stream import RecordBatchStream, cannot_be_pickled
 from colkern.arrays.table import Table
 from colkern.arrays.tabular import Tabular, no_numpy_array
 

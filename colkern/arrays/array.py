@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from colkern.arrays.column import Column
-from colkern.arrays.positions import slice_bounds
 from colkern.errors import InvalidArrowError
-from colkern.integers import integer
+from colkern.integers import integer, slice_bounds
 from colkern.layouts import Extent, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, Device, Items
 from colkern.memory import UNKNOWN as UNKNOWN
@@ -25,7 +24,7 @@ from colkern.targets import target_of
 
 if TYPE_CHECKING:
     from colkern import methods
-    from colkern.arrays.positions import Chosen
+    from colkern.arrays.tabular import Chosen
 
 
 class Array(Column):
@@ -301,18 +300,16 @@ class Array(Column):
         position = self.layout.position(role)
         spec, buffer = self.layout.buffers[position], self.buffers[position]
         if self.length == 0 or buffer is None:
-            return self._no_items(int(spec.extent is Extent.SLOTS_AND_ONE), spec.dtype)
+            # The items of an absent buffer, on the device of the others: that many zeros.
+            count = int(spec.extent is Extent.SLOTS_AND_ONE)
+            if self.device != HOST:
+                return target_of(self.device).table([0] * count, spec.dtype)
+            none = np.zeros(count, spec.dtype)
+            none.flags.writeable = False
+            return none
         items = buffer.view(spec.dtype, spec.items(self.length), self.offset * spec.dtype.itemsize)
         self._kept_items = (role, items)
         return items
-
-    def _no_items(self, count: int, dtype: np.dtype[Any]) -> Items:
-        """The items of an absent buffer, on the device of the others: that many zeros."""
-        if self.device != HOST:
-            return target_of(self.device).table([0] * count, dtype)
-        none = np.zeros(count, dtype)
-        none.flags.writeable = False
-        return none
 
     @property
     def data_buffers(self) -> tuple[Buffer | None, ...]:

@@ -1,25 +1,27 @@
-"""`RecordBatch`: columns of one length under a schema.
+"""`RecordBatch`: columns of one length under a schema; `RecordBatchStream`: an iterator over batches.
 
 Columnar format 1.5: "Encapsulated message format".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from colkern.arrays.array import Array
-from colkern.arrays.positions import slice_bounds
-from colkern.arrays.tabular import Tabular
+from colkern.arrays.tabular import Tabular, no_numpy_array
 from colkern.errors import InvalidArrowError
 from colkern.forks import Lock
-from colkern.integers import integer
+from colkern.integers import integer, slice_bounds
+from colkern.memory import Device
+from colkern.names import PublicNames
 from colkern.schema import Field, Schema, same_type
 
 if TYPE_CHECKING:
     from colkern import methods
     from colkern.arrays.chunked import ChunkedArray
-    from colkern.arrays.positions import Chosen
+    from colkern.arrays.tabular import Chosen
+
 
 # In the place of a column's position: the lock for all of them.
 _ALL_COLUMNS = -1
@@ -193,3 +195,52 @@ def _check_column(field: Field, column: Array, length: int) -> None:
         raise InvalidArrowError(f"array of {column.type} under {field}", place=field.name)
     if column.length != length:
         raise InvalidArrowError(f"{column.length} values in {length} rows", place=field.name)
+
+
+class RecordBatchStream(PublicNames):
+    """A schema and an iterator over batches of it; can be consumed once.
+
+    Args:
+        schema: The schema of every batch.
+        batches: The batches.
+        device: The device of their bytes; None if it is not known before they are pulled.
+    """
+
+    if TYPE_CHECKING:
+        __arrow_c_schema__ = methods.schema_capsule
+        __arrow_c_stream__ = methods.stream_capsule
+        __arrow_c_device_stream__ = methods.device_stream_capsule
+
+    def __init__(
+        self, schema: Schema, batches: Iterable[RecordBatch], device: Device | None = None
+    ) -> None:
+        self.schema = schema
+        self.device = device
+        self._batches = iter(batches)
+        # What compiled code was handed of it, kept alive while that runs.
+        self._record: Any = None
+
+    def __iter__(self) -> Iterator[RecordBatch]:
+        return self._batches
+
+    def __next__(self) -> RecordBatch:
+        return next(self._batches)
+
+    def read_all(self) -> list[RecordBatch]:
+        """All batches that are left."""
+        return list(self._batches)
+
+    def __reduce__(self) -> Any:
+        raise cannot_be_pickled(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        raise no_numpy_array(self)
+
+
+def cannot_be_pickled(obj: Any) -> TypeError:
+    """The error of whoever pickles or copies what reads an open source."""
+    return TypeError(
+        f"a {type(obj).__name__} cannot be pickled or copied, since it reads an open source: pickle its "
+        "batches, or open the source where they are needed"
+    )

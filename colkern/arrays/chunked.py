@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from colkern.arrays.array import Array
 from colkern.arrays.column import Column
-from colkern.arrays.positions import slice_bounds
-from colkern.integers import integer
+from colkern.integers import integer, slice_bounds
 from colkern.memory import HOST, Device
 from colkern.schema import DataType, same_type
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from colkern import methods
-    from colkern.arrays.positions import Chosen
+    from colkern.arrays.tabular import Chosen
 
 
 class ChunkedArray(Column):

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar, overload
 from colkern.arrays.array import Array
 from colkern.arrays.batch import RecordBatch
 from colkern.arrays.chunked import ChunkedArray, chunks_of, cut_alike, cut_at, cut_out
-from colkern.arrays.positions import slice_bounds
 from colkern.arrays.tabular import Tabular
 from colkern.errors import InvalidArrowError
+from colkern.integers import slice_bounds
 from colkern.schema import Field, Schema, same_type
 
 if TYPE_CHECKING:
     from colkern import methods
-    from colkern.arrays.positions import Chosen
+    from colkern.arrays.tabular import Chosen
 
 
 class Table(Tabular):

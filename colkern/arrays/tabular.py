@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from colkern.integers import integer
@@ -13,7 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
+    from numpy.typing import NDArray
+
     from colkern import methods
+    from colkern.arrays.column import Column
+
+    Chosen: TypeAlias = slice | Column | Sequence[Any] | NDArray[Any]
+    """A slice, a mask or positions; columns of other libraries are taken too."""
 
 Rows = TypeVar("Rows", bound="Tabular")
 Keys: TypeAlias = int | str | Iterable[int | str]

@@ -84,8 +84,7 @@ def _first_rows(reader: StreamReader | FileReader, rows: int) -> Iterator[Record
 
 
 def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[int]) -> None:
-    from colkern.commands.printed_values import json_value
-    from colkern.commands.utc_stamps import marked
+    from colkern.commands.printed_values import json_value, marked
 
     names = [schema.fields[position].name for position in positions]
     if len(set(names)) < len(names):
@@ -186,7 +185,7 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
 
     from colkern.arrays.display import MOST_MEMBERS, cell_text
     from colkern.arrays.values import preview
-    from colkern.commands.utc_stamps import marked
+    from colkern.commands.printed_values import marked
 
     values: list[object] = []
     for batch in batches:

@@ -1,9 +1,10 @@
-"""Values of columns, as `to_pylist` gives them, in JSON."""
+"""Values of columns, as `to_pylist` gives them, in JSON and on terminals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,10 +12,91 @@ from uuid import UUID
 
 import numpy as np
 
+from colkern import schema as s
 from colkern.arrays.extension_values import OffsetTimestamp
 from colkern.arrays.values import DayTime, MonthDayNano, Months
-from colkern.commands.utc_stamps import UtcStamp
+from colkern.extensions.canonical import known_parameters
+from colkern.extensions.metadata import TensorParameters
 from colkern.schema import PER_SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class UtcStamp:
+    """An instant in UTC."""
+
+    stamp: np.datetime64
+
+    def __str__(self) -> str:
+        return "NaT" if np.isnat(self.stamp) else f"{self.stamp}Z"
+
+
+def marked(values: list[Any], data_type: s.DataType) -> list[Any]:
+    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth."""
+    # A value of a union does not say which child it belongs to: it is marked if every child that has
+    # scalars of its unit has a time zone.
+    return [_marked(value, data_type) for value in values] if _has_utc(data_type) else values
+
+
+def _has_utc(data_type: s.DataType) -> bool:
+    match data_type:
+        case s.Timestamp():
+            return bool(data_type.timezone)
+        case s.Dictionary():
+            return _has_utc(data_type.value_type)
+        case s.Extension():
+            return _has_utc(data_type.storage_type)
+    return any(_has_utc(field.type) for field in data_type.fields)
+
+
+def _marked(value: Any, data_type: s.DataType) -> Any:
+    match data_type:
+        case s.Dictionary() | s.RunEndEncoded():
+            return _marked(value, data_type.value_type)
+        case s.Extension() if isinstance(value, np.ndarray):
+            return _marked_tensor(value, data_type)
+        case s.Extension():
+            return _marked(value, data_type.storage_type)
+        case _ if isinstance(value, np.datetime64):
+            return UtcStamp(value) if _is_utc(value, data_type) else value
+        case s.Struct() if isinstance(value, dict):
+            types = {field.name: field.type for field in data_type.fields}
+            return {name: _marked(member, types[name]) for name, member in value.items()}
+        case s.Struct() if isinstance(value, list):
+            # Fields that share a name are pairs; of a long struct perhaps only the first are here.
+            pairs = zip(data_type.fields, value, strict=False)
+            return [(name, _marked(member, field.type)) for field, (name, member) in pairs]
+        case s.Map() if isinstance(value, list):
+            key, item = data_type.key_field.type, data_type.item_field.type
+            return [(_marked(pair[0], key), _marked(pair[1], item)) for pair in value]
+        case s.List() | s.LargeList() | s.ListView() | s.LargeListView() | s.FixedSizeList():
+            if isinstance(value, list):
+                return [_marked(member, data_type.value_type) for member in value]
+    return value
+
+
+def _marked_tensor(value: np.ndarray[Any, Any], data_type: s.Extension) -> Any:
+    parameters = known_parameters(data_type)
+    if not isinstance(parameters, TensorParameters) or not _has_utc(parameters.value_type):
+        return value
+    item_type = parameters.value_type
+    return np.frompyfunc(lambda item: _marked(item, item_type), 1, 1)(value)
+
+
+def _is_utc(value: np.datetime64, data_type: s.DataType) -> bool:
+    if isinstance(data_type, s.Timestamp):
+        return bool(data_type.timezone)
+    if not isinstance(data_type, s.Union):
+        return False
+    unit = np.datetime_data(value)[0]
+    members = [field.type for field in data_type.fields if _scalar_unit(field.type) == unit]
+    return bool(members) and all(map(_has_utc, members))
+
+
+def _scalar_unit(data_type: s.DataType) -> str | None:
+    """The unit of the `numpy.datetime64` that stand for values of a type; None if none do."""
+    if isinstance(data_type, s.Date):
+        return "D" if data_type.unit == "day" else "ms"
+    return data_type.unit if isinstance(data_type, s.Timestamp) else None
 
 
 def json_value(value: Any) -> Any:

@@ -108,7 +108,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _for_processor() -> list[_Work]:
-    from colkern.cpu.warming import warm
+    from colkern.cpu.compiler import warm
     from colkern.kernels import KERNELS
 
     return [_Work(name, len(list(kernel.variants())), warm) for name, kernel in KERNELS.items()]

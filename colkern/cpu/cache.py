@@ -31,10 +31,9 @@ from numba.core.serialize import dumps
 from numba.core.types import Type
 from numba.core.typing import Signature
 
-from colkern.cache import cache_dir
+from colkern.cache import COUNTS, FILES, cache_dir, read_whole, write_whole
 from colkern.cpu.content import content_hash, is_shared
 from colkern.cpu.extensions import extensions_key
-from colkern.cpu.whole_files import COUNTS, FILES, read_whole, write_whole
 
 # The one symbol of machine code that a module of Numba defines only once it is imported.
 _HASH_SECRET = b"_numba_hashsecret"

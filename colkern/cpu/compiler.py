@@ -18,6 +18,7 @@ import numpy as np
 from numba.core.compiler import Compiler
 from numba.np.numpy_support import from_dtype
 
+from colkern.cache import compilations
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
@@ -26,7 +27,7 @@ from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.cpu.embedded_cache import EmbeddedCache, is_kept
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
-from colkern.kernels.kernel import HELPERS, Kernel
+from colkern.kernels.kernel import HELPERS, KERNELS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__, None) for plain in PRIMITIVES}
@@ -150,3 +151,13 @@ def _type_of(argument: Argument) -> Any:
     if argument.array:
         return numba.types.Array(from_dtype(dtype), 1, "C", readonly=not argument.written)
     return numba.float64 if dtype.kind == "f" else numba.int64
+
+
+def warm(name: str) -> dict[str, int]:
+    """Have every variant of one kernel compiled, or found in the cache; how many were which."""
+    before = compilations()
+    kernel = KERNELS[name]
+    dispatcher = compile_kernel(kernel)
+    for variant in kernel.variants():
+        dispatcher.compile(signature(variant))
+    return {what: count - before[what] for what, count in compilations().items()}

@@ -19,11 +19,10 @@ from numba.core.compiler import CompileResult
 from numba.core.cpu import CPUContext
 from numba.core.serialize import dumps
 
-from colkern.cache import cache_dir
+from colkern.cache import cache_dir, read_whole, write_whole
 from colkern.cpu.cache import UNUSABLE, bare_environment, compiler_key
 from colkern.cpu.embedded import EmbeddedLibrary
 from colkern.cpu.sources import source_key
-from colkern.cpu.whole_files import read_whole, write_whole
 
 _HELPERS = "colkern.kernels"
 

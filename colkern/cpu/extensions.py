@@ -48,7 +48,13 @@ def extensions_key(arguments: Iterable[object]) -> str:
     """A hash of all that has been registered with Numba outside it and colkern."""
     # What entry points register (`numba_extensions`) counts only if an argument's type is from there: Numba
     # loads it when something is compiled, not in a process that finds everything compiled.
-    _look_at_new_ones()
+    # Note what was registered by which package.
+    with _looking:
+        for number, source in enumerate(_SOURCES):
+            entries = list(source())
+            for entry in entries[_seen[number] :]:
+                _note(entry)
+            _seen[number] = len(entries)
     if not _registered:
         return ""
     installed = _by_entry_points()
@@ -62,16 +68,6 @@ _looking = Lock()
 _seen: list[int] = [0] * len(_SOURCES)
 _registered: dict[str, list[object]] = defaultdict(list)
 _contents: dict[tuple[str, int], str] = {}
-
-
-def _look_at_new_ones() -> None:
-    """Note what was registered by which package."""
-    with _looking:
-        for number, source in enumerate(_SOURCES):
-            entries = list(source())
-            for entry in entries[_seen[number] :]:
-                _note(entry)
-            _seen[number] = len(entries)
 
 
 def _note(entry: object) -> None:

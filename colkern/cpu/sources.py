@@ -16,8 +16,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from colkern.cache import cache_dir
-from colkern.cpu.whole_files import read_whole, write_whole
+from colkern.cache import cache_dir, read_whole, write_whole
 
 _TICK_NS = 2_000_000_000
 """File systems may give two writes within this time the same time."""

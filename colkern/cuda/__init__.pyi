@@ -1,10 +1,8 @@
 # The public names, for type checkers and for `late_names`, which imports each when it is first used.
 
-from colkern.cuda.counting import (
+from colkern.cuda.memory import (
     Transfers as Transfers,
     count_transfers as count_transfers,
-)
-from colkern.cuda.memory import (
     is_available as is_available,
 )
 from colkern.operations.moving import (

@@ -27,8 +27,8 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import DTypeLike
 
-from colkern.cuda.assembling import CUBIN
 from colkern.cuda.driver import has_device
+from colkern.cuda.toolkit import CUBIN
 from colkern.errors import DeviceUnavailableError
 from colkern.forks import hold_over_forks
 from colkern.names import why_missing

@@ -16,12 +16,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from colkern.cache import cache_dir
+from colkern.cache import COUNTS, FILES, cache_dir, read_whole, write_whole
 from colkern.cpu.sources import source_key
-from colkern.cpu.whole_files import COUNTS, FILES, read_whole, write_whole
 from colkern.cuda import adapter
-from colkern.cuda.assembling import assembled, ptxas
-from colkern.cuda.libraries import find_library
+from colkern.cuda.toolkit import assembled, find_library, ptxas
 from colkern.forks import cached_property
 
 Types = Sequence[tuple[str, bool]]

@@ -5,22 +5,109 @@ The pool, the current device and the current stream are the user's, as CuPy has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from colkern.cuda import adapter, stand_in
-from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.cupy_library import cupy_library
 from colkern.cuda.device_library import ArrayLibrary, DeviceLibrary
 from colkern.errors import DeviceUnavailableError, LimitExceededError
-from colkern.memory import HOST, Device
+from colkern.memory import ALIGNMENT, HOST, Device
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from colkern.targets import Items
+
+
+@dataclass
+class Transfers:
+    """Copies between host and device.
+
+    Args:
+        bytes_to_device: Bytes that went to a device.
+        copies_to_device: In how many copies.
+        bytes_to_host: Bytes that came from a device.
+        copies_to_host: In how many copies.
+    """
+
+    bytes_to_device: int = 0
+    copies_to_device: int = 0
+    bytes_to_host: int = 0
+    copies_to_host: int = 0
+
+
+_lock = threading.Lock()
+_counting: list[Transfers] = []
+
+
+@contextmanager
+def count_transfers() -> Iterator[Transfers]:
+    """Count the copies of this process between host and device, in all of its threads.
+
+    Counted are those of colkern: bodies of messages, arrays that are moved, results that operations
+    fetch to decide on. A copy counts when it is asked for.
+    """
+    counted = Transfers()
+    with _lock:
+        _counting.append(counted)
+    try:
+        yield counted
+    finally:
+        with _lock:
+            # By identity: two of them may have counted the same.
+            _counting[:] = [other for other in _counting if other is not counted]
+
+
+def count_to_device(size: int) -> None:
+    """Count a copy of `size` bytes to a device."""
+    if _counting:
+        with _lock:
+            for counted in _counting:
+                counted.bytes_to_device += size
+                counted.copies_to_device += 1
+
+
+def count_to_host(size: int) -> None:
+    """Count a copy of `size` bytes from a device."""
+    if _counting:
+        with _lock:
+            for counted in _counting:
+                counted.bytes_to_host += size
+                counted.copies_to_host += 1
+
+
+class Placement(NamedTuple):
+    """Places in a block.
+
+    Args:
+        starts: Where each buffer begins, a multiple of 64.
+        size: The bytes of the block, a multiple of 64.
+    """
+
+    starts: list[int]
+    size: int
+
+
+def padded(size: int) -> int:
+    """The next multiple of 64."""
+    return size + -size % ALIGNMENT
+
+
+def placed(sizes: Sequence[int]) -> Placement:
+    """Places for buffers of those sizes, one after the other."""
+    starts, end = [], 0
+    for size in sizes:
+        starts.append(end)
+        end += padded(size)
+    return Placement(starts, end)
 
 
 def library() -> DeviceLibrary:
@@ -144,3 +231,38 @@ def _allocated(make: Callable[[int, DTypeLike], Items], count: int, dtype: DType
         return make(count, dtype)
     except MemoryError as error:
         raise LimitExceededError(f"device memory: {error}") from error
+
+
+class InUse:
+    """Keeps the owner of foreign memory alive, until devices have ended the work that reads the memory.
+
+    A kernel that was started over an array may still run when the last reference to the array is dropped.
+    So before the owner is let go of, all streams of the device are waited for: kernels run on whichever
+    stream was current when they were started.
+    """
+
+    __slots__ = ("_ordinals", "_process", "_sharing", "owner")
+
+    def __init__(self, owner: object, ordinals: Iterable[int]) -> None:
+        self.owner = owner
+        self._process = os.getpid()
+        self._sharing = library().sharing
+        self._ordinals = frozenset(ordinals)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_ordinals") and is_told_of(self._process):
+            # A device that is lost reads nothing more.
+            with contextlib.suppress(DeviceUnavailableError):
+                for ordinal in self._ordinals:
+                    self._sharing.finish_device(ordinal)
+
+
+def held(owner: object, device: Device) -> InUse:
+    """The same for the memory of one device."""
+    return InUse(owner, (device.ordinal,))
+
+
+def is_told_of(process: int) -> bool:
+    """Whether CUDA can be told that memory of a process is not used any more."""
+    # A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
+    return os.getpid() == process and not sys.is_finalizing()

@@ -21,10 +21,9 @@ from numpy.typing import NDArray
 
 from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import memory
-from colkern.cuda.counting import count_to_device, count_to_host
 from colkern.cuda.device_library import CopyEvent, CopyStream, DeviceLibrary, Event
 from colkern.cuda.direct_storage import DirectFile
-from colkern.cuda.placement import padded
+from colkern.cuda.memory import count_to_device, count_to_host, padded
 from colkern.errors import LimitExceededError
 from colkern.memory import ALIGNMENT, Device
 
@@ -58,14 +57,10 @@ class Piece(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Device arrays that follow each other in memory: they are copied as one.
+    """Device arrays that follow each other in memory: they are copied as one."""
 
-    Args:
-        bytes: From the begin of the first to the end of the last one.
-        places: The number of each array, and where it begins and ends in `bytes`.
-    """
-
-    bytes: Items
+    bytes: Items  #: From the begin of the first to the end of the last one.
+    #: The number of each array, and where it begins and ends in `bytes`.
     places: list[tuple[int, int, int]]
 
 

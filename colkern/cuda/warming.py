@@ -5,11 +5,11 @@ A kernel whose items are shared by groups of threads is compiled for each size o
 
 from __future__ import annotations
 
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 from colkern.cuda import adapter
 from colkern.cuda.compiler import compile_kernel, parameters
-from colkern.cuda.libraries import find_library
 from colkern.cuda.target import Cut, schedule_for
+from colkern.cuda.toolkit import find_library
 from colkern.errors import DeviceUnavailableError, UnsupportedError
 from colkern.kernels.kernel import KERNELS, Kernel
 from colkern.names import why_missing

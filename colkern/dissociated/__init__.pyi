@@ -7,8 +7,8 @@ from colkern.dissociated.asynchronous import (
     serve_async as serve_async,
 )
 from colkern.dissociated.bounds import (
-    DEFAULT_BOUNDS as DEFAULT_BOUNDS,
     Bounds as Bounds,
+    DEFAULT_BOUNDS as DEFAULT_BOUNDS,
 )
 from colkern.dissociated.connecting import (
     ServiceReader as ServiceReader,
@@ -20,7 +20,7 @@ from colkern.dissociated.server import (
 from colkern.dissociated.serving import (
     serve as serve,
 )
-from colkern.dissociated.shared.arena import (
+from colkern.dissociated.shared.segments import (
     SharedMemory as SharedMemory,
 )
 from colkern.dissociated.traffic import (

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from colkern.closing import OnFailure
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.hello import Hello
 from colkern.dissociated.leases import Frees
+from colkern.dissociated.messages import Hello
 from colkern.dissociated.protocol.client import ClientStream
 from colkern.dissociated.receiving import ReceivedMessages
 from colkern.dissociated.traffic import Traffic

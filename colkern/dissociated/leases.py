@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from colkern.dissociated.body_locations import encode_addresses
+from colkern.dissociated.messages import encode_addresses
 
 _MOST_ADDRESSES = 1 << 16
 """The limit of addresses in one message."""
@@ -70,7 +70,12 @@ class Frees:
                 return
             try:
                 if not self._send_waiting():
-                    self._try_later()
+                    # Send later from a thread: no further call may come.
+                    timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
+                    timer.daemon = True
+                    # There are no new threads while the process ends; that frees all.
+                    with contextlib.suppress(RuntimeError):
+                        timer.start()
                     return
                 if self._is_over and not self._in_use:
                     self._close()
@@ -82,14 +87,6 @@ class Frees:
         """The stream is over: the connection is closed as soon as nothing of it is in use."""
         self._is_over = True
         self.send()
-
-    def _try_later(self) -> None:
-        """Send later from a thread: no further call may come."""
-        timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
-        timer.daemon = True
-        # There are no new threads while the process ends; that frees all.
-        with contextlib.suppress(RuntimeError):
-            timer.start()
 
     def _send_waiting(self) -> bool:
         while self._waiting:

@@ -14,16 +14,15 @@ from typing import Literal
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.metadata_messages import metadata_prefix
+from colkern.dissociated.messages import BodyType, body_tag, metadata_prefix
 from colkern.dissociated.protocol.server import ServerStream
-from colkern.dissociated.tags import BodyType, body_tag
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Announcer, Connection, Frame, FrameKind
 from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.batch_messages import BatchMessages
+from colkern.ipc.writing.data import WriteOptions
 from colkern.ipc.writing.fetching import Chunk
 from colkern.ipc.writing.messages import Body, Message
-from colkern.ipc.writing.options import WriteOptions
 from colkern.memory import Buffer
 
 _FAILURE_BYTES = 4096

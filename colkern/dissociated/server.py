@@ -15,8 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from colkern.closing import Closing, OnFailure
-from colkern.dissociated.hello import UNKNOWN, Hello, parse_hello
-from colkern.dissociated.pairing import Pairing
+from colkern.dissociated.messages import UNKNOWN, Hello, parse_hello
 from colkern.dissociated.protocol.server import ServerStream
 from colkern.dissociated.sending import (
     Sending,
@@ -25,7 +24,7 @@ from colkern.dissociated.sending import (
     encode_failure,
     messages_of,
 )
-from colkern.dissociated.sharing import SharedBytes, SharedMessages
+from colkern.dissociated.sharing import Pairing, SharedBytes, SharedMessages
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import (

@@ -10,14 +10,14 @@ import secrets
 from typing import Any, Literal
 
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
+from colkern.dissociated.messages import BodyType
 from colkern.dissociated.sending import StreamOptions, Streams
 from colkern.dissociated.server import Server, Service
 from colkern.dissociated.sources import Catalogue, Source
-from colkern.dissociated.tags import BodyType
 from colkern.dissociated.transports import transport_of
 from colkern.dissociated.uri import ServiceUri, parse_address
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.writing.options import WriteOptions
+from colkern.ipc.writing.data import WriteOptions
 
 DEFAULT_MAX_CONNECTIONS = 512
 

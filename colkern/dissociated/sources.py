@@ -39,7 +39,9 @@ class Catalogue:
 
     def _opened(self, source: Source) -> RecordBatchStream:
         if isinstance(source, str | os.PathLike):
-            return _opened_file(source, self._limits)
+            # A file, mapped so that its buffers can be announced where they are.
+            mapped = _mapped_file(source)
+            return _opened_bytes(source if mapped is None else mapped, self._limits)
         if self._is_asked_again and _gives_once(source):
             with self._lock:
                 if id(source) in self._taken:
@@ -134,12 +136,6 @@ def _finder(sources: object) -> Callable[[bytes], Source]:
 
 def _gives_once(source: Source) -> bool:
     return hasattr(source, "__next__")
-
-
-def _opened_file(path: str | os.PathLike[str], limits: Limits) -> RecordBatchStream:
-    """A file, mapped so that its buffers can be announced where they are."""
-    mapped = _mapped_file(path)
-    return _opened_bytes(path if mapped is None else mapped, limits)
 
 
 def _mapped_file(path: str | os.PathLike[str]) -> Buffer | None:

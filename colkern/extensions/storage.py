@@ -86,7 +86,7 @@ def _is_typed_value(type_: s.DataType) -> bool:
         return _is_shredded_field(type_.value_field)
     if isinstance(type_, s.Struct):
         return all(map(_is_shredded_field, type_.fields))
-    return _is_variant_primitive(type_)
+    return _VARIANT_PRIMITIVES.get(type(type_), lambda _: False)(type_)
 
 
 def _is_shredded_field(field: s.Field) -> bool:
@@ -115,7 +115,3 @@ def _is_uuid(type_: s.Extension) -> bool:
         and type_.storage_type == s.fixed_size_binary(16)
         and not type_.extension_metadata
     )
-
-
-def _is_variant_primitive(type_: s.DataType) -> bool:
-    return _VARIANT_PRIMITIVES.get(type(type_), lambda _: False)(type_)

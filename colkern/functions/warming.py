@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern import schema as s
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 from colkern.functions.row_functions import all_functions
 from colkern.operations.creation import nulls
 

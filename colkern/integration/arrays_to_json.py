@@ -26,11 +26,9 @@ from colkern.arrays.slots import (
     views_at,
 )
 from colkern.errors import InvalidArrowError, UnsupportedError, placed
-from colkern.integration.arrays_from_json import values_of
+from colkern.integration.arrays_from_json import check_positions, values_of
 from colkern.integration.comparison import array_difference
-from colkern.integration.entries import Json
-from colkern.integration.json_values import HEX, integer_codec, to_hex, value_codec
-from colkern.integration.positions import check_positions
+from colkern.integration.json_values import HEX, Json, integer_codec, to_hex, value_codec
 from colkern.ipc.fields import WireField
 from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, Role
 from colkern.memory import EMPTY, Buffer

@@ -26,8 +26,7 @@ from colkern.arrays.slots import (
     valid_at,
 )
 from colkern.arrays.values import preview
-from colkern.errors import DifferenceError, placed
-from colkern.integration.entries import shown
+from colkern.errors import DifferenceError, placed, shown
 from colkern.layouts import LayoutKind, Role
 from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, Union, same_type
 

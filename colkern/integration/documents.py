@@ -17,8 +17,8 @@ from colkern.arrays import RecordBatch
 from colkern.errors import InvalidArrowError, LimitExceededError, placed
 from colkern.integration.arrays_from_json import JsonDictionaries, named_array_from_json
 from colkern.integration.arrays_to_json import WrittenDictionaries, column_to_json
-from colkern.integration.entries import Entry, Json
 from colkern.integration.json_schemas import schema_from_json, schema_to_json
+from colkern.integration.json_values import Entry, Json
 from colkern.ipc.writing.schemas import wire_schema_of
 from colkern.schema import Schema
 

@@ -4,20 +4,10 @@ from colkern.interchange.arrays import (
     export_array as export_array,
     export_batch as export_batch,
 )
-from colkern.interchange.cuda_arrays import (
-    cuda_array_interface as cuda_array_interface,
-    from_cuda_array as from_cuda_array,
-)
 from colkern.interchange.device_arrays import (
     export_device_array as export_device_array,
     export_device_batch as export_device_batch,
-)
-from colkern.interchange.device_streams import (
     export_device_stream as export_device_stream,
-)
-from colkern.interchange.dlpack import (
-    export_tensor as export_tensor,
-    from_dlpack as from_dlpack,
 )
 from colkern.interchange.importing import (
     import_array as import_array,
@@ -34,4 +24,10 @@ from colkern.interchange.schemas import (
 from colkern.interchange.streams import (
     export_chunks as export_chunks,
     export_stream as export_stream,
+)
+from colkern.interchange.tensors import (
+    cuda_array_interface as cuda_array_interface,
+    export_tensor as export_tensor,
+    from_cuda_array as from_cuda_array,
+    from_dlpack as from_dlpack,
 )

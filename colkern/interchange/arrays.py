@@ -27,7 +27,7 @@ from colkern.interchange.abi import (
     struct_at,
     words_at,
 )
-from colkern.interchange.exported import Export
+from colkern.interchange.native import Export
 from colkern.interchange.schemas import export_schema
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer

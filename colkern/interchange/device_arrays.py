@@ -10,22 +10,28 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.cuda import memory
 from colkern.cuda.device_library import Event
-from colkern.cuda.foreign import held
+from colkern.cuda.memory import held
 from colkern.errors import InvalidArrowError, UnsupportedError, placed
 from colkern.interchange.abi import (
+    CPU,
+    CUDA_HOST,
     WORD,
     ArrayStruct,
     DeviceArrayStruct,
+    DeviceStreamStruct,
     Imported,
     address_of,
     children_at,
+    device_of_type,
     struct_at,
+    type_of_device,
     words_at,
 )
 from colkern.interchange.arrays import (
@@ -39,8 +45,9 @@ from colkern.interchange.arrays import (
     sizes_at,
     struct_of,
 )
-from colkern.interchange.device_types import CPU, CUDA_HOST, device_of_type, type_of_device
+from colkern.interchange.native import Export
 from colkern.interchange.schemas import export_schema
+from colkern.interchange.streams import Producer, functions_of
 from colkern.layouts import Extent
 from colkern.memory import ALIGNMENT, HOST, Buffer, Device, Items
 from colkern.schema import Dictionary, Field
@@ -131,19 +138,16 @@ class _DeviceArrayExport(ArrayExport):
         if self.device == HOST:
             return super().buffer_address(buffer)
         if buffer is None or buffer.size == 0:
-            return self._zeros_address()
+            if self.zeros is None:
+                with memory.current(self.device):
+                    self.zeros = Buffer(memory.allocate(ALIGNMENT, np.uint8), self.device)
+            return self.zeros.address
         if buffer.device != self.device:
             raise UnsupportedError(
                 f"bytes live on {buffer.device} where others live on {self.device}; a device array is "
                 "on one device: move them together first"
             )
         return buffer.address
-
-    def _zeros_address(self) -> int:
-        if self.zeros is None:
-            with memory.current(self.device):
-                self.zeros = Buffer(memory.allocate(ALIGNMENT, np.uint8), self.device)
-        return self.zeros.address
 
     def null_count(self, source: Array) -> int:
         # cuDF takes it at its word, and -1 for no nulls.
@@ -280,3 +284,57 @@ def _lengths_in(field: Field, struct: ArrayStruct) -> Iterator[tuple[int, int]]:
     storage = field.type.storage
     if isinstance(storage, Dictionary):
         yield from _lengths_of(dictionary_field(storage), struct.dictionary)
+
+
+_FUNCTIONS = functions_of(DeviceStreamStruct)
+
+
+def export_device_stream(
+    stream: RecordBatchStream, requested_schema: object = None, /, **kwargs: object
+) -> object:
+    """A capsule named `arrow_device_array_stream`, which consumes the stream as the consumer asks.
+
+    The structure says on which kind of device all batches are. If the stream does not know, its first
+    batch is made now.
+
+    Args:
+        stream: The stream.
+        requested_schema: Not looked at, as by `export_stream`.
+        kwargs: None of them is known; None is taken.
+
+    Raises:
+        UnsupportedError: If a keyword has a value.
+
+    and what the stream raises while its first batch is made now. Errors of later ones reach the consumer as
+    those of `export_stream` do, also one of another kind of device.
+    """
+    require_no_keywords(kwargs)
+    rest, device = (stream, stream.device) if stream.device else _looked_into(stream)
+
+    def move_batch(batch: RecordBatch, address: int) -> None:
+        move_device_batch_to(batch, _device_in_stream(batch, device), address)
+
+    export = Export(DeviceStreamStruct)
+    device_type, _ = type_of_device(device)
+    words = array("q", (device_type, *_FUNCTIONS, export.release, 0))
+    export.anchor(words, Producer(rest.schema, rest, DeviceArrayStruct, move_batch))
+    return export.into_capsule(words)
+
+
+def _looked_into(stream: RecordBatchStream) -> tuple[RecordBatchStream, Device]:
+    """The same batches, and where the first one is."""
+    first = next(stream, None)
+    if first is None:
+        return stream, HOST
+    return RecordBatchStream(stream.schema, chain((first,), stream)), device_of_batch(first)
+
+
+def _device_in_stream(batch: RecordBatch, promised: Device) -> Device:
+    """The device of a batch; only its number may change within a stream."""
+    device = device_of_batch(batch)
+    if device == HOST:
+        # Perhaps it has no bytes.
+        return promised
+    if promised == HOST:
+        raise UnsupportedError(f"a batch on {device} in a stream of batches on {promised}")
+    return device

@@ -18,11 +18,11 @@ from colkern.interchange.abi import (
     DeviceStreamStruct,
     Imported,
     StreamStruct,
+    require_known_type,
     struct_at,
 )
 from colkern.interchange.arrays import HostStructure, empty_array, read_array, read_batch
 from colkern.interchange.device_arrays import device_structure
-from colkern.interchange.device_types import require_known_type
 from colkern.interchange.schemas import field_in, schema_of
 from colkern.interchange.streams import Consumer
 from colkern.schema import Field, Struct

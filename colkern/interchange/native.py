@@ -1,4 +1,8 @@
-"""The release functions of exported structures, as machine code.
+"""Exported structures, the memory that they keep alive, capsules, and release functions as machine code.
+
+Every structure has an *anchor*: a tuple of the objects that must live as long as the structure. Its
+`private_data` is a reference to that tuple, which the native release function drops. Children have
+anchors of their own, so that a consumer may move them out of their parent and keep them longer.
 
 A release function made by ctypes would run Python code, and consumers call release where Python code
 must not run: while an exception is on its way up (the exception would be lost, and the process
@@ -15,9 +19,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from array import array
 from typing import Any, NamedTuple
 
-from colkern.interchange.abi import CAPSULE_NAMES, StructClass
+from colkern.interchange.abi import CAPSULE_NAMES, WORD, StructClass, address_of
 
 
 class Native(NamedTuple):
@@ -153,15 +158,6 @@ def _function_address(function: Any) -> int:
     return address
 
 
-def _name_python_functions(llvm: Any) -> None:
-    """Tell LLVM the addresses; its own search misses a Python library that was loaded privately."""
-    for name in _PYTHON_FUNCTIONS:
-        llvm.add_symbol(name, _function_address(getattr(ctypes.pythonapi, name)))
-    public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
-    name = "Py_IsFinalizing" if public else "_Py_IsFinalizing"
-    llvm.add_symbol("colkern_is_finalizing", _function_address(getattr(ctypes.pythonapi, name)))
-
-
 @functools.cache
 def native() -> dict[StructClass, Native]:
     """The compiled functions of each structure; compiled when first asked for (some 10 ms)."""
@@ -169,7 +165,12 @@ def native() -> dict[StructClass, Native]:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _name_python_functions(llvm)
+    # Tell LLVM the addresses; its own search misses a Python library that was loaded privately.
+    for name in _PYTHON_FUNCTIONS:
+        llvm.add_symbol(name, _function_address(getattr(ctypes.pythonapi, name)))
+    public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
+    name = "Py_IsFinalizing" if public else "_Py_IsFinalizing"
+    llvm.add_symbol("colkern_is_finalizing", _function_address(getattr(ctypes.pythonapi, name)))
     module = llvm.parse_assembly(_SHARED + "".join(map(_source, CAPSULE_NAMES)))
     module.verify()
     machine = llvm.Target.from_default_triple().create_target_machine()
@@ -185,3 +186,50 @@ def native() -> dict[StructClass, Native]:
     }
     engine.detach()
     return functions
+
+
+_take_reference = ctypes.PYFUNCTYPE(None, ctypes.py_object)(("Py_IncRef", ctypes.pythonapi))
+_new_capsule = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
+)(("PyCapsule_New", ctypes.pythonapi))
+_set_context = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(
+    ("PyCapsule_SetContext", ctypes.pythonapi)
+)
+
+
+class Export:
+    """Structures in the making, a root and all below: plain garbage until they are handed over."""
+
+    __slots__ = ("_anchors", "_cls", "_private", "release")
+
+    def __init__(self, cls: StructClass) -> None:
+        self._cls = cls
+        self._private = cls._fields.index("private_data")
+        self._anchors: list[tuple[object, ...]] = []
+        self.release = native()[cls].release
+
+    def anchor(self, words: array[int], *kept: object) -> None:
+        """Let the structure at the start of `words` keep `words` and `kept` alive."""
+        anchor = (words, *kept)
+        words[self._private] = id(anchor)
+        self._anchors.append(anchor)
+
+    # References first: an interrupt in between then leaves memory behind, and no dangling pointer.
+    def _hand_over(self) -> None:
+        for anchor in self._anchors:
+            _take_reference(anchor)
+        self._anchors.clear()
+
+    def into_capsule(self, root: array[int]) -> object:
+        """A capsule that owns the structure at the start of `root`."""
+        functions = native()[self._cls]
+        self._hand_over()
+        _take_reference(root)
+        capsule = _new_capsule(address_of(root), functions.name, functions.drop)
+        _set_context(capsule, id(root))
+        return capsule
+
+    def move_to(self, root: array[int], address: int) -> None:
+        """Write the structure at the start of `root` to `address`, whose owner must release it."""
+        self._hand_over()
+        ctypes.memmove(address, address_of(root), len(self._cls._fields) * WORD)

@@ -6,6 +6,7 @@ C Data interface: "The ArrowSchema structure".
 from __future__ import annotations
 
 import ctypes
+import struct
 from array import array
 from collections.abc import Mapping
 from functools import lru_cache
@@ -23,9 +24,9 @@ from colkern.interchange.abi import (
     pointer_in,
     struct_at,
 )
-from colkern.interchange.exported import Export
 from colkern.interchange.format_strings import format_of, type_of
-from colkern.interchange.key_values import decode_key_values, encode_key_values
+from colkern.interchange.native import Export
+from colkern.key_values import metadata_of, pairs_of
 from colkern.schema import (
     DataType,
     Dictionary,
@@ -37,6 +38,43 @@ from colkern.schema import (
     field_from_wire,
     field_to_wire,
 )
+
+_INT = struct.Struct("=i")
+
+
+def encode_key_values(metadata: Mapping[bytes, bytes]) -> bytes:
+    """The pairs as one run of bytes."""
+    pairs = pairs_of(metadata)
+    parts = [_INT.pack(len(pairs))]
+    for pair in pairs:
+        for text in pair:
+            parts += (_INT.pack(len(text)), text)
+    return b"".join(parts)
+
+
+class _Cursor:
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def take(self, size: int) -> bytes:
+        taken = ctypes.string_at(self.address, size)
+        self.address += size
+        return taken
+
+    def count(self) -> int:
+        (value,) = _INT.unpack(self.take(_INT.size))
+        if value < 0:
+            raise InvalidArrowError(f"metadata has a count or length of {value}")
+        return int(value)
+
+
+def decode_key_values(address: int) -> Mapping[bytes, bytes] | None:
+    """The pairs at `address`; None if there are none."""
+    cursor = _Cursor(address)
+    return metadata_of(
+        [(cursor.take(cursor.count()), cursor.take(cursor.count())) for _ in range(cursor.count())]
+    )
+
 
 MAX_NESTING = 64
 

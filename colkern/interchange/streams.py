@@ -1,6 +1,6 @@
 """Streams of record batches as `ArrowArrayStream` structures, both ways; batches are not copied.
 
-`colkern.interchange.device_streams` has the same for `ArrowDeviceArrayStream`, by what is here.
+`colkern.interchange.device_arrays` has the same for `ArrowDeviceArrayStream`, by what is here.
 
 C Stream interface: "Structure definition", "Thread safety", "Error handling".
 """
@@ -29,7 +29,7 @@ from colkern.interchange.abi import (
     struct_bytes,
 )
 from colkern.interchange.arrays import move_part_to
-from colkern.interchange.exported import Export
+from colkern.interchange.native import Export
 from colkern.interchange.schemas import move_schema_to, read_field
 from colkern.schema import DataType, Field, Schema, same_type
 
@@ -104,7 +104,10 @@ class Producer:
         except BaseException as error:  # noqa: BLE001
             text = f"{type(error).__name__}: {error}".replace("\0", "?")
             self._error = ctypes.create_string_buffer(text.encode(errors="replace"))
-            return _error_number(error)
+            for cls, number in _ERROR_NUMBERS.items():
+                if isinstance(error, cls):
+                    return number
+            return (error.errno if isinstance(error, OSError) else None) or errno.EIO
         return 0
 
     def error_text(self) -> int | None:
@@ -120,13 +123,6 @@ def _check_types(schema: Schema, promised: Schema) -> None:
     if len(types) != len(expected) or not all(map(same_type, types, expected)):
         given, declared = (", ".join(map(str, each)) for each in (schema, promised))
         raise InvalidArrowError(f"batch of {given} in a stream of {declared}")
-
-
-def _error_number(error: BaseException) -> int:
-    for cls, number in _ERROR_NUMBERS.items():
-        if isinstance(error, cls):
-            return number
-    return (error.errno if isinstance(error, OSError) else None) or errno.EIO
 
 
 _ERROR_NUMBERS: dict[type[BaseException], int] = {

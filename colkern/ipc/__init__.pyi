@@ -20,27 +20,23 @@ from colkern.ipc.reading.summaries import (
 from colkern.ipc.reading.tables import (
     read_table as read_table,
 )
-from colkern.ipc.tensors.compressed import (
-    SparseCSCMatrix as SparseCSCMatrix,
-    SparseCSRMatrix as SparseCSRMatrix,
-)
-from colkern.ipc.tensors.coordinates import (
-    SparseCOOTensor as SparseCOOTensor,
-)
 from colkern.ipc.tensors.dense import (
     Tensor as Tensor,
-)
-from colkern.ipc.tensors.fibres import (
-    SparseCSFTensor as SparseCSFTensor,
 )
 from colkern.ipc.tensors.reading import (
     read_tensor as read_tensor,
     read_tensors as read_tensors,
 )
+from colkern.ipc.tensors.sparse import (
+    SparseCOOTensor as SparseCOOTensor,
+    SparseCSCMatrix as SparseCSCMatrix,
+    SparseCSFTensor as SparseCSFTensor,
+    SparseCSRMatrix as SparseCSRMatrix,
+)
 from colkern.ipc.tensors.writing import (
     write_tensor as write_tensor,
 )
-from colkern.ipc.writing.options import (
+from colkern.ipc.writing.data import (
     WriteOptions as WriteOptions,
 )
 from colkern.ipc.writing.writers import (

@@ -17,17 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.ipc.compression import codec_library
 from colkern.kernels.lz4 import BLOCK_WORDS, PLAIN
 
-_MAGIC = 0x184D2204
 _WORD = struct.Struct("<I")
-_SIZE = struct.Struct("<Q")
 
-_VERSION = 1
-_INDEPENDENT, _BLOCK_CHECKSUMS, _CONTENT_SIZE, _CONTENT_CHECKSUM, _DICTIONARY = 32, 16, 8, 4, 1
-_FLAGS_RESERVED, _SIZES_RESERVED = 0b10, 0b1000_1111
-
-_BLOCK_BYTES = {4: 1 << 16, 5: 1 << 18, 6: 1 << 20, 7: 1 << 22}
+_SHORTEST_HEADER, _LONGEST_HEADER = 7, 19
+_FLAGS, _CONTENT_SIZE, _DICTIONARY = 4, 8, 1
+"""The place of the flags in a header, and two of them."""
 
 _IS_PLAIN = 1 << 31
 
@@ -64,24 +61,23 @@ def independent_blocks(frame: Bytes, size: int) -> NDArray[np.uint64]:
 
 def _header(frame: Bytes) -> _Header:
     """The header of a frame; raises as `independent_blocks` does."""
-    if _word(frame, 0) != _MAGIC:
+    start = frame[:_LONGEST_HEADER]
+    try:
+        header = codec_library("lz4.frame").get_frame_info(start)
+    except RuntimeError as error:
+        raise InvalidArrowError(f"damaged LZ4 frame: {error}") from None
+    if header["skippable"]:
         raise InvalidArrowError("LZ4 frame does not begin as one")
-    flags, sizes = _bytes(frame, 4, 2)
-    if flags >> 6 != _VERSION or flags & _FLAGS_RESERVED or sizes & _SIZES_RESERVED:
-        raise InvalidArrowError(f"damaged LZ4 frame: header bytes {flags:#04x}, {sizes:#04x}")
-    if sizes >> 4 not in _BLOCK_BYTES:
-        raise InvalidArrowError(f"damaged LZ4 frame: block size {sizes >> 4}")
-    end = 6 + (8 if flags & _CONTENT_SIZE else 0) + (4 if flags & _DICTIONARY else 0)
-    if _bytes(frame, end, 1)[0] != header_checksum(_bytes(frame, 4, end - 4)):
-        raise InvalidArrowError("damaged LZ4 frame: checksum of the header")
-    if not flags & _INDEPENDENT:
+    if header["block_linked"]:
         raise UnsupportedError("LZ4 frame whose blocks need those before them")
-    if flags & (_BLOCK_CHECKSUMS | _CONTENT_CHECKSUM):
+    if header["block_checksum"] or header["content_checksum"]:
         raise UnsupportedError("LZ4 frame with checksums of its content")
+    flags = start[_FLAGS]
     if flags & _DICTIONARY:
         raise UnsupportedError("LZ4 frame with a dictionary")
-    content_bytes = _SIZE.unpack(_bytes(frame, 6, 8))[0] if flags & _CONTENT_SIZE else None
-    return _Header(_BLOCK_BYTES[sizes >> 4], content_bytes, end + 1)
+    if flags & _CONTENT_SIZE:
+        return _Header(header["block_size"], header["content_size"], _SHORTEST_HEADER + 8)
+    return _Header(header["block_size"], None, _SHORTEST_HEADER)
 
 
 def _blocks(frame: Bytes, header: _Header, size: int) -> Iterator[tuple[int, int, int, int]]:
@@ -108,40 +104,11 @@ def _blocks(frame: Bytes, header: _Header, size: int) -> Iterator[tuple[int, int
 
 
 def _word(frame: Bytes, at: int) -> int:
-    word: int = _WORD.unpack(_bytes(frame, at, _WORD.size))[0]
+    _require(frame, at + _WORD.size)
+    word: int = _WORD.unpack(frame[at : at + _WORD.size])[0]
     return word
-
-
-def _bytes(frame: Bytes, at: int, count: int) -> memoryview:
-    """Bytes of a frame, all of which must be there."""
-    _require(frame, at + count)
-    return frame[at : at + count]
 
 
 def _require(frame: Bytes, end: int) -> None:
     if end > len(frame):
         raise InvalidArrowError(f"LZ4 frame of {len(frame)} bytes ends too early")
-
-
-# The constants of xxHash32; https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
-_PRIMES = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1)
-
-
-def header_checksum(descriptor: memoryview | bytes) -> int:
-    """The second byte of the xxHash32 of a frame's descriptor, which has fewer than 16 bytes."""
-    mixed = _PRIMES[4] + len(descriptor)
-    words = len(descriptor) // 4
-    for (word,) in _WORD.iter_unpack(descriptor[: 4 * words]):
-        mixed = _rotated(mixed + word * _PRIMES[2], 17) * _PRIMES[3]
-    for byte in descriptor[4 * words :]:
-        mixed = _rotated(mixed + byte * _PRIMES[4], 11) * _PRIMES[0]
-    mixed &= 0xFFFF_FFFF
-    mixed = (mixed ^ mixed >> 15) * _PRIMES[1] & 0xFFFF_FFFF
-    mixed = (mixed ^ mixed >> 13) * _PRIMES[2] & 0xFFFF_FFFF
-    return (mixed ^ mixed >> 16) >> 8 & 0xFF
-
-
-def _rotated(number: int, bits: int) -> int:
-    """The lowest 32 bits of a number, rotated to the left."""
-    word = number & 0xFFFF_FFFF
-    return word << bits | word >> 32 - bits

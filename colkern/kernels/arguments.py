@@ -96,19 +96,12 @@ class RunSpan(NamedTuple, Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument that a caller passes.
+    """One argument that a caller passes."""
 
-    Args:
-        name: The parameter's name; that of a group's member has it behind a dot.
-        item: A NumPy type code, or a capital that stands for several.
-        array: Whether it is a one-dimensional array (else a number).
-        written: Whether the kernel writes to the array.
-    """
-
-    name: str
-    item: str
-    array: bool
-    written: bool
+    name: str  #: The parameter's name; that of a group's member has it behind a dot.
+    item: str  #: A NumPy type code, or a capital that stands for several.
+    array: bool  #: Whether it is a one-dimensional array (else a number).
+    written: bool  #: Whether the kernel writes to the array.
 
 
 @dataclass(frozen=True, slots=True)

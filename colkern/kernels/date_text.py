@@ -344,14 +344,9 @@ def three_letters(place: int64) -> int64:
 
 @helper
 def name_end(place: int64, end: int64, word: int64, size: int64, ninth: int64) -> int64:
-    """Where a name that is there in any case ends, or its first `size` letters; -1 if it is not there.
+    """Where a name in any case (its first `size` letters, up to 9) ends if it begins at a place; else -1.
 
-    Args:
-        place: Where it may begin.
-        end: Where the text ends.
-        word: Its first eight letters.
-        size: How many letters are compared, up to 9.
-        ninth: The ninth letter.
+    `word` has its first eight letters.
     """
     if place + size > end:
         return int64(-1)
@@ -419,12 +414,9 @@ _FRACTION_ROOM = 0x7676_7676_7676_7F76
 
 @helper
 def lanes_at(place: int64, form: int64, room: int64) -> int64:
-    """The digits of eight characters, a byte each; negative if they are not of the form.
+    """The digits of eight characters, a byte each; negative if not of the form, with `0` for digits.
 
-    Args:
-        place: Where they are.
-        form: The characters, `0` for digits.
-        room: For each byte, what added to a larger digit, or to another character, is 128 or more.
+    For each byte, what `room` adds to a larger digit, or to another character, is 128 or more.
     """
     lanes = get_unaligned(place) ^ form
     if (wrapped(lanes + room) | lanes) & int64(-0x7F7F_7F7F_7F7F_7F80) != 0:

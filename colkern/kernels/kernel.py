@@ -38,40 +38,32 @@ Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """A body with its declaration; `@kernel` makes it.
+    """A body with its declaration; `@kernel` makes it."""
 
-    Args:
-        body: The plain Python function.
-        parameters: What follows `start, stop, step`, with arguments in groups.
-        generics: What each capital stands for.
-        returns: The type code of what the body returns: a partial result that a target combines.
-            Empty for a body that only writes.
-        combine: How partial results become one: `add`, `min` or `max`.
-        sequential: Whether one thread runs the whole range, as each item builds on those before.
-        grouped: Whether, on a GPU, a group of threads works on each item together: all of them run
-            the body, and `copy_bytes` has each of them copy a part. What such a body writes does not
-            depend on what it wrote, but through `repeat_bytes`; what it returns is the same for all
-            of them, and no sum.
-        within_warp: Whether such a group is of one warp, as `repeat_bytes` has its threads wait for
-            each other.
-        arguments: What callers pass after the range, derived from `parameters`.
-        unsigned: Which arguments are numbers that may be larger than int64; derived.
-        choosing: The first array of each capital's type; derived.
-        chooser: That array, where there is one capital; derived.
-    """
-
-    body: Callable[..., Any]
+    body: Callable[..., Any]  #: The plain Python function.
+    #: What follows `start, stop, step`, with arguments in groups.
     parameters: tuple[Parameter, ...]
-    generics: dict[str, tuple[str, ...]]
+    generics: dict[str, tuple[str, ...]]  #: What each capital stands for.
+    #: The type code of what the body returns: a partial result that a target combines. Empty for a
+    #: body that only writes.
     returns: str = ""
-    combine: str = "min"
+    combine: str = "min"  #: How partial results become one: `add`, `min` or `max`.
+    #: Whether one thread runs the whole range, as each item builds on those before.
     sequential: bool = False
+    #: Whether, on a GPU, a group of threads works on each item together: all of them run the body,
+    #: and `copy_bytes` has each of them copy a part. What such a body writes does not depend on
+    #: what it wrote, but through `repeat_bytes`; what it returns is the same for all of them, and
+    #: no sum.
     grouped: bool = False
+    #: Whether such a group is of one warp, as `repeat_bytes` has its threads wait for each other.
     within_warp: bool = False
+    #: What callers pass after the range, derived from `parameters`.
     arguments: tuple[Argument, ...] = field(init=False)
+    #: Which arguments are numbers that may be larger than int64; derived.
     unsigned: tuple[int, ...] = field(init=False)
+    #: The first array of each capital's type; derived.
     choosing: tuple[int, ...] = field(init=False)
-    chooser: int | None = field(init=False)
+    chooser: int | None = field(init=False)  #: That array, where there is one capital; derived.
 
     def __post_init__(self) -> None:
         arguments = tuple(flat(self.parameters))

@@ -96,15 +96,10 @@ def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
 def text_of_bits(
     arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64, width: int64
 ) -> tuple[Text, Code]:
-    """An integer in the base of two to `bits`.
+    """An integer in the base of two to `bits` (1, 3, 4), zeros in front up to `width` digits, at most 8.
 
-    Args:
-        arena: Where the text is made.
-        value: The integer.
-        bits: 1, 3 or 4.
-        letters: What is added to digits above 9: up to "a" or "A", less 10.
-        prefix: The byte behind a zero in front of the digits; 0 for no prefix.
-        width: The least characters, at most 8, with zeros in front of the digits.
+    Digits above 9 get `letters` added: up to "a" or "A", less 10. `prefix` is the byte behind a zero in
+    front of the digits; 0 for no prefix.
     """
     place = text_room(arena, int64(72))
     if value == _LEAST:
@@ -220,15 +215,7 @@ def text_of_decimal(
 def text_with_exponent(
     arena: Arena, number: int64, exponent: int64, count: int64, negative: Truth
 ) -> tuple[Text, Code]:
-    """`d.dde+dd`: a number's digits, and the exponent of the first.
-
-    Args:
-        arena: Where the text is made.
-        number: The digits.
-        exponent: That of the first digit, from -99 to 99.
-        count: How many digits the number has, at most 17; 0 is of one.
-        negative: Whether it has a minus.
-    """
+    """`d.dde+dd`: a number of `count` digits, up to 17 (0 is of one), and an exponent, -99 to 99."""
     place = text_room(arena, int64(40))
     if place == 0:
         return NO_TEXT, NO_ROOM
@@ -389,12 +376,8 @@ def with_separators(
 ) -> tuple[Text, Code]:
     """A number with separators between its groups of digits before a point or exponent.
 
-    Args:
-        arena: Where the text is made.
-        text: The number.
-        lead: The bytes of a prefix in front of the digits, without the sign.
-        every: The digits of a group; letters count as digits if they are four.
-        separator: The byte between groups.
+    `lead` bytes are a prefix in front of the digits, without the sign; a group has `every` digits,
+    among which letters count if they are four.
     """
     first = behind_sign(text, lead)
     end = behind_digits(text, first, every)

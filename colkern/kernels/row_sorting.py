@@ -56,15 +56,9 @@ def merge_runs(
     width: int64,
     descending: bool,
 ) -> bool:
-    """Merge pairs of sorted runs of `width` bytes; false where the order of items is unknown.
+    """Merge pairs of sorted runs of `width` bytes (the last may be shorter); false where order is unknown.
 
-    Args:
-        layout, words: Of an item.
-        items: The address of the runs.
-        target: Where merged ones are written.
-        whole: The size of all items, in bytes.
-        width: The size of a run; the last one may be shorter.
-        descending: Whether the greatest comes first.
+    They are `whole` bytes of items of a layout and a number of words, and go to `target`.
     """
     size = words * 8
     begin = int64(0)

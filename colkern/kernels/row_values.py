@@ -47,41 +47,25 @@ LAST_IS_TEXT = 1 << 62
 
 
 class Text(NamedTuple):
-    """A text, as UTF-8.
+    """A text, as UTF-8."""
 
-    Args:
-        address: Of its first byte.
-        size: In bytes.
-        ascii: Whether all its characters are known to be ASCII. If false, some may be.
-    """
-
-    address: int64
-    size: int64
-    ascii: bool
+    address: int64  #: Of its first byte.
+    size: int64  #: In bytes.
+    ascii: bool  #: Whether all its characters are known to be ASCII. If false, some may be.
 
 
 class Bytes(NamedTuple):
-    """A byte string.
+    """A byte string."""
 
-    Args:
-        address: Of its first byte.
-        size: In bytes.
-    """
-
-    address: int64
-    size: int64
+    address: int64  #: Of its first byte.
+    size: int64  #: In bytes.
 
 
 class Decimal(NamedTuple):
-    """A decimal: a number times ten to a power.
+    """A decimal: a number times ten to a power."""
 
-    Args:
-        coefficient: The number, with its sign.
-        exponent: The power.
-    """
-
-    coefficient: int64
-    exponent: int64
+    coefficient: int64  #: The number, with its sign.
+    exponent: int64  #: The power.
 
 
 @helper

@@ -87,19 +87,12 @@ class LongRun(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Up to eight bytes of a literal.
+    """Up to eight bytes of a literal."""
 
-    Args:
-        size: How many.
-        word: A word that begins with them.
-        mask: A word with all bits of so many bytes.
-        behind: How many bytes behind a place they are.
-    """
-
-    size: int64
-    word: int64
-    mask: int64
-    behind: int64
+    size: int64  #: How many.
+    word: int64  #: A word that begins with them.
+    mask: int64  #: A word with all bits of so many bytes.
+    behind: int64  #: How many bytes behind a place they are.
 
 
 class Byte(NamedTuple):

@@ -34,15 +34,10 @@ Relation = TypeVar("Relation")
 
 
 class Comparer(NamedTuple, Generic[Relation]):
-    """How values of some type are compared; both functions return a bit for each slot.
+    """How values of some type are compared; both functions return a bit for each slot."""
 
-    Args:
-        arrays: Compares two arrays.
-        value: Compares an array with a Python value.
-    """
-
-    arrays: Callable[[Array, Array, Relation], Buffer]
-    value: Callable[[Array, object, Relation], Buffer]
+    arrays: Callable[[Array, Array, Relation], Buffer]  #: Compares two arrays.
+    value: Callable[[Array, object, Relation], Buffer]  #: Compares an array with a Python value.
 
 
 _PLANS: defaultdict[object, Plans[Comparer[Any]]] = defaultdict(dict)

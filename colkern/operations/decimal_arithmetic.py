@@ -21,15 +21,10 @@ from colkern.targets import NOWHERE, Argument, target_of
 def combine_decimals(
     name: str, left: Array | Decimal | float, right: Array | Decimal | float, *, fits: bool = False
 ) -> Array:
-    """An operation of decimals, or of an array of them and a number.
+    """An operation ("add", "subtract", "multiply", "divide") of decimals, or of an array and a number.
 
-    Results are decimal128, or decimal256 where an operand is that.
-
-    Args:
-        name: "add", "subtract", "multiply" or "divide".
-        left: A checked array that is not encoded, or a number.
-        right: As `left`.
-        fits: Whether results are known to fit the digits that there are.
+    Arrays are checked and not encoded. Results are decimal128, or decimal256 where an operand is that;
+    if `fits`, they are known to fit the digits that there are.
 
     Raises:
         TypeError: If an operand has no decimals, and is no integer.

@@ -191,19 +191,12 @@ class ViewBytes(NamedTuple):
 
 
 class StringBytes(NamedTuple):
-    """Values one after the other.
+    """Values one after the other."""
 
-    Args:
-        offsets: The begin and end of each value; empty if all have the same width.
-        base: The address of the bytes; 0 if there are none.
-        size: The number of bytes.
-        width: The bytes of each value, if there are no offsets.
-    """
-
-    offsets: Items
-    base: int
-    size: int
-    width: int
+    offsets: Items  #: The begin and end of each value; empty if all have the same width.
+    base: int  #: The address of the bytes; 0 if there are none.
+    size: int  #: The number of bytes.
+    width: int  #: The bytes of each value, if there are no offsets.
 
 
 def byte_values(array: Array) -> ViewBytes | StringBytes:

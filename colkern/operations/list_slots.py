@@ -207,17 +207,11 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of elements of lists; without a reference to the lists, which keep it.
+    """The number of elements of lists; without a reference to the lists, which keep it."""
 
-    Args:
-        args: The first arguments of kernels that count.
-        blocks: The number for each block (int64).
-        total: The number for all lists.
-    """
-
-    args: tuple[Argument, ...]
-    blocks: Items
-    total: int
+    args: tuple[Argument, ...]  #: The first arguments of kernels that count.
+    blocks: Items  #: The number for each block (int64).
+    total: int  #: The number for all lists.
 
 
 def has_lists(array: Array) -> bool:

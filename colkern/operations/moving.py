@@ -11,7 +11,7 @@ from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.arrays.chunked import chunks_of
 from colkern.builders import array as array_of
 from colkern.cuda import memory
-from colkern.cuda.placement import placed
+from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload, download
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate_for_overwrite, device_named
 from colkern.operations.selection.devices import device_of_rows

@@ -16,15 +16,10 @@ from colkern.operations.own_slots import own_parts
 
 
 def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:
-    """The values of a checked array, null wherever a bit of `visible` is not set.
+    """The values of a checked array, null where a bit of `visible` is not set: in `hidden` slots, if known.
 
     Only bitmaps are copied, where the layout has them. A sparse union hands the nulls to its children,
     a dense one gives each slot a value of its own for that, and a run-end encoded array a run.
-
-    Args:
-        array: Any array.
-        visible: One bit a slot, from bit 0 on.
-        hidden: How many of these are not set, if that is known.
     """
     if not array.length or not hidden:
         return array

@@ -17,21 +17,13 @@ _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
 @dataclass(frozen=True)
 class NumberWords:
-    """The numbers of an array's slots, lowest word first.
+    """The numbers of an array's slots, lowest word first."""
 
-    Args:
-        words: Unsigned words of up to 8 bytes, `width` for each slot.
-        width: The number of words in each number.
-        bits: The bits of a word.
-        minus: The sign bit of the last word; 0 for numbers without sign.
-        infinity: The bits of infinity for floating-point numbers, else 0.
-    """
-
-    words: Items
-    width: int
-    bits: int
-    minus: int
-    infinity: int = 0
+    words: Items  #: Unsigned words of up to 8 bytes, `width` for each slot.
+    width: int  #: The number of words in each number.
+    bits: int  #: The bits of a word.
+    minus: int  #: The sign bit of the last word; 0 for numbers without sign.
+    infinity: int = 0  #: The bits of infinity for floating-point numbers, else 0.
 
 
 def number_words(array: Array) -> NumberWords | None:

@@ -22,23 +22,14 @@ _ALL = (1 << 64) - 1
 
 
 class KeyPart(NamedTuple):
-    """Keys for slots, one of the columns' or a part of them.
+    """Keys for slots, one of the columns' or a part of them."""
 
-    Args:
-        words: A word for each slot (unsigned, read-only).
-        flip: The bits to flip in it.
-        addend: What is added then, modulo 2^64.
-        validity: As kernels take it.
-        null: The key of nulls.
-        bits: How many bits a key has.
-    """
-
-    words: Items
-    flip: int
-    addend: int
-    validity: tuple[Items, int]
-    null: int
-    bits: int
+    words: Items  #: A word for each slot (unsigned, read-only).
+    flip: int  #: The bits to flip in it.
+    addend: int  #: What is added then, modulo 2^64.
+    validity: tuple[Items, int]  #: As kernels take it.
+    null: int  #: The key of nulls.
+    bits: int  #: How many bits a key has.
 
 
 def key_parts(

@@ -17,18 +17,10 @@ from colkern.targets import Argument, Items, Target
 def measure(
     target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
 ) -> tuple[Items, int]:
-    """The first of two passes: offsets (dtype[count + 1]) of values by a kernel for their lengths, and the
-    last offset.
+    """The first of two passes: offsets (dtype[count + 1], int32 or int64) of values, and the last of them.
 
-    Args:
-        target: The target.
-        kernel: Writes the length of each value to its last argument (int64[count]).
-        count: The number of values.
-        dtype: int32 or int64.
-        args: The other arguments of the kernel.
-
-    Raises:
-        LimitExceededError: If `dtype` is too small for the sum of the lengths.
+    `kernel` writes the length of each value to its last argument (int64[count]), behind `args`. Raises
+    `LimitExceededError` if `dtype` is too small for the sum.
     """
     lengths = target.output(count, np.int64)
     target.map(kernel, count, *args, lengths)
@@ -50,18 +42,9 @@ def require_room(total: int, dtype: DTypeLike) -> None:
 def measure_in_place(
     target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
 ) -> tuple[Items, int]:
-    """As `measure`, with less memory moved: the offsets, and the last of them.
+    """As `measure`, with less memory moved: the kernel writes to dtype[count], and returns the sum.
 
-    Args:
-        target: The target.
-        kernel: Writes the length of each value to its last argument, dtype[count], and returns their
-            sum; no length is too large for `dtype`.
-        count: The number of values.
-        dtype: int32 or int64.
-        args: The other arguments of the kernel.
-
-    Raises:
-        LimitExceededError: If `dtype` is too small for the sum of the lengths.
+    No length is too large for `dtype`.
     """
     offsets = target.output(count + 1, dtype)
     total = target.reduce(kernel, count, *args, offsets[1:])
@@ -75,13 +58,8 @@ def compact_blocks(
 ) -> Items:
     """The items that two kernels keep of each block, one block after the other (int64).
 
-    Args:
-        target: The target.
-        count: Writes the number of items that each block keeps to its last argument (int64[blocks]).
-        write: Writes the items; its last arguments are the start of each block (int64[blocks + 1]) and
-            the output.
-        blocks: The number of blocks.
-        args: The other arguments of both kernels.
+    `count` writes how many items each block keeps to its last argument (int64[blocks]); the last ones
+    of `write` are the start of each block (int64[blocks + 1]) and the output. Both take `args` before.
     """
     counts = target.output(blocks, np.int64)
     target.map(count, blocks, *args, counts)

@@ -44,14 +44,7 @@ def require_room(length: int, kind: np.dtype[np.signedinteger]) -> None:
 def run_bounds(
     target: Target, marks: Items, length: int, kind: np.dtype[np.signedinteger]
 ) -> Items:
-    """Where the runs begin, and, one further, where the last one ends; read-only.
-
-    Args:
-        target: Where the marks are.
-        marks: A bit for each slot, set where a run begins, as words (uint64).
-        length: The number of slots.
-        kind: The dtype of the result.
-    """
+    """Where runs begin, by bits set there (words), and, one further, the last ends; read-only."""
     return _listed(target, marks, *_counted(target, marks), length, kind)
 
 

@@ -16,17 +16,11 @@ _WORD = 8
 
 
 class Text(NamedTuple):
-    """Values with offsets.
+    """Values with offsets."""
 
-    Args:
-        offsets: The begin and end of each value.
-        data: Their bytes, at least a word of them.
-        base: The address of `data`.
-    """
-
-    offsets: Items
-    data: Items
-    base: int
+    offsets: Items  #: The begin and end of each value.
+    data: Items  #: Their bytes, at least a word of them.
+    base: int  #: The address of `data`.
 
     @property
     def arguments(self) -> tuple[Items, int, int]:

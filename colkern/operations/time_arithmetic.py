@@ -32,16 +32,11 @@ class _Side(NamedTuple):
 def combine_times(
     name: str, left: object, right: object, combine: Callable[[Any, Any], Array]
 ) -> Array:
-    """The sum or the difference of two operands, one of which is an array of `TIMES`.
+    """The sum or the difference of two operands: one is an array of `TIMES`, the other may be a value.
 
     Units become the finer of the two, without a loss. As in pyarrow, dates become timestamps, but the
-    difference of two dates is a duration in seconds (of date64, in milliseconds).
-
-    Args:
-        name: "add" or "subtract".
-        left: An array, or a value of `datetime`'s or NumPy's classes.
-        right: As `left`.
-        combine: The operation on integers of 64 bits.
+    difference of two dates is a duration in seconds (of date64, in milliseconds). `combine` is the
+    operation on int64.
 
     Raises:
         TypeError: If there is no such sum or difference.
@@ -66,17 +61,10 @@ def combine_times(
 def scale_durations(
     name: str, left: object, right: object, combine: Callable[[Any, Any], Array]
 ) -> Array:
-    """Durations by integers, as durations; or the quotient of two, as float64.
+    """Durations by integers, as durations; or the quotient of two, as float64. Values may stand for arrays.
 
-    Args:
-        name: "multiply" or "divide".
-        left: An array, or a value.
-        right: As `left`; one of the two is of durations.
-        combine: The operation on numbers of 64 bits.
-
-    Raises:
-        TypeError: If there is no such product or quotient.
-        ZeroDivisionError, ValueError: As `combine`.
+    `combine` is the operation on numbers of 64 bits; raises what it does, and `TypeError` if there is
+    no such product or quotient.
     """
     sides = [_side(value) for value in (left, right)]
     spans = [isinstance(side.type, s.Duration) for side in sides]

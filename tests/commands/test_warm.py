@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from colkern import cli, kernels
-from colkern.cuda.libraries import CudaLibrary
+from colkern.cuda.toolkit import CudaLibrary
 from colkern.cuda.warming import cuts
 from colkern.functions import row_functions, warming
 from colkern.kernels import bitmaps, offsets, selection

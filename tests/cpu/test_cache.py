@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from colkern.cache import cache_dir
+from colkern.cache import cache_dir, compilations
 from colkern.cpu import cache as cpu_cache
 from colkern.cpu.compiler import jit
-from colkern.cpu.whole_files import compilations
 
 RUN = """
 import json, sys
 import numba
 import numpy as np
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 from colkern.cpu.target import CpuTarget
 from colkern.kernels.offsets import lengths_of
 target = CpuTarget()

@@ -21,7 +21,7 @@ RUN = """
 import json, math, sys
 import numpy as np
 from colkern.cpu.compiler import jit
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 namespace = {"math": math, "np": np, "__name__": "colkern.cpu.compiler"}
 exec(sys.argv[1], namespace)
 print(json.dumps({"result": float(jit(namespace["f"])(7)), **compilations()}))

@@ -18,7 +18,7 @@ sys.path[:0] = sys.argv[1:]
 import numba
 from cuda.on_device import OPERATIONS
 from operations.samples import ints, sample
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 for name, run in OPERATIONS.values():
     run(sample(name).slice(3, 7), ints([6, 0, 3, 3]))
 print(json.dumps(compilations()))
@@ -48,7 +48,7 @@ def test_a_second_process_compiles_no_kernel_of_any_operation() -> None:
 
 def test_a_warmed_kernel_is_loaded(tmp_path: Path) -> None:
     code = (
-        "from colkern.cpu.warming import warm; import json; print(json.dumps(warm('lengths_of')))"
+        "from colkern.cpu.compiler import warm; import json; print(json.dumps(warm('lengths_of')))"
     )
     environment = os.environ | {"COLKERN_CACHE_DIR": str(tmp_path)}
     found = [

@@ -10,7 +10,7 @@ from typing import Any
 from cuda.silent_device import SilentArray, install
 
 import colkern as ck
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 from colkern.memory import Buffer, Device
 
 

@@ -33,7 +33,7 @@ from benchmarks.bodies.sharing import SHARED
 from benchmarks.bodies.tables import BATCHES, COLUMNS, TWO, body_bytes, write_table
 from benchmarks.bodies.transfers import READ
 from colkern.cuda import adapter, memory, stand_in
-from colkern.cuda.counting import count_to_device
+from colkern.cuda.memory import count_to_device
 from colkern.memory import Device
 
 ROOT = Path(__file__).resolve().parent.parent.parent

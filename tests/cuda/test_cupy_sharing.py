@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from colkern.cuda.cupy_sharing import CupySharing
+from colkern.cuda.cupy_library import CupySharing
 from colkern.cuda.device_library import Allocation
 
 HANDLE = bytes(range(64))

@@ -17,13 +17,12 @@ import pytest
 from cuda.silent_device import ROOT, has_compiler, process
 
 import colkern as ck
+from colkern.cache import compilations
 from colkern.cpu.content import content_hash, is_shared
-from colkern.cpu.whole_files import compilations
 from colkern.cuda import adapter, device_code
-from colkern.cuda.assembling import CUBIN, assembled, ptxas
 from colkern.cuda.compiler import compile_kernel, parameters
 from colkern.cuda.device_code import DeviceCode, KernelSource
-from colkern.cuda.libraries import find_library
+from colkern.cuda.toolkit import CUBIN, assembled, find_library, ptxas
 from colkern.jit.device.kernels import type_of
 from colkern.kernels import KERNELS, offsets
 
@@ -140,8 +139,8 @@ def test_code_is_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_an_assembler_code_is_ptx(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("colkern.cuda.assembling._linked", lambda *given: None)
-    monkeypatch.setattr("colkern.cuda.assembling.ptxas", lambda: None)
+    monkeypatch.setattr("colkern.cuda.toolkit._linked", lambda *given: None)
+    monkeypatch.setattr("colkern.cuda.toolkit.ptxas", lambda: None)
     code, _ = code_and_counts()
     assert code is not None
     assert f".entry {code.entry}" in code.image.decode()
@@ -255,7 +254,7 @@ def said(done: subprocess.Popen[str]) -> Any:
 
 COMPILE = """
 import json, sys
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 from colkern.cuda.compiler import compile_kernel, parameters
 from colkern.kernels import offsets
 variant = next(offsets.lengths_of.variants())

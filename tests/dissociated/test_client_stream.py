@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colkern.dissociated import Bounds
-from colkern.dissociated.body_locations import BodyLocations
+from colkern.dissociated.messages import BodyLocations
 from colkern.dissociated.protocol.client import ClientStream, Complete
 from colkern.errors import (
     ColkernError,

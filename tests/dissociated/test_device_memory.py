@@ -19,11 +19,10 @@ from colkern.cuda import count_transfers, memory
 from colkern.cuda.device_library import Allocation
 from colkern.cuda.stand_in import StandIn, installed
 from colkern.dissociated import connect, serve
-from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.leases import Frees
-from colkern.dissociated.shared.device_announcing import AllocationAnnouncer
-from colkern.dissociated.shared.device_reaching import ReachedAllocations
-from colkern.dissociated.shared.segment_frames import AllocationPlace, retired
+from colkern.dissociated.messages import BodyLocations, Location
+from colkern.dissociated.shared.device import AllocationAnnouncer, ReachedAllocations
+from colkern.dissociated.shared.spaces import AllocationPlace, retired
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.errors import DeviceUnavailableError, InvalidArrowError
 from colkern.memory import Buffer

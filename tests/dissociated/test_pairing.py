@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from colkern.dissociated.pairing import Pairing
+from colkern.dissociated.sharing import Pairing
 
 KEY = (b"client", b"identifier")
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from colkern import record_batch
 from colkern.arrays import RecordBatchStream
-from colkern.dissociated.body_locations import BodyLocations, Location
+from colkern.dissociated.messages import BodyLocations, BodyType, Location
 from colkern.dissociated.protocol.server import ServerStream
 from colkern.dissociated.sending import Sending, StreamOptions, messages_of
-from colkern.dissociated.tags import BodyType
 from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Announcement, FrameKind
 from colkern.ipc import WriteOptions

@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 from colkern.dissociated import Bounds
-from colkern.dissociated.body_locations import BodyLocations, Location
+from colkern.dissociated.messages import BodyLocations, Location
 from colkern.dissociated.protocol.server import ServerStream
 from colkern.errors import InvalidArrowError
 

@@ -24,12 +24,12 @@ from colkern import RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated import Bounds, Server, ServiceReader, connect, parse_uri, serve
 from colkern.dissociated.connecting import ConnectOptions, open_stream
+from colkern.dissociated.messages import BodyType
 from colkern.dissociated.sending import StreamOptions
 from colkern.dissociated.serving import start_server
 from colkern.dissociated.sources import Catalogue
-from colkern.dissociated.tags import BodyType
-from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.local_sockets import connected_locally
+from colkern.dissociated.transports.local import connected_locally
+from colkern.dissociated.transports.sockets import SocketListener
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError
 from colkern.ipc import WriteOptions
 

@@ -21,10 +21,10 @@ import colkern.ipc
 from colkern import Array, RecordBatch, record_batch
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated import Bounds, SharedMemory, connect, serve
-from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.leases import Frees
-from colkern.dissociated.shared import announcing, blocks
-from colkern.dissociated.shared.reaching import ReachedSegments
+from colkern.dissociated.messages import BodyLocations, Location
+from colkern.dissociated.shared import blocks, host
+from colkern.dissociated.shared.host import ReachedSegments
 from colkern.dissociated.shared.segments import Segment
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.errors import InvalidArrowError, LimitExceededError
@@ -165,7 +165,7 @@ def test_blocks_are_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_segments_that_are_free_over_the_limit_are_retired(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_SEGMENT_BYTES", 2 * 8 * ROWS)
-    monkeypatch.setattr(announcing, "_KEPT_FREE", 1)
+    monkeypatch.setattr(host, "_KEPT_FREE", 1)
     before = mapped_segments()
     two = Bounds(outstanding_bytes=2 * 2 * 8 * ROWS)
     data = [batch(k) for k in range(20)]

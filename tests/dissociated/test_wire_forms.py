@@ -11,19 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colkern.dissociated.body_locations import (
+from colkern.dissociated.messages import (
     BodyLocations,
+    BodyType,
     Location,
+    after,
+    body_tag,
+    distance,
     encode_addresses,
-    parse_addresses,
-    parse_locations,
-)
-from colkern.dissociated.metadata_messages import (
     end_of_stream,
     metadata_prefix,
+    parse_addresses,
+    parse_body_tag,
+    parse_locations,
     parse_metadata_message,
 )
-from colkern.dissociated.tags import BodyType, after, body_tag, distance, parse_body_tag
 from colkern.errors import ColkernError, InvalidArrowError, UnsupportedError
 
 UINT32_MAX = 2**32 - 1

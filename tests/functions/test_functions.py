@@ -81,7 +81,7 @@ def test_the_calendar_comes_again_after_eras_of_400_years() -> None:
 
 
 def test_a_new_option_compiles_nothing() -> None:
-    from colkern.cpu.whole_files import compilations
+    from colkern.cache import compilations
 
     strings = ck.array(["ab"])
     ck.utf8_lpad(strings, 3, "x")

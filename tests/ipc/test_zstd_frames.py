@@ -15,10 +15,9 @@ import pytest
 
 from colkern import InvalidArrowError, UnsupportedError
 from colkern.cuda import nvcomp, stand_in
-from colkern.cuda.placement import padded
+from colkern.cuda.memory import padded
 from colkern.ipc.compression import codec_named
-from colkern.ipc.device_codecs import DeviceCodec, PlacedFrame, device_codec_of
-from colkern.ipc.device_codecs.zstd import require_one_frame
+from colkern.ipc.device_codecs import DeviceCodec, PlacedFrame, device_codec_of, require_one_frame
 from colkern.memory import Device
 
 zstandard = pytest.importorskip("zstandard")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import colkern as ck
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 from colkern.jit import njit
 
 

@@ -72,7 +72,7 @@ results = [
     fees(pa.array([1.0])).to_pylist(),
     is_even(pa.array([3, 4])).to_pylist(),
 ]
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 print(json.dumps([results, compilations() | {{"modules": sorted(sys.modules)}}]))
 """
 
@@ -198,7 +198,7 @@ try:
     results.append("unchecked")
 except IndexError:
     results.append("checked")
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 print(json.dumps([results, compilations()]))
 """
 
@@ -274,7 +274,7 @@ cell("def helper(x): return x - 1")
 cell("@ck.njit\ndef last(items): return helper(items[-1])")
 cell("second = last(np.array([1, 2]))")
 assert (shell.user_ns["first"], shell.user_ns["second"]) == (3, 1)
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 print(compilations()["compiled"])
 """
 
@@ -397,7 +397,7 @@ assert pair(pa.array([2, None])).to_pylist() == [[2, 6], None]
 assert repr(made) == "<colkern udf tripled(x: int) -> int64>", repr(made)
 import numpy as np
 assert pickle.loads(Path("njit.pickle").read_bytes())(np.array([1, 2])) == 10
-from colkern.cpu.whole_files import compilations
+from colkern.cache import compilations
 print(compilations()["compiled"])
 """
 

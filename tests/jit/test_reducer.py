@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from colkern import schema as s
 from colkern.arrays import RecordBatch
+from colkern.cache import compilations
 from colkern.cpu.threads import set_num_threads
-from colkern.cpu.whole_files import compilations
 from colkern.cuda import stand_in
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array

@@ -16,7 +16,7 @@ from pyspark import TaskContext
 from pyspark.resource import ResourceInformation
 
 import colkern as ck
-from colkern.cuda.counting import count_transfers
+from colkern.cuda.memory import count_transfers
 from colkern.operations import moving
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 

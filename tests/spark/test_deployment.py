@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 
 import colkern as ck
 import colkern.spark
-from colkern.cache import cache_dir
-from colkern.cpu.whole_files import compilations, write_whole
+from colkern.cache import cache_dir, compilations, write_whole
 from colkern.cuda.compiler import compile_kernel, parameters
 from colkern.cuda.device_code import kept_files
 from colkern.kernels import offsets

@@ -78,7 +78,7 @@ def test_batches_are_not_copied_and_may_be_slices() -> None:
 COLD = """
     import pickle, sys
     import pyarrow as pa
-    from colkern.cpu.whole_files import COUNTS
+    from colkern.cache import COUNTS
 
     function = pickle.loads(sys.stdin.buffer.read())
     function(pa.array([1.0, None]))
@@ -149,7 +149,7 @@ DRIVER = """
 
 WORKER = """
     import pickle, sys
-    from colkern.cpu.whole_files import compilations
+    from colkern.cache import compilations
 
     functions, columns = pickle.loads(sys.stdin.buffer.read())
     for function, column in zip(functions, columns):

@@ -327,7 +327,7 @@ def compiled_in_workers(frame: Any, function: Any) -> set[int]:
     call = function.func
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from colkern.cpu.whole_files import COUNTS
+        from colkern.cache import COUNTS
 
         before = COUNTS["compiled"]
         for batch in batches:

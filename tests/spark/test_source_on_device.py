@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import datasource as spark
 
 import colkern as ck
-from colkern.cuda.counting import count_transfers
+from colkern.cuda.memory import count_transfers
 from colkern.cuda.stand_in import StandIn
 from colkern.memory import Device
 from colkern.spark.source import reading

@@ -1,6 +1,7 @@
 """The client's role: messages and bodies, in whatever order they come, become complete messages in order.
 
-Dissociated IPC protocol: "Client Sequence".
+Dissociated IPC protocol: "Client Sequence", "Data Stream Sequence".
+Columnar format 1.5: "RecordBatch message".
 """
 
 from __future__ import annotations
@@ -12,15 +13,86 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.dissociated.body_locations import LOCATION_BYTES, BodyLocations, parse_locations
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.metadata_messages import parse_metadata_message
-from colkern.dissociated.protocol.fitting import check_locations, check_packed, has_body
-from colkern.dissociated.tags import BodyType, after, distance, parse_body_tag
+from colkern.dissociated.messages import (
+    LOCATION_BYTES,
+    BodyLocations,
+    BodyType,
+    after,
+    distance,
+    parse_body_tag,
+    parse_locations,
+    parse_metadata_message,
+)
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError, placed
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import check_metadata_size, decode_message
+from colkern.ipc.wire import BUFFER
+from colkern.targets import Items
+
+_NO_BUFFERS = np.empty(0, BUFFER)
+
+
+def has_body(record: Record) -> bool:
+    """Whether a tagged message belongs to a `Message`: to record batches and dictionary batches."""
+    return record["header_type"] in (MessageHeader.RecordBatch, MessageHeader.DictionaryBatch)
+
+
+def buffers_of(record: Record) -> Items:
+    """Offset and length of each `Buffer` of a record batch or a dictionary batch."""
+    header = record["header"]
+    if record["header_type"] == MessageHeader.DictionaryBatch:
+        header = header["data"] or {"buffers": None}
+    buffers: Items | None = header["buffers"]
+    return _NO_BUFFERS if buffers is None else buffers
+
+
+def check_packed(record: Record, size: int, place: str) -> None:
+    """Raise `InvalidArrowError` unless a packed body has as many bytes as its metadata says."""
+    if size != record["bodyLength"]:
+        raise InvalidArrowError(
+            f"a body of {size} bytes, the metadata says {record['bodyLength']}", place=place
+        )
+
+
+def check_locations(record: Record, body: BodyLocations, place: str) -> None:
+    """Raise unless locations are those of the metadata's buffers, which have room of their own each."""
+    # The total is that of all buffers, or, with the padding between them, that of the packed body.
+    buffers = buffers_of(record)
+    if len(body.buffers) != buffers.size:
+        raise InvalidArrowError(
+            f"{len(body.buffers)} locations for {buffers.size} buffers", place=place
+        )
+    for number, (location, length) in enumerate(
+        zip(body.buffers, buffers["length"].tolist(), strict=True)
+    ):
+        if location.length != length:
+            raise InvalidArrowError(
+                f"location {number} has {location.length} bytes, its buffer {length}", place=place
+            )
+    stated = sum(location.length for location in body.buffers)
+    if body.total not in (stated, record["bodyLength"]):
+        raise InvalidArrowError(
+            f"a total of {body.total} bytes; the buffers have {stated}, "
+            f"the packed body {record['bodyLength']}",
+            place=place,
+        )
+    _check_apart(buffers[buffers["length"] > 0].tolist(), record["bodyLength"], place)
+
+
+def _check_apart(buffers: list[tuple[int, int]], body_length: int, place: str) -> None:
+    end = 0
+    for offset, length in buffers:
+        if offset < end or length > body_length - offset:
+            raise InvalidArrowError(
+                f"buffer of {length} bytes at {offset}: buffers with locations follow each other within "
+                f"{body_length} bytes",
+                place=place,
+            )
+        end = offset + length
+
 
 Part = Literal["metadata", "body"]
 
@@ -98,7 +170,13 @@ class ClientStream:
         sequence, body_type = parse_body_tag(tag)
         place = f"body of message {sequence}"
         if body_type is BodyType.LOCATIONS:
-            self._check_size_of_locations(data.nbytes, place)
+            # The metadata lists as many buffers, in as many bytes; Python objects of them take far more.
+            listed = data.nbytes - LOCATION_BYTES
+            if listed > self._limits.metadata_bytes:
+                raise LimitExceededError(
+                    f"{place}: {listed} bytes of locations are over the limit of "
+                    f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
+                )
         pending = self._slot(sequence, data.nbytes, place)
         if pending.body is not None:
             raise InvalidArrowError("it came twice", place=place)
@@ -209,15 +287,6 @@ class ClientStream:
         pending.size += size
         self.pending_bytes += size
         return pending
-
-    def _check_size_of_locations(self, size: int, place: str) -> None:
-        """The metadata lists as many buffers, in as many bytes; Python objects of them take far more."""
-        listed = size - LOCATION_BYTES
-        if listed > self._limits.metadata_bytes:
-            raise LimitExceededError(
-                f"{place}: {listed} bytes of locations are over the limit of "
-                f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
-            )
 
 
 def _check_fits(pending: _Pending, place: str) -> None:

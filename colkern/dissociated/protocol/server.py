@@ -11,10 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.dissociated.body_locations import BodyLocations, parse_addresses
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.metadata_messages import end_of_stream
-from colkern.dissociated.tags import after
+from colkern.dissociated.messages import BodyLocations, after, end_of_stream, parse_addresses
 from colkern.errors import InvalidArrowError
 
 _REMEMBERED_FREES = 1024

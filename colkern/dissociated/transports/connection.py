@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.dissociated.body_locations import BodyLocations
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.leases import Frees
-from colkern.dissociated.tags import BodyType
+from colkern.dissociated.messages import BodyLocations, BodyType
 from colkern.dissociated.uri import ServiceUri
 from colkern.ipc.writing.fetching import Chunk
 from colkern.memory import Buffer

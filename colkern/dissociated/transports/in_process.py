@@ -10,10 +10,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from colkern.dissociated.body_locations import BodyLocations, Location
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.leases import Frees, Lease
-from colkern.dissociated.tags import BodyType
+from colkern.dissociated.messages import BodyLocations, BodyType, Location
 from colkern.dissociated.transports.connection import Announcement, Frame, FrameKind
 from colkern.dissociated.transports.framing import joined
 from colkern.dissociated.uri import ServiceUri

@@ -16,20 +16,24 @@ import socket
 import struct
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 from colkern.closing import OnFailure
-from colkern.dissociated.transports.connection import Frame, FrameKind
+from colkern.dissociated.messages import BodyType
+from colkern.dissociated.transports.connection import Connection, Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     HEADER_BYTES,
+    REQUEST_LIMITS,
     FrameLimits,
     allocated,
     encode_header,
     parse_header,
 )
+from colkern.dissociated.uri import ServiceUri
 from colkern.errors import InvalidArrowError, StreamError
 from colkern.ipc.writing.fetching import Chunk
 
@@ -101,7 +105,11 @@ class SocketConnection:
             sent = self._socket.send(frame, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
             if sent < len(frame):
                 self._unsent = frame[sent:]
-                self._send_rest_later()
+                # Send the rest of a frame from a thread: no further call may come.
+                thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
+                # There are no new threads while the process ends; that ends the connection.
+                with contextlib.suppress(RuntimeError):
+                    thread.start()
             return True
         except BlockingIOError:
             return False
@@ -143,13 +151,6 @@ class SocketConnection:
         if not self._is_inherited:
             with contextlib.suppress(OSError):
                 self._socket.shutdown(how)
-
-    def _send_rest_later(self) -> None:
-        """Send the rest of a frame from a thread: no further call may come."""
-        thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
-        # There are no new threads while the process ends; that ends the connection.
-        with contextlib.suppress(RuntimeError):
-            thread.start()
 
     def _send_rest(self) -> None:
         with self._sending:
@@ -293,3 +294,89 @@ def readable(
         poll.register(descriptor, select.POLLIN)
     milliseconds = None if timeout is None else max(timeout * 1000, 0)
     return [by_descriptor[descriptor] for descriptor, _ in poll.poll(milliseconds)]
+
+
+_WAITING_CLIENTS = 128
+_UNTIL_NEXT_TRY = 0.05
+
+
+def _framed(accepted: socket.socket) -> Connection:
+    return SocketConnection(accepted, REQUEST_LIMITS)
+
+
+class SocketListener:
+    """A listening socket; `prepare` sets options of each client's, `remove` follows its close."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        address: str,
+        *,
+        prepare: Callable[[socket.socket], None] = lambda _: None,
+        make: Callable[[socket.socket], Connection] = _framed,
+        remove: Callable[[], None] = lambda: None,
+        remote_handle: bytes | None = None,
+    ) -> None:
+        # Not the default that the program has chosen for its sockets.
+        listening.settimeout(None)
+        listening.listen(_WAITING_CLIENTS)
+        self.address = address
+        self.remote_handle = remote_handle
+        self._listening = listening
+        self._prepare = prepare
+        self._make = make
+        # Also for a server that is never closed.
+        self._remove = weakref.finalize(self, remove)
+        self._is_closed = False
+
+    def accept(self) -> Connection | None:
+        while not self._is_closed:
+            try:
+                accepted, _ = self._listening.accept()
+            except OSError as error:
+                if self._is_closed:
+                    return None
+                # Errors of the network concern one client, and descriptors may be free later.
+                if error.errno != errno.ECONNABORTED:
+                    time.sleep(_UNTIL_NEXT_TRY)
+                continue
+            try:
+                self._prepare(accepted)
+            except OSError:
+                # It has gone before it was served.
+                accepted.close()
+                continue
+            return self._make(accepted)
+        return None
+
+    def close(self) -> None:
+        """Take no more clients."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        # Wakes the thread that accepts.
+        with contextlib.suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._remove()
+
+
+class Packed:
+    """A transport whose sides have no memory in common."""
+
+    body_type = BodyType.PACKED
+
+    def announcer(self, connection: object, remote_handle: bytes | None) -> None:
+        """None: bodies can only be packed."""
+
+    def reach(self, connection: object, uri: ServiceUri, *, sealed_only: bool) -> None:
+        """None: bodies can only be packed."""
+
+
+class OverSockets:
+    """A transport whose connections are sockets."""
+
+    def wait(
+        self, connections: Sequence[SocketConnection], timeout: float | None
+    ) -> list[SocketConnection]:
+        return readable(connections, timeout)

@@ -9,11 +9,15 @@ from typing import Any
 
 from colkern.closing import OnFailure
 from colkern.dissociated.bounds import Bounds
-from colkern.dissociated.transports.bases import OverSockets, Packed
 from colkern.dissociated.transports.connection import FrameKind
 from colkern.dissociated.transports.framing import REQUEST_LIMITS, limits_of
-from colkern.dissociated.transports.listening import SocketListener
-from colkern.dissociated.transports.sockets import SocketConnection, limit_sending
+from colkern.dissociated.transports.sockets import (
+    OverSockets,
+    Packed,
+    SocketConnection,
+    SocketListener,
+    limit_sending,
+)
 from colkern.dissociated.uri import ServiceUri
 
 _QUIET_SECONDS = 10

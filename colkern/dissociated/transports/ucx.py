@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from colkern.closing import OnFailure
 from colkern.dissociated.bounds import Bounds
-from colkern.dissociated.transports.bases import Packed
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
     REQUEST_LIMITS,
@@ -42,7 +41,7 @@ from colkern.dissociated.transports.framing import (
     joined,
     limits_of,
 )
-from colkern.dissociated.transports.listening import SocketListener
+from colkern.dissociated.transports.sockets import Packed, SocketListener
 from colkern.dissociated.transports.tcp import connected_to, listen_at_port
 from colkern.dissociated.uri import ServiceUri
 from colkern.errors import InvalidArrowError, UnsupportedError

@@ -25,12 +25,11 @@ from colkern.ipc.reading.assembly import (
     Place,
     ResolveDictionary,
     Wanted,
+    little_endian,
     wanted_places,
 )
-from colkern.ipc.reading.byteorder import little_endian
 from colkern.ipc.reading.messages import Message
-from colkern.ipc.reading.plans import ArrayPlan, ColumnsPlan, SchemaPlan
-from colkern.ipc.reading.projection import Projection
+from colkern.ipc.reading.plans import ArrayPlan, ColumnsPlan, Projection, SchemaPlan
 from colkern.ipc.wire import BUFFER, FIELD_NODE
 from colkern.layouts import BufferSpec, LayoutKind
 from colkern.memory import HOST, Buffer

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import pairwise
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,187 @@ from colkern.closing import OnFailure
 from colkern.cpu.threads import map_items, num_threads
 from colkern.cuda import direct_storage, memory
 from colkern.cuda.direct_storage import DirectFile
-from colkern.cuda.placement import placed
+from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
-from colkern.ipc.compression import Budget, Codec
-from colkern.ipc.device_codecs import DeviceCodec, device_codec_of
-from colkern.ipc.reading.assembly import Wanted
-from colkern.ipc.reading.device_frames import Run, decompress_there
-from colkern.ipc.reading.parts import Part, Placed, Source, part_of
+from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec
+from colkern.ipc.device_codecs import DeviceCodec, ExaminedFrame, PlacedFrame, device_codec_of
+from colkern.ipc.lz4_frames import Bytes
+from colkern.ipc.reading.assembly import Wanted, little_endian
 from colkern.ipc.reading.sources import Body, Memory, OpenFile
 from colkern.memory import ALIGNMENT, Buffer, Device, allocate_for_overwrite, device_named
+
+
+class Source(Protocol):
+    """Bytes that come one after the other; both raise `InvalidArrowError`."""
+
+    def fill(self, out: NDArray[np.uint8]) -> None:
+        """Fill `out` with the next ones."""
+
+    def end(self) -> None:
+        """Raise unless all bytes have been taken."""
+
+
+class Part(NamedTuple):
+    """The bytes to send for one buffer."""
+
+    wanted: Wanted
+    size: int  #: Its size on the device.
+    start: int  #: Its first byte in the body.
+    #: Opens a source of the bytes, where they are not those in the body.
+    make: Callable[[], Source] | None
+    frame: int = 0  #: The size of its compressed frame; 0 where it is not compressed.
+
+
+class Placed(NamedTuple):
+    """A part, and where its bytes begin in the block on the device."""
+
+    part: Part
+    at: int
+
+
+def part_of(body: Body, wanted: Wanted, codec: Codec | None, budget: Budget) -> Part:
+    """The part for a buffer; raises the errors that are known before its bytes are read."""
+    offset, length, swapped = wanted
+    body.require(offset, length)
+    if codec is None or not length:
+        return _plain_part(body, wanted, offset, length)
+    prefix = body.read(offset, min(length, PREFIX_BYTES)).array.data
+    size = codec.uncompressed_size(prefix, length)
+    if codec.is_plain(prefix, length) or not size:
+        return _plain_part(body, wanted, offset + PREFIX_BYTES, size)
+    budget.spend(size)
+    if swapped is not None:
+        return _swapped_part(wanted, size, lambda: _decompressed(body, wanted, codec, size))
+
+    start, stored = offset + PREFIX_BYTES, length - PREFIX_BYTES
+    return Part(
+        wanted,
+        size,
+        start,
+        lambda: codec.frame(body.read(start, stored).array.data, size),
+        stored,
+    )
+
+
+def _plain_part(body: Body, wanted: Wanted, start: int, size: int) -> Part:
+    if wanted.swapped is None or not size:
+        return Part(wanted, size, start, None)
+    return _swapped_part(wanted, size, lambda: body.read(start, size))
+
+
+def _swapped_part(wanted: Wanted, size: int, read: Callable[[], Buffer]) -> Part:
+    spec = wanted.swapped
+    assert spec is not None
+    # Bytes behind the last whole item are dropped.
+    size -= size % sum(spec.swap_bytes)
+    return Part(wanted, size, wanted.offset, lambda: _Bytes(little_endian(read(), spec).array))
+
+
+def _decompressed(body: Body, wanted: Wanted, codec: Codec, size: int) -> Buffer:
+    """All bytes of a buffer in host memory; its size has been taken off the budget already."""
+    return codec.decompress(body.read(wanted.offset, wanted.length), Budget(size))
+
+
+class _Bytes:
+    """Bytes that are in host memory, as a `Source`."""
+
+    def __init__(self, array: NDArray[np.uint8]) -> None:
+        self._array = array
+        self._taken = 0
+
+    def fill(self, out: NDArray[np.uint8]) -> None:
+        out[:] = self._array[self._taken : self._taken + out.size]
+        self._taken += out.size
+
+    def end(self) -> None:
+        """There are as many as were asked for."""
+
+
+class Run(NamedTuple):
+    """Bytes that are sent as they stand in the body: where to, how many, from where."""
+
+    at: int
+    size: int
+    start: int
+
+
+class _Frame:
+    """The bytes of a frame in a body, of which those are read that are looked at."""
+
+    def __init__(self, body: Body, start: int, size: int) -> None:
+        self._body, self._start, self._size = body, start, size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        begin, end, _ = part.indices(self._size)
+        return memoryview(self._body.read(self._start + begin, end - begin).array)
+
+
+class _Chosen(NamedTuple):
+    """A buffer whose frame the device is to decompress, the bytes of that frame, and what they are."""
+
+    placed: Placed
+    stored: Bytes
+    frame: ExaminedFrame
+
+
+def decompress_there(
+    upload: Upload,
+    device: Device,
+    body: Body,
+    send: Callable[[Upload, Body, Sequence[Run]], None],
+    codec: DeviceCodec,
+    parts: Sequence[Placed],
+) -> list[Placed]:
+    """Send compressed bytes as they are, decompress them there; gives the buffers left to the host."""
+    # Those are of frames that the device does not know, or reports damaged. Bytes of a file are not read
+    # before: they come straight into page-locked memory, or past the host's.
+    chosen = _chosen(body, codec, parts)
+    if not chosen:
+        return list(parts)
+    placement = placed([each.frame.stored for each in chosen])
+    try:
+        staged = Upload(device, placement.size)
+    except LimitExceededError:
+        # The host needs no room on the device for compressed bytes.
+        return list(parts)
+    frames = [
+        PlacedFrame(each.frame, begin, each.placed.at)
+        for each, begin in zip(chosen, placement.starts, strict=True)
+    ]
+    with OnFailure(staged.abandon):
+        if isinstance(body.source, OpenFile):
+            starts = [each.placed.part.start for each in chosen]
+            sizes = [each.frame.stored for each in chosen]
+            send(staged, body, list(map(Run, placement.starts, sizes, starts)))
+        else:
+            arrays = [np.frombuffer(each.stored[:], np.uint8) for each in chosen]
+            staged.send_pieces(list(map(Piece.of, placement.starts, arrays)))
+    staged.end()
+    staged.hold_current()
+    done = codec.decompress(frames, staged.block, upload.block)
+    finished = {each.placed.part.wanted for each in chosen[:done]}
+    return [each for each in parts if each.part.wanted not in finished]
+
+
+def _chosen(body: Body, codec: DeviceCodec, parts: Sequence[Placed]) -> list[_Chosen]:
+    """The buffers whose frames the device is able to decompress; read side by side."""
+
+    def choose(each: Placed) -> _Chosen | None:
+        where = each.part.start, each.part.frame
+        is_file = isinstance(body.source, OpenFile)
+        # Elsewhere a few bytes cost as much as many: one request, say.
+        stored = _Frame(body, *where) if is_file else body.read(*where).array.data
+        frame = codec.examined(stored, each.part.size)
+        return None if frame is None else _Chosen(each, stored, frame)
+
+    framed = [each for each in parts if each.part.frame]
+    chosen = map_items(choose, framed, sum(each.part.frame for each in framed))
+    return [each for each in chosen if each is not None]
+
 
 _MOST_CLAIMED = 1 << 28
 """The limit of what is allocated for bytes that only an untrusted sender promises."""
@@ -101,7 +273,11 @@ class Destination:
         """Whether a body that has not come yet goes straight to the block that is allocated for it."""
         if not self._trusted and _claimed(wanted) > _MOST_CLAIMED:
             return False
-        return _read_in_order(wanted, codec)
+        # Whether buffers can be read one after the other, each byte once, as they stand in the body.
+        if codec is not None or any(each.swapped is not None for each in wanted):
+            return False
+        ordered = sorted(wanted)
+        return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
 
     def finish(self) -> None:
         """Wait for the work of the current stream, and the arrivals that it waits for."""
@@ -177,14 +353,6 @@ def _read_at_once(body: Body, wanted: Sequence[Wanted]) -> Body:
 def _claimed(wanted: Sequence[Wanted]) -> int:
     """The bytes that buffers claim to have in a body."""
     return sum(each.length for each in wanted if each.length > 0)
-
-
-def _read_in_order(wanted: Sequence[Wanted], codec: Codec | None) -> bool:
-    """Whether buffers can be read one after the other, each byte once, as they stand in the body."""
-    if codec is not None or any(each.swapped is not None for each in wanted):
-        return False
-    ordered = sorted(wanted)
-    return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
 
 
 def _runs(placed_parts: Sequence[Placed]) -> list[Run]:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias, cast
 
-from colkern.closing import OnFailure
 from colkern.ipc.enums import MAGIC
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.formats import FIRST_BYTES, foreign_format, not_a_file, not_a_stream
-from colkern.ipc.reading.messages import MessageStream
+from colkern.ipc.reading.messages import (
+    FIRST_BYTES,
+    MessageStream,
+    foreign_format,
+    not_a_file,
+    not_a_stream,
+)
 from colkern.ipc.reading.readers import FileReader, StreamReader
 from colkern.ipc.reading.remote import Remote
 from colkern.ipc.reading.sources import (
@@ -92,7 +95,7 @@ def open(
         TypeError: If `source` is none of these.
         KeyError, IndexError: If there is no such column.
     """
-    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
+    with _Opened(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.file_reader() if opened.is_file else opened.stream_reader()
 
 
@@ -106,7 +109,7 @@ def open_file(
     limits: Limits = DEFAULT_LIMITS,
 ) -> FileReader:
     """A reader for an Arrow IPC file; see `open`."""
-    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
+    with _Opened(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.file_reader()
 
 
@@ -120,7 +123,7 @@ def open_stream(
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader:
     """A reader for an Arrow IPC stream; see `open`."""
-    with _opening(source, columns, device, memory_map, trusted, limits) as opened:
+    with _Opened(source, columns, device, memory_map, trusted, limits) as opened:
         return opened.stream_reader()
 
 
@@ -145,32 +148,19 @@ def destinations_of(device: Devices | None, trusted: bool) -> Sequence[Destinati
     return [Destination(each, trusted=trusted) for each in devices]
 
 
-@contextmanager
-def _opening(
-    source: Source,
-    columns: Sequence[int | str] | None,
-    device: Devices | None,
-    memory_map: bool,
-    trusted: bool,
-    limits: Limits,
-) -> Iterator[_Opened]:
-    """A source, whose file is closed again if it gets no reader."""
-    opened = _Opened(source, limits, columns, destinations_of(device, trusted), memory_map)
-    with OnFailure(opened.close):
-        yield opened
-
-
 class _Opened:
-    """A source in one of its two shapes, before it is known which format it has."""
+    """A source before it is known which format it has; its file is closed again if it gets no reader."""
 
     def __init__(
         self,
         source: Source,
-        limits: Limits,
         columns: Sequence[int | str] | None,
-        destinations: Sequence[Destination],
+        device: Devices | None,
         memory_map: bool,
+        trusted: bool,
+        limits: Limits,
     ) -> None:
+        destinations = destinations_of(device, trusted)
         self._options = limits, columns, destinations
         # Files that are read into device memory are not mapped into host memory first.
         opened = opened_source(source, mapped=memory_map and not destinations)
@@ -185,6 +175,13 @@ class _Opened:
             self._file = self._own = opened
         self._bytes = ByteStream(self._file)
         self._start = self._bytes.peek(FIRST_BYTES)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if kind is not None:
+            self.close()
 
     @property
     def is_file(self) -> bool:

@@ -38,8 +38,8 @@ from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.batches import OpenedBatch, opened_batch
 from colkern.ipc.reading.dictionaries import Dictionaries
-from colkern.ipc.reading.formats import FIRST_BYTES, not_a_file
 from colkern.ipc.reading.messages import (
+    FIRST_BYTES,
     HEADER_NAMES,
     Message,
     Messages,
@@ -47,10 +47,10 @@ from colkern.ipc.reading.messages import (
     check_version,
     key_values,
     max_table_depth,
+    not_a_file,
     read_message_at,
 )
-from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
-from colkern.ipc.reading.projection import Projection
+from colkern.ipc.reading.plans import DictionaryPlan, Projection, SchemaPlan
 from colkern.ipc.reading.schemas import schema_from_wire
 from colkern.ipc.reading.sources import MemoryStream, RandomAccess
 from colkern.ipc.reading.summaries import BatchSummary, summary_of

@@ -15,8 +15,7 @@ from colkern.ipc.enums import MessageHeader
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message
-from colkern.ipc.reading.plans import SchemaPlan
-from colkern.ipc.reading.projection import Projection
+from colkern.ipc.reading.plans import Projection, SchemaPlan
 
 
 @dataclass(frozen=True, slots=True, eq=False)

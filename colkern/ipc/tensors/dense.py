@@ -6,12 +6,78 @@ Format: "Tensor (Multi-dimensional Array) Message Format".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
-from colkern.ipc.tensors.numeric import Numbers, names_of, require_array, type_of
+from colkern import schema as s
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.extensions.making import dimension_names
+from colkern.extensions.metadata import MAX_DIMENSIONS
+from colkern.layouts import Role, layout
 from colkern.schema import DataType
+
+Numbers: TypeAlias = NDArray[Any]
+"""Integers or floats of 8 to 64 bits."""
+
+_INTEGERS = (s.Int(width, signed) for width in (8, 16, 32, 64) for signed in (True, False))
+_TYPES: dict[np.dtype[Any], s.DataType] = {
+    layout(type_).spec(Role.DATA).dtype: type_
+    for type_ in (*_INTEGERS, s.float16(), s.float32(), s.float64())
+}
+
+
+def type_of(array: Numbers) -> s.DataType:
+    """The data type of an array's numbers."""
+    type_ = _TYPES.get(array.dtype.newbyteorder("<"))
+    if type_ is None:
+        raise TypeError(f"tensors hold integers or floats of Arrow's types, not {array.dtype}")
+    return type_
+
+
+def dtype_of(type_: s.DataType) -> np.dtype[Any]:
+    """The NumPy type of a tensor's numbers."""
+    if not isinstance(type_, s.Int | s.FloatingPoint):
+        raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
+    return layout(type_).spec(Role.DATA).dtype
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes."""
+    if len(shape) > MAX_DIMENSIONS:
+        raise UnsupportedError(
+            f"a tensor of {len(shape)} dimensions; NumPy has at most {MAX_DIMENSIONS}"
+        )
+    if any(size < 0 for size in shape):
+        raise InvalidArrowError(f"shape {shape}: a size is negative")
+
+
+def is_addressable(shape: tuple[int, ...], itemsize: int) -> bool:
+    """Whether NumPy has arrays of that shape: 64 bits count their bytes, empty dimensions aside."""
+    return prod(size or 1 for size in shape) * itemsize < 1 << 63
+
+
+def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """The strides, in bytes, of row-major order; without elements one each, as Arrow C++ asks for."""
+    if 0 in shape:
+        return (itemsize,) * len(shape)
+    return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))
+
+
+def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
+    """A name for each dimension, or None."""
+    names = dimension_names(dim_names)
+    if names is not None and len(names) != dimensions:
+        raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")
+    return names
+
+
+def require_array(values: object, name: str) -> None:
+    """Raise `TypeError` unless that is a NumPy array."""
+    if not isinstance(values, np.ndarray):
+        raise TypeError(f"{name}: expected a NumPy array, got {type(values).__name__}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

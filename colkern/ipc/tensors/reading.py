@@ -20,11 +20,21 @@ from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.messages import HEADER_NAMES, Message, MessageStream
 from colkern.ipc.reading.schemas import data_type_from_wire
 from colkern.ipc.reading.sources import Body, Source, open_sequential
-from colkern.ipc.tensors.compressed import SparseCSCMatrix, SparseCSRMatrix
-from colkern.ipc.tensors.coordinates import SparseCOOTensor
-from colkern.ipc.tensors.dense import Tensor
-from colkern.ipc.tensors.fibres import SparseCSFTensor, check_levels
-from colkern.ipc.tensors.numeric import Numbers, check_shape, dtype_of, is_addressable, row_major
+from colkern.ipc.tensors.dense import (
+    Numbers,
+    Tensor,
+    check_shape,
+    dtype_of,
+    is_addressable,
+    row_major,
+)
+from colkern.ipc.tensors.sparse import (
+    SparseCOOTensor,
+    SparseCSCMatrix,
+    SparseCSFTensor,
+    SparseCSRMatrix,
+    check_levels,
+)
 from colkern.memory import Buffer, allocate
 
 AnyTensor = Tensor | SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | SparseCSFTensor

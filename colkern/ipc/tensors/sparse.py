@@ -9,19 +9,20 @@ from __future__ import annotations
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from math import prod
-from typing import Any, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import InvalidArrowError, LimitExceededError, shown
-from colkern.ipc.tensors.numeric import (
+from colkern.ipc.tensors.dense import (
     Numbers,
     check_shape,
     is_addressable,
     names_of,
+    require_array,
     row_major,
     type_of,
 )
@@ -189,3 +190,299 @@ def from_scipy(matrix: object, wanted: str) -> Any:
     if not scipy_sparse().issparse(matrix):
         raise TypeError(f"matrix: expected a sparse array of SciPy's, got {type(matrix).__name__}")
     return cast("Any", matrix).asformat(wanted)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseCOOTensor(Sparse):
+    """A sparse tensor by coordinates.
+
+    Args:
+        data: The values.
+        coords: Integers, a row for each value and a column for each dimension.
+        shape: The size of each dimension.
+        dim_names: A name for each dimension, or None for no names.
+        has_canonical_format: Whether rows ascend in lexicographic order and none comes twice.
+
+    Raises:
+        TypeError: If an array is not of that kind.
+        InvalidArrowError: If the arrays do not fit the shape, or each other, or are not canonical as
+            said.
+    """
+
+    data: Numbers
+    coords: Numbers
+    shape: tuple[int, ...]
+    dim_names: tuple[str, ...] | None = None
+    has_canonical_format: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._check_values()
+        coords = self.coords
+        if not isinstance(coords, np.ndarray) or coords.ndim != 2 or coords.dtype.kind not in "iu":
+            raise TypeError("coords: expected a two-dimensional NumPy array of integers")
+        if coords.shape != (self.data.size, len(self.shape)):
+            raise InvalidArrowError(
+                f"coordinates of shape {coords.shape} for {self.data.size} values "
+                f"in {len(self.shape)} dimensions"
+            )
+        for dimension, size in enumerate(self.shape):
+            check_positions(coords[:, dimension], size, f"coordinates of dimension {dimension}")
+        if self.has_canonical_format and not _ascend(coords):
+            raise InvalidArrowError("coordinates are not in canonical order, which they should be")
+
+    @classmethod
+    def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
+        """The values of an array that are not zero; canonical."""
+        require_array(values, "values")
+        coords = np.argwhere(values).astype(np.int64, copy=False)
+        return cls(values[tuple(coords.T)], coords, values.shape, dim_names, True)
+
+    @classmethod
+    def from_scipy(cls, matrix: object, dim_names: tuple[str, ...] | None = None) -> Self:
+        """A sparse array or matrix of SciPy's, of any format; coordinates are copied.
+
+        Raises:
+            TypeError: If `matrix` is none.
+        """
+        coo = from_scipy(matrix, "coo")
+        return cls(coo.data, np.stack(coo.coords, axis=1), coo.shape, dim_names)
+
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
+        """Each dimension with the place of every value in it."""
+        return enumerate(self.coords.T)
+
+    def to_numpy(self) -> tuple[Numbers, Numbers]:
+        """Values and coordinates; not copied."""
+        return self.data, self.coords
+
+    def to_scipy(self) -> Any:
+        """A `scipy.sparse.coo_array`; values are not copied.
+
+        Raises:
+            ImportError: If SciPy is not installed.
+            ValueError: If there are not two dimensions.
+        """
+        if self.ndim != 2:
+            raise ValueError(f"SciPy takes sparse arrays of two dimensions here, not {self.ndim}")
+        array = scipy_sparse().coo_array((self.data, tuple(self.coords.T)), shape=self.shape)
+        array.has_canonical_format = self.has_canonical_format
+        return array
+
+
+def _ascend(coords: Numbers) -> bool:
+    """Whether each row stands behind the one before it in lexicographic order."""
+    ascends = np.zeros(max(len(coords) - 1, 0), np.bool_)
+    equal = ~ascends
+    for column in coords.T:
+        ascends |= equal & (column[1:] > column[:-1])
+        equal &= column[1:] == column[:-1]
+    return bool(ascends.all())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CompressedMatrix(Sparse):
+    """A sparse matrix, compressed along its `axis`.
+
+    Args:
+        data: The values, row by row (CSR) or column by column (CSC).
+        indptr: Where the values of each row (or column) begin, and where the last one's end.
+        indices: The column (or row) of each value.
+        shape: The numbers of rows and columns.
+        dim_names: A name for each dimension, or None for no names.
+
+    Raises:
+        TypeError: If an array is not one-dimensional, or an index not of integers.
+        InvalidArrowError: If the arrays do not fit the shape, or each other.
+    """
+
+    axis: ClassVar[int]
+    """The dimension that is compressed: 0 for rows, 1 for columns."""
+
+    _scipy_format: ClassVar[str]
+
+    data: Numbers
+    indptr: Numbers
+    indices: Numbers
+    shape: tuple[int, ...]
+    dim_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self._check_values()
+        check_index(self.indptr, "indptr")
+        check_index(self.indices, "indices")
+        if len(self.shape) != 2:
+            raise InvalidArrowError(f"a sparse matrix of shape {self.shape}")
+        if self.indices.size != self.data.size:
+            raise InvalidArrowError(f"{self.indices.size} indices for {self.data.size} values")
+        check_pointers(self.indptr, self.shape[self.axis], self.data.size, "indptr")
+        check_positions(self.indices, self.shape[1 - self.axis], "indices")
+
+    @classmethod
+    def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
+        """The values of a matrix that are not zero.
+
+        Raises:
+            TypeError: If `values` is no NumPy array.
+            ValueError: If `values` has not two dimensions.
+        """
+        require_array(values, "values")
+        if values.ndim != 2:
+            raise ValueError(f"values: expected two dimensions, got shape {values.shape}")
+        lines = values if cls.axis == 0 else values.T
+        line, place = lines.nonzero()
+        indptr = np.zeros(lines.shape[0] + 1, np.int64)
+        np.cumsum(np.bincount(line, minlength=lines.shape[0]), out=indptr[1:])
+        indices = place.astype(np.int64, copy=False)
+        return cls(lines[line, place], indptr, indices, values.shape, dim_names)
+
+    @classmethod
+    def from_scipy(cls, matrix: object, dim_names: tuple[str, ...] | None = None) -> Self:
+        """A sparse array or matrix of SciPy's; not copied if it has this format.
+
+        Raises:
+            TypeError: If `matrix` is none.
+        """
+        same = from_scipy(matrix, cls._scipy_format)
+        return cls(same.data, same.indptr, same.indices, same.shape, dim_names)
+
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
+        """Both dimensions with the place of every value in them."""
+        lines = np.arange(self.shape[self.axis], dtype=np.int64)
+        yield self.axis, np.repeat(lines, sizes_of(self.indptr))
+        yield 1 - self.axis, self.indices
+
+    def to_numpy(self) -> tuple[Numbers, Numbers, Numbers]:
+        """Values, pointers and indices; not copied."""
+        return self.data, self.indptr, self.indices
+
+    def to_scipy(self) -> Any:
+        """A `scipy.sparse.csr_array` or `csc_array`; not copied, where SciPy takes the index type.
+
+        Raises:
+            ImportError: If SciPy is not installed.
+        """
+        make = getattr(scipy_sparse(), f"{self._scipy_format}_array")
+        return make((self.data, self.indices, self.indptr), shape=self.shape)
+
+
+class SparseCSRMatrix(CompressedMatrix):
+    """A sparse matrix in compressed rows; see `CompressedMatrix` for the arguments."""
+
+    axis = 0
+    _scipy_format = "csr"
+
+
+class SparseCSCMatrix(CompressedMatrix):
+    """A sparse matrix in compressed columns; see `CompressedMatrix` for the arguments."""
+
+    axis = 1
+    _scipy_format = "csc"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseCSFTensor(Sparse):
+    """A sparse tensor as a tree: a node is a position in the dimension of its level.
+
+    Args:
+        data: The values, one a leaf.
+        indptr: For each level but the last, where the children of each node begin, and where the
+            last one's end.
+        indices: For each level, the position that each node stands for.
+        axis_order: The dimension of each level, from the root on.
+        shape: The size of each dimension.
+        dim_names: A name for each dimension, or None for no names.
+
+    Raises:
+        TypeError: If an array is not one-dimensional, or an index not of integers.
+        InvalidArrowError: If the levels do not fit the shape, or each other.
+    """
+
+    data: Numbers
+    indptr: tuple[Numbers, ...]
+    indices: tuple[Numbers, ...]
+    axis_order: tuple[int, ...]
+    shape: tuple[int, ...]
+    dim_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self._check_values()
+        for name in ("indptr", "indices"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+            for level, array in enumerate(getattr(self, name)):
+                check_index(array, f"{name} of level {level}")
+                if array.dtype != getattr(self, name)[0].dtype:
+                    raise TypeError(f"{name}: the levels have different types")
+        object.__setattr__(self, "axis_order", tuple(int(axis) for axis in self.axis_order))
+        check_levels(self.axis_order, len(self.indptr), len(self.indices), len(self.shape))
+        for level, (pointers, nodes) in enumerate(zip(self.indptr, self.indices, strict=False)):
+            children = self.indices[level + 1].size
+            check_pointers(pointers, nodes.size, children, f"indptr of level {level}")
+        for level, (axis, nodes) in enumerate(zip(self.axis_order, self.indices, strict=True)):
+            check_positions(nodes, self.shape[axis], f"indices of level {level}")
+        if self.indices[-1].size != self.data.size:
+            raise InvalidArrowError(f"{self.indices[-1].size} leaves for {self.data.size} values")
+
+    @classmethod
+    def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
+        """The values of an array that are not zero; the shortest dimension is the root's.
+
+        Raises:
+            TypeError: If `values` is no NumPy array.
+            ValueError: If `values` has no dimensions.
+        """
+        require_array(values, "values")
+        if values.ndim == 0:
+            raise ValueError("values: expected at least one dimension")
+        axis_order = tuple(np.argsort(values.shape, kind="stable").tolist())
+        ordered = values.transpose(axis_order)
+        coords = np.argwhere(ordered).astype(np.int64, copy=False)
+        indices, indptr = [], []
+        before = np.zeros(0, np.intp)
+        for level in range(values.ndim):
+            firsts = _first_of_each(coords[:, : level + 1])
+            indices.append(coords[firsts, level])
+            if level:
+                indptr.append(np.append(np.searchsorted(firsts, before), firsts.size))
+            before = firsts
+        return cls(
+            ordered[tuple(coords.T)],
+            tuple(indptr),
+            tuple(indices),
+            axis_order,
+            values.shape,
+            dim_names,
+        )
+
+    def positions(self) -> Iterator[tuple[int, Numbers]]:
+        """Each dimension, from the leaves up, with the place of every value in it."""
+        # For each value, the node of the level that it hangs under.
+        nodes = np.arange(self.data.size)
+        yield self.axis_order[-1], self.indices[-1]
+        for level in reversed(range(self.ndim - 1)):
+            sizes = sizes_of(self.indptr[level])
+            nodes = np.repeat(np.arange(sizes.size), sizes)[nodes]
+            yield self.axis_order[level], self.indices[level][nodes]
+
+    def to_numpy(
+        self,
+    ) -> tuple[Numbers, tuple[Numbers, ...], tuple[Numbers, ...]]:
+        """Values, pointers and indices, the latter by level; not copied."""
+        return self.data, self.indptr, self.indices
+
+
+def check_levels(axis_order: tuple[int, ...], pointers: int, indices: int, ndim: int) -> None:
+    """Raise `InvalidArrowError` unless there is a level for each dimension, with its arrays."""
+    if sorted(axis_order) != list(range(ndim)):
+        raise InvalidArrowError(f"axis order {axis_order[:100]} of {ndim} dimensions")
+    if indices != ndim or pointers != ndim - 1:
+        raise InvalidArrowError(
+            f"{indices} index and {pointers} pointer buffers for {ndim} dimensions, "
+            f"which have {ndim} and {ndim - 1}"
+        )
+
+
+def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where the rows that differ from the row before stand."""
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return np.flatnonzero(new)

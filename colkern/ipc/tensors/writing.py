@@ -16,13 +16,9 @@ import numpy as np
 from colkern.closing import OnFailure
 from colkern.ipc.enums import MessageHeader, SparseTensorIndex
 from colkern.ipc.flatbuffer.tables import Record
-from colkern.ipc.tensors.compressed import CompressedMatrix
-from colkern.ipc.tensors.coordinates import SparseCOOTensor
-from colkern.ipc.tensors.dense import Tensor
-from colkern.ipc.tensors.fibres import SparseCSFTensor
-from colkern.ipc.tensors.numeric import Numbers, row_major, type_of
+from colkern.ipc.tensors.dense import Numbers, Tensor, row_major, type_of
 from colkern.ipc.tensors.reading import AnyTensor
-from colkern.ipc.tensors.sparse import Sparse
+from colkern.ipc.tensors.sparse import CompressedMatrix, Sparse, SparseCOOTensor, SparseCSFTensor
 from colkern.ipc.wire import BUFFER
 from colkern.ipc.writing.messages import Body, Message, write_message
 from colkern.ipc.writing.schemas import type_to_wire

@@ -13,12 +13,29 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.dispatch import Dispatch, by_layout
 from colkern.ipc.fields import WireField
-from colkern.ipc.writing.residence import current, devices_of, trimmed
 from colkern.layouts import LayoutKind
-from colkern.memory import EMPTY, HOST, Buffer
-from colkern.operations import take, views_to_offsets
+from colkern.memory import EMPTY, HOST, Buffer, Device
+from colkern.operations import take, trim, views_to_offsets
 from colkern.schema import int64
 from colkern.targets import target_of
+
+
+def devices_of(array: Array) -> set[Device]:
+    """The memories that hold bytes of an array, those of dictionaries left out."""
+    devices = {each.device for each in array.buffers if each is not None and each.size}
+    return devices.union(*map(devices_of, array.children))
+
+
+def trimmed(array: Array, what: str) -> Array:
+    """The array as it leaves the process, trimmed where it lives: see `colkern.operations.trim`."""
+    devices = devices_of(array)
+    if len(devices) > 1:
+        places = " and ".join(sorted(map(str, devices)))
+        raise ValueError(
+            f"{what}: its bytes live on {places}; copy them to one place with colkern.to_host or "
+            f"colkern.to_device"
+        )
+    return trim(array)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +125,11 @@ def _same(a: Array, b: Array) -> bool:
     if a.length != b.length:
         return False
     a, b = trimmed(a, "dictionary"), trimmed(b, "dictionary")
-    devices = devices_of(a) | devices_of(b)
-    if len(devices) > 1:
+    if len(devices_of(a) | devices_of(b)) > 1:
         from colkern.cuda import to_host
 
-        a, b, devices = to_host(a), to_host(b), {HOST}
-    with current(devices):
-        return _same_bytes(a, b)
+        a, b = to_host(a), to_host(b)
+    return _same_bytes(a, b)
 
 
 def _same_bytes(a: Array, b: Array) -> bool:

@@ -20,9 +20,8 @@ from colkern.ipc.flatbuffer.encoding import encode
 from colkern.ipc.limits import refused_by_readers
 from colkern.ipc.wire import BLOCK, FOOTER
 from colkern.ipc.writing.batch_messages import BatchMessages
-from colkern.ipc.writing.data import batches_of, carried_options, with_schema
+from colkern.ipc.writing.data import WriteOptions, batches_of, carried_options, with_schema
 from colkern.ipc.writing.messages import END_OF_STREAM, Message, write_message
-from colkern.ipc.writing.options import WriteOptions
 from colkern.ipc.writing.schemas import pairs
 from colkern.ipc.writing.sinks import Sink, sink_of
 from colkern.schema import Schema

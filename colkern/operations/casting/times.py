@@ -108,14 +108,9 @@ def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
-    """Numbers of one unit as those of another.
+    """Numbers of one unit as those of another, which must fit if `safe`.
 
-    Args:
-        array: The array.
-        type: The result's type.
-        safe: Whether numbers must fit.
-        lossy: Whether a division may leave a remainder.
-        down: Whether it rounds down, else towards 0.
+    A division may leave a remainder if `lossy`, and rounds `down`, or else towards 0.
     """
     source, result = per_day(array.type), per_day(type)
     if source == result and array.layout.buffers == layout(type).buffers:
@@ -135,17 +130,9 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
 
 
 def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
-    """Each number times a factor, as another type.
+    """Each number times a factor, as another type; a product that does not fit wraps around unless `safe`.
 
-    Args:
-        array: The array that is cast. Errors show its value, not the number.
-        type: The result's type.
-        safe: Whether to refuse products that do not fit the type; else they wrap around.
-        numbers: The numbers to multiply, one for each slot of `array`.
-        factor: The factor.
-
-    Raises:
-        ValueError: If `safe` and a product does not fit; names the slot.
+    Then it is a `ValueError` with the value in the slot of `array`, which is cast.
     """
     low, high = _ends(type)
     ends = (-(-low // factor), high // factor) if safe else _ANY

@@ -25,19 +25,12 @@ from colkern.targets import Items, Target
 
 
 class Places(NamedTuple):
-    """Which array has the value of each slot, and where, as kernels take it.
+    """Which array has the value of each slot, and where, as kernels take it."""
 
-    Args:
-        target: Where these are, and the bytes of the arrays.
-        type_ids: A number for each slot (int8[n]).
-        numbers: Type id → the array's number (int64[128]).
-        offsets: The position in that array (int32[n]); empty where it is that of the slot.
-    """
-
-    target: Target
-    type_ids: Items
-    numbers: Items
-    offsets: Items
+    target: Target  #: Where these are, and the bytes of the arrays.
+    type_ids: Items  #: A number for each slot (int8[n]).
+    numbers: Items  #: Type id → the array's number (int64[128]).
+    offsets: Items  #: The position in that array (int32[n]); empty where it is that of the slot.
 
     @property
     def length(self) -> int:

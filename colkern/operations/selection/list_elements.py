@@ -26,27 +26,16 @@ def copy_elements(
 ) -> Array:
     """The elements of lists in a checked child, one list after the other.
 
-    Where `starts` gives a list elements that it has not, the result has any of the child's there.
-
-    Args:
-        target: Where the numbers are, and the bytes of the child.
-        child: What the lists are in.
-        begins: Where each list with elements begins there (int32/int64[lists]).
-        starts: The running sum of their lengths (the same dtype, [lists + 1]), from any number on.
-        least: How many elements each list has that has any.
+    Each list begins in the child at `begins` (int32/int64[lists]), and has at least `least` elements if
+    it has any; `starts` is the running sum of lengths (same dtype, [lists + 1]), from any number on.
+    Where that gives a list elements that it has not, the result has any of the child's.
     """
     latest = max(child.length - least, 0)
     return _gathered(child, _Elements(target, begins, latest, starts))
 
 
 def repeat_for_elements(target: Target, values: Array, starts: Items) -> Array:
-    """Value i of a checked array once for each element of list i, one list after the other.
-
-    Args:
-        target: Where `starts` are, and the bytes of the values, which may have none.
-        values: As many as there are lists.
-        starts: The running sum of the lists' lengths (int32/int64[lists + 1]), from any number on.
-    """
+    """Value i of a checked array once for each element of list i; `starts` are as for `copy_elements`."""
     return _gathered(values, _Repeated(target, starts))
 
 

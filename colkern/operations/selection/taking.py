@@ -83,20 +83,15 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class Picks(Selection):
-    """Slots by position.
+    """Slots by position."""
 
-    Args:
-        words: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
-        picked: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
-        null_count: How many are null, or `UNKNOWN`.
-        bound: The limit of the words, if they have not been checked yet.
-        refuse: Raises if a word is not below the limit, and is that of no null.
-    """
-
+    #: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
     words: Items
+    #: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
     picked: Buffer | None = None
-    null_count: int = 0
-    bound: int = NOWHERE
+    null_count: int = 0  #: How many are null, or `UNKNOWN`.
+    bound: int = NOWHERE  #: The limit of the words, if they have not been checked yet.
+    #: Raises if a word is not below the limit, and is that of no null.
     refuse: Callable[[], None] = lambda: None
 
     @property

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from pyspark import SparkFiles
 
-from colkern.cache import cache_dir
-from colkern.cpu.whole_files import read_whole, write_whole
+from colkern.cache import cache_dir, read_whole, write_whole
 
 _BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 _UNCHECKED = (1).to_bytes(4, "little")

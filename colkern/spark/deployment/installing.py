@@ -15,7 +15,7 @@ from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from colkern.cpu.whole_files import FILES
+from colkern.cache import FILES
 from colkern.cuda.device_code import kept_files
 from colkern.spark.deployment import executor_facts
 from colkern.spark.deployment.archives import kernel_archive, package_archive

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from cuda.fake_driver import NO_DEVICE, OUT_OF_MEMORY, UNKNOWN, FakeDevice, FakeDriver, examined
 
-from colkern.commands.checks import cuda_compiler, cuda_packages, gpu, packages
+from colkern.commands.checks import gpu, packages
 from colkern.commands.checks.children import NoAnswerError
 from colkern.commands.checks.finding import Finding, Mark
 from colkern.cuda.driver import DriverError
-from colkern.cuda.libraries import CudaLibrary
+from colkern.cuda.toolkit import CudaLibrary
 
 Install = Callable[..., None]
 Look = Callable[..., dict[str, Finding]]
@@ -60,21 +60,20 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
                     found = found if isinstance(found, str) else asdict(found)
                 case "colkern.cuda.adapter:capabilities":
                     found = [(7, 5), (9, 0), (12, 1)]
-                case "colkern.cuda.libraries:find_libraries":
+                case "colkern.cuda.toolkit:find_libraries":
                     found = [asdict(library) for library in libraries]
                 case "colkern.cuda.memory:require_device":
                     if missing_for_device:
                         raise NoAnswerError(missing_for_device)
                     found = None
-                case "colkern.commands.checks.cuda_packages:direct_storage":
+                case "colkern.commands.checks.gpu:direct_storage":
                     found = storage
             return json.loads(json.dumps(found))
 
-        for module in (gpu, cuda_compiler, cuda_packages):
-            monkeypatch.setattr(module, "ask", answer)
-        for module in (gpu, cuda_compiler, cuda_packages, packages):
+        monkeypatch.setattr(gpu, "ask", answer)
+        for module in (gpu, packages):
             monkeypatch.setattr(module, "release", there.get)
-        for module in (cuda_compiler, packages):
+        for module in (gpu, packages):
             monkeypatch.setattr(module, "unmet", lambda name: [])
         monkeypatch.setattr(packages, "run_python", runs)
         return named(gpu.findings())
@@ -233,8 +232,8 @@ def test_what_kvikio_says(has_module: bool, monkeypatch: pytest.MonkeyPatch) -> 
     kvikio.cufile_driver = driver  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "kvikio", kvikio)
     monkeypatch.setitem(sys.modules, "kvikio.cufile_driver", driver)
-    monkeypatch.setattr(cuda_packages, "is_available", lambda: True)
-    assert cuda_packages.direct_storage() == (True, has_module)
+    monkeypatch.setattr(gpu, "is_available", lambda: True)
+    assert gpu.direct_storage() == (True, has_module)
 
 
 def test_direct_storage_that_is_turned_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,9 +282,7 @@ def test_the_successor(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_libraries_of_this_environment() -> None:
     from colkern.commands.checks.children import ask
 
-    libraries = {
-        library["name"]: library for library in ask("colkern.cuda.libraries:find_libraries")
-    }
+    libraries = {library["name"]: library for library in ask("colkern.cuda.toolkit:find_libraries")}
     assert libraries.keys() == {"cudart", "nvJitLink", "nvrtc", "nvvm"}
     # The environment of the tests has them, to compile PTX.
     assert libraries["nvrtc"]["error"] == ""

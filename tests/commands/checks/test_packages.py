@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from colkern.commands.checks.finding import Mark, missing, ok, problem
-from colkern.commands.checks.packages import core, optional, required
-from colkern.commands.checks.requirements import unmet
+from colkern.commands.checks.packages import core, optional, required, unmet
 
 Install = Callable[..., None]
 

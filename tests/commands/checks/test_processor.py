@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from colkern.commands.checks import cgroup, processor
+from colkern.commands.checks import processor
 from colkern.commands.checks.finding import Finding, Mark
 
 Groups = Callable[[str, dict[str, str]], None]
@@ -16,8 +16,8 @@ Groups = Callable[[str, dict[str, str]], None]
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Groups:
     """Has the system say which group this process is in, and what the files of groups say."""
-    monkeypatch.setattr(cgroup, "_ROOT", tmp_path)
-    monkeypatch.setattr(cgroup, "_GROUPS", tmp_path / "own")
+    monkeypatch.setattr(processor, "_ROOT", tmp_path)
+    monkeypatch.setattr(processor, "_GROUPS", tmp_path / "own")
 
     def put(own: str, files: dict[str, str]) -> None:
         (tmp_path / "own").write_text(own)
@@ -31,12 +31,12 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Groups:
 
 def test_no_limit(groups: Groups) -> None:
     groups("0::/\n", {"cpu.max": "max 100000", "memory.max": "max"})
-    assert cgroup.cpu_quota() is None
-    assert cgroup.memory_limit(1000) is None
+    assert processor.cpu_quota() is None
+    assert processor.memory_limit(1000) is None
 
 
 def test_no_control_groups() -> None:
-    quota = cgroup.cpu_quota()
+    quota = processor.cpu_quota()
     assert quota is None or quota > 0
 
 
@@ -48,14 +48,14 @@ def test_the_tightest_of_nested_groups_counts(groups: Groups) -> None:
         "pod/worker/memory.max": "700",
     }
     groups("0::/pod/worker\n", files)
-    assert cgroup.cpu_quota() == 1.5
-    assert cgroup.memory_limit(1000) == 700
-    assert cgroup.memory_limit(600) is None
+    assert processor.cpu_quota() == 1.5
+    assert processor.memory_limit(1000) == 700
+    assert processor.memory_limit(600) is None
 
 
 def test_a_container_sees_its_group_as_the_root(groups: Groups) -> None:
     groups("0::/of/the/host\n", {"cpu.max": "200000 100000"})
-    assert cgroup.cpu_quota() == 2
+    assert processor.cpu_quota() == 2
 
 
 def test_groups_of_the_first_version(groups: Groups) -> None:
@@ -69,8 +69,8 @@ def test_groups_of_the_first_version(groups: Groups) -> None:
         "memory/memory.limit_in_bytes": "9223372036854771712",
     }
     groups(own, files)
-    assert cgroup.cpu_quota() == 0.5
-    assert cgroup.memory_limit(1000) == 900
+    assert processor.cpu_quota() == 0.5
+    assert processor.memory_limit(1000) == 900
 
 
 @pytest.fixture

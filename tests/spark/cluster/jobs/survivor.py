@@ -74,7 +74,7 @@ def describing(call):
 
     def described(batches):
         import colkern
-        from colkern.cpu.whole_files import COUNTS
+        from colkern.cache import COUNTS
 
         for batch in batches:
             call(batch["id"])

@@ -1,18 +1,24 @@
-"""The server's side of shared memory: where buffers are, for those who map the same segments."""
+"""Shared memory of the host: where a server's buffers are, and how a client maps and reads them."""
 
 from __future__ import annotations
 
+import mmap
+import os
 import weakref
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from colkern.cuda.placement import placed
-from colkern.dissociated.body_locations import BodyLocations, Location
+import numpy as np
+
+from colkern.cuda.memory import placed
+from colkern.dissociated.leases import Frees, Lease
+from colkern.dissociated.messages import BodyLocations, Location
 from colkern.dissociated.shared.blocks import Block, Blocks
-from colkern.dissociated.shared.segment_frames import SegmentPlace
-from colkern.dissociated.shared.segments import SEGMENTS, Segment
-from colkern.dissociated.shared.spaces import Places
-from colkern.dissociated.transports.connection import Announcement, Connection, FrameKind
+from colkern.dissociated.shared.segments import SEGMENTS, Segment, mapped_by_client
+from colkern.dissociated.shared.spaces import Places, SegmentPlace, Space, parse_segment_place
+from colkern.dissociated.transports.connection import Announcement, Connection, Frame, FrameKind
+from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.fetching import on_host
 from colkern.memory import HOST, Buffer
 
@@ -94,3 +100,51 @@ def _segment_of(buffer: Buffer) -> Segment | None:
     if buffer.device != HOST:
         return None
     return SEGMENTS.holding(buffer.address, buffer.size)
+
+
+class _Mapping(NamedTuple):
+    """A segment here. It is unmapped when no buffer is in it, and the server has retired it."""
+
+    address: int
+    memory: mmap.mmap
+
+
+class ReachedSegments:
+    """The segments one server has announced; `sealed_only`: none that it could cut short."""
+
+    def __init__(self, handle: bytes, *, sealed_only: bool) -> None:
+        self._handle = handle
+        self._sealed_only = sealed_only
+        self._space: Space[_Mapping] = Space()
+
+    def take(self, frame: Frame) -> None:
+        descriptor = frame.descriptor
+        try:
+            base, size, handle = parse_segment_place(frame.data)
+            if handle != self._handle:
+                raise InvalidArrowError("a segment that is not of the URI's remote_handle")
+            if not size:
+                self._space.forget(base)
+                if descriptor is not None:
+                    raise InvalidArrowError("a segment that is gone comes with a descriptor")
+                return
+            if descriptor is None:
+                raise InvalidArrowError("a segment without a descriptor")
+            self._space.check_free(base, size)
+        except BaseException:
+            if descriptor is not None:
+                os.close(descriptor)
+            raise
+        memory = mapped_by_client(descriptor, size, sealed_only=self._sealed_only)
+        address = int(np.frombuffer(memory, np.uint8).ctypes.data)
+        self._space.add(base, size, _Mapping(address, memory))
+
+    def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
+        """Buffers in the segments, read-only; see `Reach.buffers`."""
+        with_bytes = [location for location in body.buffers if location.length]
+        places = list(map(self._space.find, with_bytes))
+        lease = Lease(body.addresses(), frees, [mapping.memory for mapping, _ in places])
+        return [
+            Buffer.from_address(mapping.address + start, location.length, lease)
+            for (mapping, start), location in zip(places, with_bytes, strict=True)
+        ]

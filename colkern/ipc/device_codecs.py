@@ -1,0 +1,238 @@
+"""Compressed buffers, decompressed where they are needed: in the memory of a device.
+
+The host reads each frame's headers, the device decompresses all frames of a message at once. Frames that
+a device cannot decompress, or reports as damaged, are left to `Codec.decompress` on the host, which
+raises the same errors as for arrays in host memory::
+
+    codec = device_codec_of(codec_of(record["compression"]), device)
+    if codec is not None:
+        frame = codec.examined(frame_bytes, size)      # for each buffer; None: decompress on the host
+        # … the bytes of those frames to `staged`, at `begin`; their buffers are at `place` of `out` …
+        done = codec.decompress([PlacedFrame(frame, begin, place), …], staged, out)
+        # … the frames from `done` on: decompress on the host
+
+Columnar format 1.5: "Compression".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colkern.cuda import memory, nvcomp
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.ipc.compression import Codec, codec_library
+from colkern.ipc.enums import CompressionType
+from colkern.ipc.lz4_frames import Bytes, independent_blocks
+from colkern.kernels.lz4 import decode_lz4_blocks
+from colkern.memory import Device
+from colkern.targets import Items, target_of
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedFrame:
+    """A frame whose headers are right, and which a device can decompress."""
+
+    stored: int
+    size: int  #: How many bytes it makes, if it is not damaged further inside.
+    #: Where its blocks are (uint64[blocks, 4]), as `independent_blocks` says; of an LZ4 frame.
+    blocks: NDArray[np.uint64] | None = None
+
+
+class PlacedFrame(NamedTuple):
+    """A frame, and where its bytes are and go to."""
+
+    frame: ExaminedFrame
+    begin: int  #: Where its first byte is in the array of compressed bytes; anywhere.
+    place: int  #: Where its first byte goes to in the array of decompressed bytes; anywhere.
+
+
+class DeviceCodec(Protocol):
+    """One way to decompress buffers on a device."""
+
+    def seconds(self, stored: int) -> float:
+        """The estimated time for frames, side by side, of which the largest has so many bytes."""
+
+    def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
+        """The frame as the host examined it; None if it is damaged, or the host has to decompress it."""
+        # Of the bytes behind a buffer's stated (and checked) size, no more is looked at than some for each
+        # block.
+
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
+        """Decompress examined frames on the current stream of the device, and wait for their outcome."""
+        # `staged` has the compressed bytes of all, `out` gets what they are decompressed to, at places that
+        # do not overlap: uint8[] on the device. Nothing but those places is written to, whatever is in the
+        # frames. Gives the number of frames, from the first one on, that are whole. The next one is
+        # damaged, or has blocks that no common compressor writes, which the host's decompressor knows.
+
+
+def require_places(frames: Sequence[PlacedFrame], staged: Items, out: Items) -> None:
+    """Raise `ValueError` unless the arrays have all the places of the frames."""
+    for frame, begin, place in frames:
+        if begin < 0 or begin + frame.stored > len(staged):
+            raise ValueError(
+                f"frames: {frame.stored} bytes from {begin} on, of {len(staged)} compressed bytes"
+            )
+        if place < 0 or place + frame.size > len(out):
+            raise ValueError(f"frames: {frame.size} bytes to {place} of {len(out)}")
+
+
+_BLOCK_BYTES = 1 << 18
+"""The bytes of a block, as colkern and others write them."""
+
+_LZ4_SECONDS_PER_BYTE = 4.4e-7
+"""The time for a compressed byte of a block: its sequences wait for each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lz4Codec:
+    """As `DeviceCodec`, for anybody's frames of independent blocks: others go one byte after the other."""
+
+    device: Device
+
+    def seconds(self, stored: int) -> float:
+        """As `DeviceCodec.seconds`: measured on an NVIDIA H200 with blocks of 256 KiB."""
+        return min(stored, _BLOCK_BYTES) * _LZ4_SECONDS_PER_BYTE
+
+    def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
+        """As `DeviceCodec.examined`."""
+        try:
+            blocks = independent_blocks(frame, size)
+        except (InvalidArrowError, UnsupportedError):
+            return None
+        return ExaminedFrame(len(frame), size, blocks)
+
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
+        """As `DeviceCodec.decompress`; waits once, for a few numbers."""
+        require_places(frames, staged, out)
+        if not frames:
+            return 0
+        tables = [_placed_blocks(placed) for placed in frames]
+        table = np.concatenate(tables)
+        target = target_of(self.device)
+        damaged = target.reduce(
+            decode_lz4_blocks,
+            len(table),
+            target.table(table.ravel(), np.uint64),
+            staged,
+            target.address(staged),
+            out,
+            work=int(table[:, 3].mean()),
+        )
+        ends = np.cumsum([len(blocks) for blocks in tables])
+        return int(np.searchsorted(ends, np.uint64(damaged), side="right"))
+
+
+def _placed_blocks(placed: PlacedFrame) -> NDArray[np.uint64]:
+    """The blocks of a frame by their places in the arrays of all frames."""
+    assert placed.frame.blocks is not None
+    return placed.frame.blocks + np.array([placed.begin, 0, placed.place, 0], np.uint64)
+
+
+_LARGEST = (1 << 31) - 1
+"""The bytes of a frame, and those that it makes, that nvCOMP takes at most."""
+
+_ZSTD_SECONDS_PER_BYTE = 1e-8
+"""The time for a compressed byte of a frame."""
+
+_LARGEST_HEADER = 18
+_BLOCK_HEADER = 3
+_RAW, _REPEATED, _COMPRESSED = range(3)
+_LARGEST_BLOCK = 1 << 17
+
+
+@dataclass(frozen=True, slots=True)
+class ZstdCodec:
+    """As `DeviceCodec` says, but only for frames whose writer is trusted.
+
+    What a damaged frame makes nvCOMP do is undefined by its documentation, accesses out of bounds
+    included, and what its Python package tells of such a frame is not documented. The host checks what
+    it can without decompressing; nothing but decompressing tells whether the rest is right.
+
+    nvCOMP decompresses each frame into its place, and is faster with many frames than with large ones.
+    None of this has been measured, nor run on a GPU; nor is the estimated time from a measurement.
+    """
+
+    device: Device
+
+    def seconds(self, stored: int) -> float:
+        """As `DeviceCodec.seconds`."""
+        return stored * _ZSTD_SECONDS_PER_BYTE
+
+    def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
+        """As `DeviceCodec.examined`."""
+        if max(len(frame), size) > _LARGEST:
+            return None
+        try:
+            require_one_frame(frame, size)
+        except (InvalidArrowError, UnsupportedError):
+            return None
+        return ExaminedFrame(len(frame), size)
+
+    def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
+        """As `DeviceCodec.decompress`; none, if nvCOMP refuses them."""
+        require_places(frames, staged, out)
+        if not frames:
+            return 0
+        with memory.current(self.device):
+            stored = [self._aligned(staged[at.begin :][: at.frame.stored]) for at in frames]
+            places = [out[at.place :][: at.frame.size] for at in frames]
+            made = nvcomp.decompress("Zstd", stored, places, self.device)
+        pairs = zip(frames, made, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0].frame.size == pair[1], pairs))
+
+    def _aligned(self, stored: Items) -> Items:
+        """The bytes of a frame at an address that nvCOMP takes; a copy if need be."""
+        is_aligned = target_of(self.device).address(stored) % nvcomp.ALIGNMENT == 0
+        return stored if is_aligned else stored.copy()
+
+
+def require_one_frame(frame: Bytes, size: int) -> None:
+    """Raise unless a frame states its size and blocks to its end; `UnsupportedError` for others."""
+    zstandard = codec_library("zstandard")
+    header = frame[:_LARGEST_HEADER]
+    try:
+        parameters = zstandard.get_frame_parameters(header)
+        at = zstandard.frame_header_size(header)
+    except zstandard.ZstdError as error:
+        raise InvalidArrowError(f"damaged Zstandard frame: {error}") from None
+    if parameters.content_size == zstandard.CONTENTSIZE_UNKNOWN:
+        raise UnsupportedError("Zstandard frame that does not state its size")
+    if parameters.content_size != size:
+        raise InvalidArrowError(
+            f"Zstandard frame of {parameters.content_size} bytes where {size} are stated"
+        )
+    if parameters.has_checksum:
+        raise UnsupportedError("Zstandard frame with a checksum of its content")
+    if parameters.dict_id:
+        raise UnsupportedError("Zstandard frame with a dictionary")
+    if _end_of_blocks(frame, at) != len(frame):
+        raise InvalidArrowError(f"Zstandard frame that is not of {len(frame)} bytes")
+
+
+def _end_of_blocks(frame: Bytes, at: int) -> int:
+    """Where the blocks end that begin at a place, which may be past the end of the bytes."""
+    is_last = False
+    while not is_last and at + _BLOCK_HEADER <= len(frame):
+        header = int.from_bytes(frame[at : at + _BLOCK_HEADER], "little")
+        is_last, kind, block = bool(header & 1), header >> 1 & 3, header >> 3
+        if kind > _COMPRESSED or block > _LARGEST_BLOCK:
+            raise InvalidArrowError(f"damaged Zstandard frame: block header {header:#08x}")
+        at += _BLOCK_HEADER + (1 if kind == _REPEATED else block)
+    if not is_last:
+        raise InvalidArrowError(f"Zstandard frame of {len(frame)} bytes ends too early")
+    return at
+
+
+def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
+    """How to decompress on a device, or None. Zstandard only if `trusted`: nvCOMP may crash."""
+    if codec.number == CompressionType.LZ4_FRAME:
+        return Lz4Codec(device)
+    if trusted and codec.number == CompressionType.ZSTD and nvcomp.is_installed():
+        return ZstdCodec(device)
+    return None

@@ -28,7 +28,7 @@ from colkern.jit.device.kinds import (
     Plain,
     Unknown,
 )
-from colkern.jit.device.nodes import NONE, child, is_measured, kind_of
+from colkern.jit.device.nodes import NONE, child, kind_of
 from colkern.jit.views.elements import TYPES, type_of
 
 
@@ -97,11 +97,10 @@ def _number(e: Emitter, out: Value, value: Value) -> Value:
     number = e.bind(value.parts[0])
     # An operation that floats do not have: they are no integers for a compiler to round.
     number = e.bind(f"{number} | {number}")
-    if is_measured(out):
-        within = f"_ck_i8({number}) >= {signed(node.bounds[0])} if {number} < 0 else "
-        within += f"_ck_u8({number}) <= {unsigned(node.bounds[1])}"
-        message = f"an integer out of the range of {kind_of(out).data_type}"
-        e.note_unless(within, OverflowError, message)
+    within = f"_ck_i8({number}) >= {signed(node.bounds[0])} if {number} < 0 else "
+    within += f"_ck_u8({number}) <= {unsigned(node.bounds[1])}"
+    message = f"an integer out of the range of {kind_of(out).data_type}"
+    e.note_unless(within, OverflowError, message)
     return Value(Number(node.item.str[1:]), (number,))
 
 

@@ -16,12 +16,6 @@ from colkern.targets import Items
 
 _BYTE = np.dtype(np.uint8)
 
-CHANGED = (
-    "called twice for one row, a function appended different values; "
-    "it must depend on its arguments alone"
-)
-"""The error where rows that are written are not those that were measured."""
-
 
 class Tree:
     """The nodes of a data type.

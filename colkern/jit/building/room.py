@@ -11,12 +11,13 @@ from colkern.errors import LimitExceededError
 from colkern.jit.building.builder_type import BuilderType
 from colkern.jit.building.nodes import Failure, Request
 from colkern.jit.building.state import (
+    capacity_of,
     failure_of,
     grow,
-    has_bytes,
-    has_slots,
+    is_likely,
     length_of,
     put_item,
+    room_of,
     row_of,
     set_failure,
     set_length,
@@ -48,7 +49,7 @@ def make_room(row, request, count):
 @register_jitable
 def ensure_slots(row, count):
     """Room for `count` slots more."""
-    if not has_slots(row, count):
+    if not is_likely(count <= capacity_of(row) - length_of(row)):
         make_room(row, SLOTS, count)
 
 
@@ -62,7 +63,7 @@ def new_slot(row):
 @register_jitable
 def new_bytes(row, size):
     """The bytes that there are, after which there is room for `size` more."""
-    if not has_bytes(row, size):
+    if not is_likely(size <= room_of(row) - used_of(row)):
         make_room(row, BYTES, size)
     return used_of(row)
 

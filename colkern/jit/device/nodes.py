@@ -1,8 +1,8 @@
 """A node of a tree that is built: its counts, the slot to append to, and what is stored there.
 
 `colkern.jit.building` says what the methods of builders do, in terms of a few functions. These are what the
-functions are in a kernel. What is appended is counted, and stored if it is within the room of its row: while
-rows are measured they have none.
+functions are in a kernel. What is appended is counted, and stored if it is within the room of its row:
+while rows are measured they have none.
 """
 
 from __future__ import annotations

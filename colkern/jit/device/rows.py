@@ -1,4 +1,4 @@
-"""Rows built on a CUDA device: two launches of the kernel of a user's function, and the sums between them."""
+"""Rows built on a CUDA device: two launches of the kernel of a function, and the sums between them."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from colkern.jit.elements.types import (
 )
 from colkern.jit.table_calls import failures
 from colkern.kernels import row_values
+from colkern.kernels.intrinsics import instructions
 from colkern.kernels.row_values import Bytes, Text
 from colkern.rows.kinds import Kind
 
@@ -108,39 +109,30 @@ def raw(typingctx, value):
     return returned(value), codegen
 
 
-@intrinsic
-def keep(typingctx, value):
+@instructions(lambda value: types.none(value))
+def keep(context, builder, signature, args):
     """A use of `value`: it is not freed before."""
-    return types.void(value), lambda context, builder, signature, args: context.get_dummy_value()
 
 
 # Arenas
 
 
-@intrinsic
-def new_arena(typingctx, size):
-    """Memory with room for `size` (int64) bytes, and the two words of an arena before them."""
-
-    def codegen(context, builder, signature, args):
-        whole = builder.add(args[0], _WORD(16))
-        memory = context.nrt.meminfo_alloc(builder, whole)
-        start = builder.ptrtoint(context.nrt.meminfo_data(builder, memory), _WORD)
-        words = builder.inttoptr(start, _WORD.as_pointer())
-        builder.store(builder.add(start, _WORD(16)), words)
-        builder.store(builder.add(start, whole), builder.gep(words, [ir.IntType(32)(1)]))
-        return memory
-
-    return OWNER(types.int64), codegen
+@instructions(OWNER(types.int64))
+def new_arena(context, builder, signature, args):
+    """Memory with room for some bytes, and the two words of an arena before them."""
+    whole = builder.add(args[0], _WORD(16))
+    memory = context.nrt.meminfo_alloc(builder, whole)
+    start = builder.ptrtoint(context.nrt.meminfo_data(builder, memory), _WORD)
+    words = builder.inttoptr(start, _WORD.as_pointer())
+    builder.store(builder.add(start, _WORD(16)), words)
+    builder.store(builder.add(start, whole), builder.gep(words, [ir.IntType(32)(1)]))
+    return memory
 
 
-@intrinsic
-def arena_in(typingctx, memory):
+@instructions(types.int64(OWNER))
+def arena_in(context, builder, signature, args):
     """The address of an arena."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ptrtoint(context.nrt.meminfo_data(builder, args[0]), _WORD)
-
-    return types.int64(OWNER), codegen
+    return builder.ptrtoint(context.nrt.meminfo_data(builder, args[0]), _WORD)
 
 
 # Results
@@ -202,17 +194,9 @@ def element(typingctx, value, *sources):
 
 
 def _moment_maker(kind: Kind) -> Any:
-    returned = ELEMENT_OF[kind]
-
-    @intrinsic
-    def moment(typingctx, number):
-        if not isinstance(number, types.Integer):
-            return None
-
-        def codegen(context, builder, signature, args):
-            return context.cast(builder, args[0], number, types.int64)
-
-        return returned(number), codegen
+    @instructions(lambda number: ELEMENT_OF[kind](number))
+    def moment(context, builder, signature, args):
+        return context.cast(builder, args[0], *signature.args, types.int64)
 
     return moment
 
@@ -226,23 +210,16 @@ MOMENT_MAKERS = {
 # Failures
 
 
-@intrinsic(prefer_literal=True)
-def require_done(typingctx, code, name):
+@instructions(lambda code, name: types.none(types.int64, name), prefer_literal=True)
+def require_done(context, builder, signature, args):
     """Raise what a body's code (int64) stands for; `name` is a literal, what failed."""
-    if not isinstance(name, types.StringLiteral):
-        return None
-    said = name.literal_value
-
-    def codegen(context, builder, signature, args):
-        failed = builder.icmp_signed("!=", args[0], args[0].type(row_values.DONE))
-        with builder.if_then(failed, likely=False):
-            for number, (error, message) in failures(said).items():
-                is_it = builder.icmp_signed("==", args[0], args[0].type(number))
-                with builder.if_then(is_it, likely=False):
-                    context.call_conv.return_user_exc(builder, error, (message,))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, name), codegen
+    code, said = args[0], signature.args[1].literal_value
+    failed = builder.icmp_signed("!=", code, code.type(row_values.DONE))
+    with builder.if_then(failed, likely=False):
+        for number, (error, message) in failures(said).items():
+            is_it = builder.icmp_signed("==", code, code.type(number))
+            with builder.if_then(is_it, likely=False):
+                context.call_conv.return_user_exc(builder, error, (message,))
 
 
 def is_element(kind: Any) -> bool:

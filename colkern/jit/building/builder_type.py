@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, box, models, register_model, unbox
+from numba.extending import NativeValue, box, models, overload_method, register_model, unbox
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch
 from colkern.jit.building.nodes import (
-    METHODS,
     ROW,
     Node,
     NodeKind,
@@ -83,6 +83,23 @@ class BuilderType(Borrowed, types.Type):
             rows += child_rows(at.data_type)[position]
             at = at.child(position)
         return at, rows
+
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""The overloads of methods, each of which chooses a function by the types of a builder and of arguments.
+
+A field of such a name does not hide the method; `field` finds it.
+"""
+
+
+def method(name: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator for the overload of a method, with options of Numba's."""
+
+    def define(overload: Callable[..., Any]) -> Callable[..., Any]:
+        METHODS[name] = overload_method(BuilderType, name, **options)(overload)
+        return METHODS[name]
+
+    return define
 
 
 Append = Callable[[BuilderType, types.Type], FunctionType | None]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload, overload_method, register_jitable
+from numba.extending import overload, register_jitable
 
 from colkern.errors import LimitExceededError
-from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.builder_type import BuilderType, method
 from colkern.jit.building.nodes import Failure, Request
 from colkern.jit.building.state import (
     capacity_of,
@@ -77,7 +77,7 @@ def end_at(out, slot, used):
     set_length(row, slot + 1)
 
 
-@overload_method(BuilderType, "reserve")
+@method("reserve")
 def _ol_reserve(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from numba.core.errors import TypingError
 
+# Imported for the methods.
+import colkern.jit.building.methods  # noqa: F401
 from colkern import schema as s
-from colkern.jit.building.builder_type import APPENDS
-from colkern.jit.building.methods import OVERLOADS
+from colkern.jit.building.builder_type import APPENDS, METHODS
 from colkern.jit.building.nodes import HINTS, NodeKind, way_to
 from colkern.jit.device import methods
 from colkern.jit.device.builder_kinds import Builder
@@ -34,7 +35,7 @@ from colkern.jit.views.elements import TYPES, type_of
 
 def attribute(e: Emitter, out: Value, name: str) -> Value:
     """`out.name`: the node of values, keys, items, or a field."""
-    way = [] if name in OVERLOADS else way_to(kind_of(out).data_type, name)
+    way = [] if name in METHODS else way_to(kind_of(out).data_type, name)
     if not way:
         raise e.failure(f"{out.kind.words} has no {name!r} in a kernel")
     for k in way:
@@ -44,9 +45,9 @@ def attribute(e: Emitter, out: Value, name: str) -> Value:
 
 def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Value:
     """`out.name(…)`."""
-    if name not in OVERLOADS:
+    if name not in METHODS:
         raise e.failure(f"{out.kind.words} has no {name!r} in a kernel")
-    wanted = len(inspect.signature(OVERLOADS[name]).parameters) - 1
+    wanted = len(inspect.signature(METHODS[name]).parameters) - 1
     if len(arguments) != wanted:
         raise e.failure(f"{name} takes {wanted or 'no'} arguments, got {len(arguments)}")
     if name == "extend":
@@ -54,7 +55,7 @@ def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Val
     if name == "append" and not isinstance(arguments[0].kind, Nothing | Nullable):
         return _append(e, out, *arguments)
     try:
-        function = OVERLOADS[name](*(type_of(value.kind) for value in (out, *arguments)))
+        function = METHODS[name](*(type_of(value.kind) for value in (out, *arguments)))
     except TypingError as error:
         raise e.failure(str(error)) from None
     return e.call_function(function, [out, *arguments], {})

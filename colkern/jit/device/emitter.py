@@ -43,7 +43,7 @@ class Member:
 
     Args:
         path: Which array.
-        name: What of it: as in `colkern.jit.device.records`.
+        name: What of it: as in `colkern.jit.views.records`.
     """
 
     path: Path

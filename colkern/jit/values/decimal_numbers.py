@@ -32,7 +32,7 @@ from colkern.jit.device.conversions import truth
 from colkern.jit.device.emitter import Value, record
 from colkern.jit.device.kinds import BOOL, INTEGER, Decimal
 from colkern.jit.loops import Loop, number_named
-from colkern.jit.table_calls import FUNCTIONS
+from colkern.jit.table_calls import COMPARISONS, FUNCTIONS
 from colkern.kernels.intrinsics import instructions
 
 _WORD = 64
@@ -201,7 +201,7 @@ def _combined(sign: str) -> Callable[..., Value]:
     return lambda e, a, b: decimals.combined(e, sign, a, b)
 
 
-for _sign in ("==", "!=", "<", "<=", ">", ">="):
+for _sign in COMPARISONS:
     _define(FUNCTIONS[_sign], _compared(_sign))
 for _sign, _inplace in (("+", operator.iadd), ("-", operator.isub), ("*", operator.imul)):
     _define(FUNCTIONS[_sign], _combined(_sign))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -274,6 +275,17 @@ def child_rows(data_type: s.DataType) -> list[int]:
         rows.append(at)
         at += sum(1 for _ in subtree(field.type))
     return rows
+
+
+@cache
+def counters(data_type: s.DataType) -> list[int]:
+    """The places of what is counted of a tree's nodes, in the order of their rows; and how many there are.
+
+    Counted are the slots of each node, and behind these, if it has offsets, the bytes or values that they
+    use.
+    """
+    counts = (1 + node_of(part).has_offsets for part in subtree(data_type))
+    return list(accumulate(counts, initial=0))
 
 
 def wholes(data_type: s.DataType) -> Iterator[tuple[int, int, int, str, str]]:

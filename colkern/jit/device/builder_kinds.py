@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import BuilderType
-from colkern.jit.building.nodes import Node, node_of, subtree
+from colkern.jit.building.nodes import Node, child_rows, counters
 from colkern.jit.device.kinds import Kind
 
 
@@ -20,7 +20,7 @@ class Builder(Kind):
     Args:
         type: What it is in compiled loops.
         row: The place of the node in the tree, each standing before its children.
-        counter: The place of the number of its slots; that of bytes or values used follows it.
+        counter: The place of what is counted of it, as `counters` has it.
     """
 
     type: BuilderType
@@ -46,9 +46,6 @@ class Builder(Kind):
 
     def child(self, k: int) -> Builder:
         """The kind of a node below."""
-        row, counter = self.row + 1, self.counter + 1 + self.node.has_offsets
-        for field in self.node.children[:k]:
-            for data_type in subtree(field.type):
-                row += 1
-                counter += 1 + node_of(data_type).has_offsets
-        return Builder(self.type.child(k), row, counter)
+        rows = child_rows(self.data_type)[k]
+        counter = self.counter + counters(self.data_type)[rows]
+        return Builder(self.type.child(k), self.row + rows, counter)

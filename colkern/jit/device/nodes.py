@@ -88,38 +88,23 @@ def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: st
 # What methods of builders are made of
 
 
-def _the_same(e: Emitter, value: Value) -> Value:
-    return value
-
-
 def _nothing(e: Emitter, *values: Value) -> Value:
     return NONE
 
 
-def _length_of(e: Emitter, row: Value) -> Value:
-    return Value(PLAIN, (_length(row),))
+def _number(count: Callable[[Value], str]) -> Callable[..., Value]:
+    """What is counted of a node, as it is now."""
+    return lambda e, row, *values: Value(PLAIN, (e.bind(count(row)),))
 
 
-def _used_of(e: Emitter, row: Value) -> Value:
-    return Value(PLAIN, (_used(row),))
+def _set(count: Callable[[Value], str]) -> Callable[..., Value]:
+    """An assignment to what is counted of a node."""
 
+    def assign(e: Emitter, row: Value, value: Value) -> Value:
+        e.emit(f"{count(row)} = {value.parts[0]}")
+        return NONE
 
-def _set_length(e: Emitter, row: Value, length: Value) -> Value:
-    e.emit(f"{_length(row)} = {length.parts[0]}")
-    return NONE
-
-
-def _set_used(e: Emitter, row: Value, used: Value) -> Value:
-    e.emit(f"{_used(row)} = {used.parts[0]}")
-    return NONE
-
-
-def _new_slot(e: Emitter, row: Value) -> Value:
-    return Value(PLAIN, (e.bind(_length(row)),))
-
-
-def _new_bytes(e: Emitter, row: Value, size: Value) -> Value:
-    return Value(PLAIN, (e.bind(_used(row)),))
+    return assign
 
 
 def _put_item(e: Emitter, out: Value, place: Value, item: Value) -> Value:
@@ -131,7 +116,7 @@ def _put_item(e: Emitter, out: Value, place: Value, item: Value) -> Value:
 def _put_empty(e: Emitter, out: Value, slot: Value) -> Value:
     """Memory has zeros where nothing is stored; an offset is that before."""
     if kind_of(out).node.has_offsets:
-        _put_item(e, out, Value(PLAIN, (f"{slot.parts[0]} + 1",)), _used_of(e, out))
+        _put_item(e, out, Value(PLAIN, (f"{slot.parts[0]} + 1",)), Value(PLAIN, (_used(out),)))
     return NONE
 
 
@@ -197,15 +182,15 @@ IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
     put_decimal: _put_decimal,
     optionals.unwrapped: _unwrapped,
     room.ensure_slots: _nothing,
-    room.new_bytes: _new_bytes,
-    room.new_slot: _new_slot,
-    state.length_of: _length_of,
+    room.new_bytes: _number(_used),
+    room.new_slot: _number(_length),
+    state.length_of: _number(_length),
     state.put_empty: _put_empty,
     state.put_item: _put_item,
-    state.row_of: _the_same,
-    state.set_length: _set_length,
-    state.set_used: _set_used,
-    state.used_of: _used_of,
+    state.row_of: lambda e, out: out,
+    state.set_length: _set(_length),
+    state.set_used: _set(_used),
+    state.used_of: _number(_used),
     row_field: _row_field,
 }
 """The writers of a kernel's code, by the functions of `colkern.jit.building` that they stand for."""

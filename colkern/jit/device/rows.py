@@ -141,9 +141,9 @@ class RowsCall:
         # Together, as each transfer is waited for.
         summary = target.allocate(1 + nodes, np.int64)
         summary[0], summary[1:] = lines[0].min(), lines[1:].sum(axis=1)
-        raised, *null_counts = summary.tolist()
-        self._raise(raised)
-        return null_counts
+        totals: list[int] = summary.tolist()
+        self._raise(totals[0])
+        return totals[1:]
 
     def _number(self, need: Need, shared: dict[Need, Any]) -> Any:
         if isinstance(need, Built):

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from colkern.jit.elements.types import (
     ELEMENT_OF,
     OWNER,
+    BytesType,
     ElementType,
     MomentType,
     SequenceType,
@@ -50,63 +51,47 @@ def require_contiguous(kind: types.Bytes) -> None:
         raise TypingError("a slice of bytes is a byte string only with a step of 1")
 
 
-@intrinsic(prefer_literal=True)
-def raw(typingctx, value):
+_RAW: dict[tuple[type[types.Type], ...], types.Type] = {
+    (types.StringLiteral, TextType): RAW_TEXT,
+    (types.Bytes, BytesType): RAW_BYTES,
+    (types.Integer, MomentType): types.int64,
+    (types.Boolean,): types.boolean,
+    (types.Float,): types.float64,
+}
+"""The types that bodies take for values of some types."""
+
+
+def _raw_type(kind: types.Type) -> types.Type:
+    if isinstance(kind, types.Optional):
+        return _raw_type(kind.type)
+    if isinstance(kind, types.Bytes):
+        require_contiguous(kind)
+    kind = kind if isinstance(kind, types.StringLiteral) else types.unliteral(kind)
+    return next(raw_type for kinds, raw_type in _RAW.items() if isinstance(kind, kinds))
+
+
+@instructions(lambda value: _raw_type(value)(value), prefer_literal=True)
+def raw(context, builder, signature, args):
     """An operand as bodies take it; `TypeError` for None."""
-    if isinstance(value, types.Optional):
-        known = typingctx.resolve_value_type(raw)
-        inner = known.get_call_type(typingctx, (value.type,), {})
-
-        def codegen(context, builder, signature, args):
-            optional = context.make_helper(builder, value, value=args[0])
-            with builder.if_then(builder.not_(optional.valid), likely=False):
-                context.call_conv.return_user_exc(
-                    builder, TypeError, ("None has no such operation",)
-                )
-            return context.get_function(known, inner)(builder, (optional.data,))
-
-        return inner.return_type(value), codegen
-    if isinstance(value, types.StringLiteral):
-
-        def codegen(context, builder, signature, args):
-            members = constant_text(context, builder, value.literal_value)
-            return context.make_tuple(builder, RAW_TEXT, members)
-
-        return RAW_TEXT(value), codegen
-    if isinstance(value, types.Bytes):
-        require_contiguous(value)
-
-        def codegen(context, builder, signature, args):
-            struct = context.make_helper(builder, value, value=args[0])
-            members = [builder.ptrtoint(struct.data, _WORD), struct.nitems]
-            return context.make_tuple(builder, RAW_BYTES, members)
-
-        return RAW_BYTES(value), codegen
-    if isinstance(value, SequenceType):
-        returned = RAW_TEXT if isinstance(value, TextType) else RAW_BYTES
-
-        def codegen(context, builder, signature, args):
-            struct = context.make_helper(builder, value, value=args[0])
-            members = [getattr(struct, name) for name in returned.fields]
-            return context.make_tuple(builder, returned, members)
-
-        return returned(value), codegen
-    if isinstance(value, MomentType):
-        return types.int64(value), lambda context, builder, signature, args: args[0]
-    plain = types.unliteral(value)
-    if isinstance(plain, types.Boolean):
-        returned = types.boolean
-    elif isinstance(plain, types.Integer):
-        returned = types.int64
-    elif isinstance(plain, types.Float):
-        returned = types.float64
+    (kind,), (value,), returned = signature.args, args, signature.return_type
+    if isinstance(kind, types.Optional):
+        optional = context.make_helper(builder, kind, value=value)
+        with builder.if_then(builder.not_(optional.valid), likely=False):
+            context.call_conv.return_user_exc(builder, TypeError, ("None has no such operation",))
+        kind, value = kind.type, optional.data
+    if isinstance(kind, types.StringLiteral):
+        members = constant_text(context, builder, kind.literal_value)
+    elif isinstance(kind, types.Bytes):
+        struct = context.make_helper(builder, kind, value=value)
+        members = [builder.ptrtoint(struct.data, _WORD), struct.nitems]
+    elif isinstance(kind, SequenceType):
+        struct = context.make_helper(builder, kind, value=value)
+        members = [getattr(struct, name) for name in returned.fields]
     else:
-        return None
-
-    def codegen(context, builder, signature, args):
-        return context.cast(builder, args[0], value, returned)
-
-    return returned(value), codegen
+        return (
+            value if isinstance(kind, MomentType) else context.cast(builder, value, kind, returned)
+        )
+    return context.make_tuple(builder, returned, members)
 
 
 @instructions(lambda value: types.none(value))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import calendar
 import datetime
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,25 +17,17 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import find
+from colkern.rows.folding import OPERATORS
 from colkern.rows.kinds import Kind
 from colkern.rows.table import table
 from colkern.rows.values import Value
 
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+
+_OPERATORS = (*COMPARISONS, "+", "-", "*", "/", "//", "%", "neg", "pos")
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "neg": operator.neg,
-    "pos": operator.pos,
+    **{name: function for name, function in OPERATORS.values() if name in _OPERATORS},
     "len": len,
     "bool": bool,
     "int": int,

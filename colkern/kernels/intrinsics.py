@@ -31,8 +31,15 @@ Emit: TypeAlias = Callable[[Target, Builder, Signature, Values], Value | None]
 _WORD = ir.IntType(64)
 
 
-def instructions(of: Signature | Callable[..., Signature]) -> Callable[[Emit], Any]:
-    """An intrinsic with a signature, or that which `of` gives for the types of its arguments."""
+def instructions(
+    of: Signature | Callable[..., Signature], prefer_literal: bool = False
+) -> Callable[[Emit], Any]:
+    """An intrinsic with a signature, or that which `of` gives for the types of its arguments.
+
+    Args:
+        of: The signature, or the function.
+        prefer_literal: Whether `of` is given the types of literals first.
+    """
     if callable(of):
         names = list(inspect.signature(of).parameters)
     else:
@@ -54,7 +61,7 @@ def instructions(of: Signature | Callable[..., Signature]) -> Callable[[Emit], A
         define.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter(name, kind) for name in ("typingctx", *names)]
         )
-        return intrinsic(define)
+        return intrinsic(prefer_literal=prefer_literal)(define)
 
     return make
 

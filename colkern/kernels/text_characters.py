@@ -130,6 +130,19 @@ def ord_of(text: Text) -> tuple[int64, Code]:
 
 
 @helper
+def put_character(address: int64, code: int64) -> int64:
+    """Write the UTF-8 of a code point to an address; its size."""
+    if code < 0x80:
+        set_byte(address, code)
+        return int64(1)
+    size = 2 + int64(code > 0x7FF) + int64(code > 0xFFFF)
+    for k in range(size - 1):
+        set_byte(address + size - 1 - k, 0x80 | (code >> (6 * k)) & 0x3F)
+    set_byte(address, (0xF00 >> size) & 0xFF | code >> (6 * (size - 1)))
+    return size
+
+
+@helper
 def chr_of(arena: Arena, code: int64) -> tuple[Text, Code]:
     """`chr(code)`; surrogates, which UTF-8 does not have, are left."""
     if code < 0 or code > 0x10FFFF:
@@ -141,14 +154,7 @@ def chr_of(arena: Arena, code: int64) -> tuple[Text, Code]:
     address = allocate(arena, int64(8))
     if address == 0:
         return Text(arena, int64(0), True), NO_ROOM
-    if code < 0x80:
-        set_byte(address, code)
-        return Text(address, int64(1), True), DONE
-    size = 2 + int64(code > 0x7FF) + int64(code > 0xFFFF)
-    for k in range(size - 1):
-        set_byte(address + size - 1 - k, 0x80 | (code >> (6 * k)) & 0x3F)
-    set_byte(address, (0xF00 >> size) & 0xFF | code >> (6 * (size - 1)))
-    return Text(address, size, False), DONE
+    return Text(address, put_character(address, code), code < 0x80), DONE
 
 
 @helper

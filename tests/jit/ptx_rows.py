@@ -1,4 +1,4 @@
-"""Rows built by the PTX that both kernels of a user's function compile to: a machine in Python."""
+"""Rows built by the PTX that the kernel of a user's function compiles to: a machine in Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jit.ptx_kernels import in_pages, memory_of, parameters
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter
-from colkern.jit.device.building_kernels import row_kernels
+from colkern.jit.device.building_kernels import names_of, row_kernel
 from colkern.jit.device.emitter import Member
 from colkern.jit.device.kernels import Specialisation, type_of
 from colkern.jit.device.rows import RowsCall
@@ -34,9 +34,9 @@ def rows_by_ptx(
     columns = [argument for argument in arguments if isinstance(argument, Array)]
     numbers = [argument for argument in arguments if isinstance(argument, int)]
     tree = Tree(returns, function.__name__)
-    kernels = row_kernels(function, tuple(map(type_of, arguments)), tree, False)
+    kernel = row_kernel(function, tuple(map(type_of, arguments)), tree, False)
 
-    def start(kernel: Specialisation, given: tuple[Any, ...]) -> None:
+    def start(given: tuple[Any, ...]) -> None:
         text = _ptx(kernel, len(numbers), capability)
         values: list[int] = []
         for argument in given:
@@ -51,10 +51,10 @@ def rows_by_ptx(
 
     named = {
         name: argument
-        for name, argument in zip(kernels.names, arguments, strict=True)
+        for name, argument in zip(names_of(function, len(arguments)), arguments, strict=True)
         if isinstance(argument, Array)
     }
-    call = RowsCall(tree, kernels, count, named, list(numbers), HOST, BLOCKS * THREADS, start)
+    call = RowsCall(tree, kernel, count, named, list(numbers), HOST, BLOCKS * THREADS, start)
     return call.run()
 
 
@@ -66,5 +66,5 @@ def _ptx(kernel: Specialisation, numbers: int, capability: tuple[int, int]) -> s
         ("i8" if isinstance(need, Member) and need.name in counts else "u8", False)
         for need in kernel.needs
     ]
-    signature = [("i8", False)] * (1 + numbers) + [("i8", True)] * 2 + needs
+    signature = [("i8", False)] * (2 + numbers) + [("i8", True)] * 2 + needs
     return adapter.ptx(kernel.kernel.function, signature, capability)

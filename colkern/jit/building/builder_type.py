@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, box, intrinsic, models, register_model, unbox
+from numba.extending import NativeValue, box, models, overload_method, register_model, unbox
 from numba.np.numpy_support import from_dtype
 
 from colkern import schema as s
 from colkern.dispatch import Dispatch
 from colkern.jit.building.nodes import (
-    METHODS,
     ROW,
     Node,
     NodeKind,
@@ -29,6 +29,7 @@ from colkern.jit.building.nodes import (
     way_to,
 )
 from colkern.jit.values.borrowing import Borrowed, keep_within_calls
+from colkern.kernels.intrinsics import instructions
 
 _WORD = ir.IntType(64)
 
@@ -84,17 +85,22 @@ class BuilderType(Borrowed, types.Type):
         return at, rows
 
 
-class RowType(types.Type):
-    """The Numba type of a node's row, which does not say what is built.
+METHODS: dict[str, Callable[..., Any]] = {}
+"""The overloads of methods, each of which chooses a function by the types of a builder and of arguments.
 
-    What takes a row is compiled once, not for each data type.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(name="BuilderRow")
+A field of such a name does not hide the method; `field` finds it.
+"""
 
 
-row_type = RowType()
+def method(name: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator for the overload of a method, with options of Numba's."""
+
+    def define(overload: Callable[..., Any]) -> Callable[..., Any]:
+        METHODS[name] = overload_method(BuilderType, name, **options)(overload)
+        return METHODS[name]
+
+    return define
+
 
 Append = Callable[[BuilderType, types.Type], FunctionType | None]
 
@@ -102,7 +108,6 @@ APPENDS: Dispatch[NodeKind, Append] = Dispatch("append to a builder", NodeKind, 
 """From the types of a builder and of a value to the method; None if the builder takes no such value."""
 
 
-@register_model(RowType)
 @register_model(BuilderType)
 class _AddressModel(models.PrimitiveModel):
     def __init__(self, dmm, fe_type):
@@ -161,14 +166,9 @@ def _further(builder: ir.IRBuilder, address: ir.Value, rows: int) -> ir.Value:
 def child_of(position):
     """The function that gives a builder's node below, by the `position` of that."""
 
-    @intrinsic
-    def child(typingctx, out):
-        below, rows = out.after([position])
-
-        def codegen(context, builder, signature, args):
-            return _further(builder, args[0], rows)
-
-        return below(out), codegen
+    @instructions(lambda out: out.child(position)(out))
+    def child(context, builder, signature, args):
+        return _further(builder, args[0], signature.args[0].after([position])[1])
 
     child.position = position
     return child

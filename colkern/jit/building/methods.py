@@ -5,28 +5,24 @@ A value is checked and room is made before anything changes, so a builder holds 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload_method
 
-# Imported for what they append.
+# Imported for the methods, and for what they append.
 import colkern.jit.building.byte_strings
 import colkern.jit.building.whole_values  # noqa: F401
 from colkern.cpu.compiler import jit
 from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
-from colkern.jit.building import nested, nulls, numbers, room
-from colkern.jit.building.builder_type import APPENDS, BuilderType
+from colkern.jit.building.builder_type import APPENDS, method
 from colkern.jit.building.nodes import HINTS, NodeKind
 from colkern.jit.compiling.library import library_key
 from colkern.jit.values.optionals import unwrapped
 
 
-@overload_method(BuilderType, "append", prefer_literal=True)
+@method("append", prefer_literal=True)
 def _ol_append(out, value):
     if isinstance(value, types.NoneType):
         return lambda out, value: out.append_null()
@@ -50,20 +46,6 @@ def _ol_append(out, value):
 @APPENDS.of(NodeKind.NULL)
 def _none_alone(out, value):
     return None
-
-
-OVERLOADS: dict[str, Callable[..., Any]] = {
-    "append": _ol_append,
-    "append_null": nulls._ol_append_null,
-    "append_nulls": nulls._ol_append_nulls,
-    "end_list": nested._ol_end_list,
-    "end_map": nested._ol_end_map,
-    "end_row": nested._ol_end_row,
-    "extend": numbers._ol_extend,
-    "field": nested._ol_field,
-    "reserve": room._ol_reserve,
-}
-"""The overload of each method: it chooses a function by the types of the builder and of the arguments."""
 
 
 @cache

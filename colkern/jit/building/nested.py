@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload_method, register_jitable
+from numba.extending import register_jitable
 
 from colkern.errors import LimitExceededError
 from colkern.generated import function_of_text
-from colkern.jit.building.builder_type import BuilderType, child_of
+from colkern.jit.building.builder_type import child_of, method
 from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import end_at, new_slot
 from colkern.jit.building.state import length_of, row_of, set_length
@@ -22,7 +22,7 @@ def generated(lines, out, names=None):
     return function_of_text(name, "\n".join(lines), namespace, out.name)
 
 
-@overload_method(BuilderType, "end_list")
+@method("end_list")
 def _ol_end_list(out):
     if out.node.kind is NodeKind.FIXED_SIZE_LIST:
         return _end_fixed_size_list(out)
@@ -59,7 +59,7 @@ def _end_fixed_size_list(out):
     return end_list
 
 
-@overload_method(BuilderType, "end_map")
+@method("end_map")
 def _ol_end_map(out):
     if out.node.kind is not NodeKind.MAP:
         raise TypingError(f"end_map: a builder of {out.data_type} has no maps")
@@ -77,7 +77,7 @@ def _ol_end_map(out):
     return end_map
 
 
-@overload_method(BuilderType, "end_row")
+@method("end_row")
 def _ol_end_row(out):
     if out.node.kind is not NodeKind.STRUCT:
         raise TypingError(f"end_row: a builder of {out.data_type} has no rows")
@@ -90,7 +90,7 @@ def _ol_end_row(out):
     return generated(lines, out)
 
 
-@overload_method(BuilderType, "field", prefer_literal=True)
+@method("field", prefer_literal=True)
 def _ol_field(out, name):
     if not isinstance(name, types.StringLiteral):
         raise TypingError("field: the name must be known when compiling: a literal")

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -71,21 +72,6 @@ ROW = 16
 
 
 UNLIMITED = 2**62
-
-METHODS = frozenset(
-    (
-        "append",
-        "append_null",
-        "append_nulls",
-        "end_list",
-        "end_map",
-        "end_row",
-        "extend",
-        "field",
-        "reserve",
-    )
-)
-"""Methods, which a field of that name does not hide; `field` finds it."""
 
 HINTS = {
     NodeKind.LIST: "; append a list, or append to its `values`, then call end_list()",
@@ -183,7 +169,8 @@ def _float(data_type: s.FloatingPoint) -> Node:
 @NODES.of(s.Int, s.Timestamp, s.Duration)
 def _integer(data_type: s.DataType) -> Node:
     item = layout(data_type).spec(Role.DATA).dtype
-    return Node(NodeKind.NUMBER, item, bounds=_range(item))
+    limits = np.iinfo(item)
+    return Node(NodeKind.NUMBER, item, bounds=(int(limits.min), int(limits.max)))
 
 
 @NODES.of(s.Decimal)
@@ -215,32 +202,16 @@ def _interval(data_type: s.Interval) -> Node:
     return _integer(data_type)
 
 
-def _range(item: np.dtype[Any]) -> tuple[int, int]:
-    limits = np.iinfo(item)
-    return int(limits.min), int(limits.max)
-
-
 @NODES.of(s.FixedSizeBinary)
 def _fixed_size_binary(data_type: s.FixedSizeBinary) -> Node:
     return Node(NodeKind.FIXED_SIZE_BINARY, np.dtype(np.uint8), data_type.byte_width)
 
 
-@NODES.of(s.Binary, s.Utf8, s.LargeBinary, s.LargeUtf8)
-def _binary(data_type: s.DataType) -> Node:
-    return _with_offsets(NodeKind.BINARY, data_type)
-
-
-@NODES.of(s.List, s.LargeList)
-def _list(data_type: s.DataType) -> Node:
-    return _with_offsets(NodeKind.LIST, data_type)
-
-
-@NODES.of(s.Map)
-def _map(data_type: s.Map) -> Node:
-    return _with_offsets(NodeKind.MAP, data_type)
-
-
-def _with_offsets(kind: NodeKind, data_type: s.DataType) -> Node:
+@NODES.of(s.Binary, s.Utf8, s.LargeBinary, s.LargeUtf8, s.List, s.LargeList, s.Map)
+def _with_offsets(data_type: s.DataType) -> Node:
+    is_list = isinstance(data_type, s.List | s.LargeList)
+    is_map = isinstance(data_type, s.Map)
+    kind = NodeKind.MAP if is_map else NodeKind.LIST if is_list else NodeKind.BINARY
     item = layout(data_type).spec(Role.OFFSETS).dtype
     return Node(kind, item, children=data_type.fields)
 
@@ -304,6 +275,17 @@ def child_rows(data_type: s.DataType) -> list[int]:
         rows.append(at)
         at += sum(1 for _ in subtree(field.type))
     return rows
+
+
+@cache
+def counters(data_type: s.DataType) -> list[int]:
+    """The places of what is counted of a tree's nodes, in the order of their rows; and how many there are.
+
+    Counted are the slots of each node, and behind these, if it has offsets, the bytes or values that they
+    use.
+    """
+    counts = (1 + node_of(part).has_offsets for part in subtree(data_type))
+    return list(accumulate(counts, initial=0))
 
 
 def wholes(data_type: s.DataType) -> Iterator[tuple[int, int, int, str, str]]:

@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload, overload_method, register_jitable
+from numba.extending import overload, register_jitable
 
+from colkern.cpu.primitives import set_byte
 from colkern.dispatch import Dispatch
-from colkern.jit.building.builder_type import BuilderType, child_of
+from colkern.jit.building.builder_type import BuilderType, child_of, method
 from colkern.jit.building.nested import generated
 from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import NULLS, make_room, new_slot
 from colkern.jit.building.state import (
-    has_marks,
-    mark_null,
     null_count_of,
+    nulls_of,
     put_empty,
     put_item,
     row_of,
@@ -116,7 +116,7 @@ _NAMES = {
 }
 
 
-@overload_method(BuilderType, "append_null")
+@method("append_null")
 def _ol_append_null(out):
     if not out.nullable:
         message = f"a null among values of {out.data_type} that are declared not nullable"
@@ -144,18 +144,18 @@ def _ol_append_null(out):
 @register_jitable
 def ensure_marks(row):
     """Bytes that say which slots are null; the first null makes them."""
-    if not has_marks(row):
+    if nulls_of(row) == 0:
         make_room(row, NULLS, 1)
 
 
 @register_jitable
 def mark(row, slot):
     """Say that a slot is null."""
-    mark_null(row, slot)
+    set_byte(nulls_of(row) + slot, 1)
     set_null_count(row, null_count_of(row) + 1)
 
 
-@overload_method(BuilderType, "append_nulls")
+@method("append_nulls")
 def _ol_append_nulls(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"append_nulls: expected a number of nulls, got {n}")

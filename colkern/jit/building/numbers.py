@@ -6,10 +6,10 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload_method, register_jitable
+from numba.extending import register_jitable
 
 from colkern import schema as s
-from colkern.jit.building.builder_type import APPENDS, BuilderType
+from colkern.jit.building.builder_type import APPENDS, method
 from colkern.jit.building.decimals import decimal_append
 from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.room import ensure_slots, new_slot
@@ -106,7 +106,7 @@ def _checked_integer(out, value):
     return convert
 
 
-@overload_method(BuilderType, "extend")
+@method("extend")
 def _ol_extend(out, values):
     if not isinstance(values, types.Array) or values.ndim != 1:
         raise TypingError(f"extend: expected an array of one dimension, got {values}")

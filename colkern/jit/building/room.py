@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload, overload_method, register_jitable
+from numba.extending import overload, register_jitable
 
 from colkern.errors import LimitExceededError
-from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.builder_type import BuilderType, method
 from colkern.jit.building.nodes import Failure, Request
 from colkern.jit.building.state import (
+    capacity_of,
     failure_of,
     grow,
-    has_bytes,
-    has_slots,
+    is_likely,
     length_of,
     put_item,
+    room_of,
     row_of,
     set_failure,
     set_length,
@@ -48,7 +49,7 @@ def make_room(row, request, count):
 @register_jitable
 def ensure_slots(row, count):
     """Room for `count` slots more."""
-    if not has_slots(row, count):
+    if not is_likely(count <= capacity_of(row) - length_of(row)):
         make_room(row, SLOTS, count)
 
 
@@ -62,7 +63,7 @@ def new_slot(row):
 @register_jitable
 def new_bytes(row, size):
     """The bytes that there are, after which there is room for `size` more."""
-    if not has_bytes(row, size):
+    if not is_likely(size <= room_of(row) - used_of(row)):
         make_room(row, BYTES, size)
     return used_of(row)
 
@@ -76,7 +77,7 @@ def end_at(out, slot, used):
     set_length(row, slot + 1)
 
 
-@overload_method(BuilderType, "reserve")
+@method("reserve")
 def _ol_reserve(out, n):
     if not isinstance(n, types.Integer):
         raise TypingError(f"reserve: expected a number of slots, got {n}")

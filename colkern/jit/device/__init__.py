@@ -8,5 +8,5 @@ what can be done with it, in loops on the CPU, too (`colkern.jit.loops`); `expre
 walk the source; `kernels` launches.
 
 Rows of any length (`build_rows`): `builders` finds the methods of `colkern.jit.building`, which `inlining`
-writes in place, in terms of `nodes`; `building_kernels` is what is around them, and `rows` launches.
+writes in place, in terms of `nodes`; `building_kernels` is what is around them, and `rows` launches it.
 """

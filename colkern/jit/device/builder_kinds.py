@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import BuilderType
-from colkern.jit.building.nodes import Node, node_of, subtree
+from colkern.jit.building.nodes import Node, child_rows, counters
 from colkern.jit.device.kinds import Kind
-
-Mode = Literal["measure", "write"]
 
 
 @dataclass(frozen=True)
@@ -18,24 +15,19 @@ class Builder(Kind):
     """A builder, or a node below one.
 
     Its parts are arrays (int64) that the whole tree shares, one of them each thread: how much there is
-    of each node; and how many nulls a thread has seen, or where the room of its row ends.
+    of each node, where the room of the row ends, and how many nulls the thread has seen.
 
     Args:
         type: What it is in compiled loops.
-        mode: What appending does: count, or write into room that was measured.
         row: The place of the node in the tree, each standing before its children.
-        counter: The place of the number of its slots; that of bytes or values used follows it.
+        counter: The place of what is counted of it, as `counters` has it.
     """
 
     type: BuilderType
-    mode: Mode
     row: int = 0
     counter: int = 0
 
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The arrays."""
-        return ("counts", "nulls" if self.mode == "measure" else "ends")
+    parts = ("counts", "ends", "nulls")
 
     @property
     def words(self) -> str:
@@ -54,9 +46,6 @@ class Builder(Kind):
 
     def child(self, k: int) -> Builder:
         """The kind of a node below."""
-        row, counter = self.row + 1, self.counter + 1 + self.node.has_offsets
-        for field in self.node.children[:k]:
-            for data_type in subtree(field.type):
-                row += 1
-                counter += 1 + node_of(data_type).has_offsets
-        return Builder(self.type.child(k), self.mode, row, counter)
+        rows = child_rows(self.data_type)[k]
+        counter = self.counter + counters(self.data_type)[rows]
+        return Builder(self.type.child(k), self.row + rows, counter)

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 from numba.core.errors import TypingError
 
+# Imported for the methods.
+import colkern.jit.building.methods  # noqa: F401
 from colkern import schema as s
-from colkern.jit.building.builder_type import APPENDS
-from colkern.jit.building.methods import OVERLOADS
+from colkern.jit.building.builder_type import APPENDS, METHODS
 from colkern.jit.building.nodes import HINTS, NodeKind, way_to
 from colkern.jit.device import methods
 from colkern.jit.device.builder_kinds import Builder
@@ -28,13 +29,13 @@ from colkern.jit.device.kinds import (
     Plain,
     Unknown,
 )
-from colkern.jit.device.nodes import NONE, child, is_measured, kind_of
+from colkern.jit.device.nodes import NONE, child, kind_of
 from colkern.jit.views.elements import TYPES, type_of
 
 
 def attribute(e: Emitter, out: Value, name: str) -> Value:
     """`out.name`: the node of values, keys, items, or a field."""
-    way = [] if name in OVERLOADS else way_to(kind_of(out).data_type, name)
+    way = [] if name in METHODS else way_to(kind_of(out).data_type, name)
     if not way:
         raise e.failure(f"{out.kind.words} has no {name!r} in a kernel")
     for k in way:
@@ -44,9 +45,9 @@ def attribute(e: Emitter, out: Value, name: str) -> Value:
 
 def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Value:
     """`out.name(…)`."""
-    if name not in OVERLOADS:
+    if name not in METHODS:
         raise e.failure(f"{out.kind.words} has no {name!r} in a kernel")
-    wanted = len(inspect.signature(OVERLOADS[name]).parameters) - 1
+    wanted = len(inspect.signature(METHODS[name]).parameters) - 1
     if len(arguments) != wanted:
         raise e.failure(f"{name} takes {wanted or 'no'} arguments, got {len(arguments)}")
     if name == "extend":
@@ -54,7 +55,7 @@ def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Val
     if name == "append" and not isinstance(arguments[0].kind, Nothing | Nullable):
         return _append(e, out, *arguments)
     try:
-        function = OVERLOADS[name](*(type_of(value.kind) for value in (out, *arguments)))
+        function = METHODS[name](*(type_of(value.kind) for value in (out, *arguments)))
     except TypingError as error:
         raise e.failure(str(error)) from None
     return e.call_function(function, [out, *arguments], {})
@@ -97,11 +98,10 @@ def _number(e: Emitter, out: Value, value: Value) -> Value:
     number = e.bind(value.parts[0])
     # An operation that floats do not have: they are no integers for a compiler to round.
     number = e.bind(f"{number} | {number}")
-    if is_measured(out):
-        within = f"_ck_i8({number}) >= {signed(node.bounds[0])} if {number} < 0 else "
-        within += f"_ck_u8({number}) <= {unsigned(node.bounds[1])}"
-        message = f"an integer out of the range of {kind_of(out).data_type}"
-        e.note_unless(within, OverflowError, message)
+    within = f"_ck_i8({number}) >= {signed(node.bounds[0])} if {number} < 0 else "
+    within += f"_ck_u8({number}) <= {unsigned(node.bounds[1])}"
+    message = f"an integer out of the range of {kind_of(out).data_type}"
+    e.note_unless(within, OverflowError, message)
     return Value(Number(node.item.str[1:]), (number,))
 
 

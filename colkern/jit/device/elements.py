@@ -103,9 +103,8 @@ def union_place(
     e: Emitter, path: Path, kind: s.Union, slot: str, readable: str, first: str = "_ck_zero"
 ) -> str:
     """Where a dense union's slot says that its value is, `first` being where the child begins."""
-    like, size = _items(e, kind, Role.OFFSETS)
-    offsets = e.member(path, Role.OFFSETS.value)
-    return e.bind(e.call(slots.elsewhere_at, like, offsets, size, first, slot, readable))
+    items = e.items(path, kind, Role.OFFSETS)
+    return e.bind(e.call(slots.elsewhere_at, *items, first, slot, readable))
 
 
 def type_id(e: Emitter, path: Path, slot: str, readable: str) -> str:
@@ -119,16 +118,14 @@ def index_slot(
 ) -> str:
     """The slot of a dictionary's values that a slot's index means; `first` is the slot of index 0."""
     first = first or e.member(path.part(0), "offset")
-    like, size = _items(e, kind, Role.DATA)
-    data = e.member(path, Role.DATA.value)
-    return e.bind(e.call(slots.elsewhere_at, like, data, size, first, slot, readable))
+    items = e.items(path, kind, Role.DATA)
+    return e.bind(e.call(slots.elsewhere_at, *items, first, slot, readable))
 
 
 def _run_ends(e: Emitter, path: Path, kind: s.RunEndEncoded) -> tuple[str, str, str, str]:
     """The ends of runs, as functions of runs take them."""
     ends = path.part(0)
-    like, size = _items(e, kind.fields[0].type, Role.DATA)
-    return like, e.member(ends, Role.DATA.value), size, e.member(ends, "offset")
+    return *e.items(ends, kind.fields[0].type, Role.DATA), e.member(ends, "offset")
 
 
 def run_of(e: Emitter, path: Path, kind: s.RunEndEncoded, slot: str, readable: str) -> str:
@@ -155,12 +152,6 @@ def element_of_run(
 Reader = Callable[[Emitter, Path, Any, str, str], Value]
 
 
-def _items(e: Emitter, data_type: s.DataType, role: Role) -> tuple[str, str]:
-    """An array like a buffer's items, and the size of an item."""
-    spec = layout(data_type).spec(role)
-    return e.like(spec.dtype.str[1:]), f"_ck_u8({spec.dtype.itemsize})"
-
-
 _READERS: Dispatch[type[s.DataType], Reader] = by_type(
     "the slots of columns in kernels", s.Null, s.Union, *ENCODED, s.Extension
 )
@@ -169,7 +160,7 @@ _READERS: Dispatch[type[s.DataType], Reader] = by_type(
 @_READERS.of(s.Int)
 def _number(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
     dtype = layout(kind).spec(Role.DATA).dtype
-    return Value(Number(dtype.str[1:]), (e.bind(e.number_at(path, dtype, slot, valid)),))
+    return Value(Number(dtype.str[1:]), (e.bind(e.number_at(path, kind, slot, valid)),))
 
 
 @_READERS.of(s.Bool)
@@ -248,9 +239,8 @@ def _bytes(e: Emitter, path: Path, kind: s.DataType, place: str) -> Value:
 
 @_READERS.of(s.Binary, s.LargeBinary, s.Utf8, s.LargeUtf8)
 def _binary(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
-    like, size = _items(e, kind, Role.OFFSETS)
-    buffers = e.member(path, Role.OFFSETS.value), size, e.member(path, Role.BYTES.value)
-    return _bytes(e, path, kind, e.call(slots.range_at, like, *buffers, slot, valid))
+    buffers = *e.items(path, kind, Role.OFFSETS), e.member(path, Role.BYTES.value)
+    return _bytes(e, path, kind, e.call(slots.range_at, *buffers, slot, valid))
 
 
 @_READERS.of(s.BinaryView, s.Utf8View)
@@ -273,17 +263,15 @@ def _elements(path: Path, kind: s.DataType) -> Column:
 
 @_READERS.of(s.List, s.LargeList, s.Map)
 def _list(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
-    like, size = _items(e, kind, Role.OFFSETS)
-    buffers = e.member(path, Role.OFFSETS.value), size, e.member(path.part(0), "offset")
-    call = e.call(slots.range_at, like, *buffers, slot, valid)
+    buffers = *e.items(path, kind, Role.OFFSETS), e.member(path.part(0), "offset")
+    call = e.call(slots.range_at, *buffers, slot, valid)
     return Value(_elements(path, kind), e.bind_each(call, 2))
 
 
 @_READERS.of(s.ListView, s.LargeListView)
 def _list_view(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> Value:
-    like, size = _items(e, kind, Role.OFFSETS)
-    offsets, sizes = e.member(path, Role.OFFSETS.value), e.member(path, Role.SIZES.value)
-    first = e.member(path.part(0), "offset")
+    like, offsets, size = e.items(path, kind, Role.OFFSETS)
+    sizes, first = e.member(path, Role.SIZES.value), e.member(path.part(0), "offset")
     call = e.call(slots.list_view_at, like, offsets, sizes, size, first, slot, valid)
     return Value(_elements(path, kind), e.bind_each(call, 2))
 

@@ -34,7 +34,8 @@ from colkern.jit.device.kinds import (
 )
 from colkern.jit.table_calls import failures
 from colkern.kernels import slot_values
-from colkern.layouts import Role
+from colkern.layouts import Role, layout
+from colkern.schema import DataType
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Member:
 
     Args:
         path: Which array.
-        name: What of it: as in `colkern.jit.device.records`.
+        name: What of it: as in `colkern.jit.views.records`.
     """
 
     path: Path
@@ -282,11 +283,19 @@ class Emitter:
         """An array of items of a type."""
         return self.need(Like(code))
 
-    def number_at(self, path: Path, dtype: np.dtype[Any], slot: str, valid: str) -> str:
+    def items(self, path: Path, data_type: DataType, role: Role) -> tuple[str, str, str]:
+        """The items of a buffer, as functions take them: an array like them, address, size of one."""
+        dtype = layout(data_type).spec(role).dtype
+        return (
+            self.like(dtype.str[1:]),
+            self.member(path, role.value),
+            f"_ck_u8({dtype.itemsize})",
+        )
+
+    def number_at(self, path: Path, data_type: DataType, slot: str, valid: str) -> str:
         """The code of the number of a slot."""
-        data, size = self.member(path, Role.DATA.value), f"_ck_u8({dtype.itemsize})"
-        like = self.like(dtype.str[1:])
-        return self.call(slot_values.number_at, like, data, size, slot, valid)
+        items = self.items(path, data_type, Role.DATA)
+        return self.call(slot_values.number_at, *items, slot, valid)
 
     def is_of_child(self, right: str, k: int) -> None:
         """Note where a slot of a union is of another child than `k`: in kernels that is a null."""

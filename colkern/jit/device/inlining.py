@@ -15,11 +15,10 @@ import numpy as np
 from numba.core.types import Type
 
 from colkern.jit.building import nulls, whole_values
-from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.decimals import signed, unsigned
 from colkern.jit.device.emitter import Value, constant
 from colkern.jit.device.kinds import PLAIN, Literal
-from colkern.jit.device.nodes import IN_A_KERNEL, NONE, child, is_measured
+from colkern.jit.device.nodes import IN_A_KERNEL, NONE, child
 from colkern.jit.device.statements import Statements, local_names
 from colkern.jit.views.elements import type_of
 from colkern.rows.front import Definition, definition_of, meanings_of
@@ -43,8 +42,7 @@ def _definition(code: types.CodeType) -> Definition:
 class Inlined(Statements):
     """Writes one function of `colkern.jit.building` where it is called.
 
-    What it raises is noted where rows are measured; what is written has the same counts, whatever else it
-    is then. Each of its variables is assigned to once.
+    What it raises is noted. Each of its variables is assigned to once.
 
     Args:
         caller: What calls it: errors have the line of the call.
@@ -64,10 +62,6 @@ class Inlined(Statements):
         self._body = definition.body
         self._values = dict(zip(definition.parameters, values, strict=True))
         self.needs, self.namespace, self.block = caller.needs, caller.namespace, caller.block
-        builders = [value for value in values if isinstance(value.kind, Builder)]
-        self._measures: bool = (
-            is_measured(builders[0]) if builders else getattr(caller, "_measures", False)
-        )
         self._result = NONE
 
     def written(self) -> Value:
@@ -144,8 +138,7 @@ class Inlined(Statements):
         assert isinstance(node.exc, ast.Call)
         message = self.value(node.exc.args[0]).kind
         assert isinstance(message, Literal)
-        if self._measures:
-            self.note_unless("False", self.meaning(node.exc.func), str(message.value))
+        self.note_unless("False", self.meaning(node.exc.func), str(message.value))
 
     def _plain_for(self, node: ast.For) -> None:
         assert isinstance(node.target, ast.Name)

@@ -139,15 +139,7 @@ class CudaKernel:
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
         from colkern.cuda import plans
         from colkern.jit.device.emitter import Shared
-        from colkern.jit.device.launching import (
-            common_device,
-            made_for,
-            needed,
-            parted,
-            raise_noted,
-            read_arrays,
-            require_readable,
-        )
+        from colkern.jit.device.launching import Given, made_for, needed, raise_noted
 
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         if len(arguments) != len(names):
@@ -156,17 +148,16 @@ class CudaKernel:
         kinds = tuple(map(type_of, arguments))
         checked = self._is_checked()
         compiled = self._specialised(kinds, checked)
-        columns, given = parted(names, arguments, kinds)
-        read = read_arrays(columns, compiled.needs)
-        device = common_device(read, given, memory.current_device())
+        given = Given(compiled, names, arguments, kinds, memory.current_device())
+        columns, device = given.columns, given.device
         blocks, threads, *others = configuration
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
-            require_readable(read)
+            given.require_valid()
             count = int(np.prod(blocks) * np.prod(threads))
             kept = made_for(compiled, count, device)
             numbers = [needed(need, compiled, columns, kept, device) for need in compiled.needs]
-            arguments = (*given.values(), *numbers)
+            arguments = (*given.others.values(), *numbers)
             with explained(self.name):
                 plans.launch(compiled.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:

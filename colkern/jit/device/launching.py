@@ -18,18 +18,51 @@ from colkern.operations import require_valid
 from colkern.targets import target_of
 
 
-def parted(
-    names: Sequence[str], arguments: Sequence[Any], kinds: Types
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns and batches among arguments, and the others, by name."""
-    columns: dict[str, Any] = {}
-    others: dict[str, Any] = {}
-    for name, argument, kind in zip(names, arguments, kinds, strict=True):
-        (others if kind is None else columns)[name] = argument
-    return columns, others
+class Given:
+    """The arguments of a launch.
+
+    Args:
+        kernel: What is launched.
+        names: What it calls them.
+        arguments: The arguments.
+        kinds: The types of those that are columns and batches.
+        otherwise: The device if no argument has bytes.
+
+    Attributes:
+        columns: The columns and batches, by name.
+        others: The other arguments, arrays of CuPy among them, by name.
+        device: The device of all columns that are read, and of all arrays.
+
+    Raises:
+        UnsupportedError: If a column is in host memory, or two arguments are on different devices.
+    """
+
+    def __init__(
+        self,
+        kernel: Specialisation,
+        names: Sequence[str],
+        arguments: Sequence[Any],
+        kinds: Types,
+        otherwise: Device,
+    ) -> None:
+        self.columns: dict[str, Any] = {}
+        self.others: dict[str, Any] = {}
+        for name, argument, kind in zip(names, arguments, kinds, strict=True):
+            (self.others if kind is None else self.columns)[name] = argument
+        self._read = _read_arrays(self.columns, kernel.needs)
+        self.device = _common_device(self._read, self.others, otherwise)
+
+    def require_valid(self) -> None:
+        """Make sure that columns are valid, on the current device and stream.
+
+        Raises:
+            InvalidArrowError: If a position in one leads outside its memory.
+        """
+        for name, array in self._read.items():
+            require_valid(array, name)
 
 
-def read_arrays(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> dict[str, Array]:
+def _read_arrays(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> dict[str, Array]:
     """The columns that a kernel reads, and the columns that it reads of batches, by name."""
     read: dict[str, Array] = {}
     for need in needs:
@@ -44,17 +77,7 @@ def read_arrays(columns: dict[str, Array | RecordBatch], needs: list[Need]) -> d
     return read
 
 
-def common_device(read: dict[str, Array], others: dict[str, Any], otherwise: Device) -> Device:
-    """The device of all columns that a kernel reads, and of all arrays.
-
-    Args:
-        read: The columns.
-        others: The other arguments by name, arrays of CuPy among them.
-        otherwise: What it is if neither has bytes.
-
-    Raises:
-        UnsupportedError: If a column is in host memory, or two arguments are on different devices.
-    """
+def _common_device(read: dict[str, Array], others: dict[str, Any], otherwise: Device) -> Device:
     devices = {name: array.device for name, array in read.items() if any(_buffers(array))}
     for name, device in devices.items():
         if device == HOST:
@@ -69,16 +92,6 @@ def common_device(read: dict[str, Array], others: dict[str, Any], otherwise: Dev
         if device != device_of_all:
             raise UnsupportedError(f"{name} is on {device}, and others are on {device_of_all}")
     return device_of_all
-
-
-def require_readable(read: dict[str, Array]) -> None:
-    """Make sure that columns are valid, on the current device and stream.
-
-    Raises:
-        InvalidArrowError: If a position in one leads outside its memory.
-    """
-    for name, array in read.items():
-        require_valid(array, name)
 
 
 def _buffers(array: Array) -> list[Any]:

@@ -180,17 +180,18 @@ def _returned(e: Emitter, kind: rows.Kind, code: str) -> Value:
         each = [_returned(e, item, f"{code}[{n}]") for n, item in enumerate(kind.items)]
         parts = tuple(part for value in each for part in value.parts)
         return Value(Record(tuple(value.kind for value in each)), parts)
-    if kind in _NUMBERS:
-        return Value(_NUMBERS[kind], (code,))
+    if kind in NUMBERS:
+        return Value(NUMBERS[kind], (code,))
     element = Element(kind)
     return Value(element, tuple(f"{code}.{name}" if name else code for name in element.parts))
 
 
-_NUMBERS: dict[rows.Kind, Kind] = {
+NUMBERS: dict[rows.Kind, Kind] = {
     rows.BOOL: BOOL,
     rows.INT: Number("i8"),
     rows.FLOAT: Number("f8"),
 }
+"""The numbers that bodies give and take."""
 
 
 def as_element(e: Emitter, value: Value) -> Value:

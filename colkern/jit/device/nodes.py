@@ -1,8 +1,8 @@
 """A node of a tree that is built: its counts, the slot to append to, and what is stored there.
 
 `colkern.jit.building` says what the methods of builders do, in terms of a few functions. These are what the
-functions are in a kernel. Where rows are measured nothing is stored. Where they are written, a row has the
-room that was measured for it: what it appends beyond that is noted, and no memory is touched.
+functions are in a kernel. What is appended is counted, and stored if it is within the room of its row:
+while rows are measured they have none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from colkern.jit.device import columns, decimals
 from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Built, Emitter, Value
 from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Nullable, Number, Record
-from colkern.jit.device.tree import CHANGED
 from colkern.jit.elements import memory
 from colkern.jit.values import optionals
 from colkern.jit.views.fields import row_field
@@ -34,11 +33,6 @@ def kind_of(out: Value) -> Builder:
     """The kind of a builder."""
     assert isinstance(out.kind, Builder)
     return out.kind
-
-
-def is_measured(out: Value) -> bool:
-    """Whether rows are measured, and nothing is stored."""
-    return kind_of(out).mode == "measure"
 
 
 def child(out: Value, k: int) -> Value:
@@ -63,8 +57,6 @@ def _end(out: Value, further: int = 0) -> str:
 
 def _store(e: Emitter, out: Value, name: str, place: str, value: str, end: str) -> None:
     """Item `place` of what the node has by a name becomes a value, if it is before the end."""
-    if is_measured(out):
-        return
     item = kind_of(out).node.item if name == "items" else np.dtype(np.uint8)
     assert item is not None
     code = item.str[1:]
@@ -85,8 +77,6 @@ def _address(e: Emitter, out: Value, name: str, place: str, size: int) -> str:
 
 def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: str) -> None:
     """The bytes of a text or byte string go to bytes from `place` on, if they end before the end."""
-    if is_measured(out):
-        return
     at = e.bind(place.parts[0])
     address, size = plain.parts[:2]
     given = f"{size} if {at} + {size} <= {end} else 0"
@@ -98,44 +88,23 @@ def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: st
 # What methods of builders are made of
 
 
-def _the_same(e: Emitter, value: Value) -> Value:
-    return value
-
-
 def _nothing(e: Emitter, *values: Value) -> Value:
     return NONE
 
 
-def _length_of(e: Emitter, row: Value) -> Value:
-    return Value(PLAIN, (_length(row),))
+def _number(count: Callable[[Value], str]) -> Callable[..., Value]:
+    """What is counted of a node, as it is now."""
+    return lambda e, row, *values: Value(PLAIN, (e.bind(count(row)),))
 
 
-def _used_of(e: Emitter, row: Value) -> Value:
-    return Value(PLAIN, (_used(row),))
+def _set(count: Callable[[Value], str]) -> Callable[..., Value]:
+    """An assignment to what is counted of a node."""
 
+    def assign(e: Emitter, row: Value, value: Value) -> Value:
+        e.emit(f"{count(row)} = {value.parts[0]}")
+        return NONE
 
-def _set_length(e: Emitter, row: Value, length: Value) -> Value:
-    e.emit(f"{_length(row)} = {length.parts[0]}")
-    return NONE
-
-
-def _set_used(e: Emitter, row: Value, used: Value) -> Value:
-    e.emit(f"{_used(row)} = {used.parts[0]}")
-    return NONE
-
-
-def _new_slot(e: Emitter, row: Value) -> Value:
-    slot = e.bind(_length(row))
-    if not is_measured(row):
-        e.note_unless(f"{slot} < {_end(row)}", ValueError, CHANGED)
-    return Value(PLAIN, (slot,))
-
-
-def _new_bytes(e: Emitter, row: Value, size: Value) -> Value:
-    before = e.bind(_used(row))
-    if not is_measured(row):
-        e.note_unless(f"{size.parts[0]} <= {_end(row, 1)} - {before}", ValueError, CHANGED)
-    return Value(PLAIN, (before,))
+    return assign
 
 
 def _put_item(e: Emitter, out: Value, place: Value, item: Value) -> Value:
@@ -147,7 +116,7 @@ def _put_item(e: Emitter, out: Value, place: Value, item: Value) -> Value:
 def _put_empty(e: Emitter, out: Value, slot: Value) -> Value:
     """Memory has zeros where nothing is stored; an offset is that before."""
     if kind_of(out).node.has_offsets:
-        _put_item(e, out, Value(PLAIN, (f"{slot.parts[0]} + 1",)), _used_of(e, out))
+        _put_item(e, out, Value(PLAIN, (f"{slot.parts[0]} + 1",)), Value(PLAIN, (_used(out),)))
     return NONE
 
 
@@ -162,17 +131,13 @@ def _put_sized(e: Emitter, out: Value, place: Value, plain: Value) -> Value:
 
 
 def _mark(e: Emitter, row: Value, slot: Value) -> Value:
-    """The slot is null: counted where rows are measured, and a byte says so."""
+    """The slot is null, which is counted, and a byte says so."""
     kind = kind_of(row)
-    if is_measured(row):
-        nulls = f"{row.parts[1]}[{kind.row}]"
-        e.emit(f"{nulls} = {nulls} + 1")
-        return NONE
+    nulls = f"{row.parts[2]}[{kind.row}]"
+    e.emit(f"{nulls} = {nulls} + 1")
     # There are marks if there were nulls to measure.
-    has_marks = e.bind(f"{e.need(Built(kind.row, 'nulls'))} != _ck_zero")
-    e.note_unless(has_marks, ValueError, CHANGED)
-    end = e.bind(f"{_end(row)} if {has_marks} else 0")
-    _store(e, row, "nulls", slot.parts[0], "1", end)
+    has_marks = f"{e.need(Built(kind.row, 'nulls'))} != _ck_zero"
+    _store(e, row, "nulls", slot.parts[0], "1", e.bind(f"{_end(row)} if {has_marks} else 0"))
     return NONE
 
 
@@ -204,7 +169,7 @@ def _put_decimal(e: Emitter, out: Value, slot: Value, value: Value) -> Value:
     for k, word in enumerate(words):
         place, end = e.bind(f"{at} * {len(words)} + {k}"), f"{_end(out)} * {len(words)}"
         _store(e, out, "items", place, f"_ck_i8({word})", end)
-    return decimals.is_within(e, words, storage) if is_measured(out) else Value(BOOL, ("True",))
+    return decimals.is_within(e, words, storage)
 
 
 IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
@@ -217,15 +182,15 @@ IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
     put_decimal: _put_decimal,
     optionals.unwrapped: _unwrapped,
     room.ensure_slots: _nothing,
-    room.new_bytes: _new_bytes,
-    room.new_slot: _new_slot,
-    state.length_of: _length_of,
+    room.new_bytes: _number(_used),
+    room.new_slot: _number(_length),
+    state.length_of: _number(_length),
     state.put_empty: _put_empty,
     state.put_item: _put_item,
-    state.row_of: _the_same,
-    state.set_length: _set_length,
-    state.set_used: _set_used,
-    state.used_of: _used_of,
+    state.row_of: lambda e, out: out,
+    state.set_length: _set(_length),
+    state.set_used: _set(_used),
+    state.used_of: _number(_used),
     row_field: _row_field,
 }
 """The writers of a kernel's code, by the functions of `colkern.jit.building` that they stand for."""

@@ -25,31 +25,7 @@ from colkern.jit.device.kinds import (
     is_plain,
 )
 from colkern.jit.device.syntax import negated
-from colkern.rows.terms import SIGNS
-
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-}
-_UNARY: dict[type[ast.unaryop], str] = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "~"}
-_WHOLE = (
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.FloorDiv,
-    ast.Mod,
-    ast.Pow,
-    ast.BitAnd,
-    ast.BitOr,
-    ast.BitXor,
-    ast.LShift,
-    ast.RShift,
-)
-"""Operators whose result is an integer if both sides are."""
+from colkern.rows.folding import OPERATORS
 
 
 class Operators(Expressions):
@@ -103,7 +79,7 @@ class Operators(Expressions):
         if isinstance(op, ast.Eq | ast.NotEq):
             test = self._are_equal(left, right)
             return test if equals else negated(test)
-        return self._of_values(SIGNS[type(op)], self.inner(left), self.inner(right))
+        return self._of_values(OPERATORS[type(op)][0], self.inner(left), self.inner(right))
 
     def _is_missing(self, value: Value, wanted: bool) -> str:
         if isinstance(value.kind, Nullable):
@@ -221,7 +197,7 @@ class Operators(Expressions):
             return Value(PLAIN, (negated(self.truth(node.operand)),))
         value = self.inner(self.value(node.operand))
         if methods.is_element(value):
-            return methods.call(self, _UNARY[type(node.op)], [value])
+            return methods.call(self, OPERATORS[type(node.op)][0], [value])
         if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
             return decimals.negated(self, value)
         result = self._rebuilt(node, [value])
@@ -237,16 +213,16 @@ class Operators(Expressions):
         """`left op right`."""
         if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
             return Value(UNKNOWN, ("0",))
+        sign, _ = OPERATORS.get(type(node.op), ("@", None))
         if methods.is_element(left) or methods.is_element(right):
-            return methods.call(self, _BINARY.get(type(node.op), "operator"), [left, right])
+            return methods.call(self, sign, [left, right])
         if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
-            sign = _BINARY.get(type(node.op))
             if sign not in ("+", "-", "*"):
                 raise self.failure(
                     "decimals have +, - and * in a kernel; float(d) for other operations"
                 )
             return decimals.combined(self, sign, left, right)
-        if UNSIGNED in (left.kind, right.kind) and isinstance(node.op, _WHOLE):
+        if UNSIGNED in (left.kind, right.kind) and not isinstance(node.op, ast.Div):
             operands = [_unsigned(left), _unsigned(right)]
             if all(operand.kind == UNSIGNED for operand in operands):
                 return Value(UNSIGNED, self._rebuilt(node, operands).parts)

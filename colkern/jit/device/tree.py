@@ -11,16 +11,10 @@ import numpy as np
 from colkern import schema as s
 from colkern.errors import LimitExceededError
 from colkern.jit.building.arrays import Part
-from colkern.jit.building.nodes import ROW, NodeKind, State, node_of, wholes
+from colkern.jit.building.nodes import ROW, NodeKind, State, counters, node_of, wholes
 from colkern.targets import Items
 
 _BYTE = np.dtype(np.uint8)
-
-CHANGED = (
-    "called twice for one row, a function appended different values; "
-    "it must depend on its arguments alone"
-)
-"""The error where rows that are written are not those that were measured."""
 
 
 class Tree:
@@ -32,8 +26,7 @@ class Tree:
 
     Attributes:
         parts: The nodes, each before its children.
-        counters: How many counters there are: of the slots of each node, and behind it, if it has offsets,
-            of the bytes or values that they use.
+        counters: How many counters there are.
 
     Raises:
         UnsupportedError: If builders do not have the type.
@@ -42,17 +35,13 @@ class Tree:
     def __init__(self, data_type: s.DataType, name: str) -> None:
         self.name = name
         self.parts: list[Part] = []
-        self.counters = 0
-        self._counter_of: list[int] = []
+        *self._counter_of, self.counters = counters(data_type)
         self._add(data_type)
 
     def _add(self, data_type: s.DataType) -> Part:
-        node = node_of(data_type)
         part = Part(data_type)
         self.parts.append(part)
-        self._counter_of.append(self.counters)
-        self.counters += 1 + node.has_offsets
-        part.children = [self._add(child.type) for child in node.children]
+        part.children = [self._add(child.type) for child in node_of(data_type).children]
         return part
 
     def require_complete(self, counts: Items) -> None:

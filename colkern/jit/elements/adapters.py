@@ -19,7 +19,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.jit.device import methods
 from colkern.jit.device.emitter import Value, constant
-from colkern.jit.device.kinds import BOOL, NOTHING, Element, Number
+from colkern.jit.device.kinds import NOTHING, Element
 from colkern.jit.elements import memory
 from colkern.jit.elements.conversions import as_text, listed_bytes, listed_texts
 from colkern.jit.elements.types import ElementType
@@ -151,8 +151,8 @@ class _Adapter(Loop):
 
     def _raw(self, code: str, kind: Kind) -> Value:
         plain = self.bind(f"raw({code})")
-        if kind in _NUMBERS:
-            return Value(_NUMBERS[kind], (plain,))
+        if kind in methods.NUMBERS:
+            return Value(methods.NUMBERS[kind], (plain,))
         element = Element(kind)
         if len(element.parts) == 1:
             return Value(element, (plain,))
@@ -215,6 +215,3 @@ class _Adapter(Loop):
         item = ", ".join([f"{read}(place + 16 * n)", *self.sources])
         self.emit(f"place = get_word({place})")
         return f"[element({item}) for n in range(get_word({place} + 8))]"
-
-
-_NUMBERS = {k.BOOL: BOOL, k.INT: Number("i8"), k.FLOAT: Number("f8")}

@@ -17,7 +17,7 @@ from numba.extending import (
 from numpy import int64, uint32
 
 from colkern.cpu.compiler import compiled
-from colkern.cpu.primitives import set_byte, set_word
+from colkern.cpu.primitives import set_word
 from colkern.jit.elements.memory import (
     arena_in,
     constant_text,
@@ -57,6 +57,7 @@ _set_code_point = _of_numba("_set_code_point")
 _length = compiled(text_characters.length)
 _code_at = compiled(text_characters.code_at)
 _next_position = compiled(text_characters.next_position)
+_put_character = compiled(text_characters.put_character)
 
 
 @register_jitable
@@ -81,11 +82,6 @@ def _decoded(value):
 
 
 @register_jitable
-def _encoded_bytes(point):
-    return 1 + (point >= 0x80) + (point >= 0x800) + (point >= 0x10000)
-
-
-@register_jitable
 def utf8_length(value):
     """How many bytes a string of Numba's has as UTF-8; ValueError for half a surrogate pair."""
     total = 0
@@ -93,7 +89,7 @@ def utf8_length(value):
         point = int64(_get_code_point(value, i))
         if 0xD800 <= point < 0xE000:
             raise ValueError("surrogates have no UTF-8")
-        total += _encoded_bytes(point)
+        total += 1 + (point >= 0x80) + (point >= 0x800) + (point >= 0x10000)
     return total
 
 
@@ -102,17 +98,7 @@ def write_utf8(value, address):
     """Write the UTF-8 of a string of Numba's to an address (int64)."""
     position = address
     for i in range(len(value)):
-        point = int64(_get_code_point(value, i))
-        count = _encoded_bytes(point)
-        if count == 1:
-            set_byte(position, point)
-        else:
-            # Six bits a byte from the last one on; what is left goes into the first, marked.
-            for k in range(count - 1, 0, -1):
-                set_byte(position + k, 0x80 | point & 0x3F)
-                point >>= 6
-            set_byte(position, (0xF00 >> count) & 0xFF | point)
-        position += count
+        position += _put_character(position, int64(_get_code_point(value, i)))
 
 
 @register_jitable

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from colkern.jit.elements.types import (
     ELEMENT_OF,
     OWNER,
+    BytesType,
     ElementType,
     MomentType,
     SequenceType,
@@ -27,6 +28,7 @@ from colkern.jit.elements.types import (
 )
 from colkern.jit.table_calls import failures
 from colkern.kernels import row_values
+from colkern.kernels.intrinsics import instructions
 from colkern.kernels.row_values import Bytes, Text
 from colkern.rows.kinds import Kind
 
@@ -49,98 +51,73 @@ def require_contiguous(kind: types.Bytes) -> None:
         raise TypingError("a slice of bytes is a byte string only with a step of 1")
 
 
-@intrinsic(prefer_literal=True)
-def raw(typingctx, value):
+_RAW: dict[tuple[type[types.Type], ...], types.Type] = {
+    (types.StringLiteral, TextType): RAW_TEXT,
+    (types.Bytes, BytesType): RAW_BYTES,
+    (types.Integer, MomentType): types.int64,
+    (types.Boolean,): types.boolean,
+    (types.Float,): types.float64,
+}
+"""The types that bodies take for values of some types."""
+
+
+def _raw_type(kind: types.Type) -> types.Type:
+    if isinstance(kind, types.Optional):
+        return _raw_type(kind.type)
+    if isinstance(kind, types.Bytes):
+        require_contiguous(kind)
+    kind = kind if isinstance(kind, types.StringLiteral) else types.unliteral(kind)
+    return next(raw_type for kinds, raw_type in _RAW.items() if isinstance(kind, kinds))
+
+
+@instructions(lambda value: _raw_type(value)(value), prefer_literal=True)
+def raw(context, builder, signature, args):
     """An operand as bodies take it; `TypeError` for None."""
-    if isinstance(value, types.Optional):
-        known = typingctx.resolve_value_type(raw)
-        inner = known.get_call_type(typingctx, (value.type,), {})
-
-        def codegen(context, builder, signature, args):
-            optional = context.make_helper(builder, value, value=args[0])
-            with builder.if_then(builder.not_(optional.valid), likely=False):
-                context.call_conv.return_user_exc(
-                    builder, TypeError, ("None has no such operation",)
-                )
-            return context.get_function(known, inner)(builder, (optional.data,))
-
-        return inner.return_type(value), codegen
-    if isinstance(value, types.StringLiteral):
-
-        def codegen(context, builder, signature, args):
-            members = constant_text(context, builder, value.literal_value)
-            return context.make_tuple(builder, RAW_TEXT, members)
-
-        return RAW_TEXT(value), codegen
-    if isinstance(value, types.Bytes):
-        require_contiguous(value)
-
-        def codegen(context, builder, signature, args):
-            struct = context.make_helper(builder, value, value=args[0])
-            members = [builder.ptrtoint(struct.data, _WORD), struct.nitems]
-            return context.make_tuple(builder, RAW_BYTES, members)
-
-        return RAW_BYTES(value), codegen
-    if isinstance(value, SequenceType):
-        returned = RAW_TEXT if isinstance(value, TextType) else RAW_BYTES
-
-        def codegen(context, builder, signature, args):
-            struct = context.make_helper(builder, value, value=args[0])
-            members = [getattr(struct, name) for name in returned.fields]
-            return context.make_tuple(builder, returned, members)
-
-        return returned(value), codegen
-    if isinstance(value, MomentType):
-        return types.int64(value), lambda context, builder, signature, args: args[0]
-    plain = types.unliteral(value)
-    if isinstance(plain, types.Boolean):
-        returned = types.boolean
-    elif isinstance(plain, types.Integer):
-        returned = types.int64
-    elif isinstance(plain, types.Float):
-        returned = types.float64
+    (kind,), (value,), returned = signature.args, args, signature.return_type
+    if isinstance(kind, types.Optional):
+        optional = context.make_helper(builder, kind, value=value)
+        with builder.if_then(builder.not_(optional.valid), likely=False):
+            context.call_conv.return_user_exc(builder, TypeError, ("None has no such operation",))
+        kind, value = kind.type, optional.data
+    if isinstance(kind, types.StringLiteral):
+        members = constant_text(context, builder, kind.literal_value)
+    elif isinstance(kind, types.Bytes):
+        struct = context.make_helper(builder, kind, value=value)
+        members = [builder.ptrtoint(struct.data, _WORD), struct.nitems]
+    elif isinstance(kind, SequenceType):
+        struct = context.make_helper(builder, kind, value=value)
+        members = [getattr(struct, name) for name in returned.fields]
     else:
-        return None
-
-    def codegen(context, builder, signature, args):
-        return context.cast(builder, args[0], value, returned)
-
-    return returned(value), codegen
+        return (
+            value if isinstance(kind, MomentType) else context.cast(builder, value, kind, returned)
+        )
+    return context.make_tuple(builder, returned, members)
 
 
-@intrinsic
-def keep(typingctx, value):
+@instructions(lambda value: types.none(value))
+def keep(context, builder, signature, args):
     """A use of `value`: it is not freed before."""
-    return types.void(value), lambda context, builder, signature, args: context.get_dummy_value()
 
 
 # Arenas
 
 
-@intrinsic
-def new_arena(typingctx, size):
-    """Memory with room for `size` (int64) bytes, and the two words of an arena before them."""
-
-    def codegen(context, builder, signature, args):
-        whole = builder.add(args[0], _WORD(16))
-        memory = context.nrt.meminfo_alloc(builder, whole)
-        start = builder.ptrtoint(context.nrt.meminfo_data(builder, memory), _WORD)
-        words = builder.inttoptr(start, _WORD.as_pointer())
-        builder.store(builder.add(start, _WORD(16)), words)
-        builder.store(builder.add(start, whole), builder.gep(words, [ir.IntType(32)(1)]))
-        return memory
-
-    return OWNER(types.int64), codegen
+@instructions(OWNER(types.int64))
+def new_arena(context, builder, signature, args):
+    """Memory with room for some bytes, and the two words of an arena before them."""
+    whole = builder.add(args[0], _WORD(16))
+    memory = context.nrt.meminfo_alloc(builder, whole)
+    start = builder.ptrtoint(context.nrt.meminfo_data(builder, memory), _WORD)
+    words = builder.inttoptr(start, _WORD.as_pointer())
+    builder.store(builder.add(start, _WORD(16)), words)
+    builder.store(builder.add(start, whole), builder.gep(words, [ir.IntType(32)(1)]))
+    return memory
 
 
-@intrinsic
-def arena_in(typingctx, memory):
+@instructions(types.int64(OWNER))
+def arena_in(context, builder, signature, args):
     """The address of an arena."""
-
-    def codegen(context, builder, signature, args):
-        return builder.ptrtoint(context.nrt.meminfo_data(builder, args[0]), _WORD)
-
-    return types.int64(OWNER), codegen
+    return builder.ptrtoint(context.nrt.meminfo_data(builder, args[0]), _WORD)
 
 
 # Results
@@ -202,17 +179,9 @@ def element(typingctx, value, *sources):
 
 
 def _moment_maker(kind: Kind) -> Any:
-    returned = ELEMENT_OF[kind]
-
-    @intrinsic
-    def moment(typingctx, number):
-        if not isinstance(number, types.Integer):
-            return None
-
-        def codegen(context, builder, signature, args):
-            return context.cast(builder, args[0], number, types.int64)
-
-        return returned(number), codegen
+    @instructions(lambda number: ELEMENT_OF[kind](number))
+    def moment(context, builder, signature, args):
+        return context.cast(builder, args[0], *signature.args, types.int64)
 
     return moment
 
@@ -226,23 +195,16 @@ MOMENT_MAKERS = {
 # Failures
 
 
-@intrinsic(prefer_literal=True)
-def require_done(typingctx, code, name):
+@instructions(lambda code, name: types.none(types.int64, name), prefer_literal=True)
+def require_done(context, builder, signature, args):
     """Raise what a body's code (int64) stands for; `name` is a literal, what failed."""
-    if not isinstance(name, types.StringLiteral):
-        return None
-    said = name.literal_value
-
-    def codegen(context, builder, signature, args):
-        failed = builder.icmp_signed("!=", args[0], args[0].type(row_values.DONE))
-        with builder.if_then(failed, likely=False):
-            for number, (error, message) in failures(said).items():
-                is_it = builder.icmp_signed("==", args[0], args[0].type(number))
-                with builder.if_then(is_it, likely=False):
-                    context.call_conv.return_user_exc(builder, error, (message,))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, name), codegen
+    code, said = args[0], signature.args[1].literal_value
+    failed = builder.icmp_signed("!=", code, code.type(row_values.DONE))
+    with builder.if_then(failed, likely=False):
+        for number, (error, message) in failures(said).items():
+            is_it = builder.icmp_signed("==", code, code.type(number))
+            with builder.if_then(is_it, likely=False):
+                context.call_conv.return_user_exc(builder, error, (message,))
 
 
 def is_element(kind: Any) -> bool:

@@ -18,7 +18,7 @@ from colkern.jit.elements import conversions  # noqa: F401  # teaches Numba the 
 from colkern.jit.elements.adapters import Operand, adapter
 from colkern.jit.elements.memory import is_element, keep, raw
 from colkern.jit.elements.types import ELEMENT_OF, MomentType, SequenceType, TextType
-from colkern.jit.table_calls import FUNCTIONS, MODULES, is_attribute, names_of
+from colkern.jit.table_calls import COMPARISONS, FUNCTIONS, MODULES, is_attribute, names_of
 from colkern.jit.values.optionals import unwrapped
 from colkern.rows.table import NO_DEFAULT, table
 
@@ -106,7 +106,7 @@ def _options(name: str) -> dict[str, Any]:
 
 def _define() -> None:
     for name, function in FUNCTIONS.items():
-        if name not in ("==", "!=", "<", "<=", ">", ">="):
+        if name not in COMPARISONS:
             overload(function, **_options(name))(overload_of(name))
     for owner, kind in _OWNERS.items():
         for method in names_of(owner):
@@ -162,7 +162,7 @@ def _define_comparison(name: str) -> None:
         return for_elements(_0, _1)
 
 
-for _name in ("==", "!=", "<", "<=", ">", ">="):
+for _name in COMPARISONS:
     _define_comparison(_name)
 
 

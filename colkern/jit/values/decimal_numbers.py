@@ -19,7 +19,6 @@ from numba.core.errors import TypingError
 from numba.core.typeconv import Conversion
 from numba.extending import (
     box,
-    intrinsic,
     lower_cast,
     models,
     overload,
@@ -33,7 +32,8 @@ from colkern.jit.device.conversions import truth
 from colkern.jit.device.emitter import Value, record
 from colkern.jit.device.kinds import BOOL, INTEGER, Decimal
 from colkern.jit.loops import Loop, number_named
-from colkern.jit.table_calls import FUNCTIONS
+from colkern.jit.table_calls import COMPARISONS, FUNCTIONS
+from colkern.kernels.intrinsics import instructions
 
 _WORD = 64
 
@@ -72,17 +72,13 @@ class _DecimalModel(models.PrimitiveModel):
         super().__init__(dmm, fe_type, ir.IntType(fe_type.words * _WORD))
 
 
-@intrinsic(prefer_literal=True)
-def decimal_of(typingctx, words, scale):
+@instructions(
+    lambda words, scale: DecimalType(len(words), scale.literal_value)(words, scale),
+    prefer_literal=True,
+)
+def decimal_of(context, builder, signature, args):
     """The decimal of a tuple of words; `scale` is a literal."""
-    if not isinstance(scale, types.IntegerLiteral):
-        return None
-    decimal = DecimalType(len(words), scale.literal_value)
-
-    def codegen(context, builder, signature, args):
-        return _joined(builder, args[0])
-
-    return decimal(words, scale), codegen
+    return _joined(builder, args[0])
 
 
 def _joined(builder: Any, words: Any) -> Any:
@@ -104,28 +100,19 @@ def _words_in(builder: Any, value: Any) -> list[Any]:
     ]
 
 
-@intrinsic
-def words_of(typingctx, a):
+@instructions(lambda a: types.UniTuple(types.uint64, a.words)(a))
+def words_of(context, builder, signature, args):
     """The words of a decimal, the lowest first."""
-    result = types.UniTuple(types.uint64, a.words)
-
-    def codegen(context, builder, signature, args):
-        return context.make_tuple(builder, result, _words_in(builder, args[0]))
-
-    return result(a), codegen
+    return context.make_tuple(builder, signature.return_type, _words_in(builder, args[0]))
 
 
-@intrinsic
-def product_of(typingctx, a, b):
+@instructions(lambda a, b: types.UniTuple(types.uint64, len(a) + len(b))(a, b))
+def product_of(context, builder, signature, args):
     """The words of a product of two numbers in words: LLVM multiplies them in half of the time."""
-    result = types.UniTuple(types.uint64, len(a) + len(b))
-
-    def codegen(context, builder, signature, args):
-        whole = ir.IntType(_WORD * len(result))
-        factors = [builder.sext(_joined(builder, words), whole) for words in args]
-        return context.make_tuple(builder, result, _words_in(builder, builder.mul(*factors)))
-
-    return result(a, b), codegen
+    result = signature.return_type
+    whole = ir.IntType(_WORD * len(result))
+    factors = [builder.sext(_joined(builder, words), whole) for words in args]
+    return context.make_tuple(builder, result, _words_in(builder, builder.mul(*factors)))
 
 
 class DecimalLoop(Loop):
@@ -214,7 +201,7 @@ def _combined(sign: str) -> Callable[..., Value]:
     return lambda e, a, b: decimals.combined(e, sign, a, b)
 
 
-for _sign in ("==", "!=", "<", "<=", ">", ">="):
+for _sign in COMPARISONS:
     _define(FUNCTIONS[_sign], _compared(_sign))
 for _sign, _inplace in (("+", operator.iadd), ("-", operator.isub), ("*", operator.imul)):
     _define(FUNCTIONS[_sign], _combined(_sign))

@@ -14,7 +14,6 @@ from numba.core.pythonapi import _UnboxContext
 from numba.extending import (
     NativeValue,
     box,
-    intrinsic,
     make_attribute_wrapper,
     models,
     register_model,
@@ -33,6 +32,7 @@ from colkern.jit.views.column_types import (
     StreamType,
 )
 from colkern.jit.views.records import ASCII, HEADER, TABLE, members, part_position, record_address
+from colkern.kernels.intrinsics import instructions
 from colkern.layouts import LayoutKind, Role, layout
 
 _WORDS = types.CPointer(types.int64)
@@ -133,93 +133,65 @@ def emit_child(at: Lowering, kind: ColumnType, column: ir.Value, k: int) -> ir.V
     return emit_cut(at, kind.part(k), child, parent.offset, parent.length)
 
 
-@intrinsic(prefer_literal=True)
-def part_of(typingctx, column, k):
+@instructions(lambda column, k: column.part(k.literal_value)(column, k), prefer_literal=True)
+def part_of(context, builder, signature, args):
     """Child `k` (a literal) of a column, or its dictionary for 0: whole."""
-    if not (isinstance(column, ColumnType) and isinstance(k, types.IntegerLiteral)):
-        return None
-
-    def codegen(context, builder, signature, args):
-        return emit_part(Lowering(context, builder), column, args[0], k.literal_value)
-
-    return column.part(k.literal_value)(column, k), codegen
+    column, k = signature.args
+    return emit_part(Lowering(context, builder), column, args[0], k.literal_value)
 
 
-@intrinsic
-def cut(typingctx, column, start, length):
+@instructions(lambda column, start, length: column(column, types.uint64, types.intp))
+def cut(context, builder, signature, args):
     """`length` slots of a column from slot `start` (uint64) on."""
-    if not isinstance(column, ColumnType):
-        return None
-
-    def codegen(context, builder, signature, args):
-        return emit_cut(Lowering(context, builder), column, *args)
-
-    return column(column, types.uint64, types.intp), codegen
+    return emit_cut(Lowering(context, builder), signature.return_type, *args)
 
 
-@intrinsic
-def row_of(typingctx, column, slot):
+@instructions(lambda column, slot: RowType(column)(column, types.uint64))
+def row_of(context, builder, signature, args):
     """Slot `slot` (uint64) of a column as a row."""
-    if not isinstance(column, ColumnType):
-        return None
-    kind = RowType(column)
-
-    def codegen(context, builder, signature, args):
-        row = context.make_helper(builder, kind)
-        row.column, row.slot = args
-        return row._getvalue()
-
-    return kind(column, types.uint64), codegen
+    row = context.make_helper(builder, signature.return_type)
+    row.column, row.slot = args
+    return row._getvalue()
 
 
-@intrinsic
-def batch_of(typingctx, stream, k):
+@instructions(lambda stream, k: stream.batch(stream, types.uint64))
+def batch_of(context, builder, signature, args):
     """Batch `k` (uint64) of a stream."""
-    if not isinstance(stream, StreamType):
-        return None
-
-    def codegen(context, builder, signature, args):
-        table = context.make_helper(builder, stream, args[0]).table
-        record = builder.inttoptr(builder.load(builder.gep(table, [args[1]])), table.type)
-        return column_from_record(Lowering(context, builder), stream.batch, record)
-
-    return stream.batch(stream, types.uint64), codegen
+    table = context.make_helper(builder, signature.args[0], args[0]).table
+    record = builder.inttoptr(builder.load(builder.gep(table, [args[1]])), table.type)
+    return column_from_record(Lowering(context, builder), signature.return_type, record)
 
 
-@intrinsic
-def valid_by_bitmap(typingctx, column, slot):
+@instructions(lambda column, slot: types.boolean(column, types.uint64))
+def valid_by_bitmap(context, builder, signature, args):
     """Whether a slot (uint64) is valid by the column's own bitmap; yes, if there is none.
 
     Written in LLVM's terms, as `item_at` is: each function that Numba compiles costs a tenth of a second,
     and every user's function needs these.
     """
-
-    def codegen(context, builder, signature, args):
-        own = context.make_helper(builder, column, args[0])
-        valid = cgutils.alloca_once_value(builder, ir.IntType(1)(1))
-        has_bitmap = builder.icmp_unsigned("!=", own.validity, own.validity.type(0))
-        with builder.if_then(has_bitmap):
-            position = builder.add(own.offset, args[1])
-            bitmap = builder.inttoptr(own.validity, ir.IntType(8).as_pointer())
-            byte = builder.load(builder.gep(bitmap, [builder.lshr(position, position.type(3))]))
-            shift = builder.trunc(builder.and_(position, position.type(7)), byte.type)
-            builder.store(builder.trunc(builder.lshr(byte, shift), ir.IntType(1)), valid)
-        return builder.load(valid)
-
-    return types.boolean(column, types.uint64), codegen
+    own = context.make_helper(builder, signature.args[0], args[0])
+    valid = cgutils.alloca_once_value(builder, ir.IntType(1)(1))
+    has_bitmap = builder.icmp_unsigned("!=", own.validity, own.validity.type(0))
+    with builder.if_then(has_bitmap):
+        position = builder.add(own.offset, args[1])
+        bitmap = builder.inttoptr(own.validity, ir.IntType(8).as_pointer())
+        byte = builder.load(builder.gep(bitmap, [builder.lshr(position, position.type(3))]))
+        shift = builder.trunc(builder.and_(position, position.type(7)), byte.type)
+        builder.store(builder.trunc(builder.lshr(byte, shift), ir.IntType(1)), valid)
+    return builder.load(valid)
 
 
-@intrinsic
-def item_at(typingctx, column, slot):
+def _item(column: ColumnType) -> types.Type:
+    return from_dtype(layout(column.data_type).spec(Role.DATA).dtype)
+
+
+@instructions(lambda column, slot: _item(column)(column, types.uint64))
+def item_at(context, builder, signature, args):
     """The item of the data buffer for a slot (uint64)."""
-    item = from_dtype(layout(column.data_type).spec(Role.DATA).dtype)
-
-    def codegen(context, builder, signature, args):
-        own = context.make_helper(builder, column, args[0])
-        items = builder.inttoptr(own.data, context.get_data_type(item).as_pointer())
-        return builder.load(builder.gep(items, [builder.add(own.offset, args[1])]))
-
-    return item(column, types.uint64), codegen
+    own = context.make_helper(builder, signature.args[0], args[0])
+    item = context.get_data_type(signature.return_type)
+    items = builder.inttoptr(own.data, item.as_pointer())
+    return builder.load(builder.gep(items, [builder.add(own.offset, args[1])]))
 
 
 # In and out of Python

@@ -103,10 +103,10 @@ class _Reading(Loop):
         super().__init__(parameters or ["row"], _NAMES, checked)
         self.column = owner.column if isinstance(owner, RowType) else owner
 
-    def number_at(self, path: Path, dtype: np.dtype[Any], slot: str, valid: str) -> str:
+    def number_at(self, path: Path, data_type: s.DataType, slot: str, valid: str) -> str:
         """The code of the number of a slot: of an address that counts on, as loops vectorise it."""
         if valid != elements.ALWAYS:
-            return super().number_at(path, dtype, slot, valid)
+            return super().number_at(path, data_type, slot, valid)
         return f"item_at({self._slot(path, slot)})"
 
     def ascii(self, path: Path) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
 
 from colkern import schema as s
 from colkern.jit.device import columns
@@ -19,6 +18,7 @@ from colkern.jit.views.column_types import ColumnType, RowType
 from colkern.jit.views.columns import cut, emit_child, part_of
 from colkern.jit.views.elements import Owner, element_type, own
 from colkern.jit.views.slots import element_at
+from colkern.kernels.intrinsics import Signature, instructions
 
 _TYPING = Loop([], {})
 
@@ -53,16 +53,15 @@ def field_of_row(row: RowType, key: types.Type) -> Callable[..., object]:
     return lambda column, key: row_field(column, k)
 
 
-@intrinsic(prefer_literal=True)
-def row_field(typingctx, row, k):
+def _field(row: RowType, k: types.IntegerLiteral) -> Signature:
+    return element_type(row.column.part(k.literal_value))(row, k)
+
+
+@instructions(_field, prefer_literal=True)
+def row_field(context, builder, signature, args):
     """Field `k` (a literal) of a row, None where it is null."""
-    if not (isinstance(row, RowType) and isinstance(k, types.IntegerLiteral)):
-        return None
-
-    def codegen(context, builder, signature, args):
-        return emit_field(Lowering(context, builder), row, args[0], k.literal_value)
-
-    return element_type(row.column.part(k.literal_value))(row, k), codegen
+    row, k = signature.args
+    return emit_field(Lowering(context, builder), row, args[0], k.literal_value)
 
 
 def emit_field(at: Lowering, kind: RowType, row: ir.Value, k: int) -> ir.Value:

@@ -18,12 +18,15 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
+from colkern.cuda import memory
 from colkern.errors import UnsupportedError
 from colkern.forks import Lock
-from colkern.layouts import BufferSpec, Role, layout
-from colkern.memory import HOST, Buffer
+from colkern.layouts import Role, layout
+from colkern.memory import HOST
 from colkern.operations import require_valid
+from colkern.operations.operands import buffer_addresses
 from colkern.rows.columns import all_ascii
+from colkern.targets import target_of
 
 HEADER = ("offset", "length", "null_count")
 """The first words of a record."""
@@ -75,6 +78,41 @@ def part_position(data_type: s.DataType, k: int) -> int:
     return len(members(data_type)) + sum(record_size(part) for part in before)
 
 
+def number_of(array: Array, name: str, owners: list[object]) -> int:
+    """A number of an array, in the memory of the host or of a device.
+
+    No bytes are copied, unless a buffer is misaligned for its items: compiled loads are aligned ones. What
+    is copied is there for all streams of a device.
+
+    Args:
+        array: The array.
+        name: As in `members`.
+        owners: Gets what keeps the memory behind an address alive.
+    """
+    if name in HEADER:
+        return int(getattr(array, name))
+    if name == ASCII:
+        return all_ascii(array) if isinstance(array.type.storage, _OF_OFFSETS) else 0
+    target = target_of(array.device)
+    if name == TABLE:
+        table = target.table(buffer_addresses(array) or [0], np.uint64)
+        memory.finish(array.device)
+        owners += [table, *(part.array for part in array.data_buffers if part is not None)]
+        return target.address(table)
+    role = Role(name)
+    buffer = array.buffer(role)
+    if buffer is None or (role is Role.VALIDITY and array.known_null_count == 0):
+        return 0
+    size = max(array.layout.spec(role).swap_bytes, default=1)
+    if buffer.address % min(size, _WORD):
+        copied = target.output(buffer.size, np.uint8)
+        target.copy(buffer.array, copied)
+        memory.finish(array.device)
+        buffer = target.buffer(copied)
+    owners.append(buffer.array)
+    return buffer.address
+
+
 class Record:
     """The words of a column or a batch, and what keeps the memory behind their addresses alive.
 
@@ -90,16 +128,8 @@ class Record:
         self.address: int = self.words.ctypes.data
 
     def _of_array(self, array: Array) -> Iterator[int]:
-        nulls = array.null_count
-        yield from (array.offset, array.length, nulls)
-        for spec, buffer in zip(array.layout.buffers, array.buffers, strict=False):
-            absent = spec.role is Role.VALIDITY and nulls == 0
-            yield 0 if absent else self._address(buffer, spec)
-        if array.layout.variadic:
-            yield self._table(array)
-        storage = array.type.storage
-        if isinstance(storage, _OF_BYTES):
-            yield all_ascii(array) if isinstance(storage, _OF_OFFSETS) else 0
+        for name in members(array.type):
+            yield number_of(array, name, self._owners)
         for part in array.children if array.dictionary is None else (array.dictionary,):
             yield from self._of_array(part)
 
@@ -109,22 +139,6 @@ class Record:
         yield 0
         for column in batch.columns:
             yield from self._of_array(column)
-
-    def _address(self, buffer: Buffer | None, spec: BufferSpec) -> int:
-        if buffer is None:
-            return 0
-        items = buffer.array
-        # Compiled loads are aligned ones.
-        if buffer.address % min(max(spec.swap_bytes, default=1), _WORD):
-            items = items.copy()
-        self._owners.append(items)
-        return int(items.ctypes.data)
-
-    def _table(self, array: Array) -> int:
-        addresses = [0 if buffer is None else buffer.address for buffer in array.data_buffers]
-        table = np.array(addresses, np.uint64)
-        self._owners += [table, array.data_buffers]
-        return int(table.ctypes.data)
 
 
 class StreamRecord:

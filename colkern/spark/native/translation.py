@@ -8,7 +8,7 @@ import linecache
 import math
 import re
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
@@ -18,6 +18,7 @@ from colkern.rows import kinds as k
 from colkern.rows import terms as t
 from colkern.rows.kinds import Kind
 from colkern.rows.terms import NoTermError, Term
+from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
@@ -153,11 +154,33 @@ def require_forms(term: Term) -> None:
 
 
 def require_quick(term: Term) -> None:
-    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of rows."""
+    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of rows.
+
+    Of a list that Spark need not have, one item is quick, or those at both ends.
+    """
+    places: dict[int, set[object]] = {}
     for each in sharing.unique(term):
-        if isinstance(each, t.Applied) and not is_exact(each) and _rule(each).is_slow:
-            reason = f"{each.name} takes Spark longer than the transport of the rows to Python"
-            raise NoTermError(f"{reason}; plan='native' has it all the same", each.line)
+        # Whether a call of a slow method fails, is told by the arguments.
+        for part in () if isinstance(each, t.Fails) else sharing.parts(each):
+            if not isinstance(part, t.Applied) or is_exact(part) or not _rule(part).is_slow:
+                continue
+            constants = (Operand(None, getattr(of, "value", UNKNOWN)) for of in part.arguments)
+            is_alone = _item_of(each, part, constants) is not None
+            taken = places.setdefault(id(part), set())
+            taken.add(each.arguments[-1].value if is_alone else None)
+            if None in taken or not (len(taken) == 1 or taken <= {0, -1}):
+                reason = f"{part.name} takes Spark longer than the transport of the rows to Python"
+                raise NoTermError(f"{reason}; plan='native' has it all the same", part.line)
+
+
+def _item_of(
+    term: Term, items: Term, operands: Iterable[Operand | None]
+) -> Callable[[], Column] | None:
+    """What `Operand.item` is for the list that a term takes an item of at a constant place."""
+    if not isinstance(term, t.Applied) or term.name != "[]" or not isinstance(items, t.Applied):
+        return None
+    place, item = term.arguments[-1], _rule(items).item
+    return item(place.value, *operands) if item and isinstance(place, t.Constant) else None
 
 
 def is_exact(term: t.Applied) -> bool:
@@ -456,9 +479,15 @@ class _Writer:
             elif name == "int":
                 number = self._integer(argument)
                 operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
+            elif (item := self._item(term, argument)) is not None:
+                operands.append(Operand(f.lit(None), item=item))
             else:
                 operands.append(Operand(self._as(name, argument)))
         return operands
+
+    def _item(self, term: t.Applied, items: Term) -> Callable[[], Column] | None:
+        operands = self._operands(items) if isinstance(items, t.Applied) else ()
+        return _item_of(term, items, operands)
 
     def _integer(self, term: Term) -> Integer:
         value = self._column(term)

@@ -8,7 +8,7 @@ import linecache
 import math
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
@@ -165,22 +165,20 @@ def require_quick(term: Term) -> None:
             if not isinstance(part, t.Applied) or is_exact(part) or not _rule(part).is_slow:
                 continue
             constants = (Operand(None, getattr(of, "value", UNKNOWN)) for of in part.arguments)
-            is_alone = _item_of(each, part, constants) is not None
+            place, item = _item_of(each, part)
             taken = places.setdefault(id(part), set())
-            taken.add(each.arguments[-1].value if is_alone else None)
+            taken.add(place if item and item(place, *constants) else None)
             if None in taken or not (len(taken) == 1 or taken <= {0, -1}):
                 reason = f"{part.name} takes Spark longer than the transport of the rows to Python"
                 raise NoTermError(f"{reason}; plan='native' has it all the same", part.line)
 
 
-def _item_of(
-    term: Term, items: Term, operands: Iterable[Operand | None]
-) -> Callable[[], Column] | None:
-    """What `Operand.item` is for the list that a term takes an item of at a constant place."""
-    if not isinstance(term, t.Applied) or term.name != "[]" or not isinstance(items, t.Applied):
-        return None
-    place, item = term.arguments[-1], _rule(items).item
-    return item(place.value, *operands) if item and isinstance(place, t.Constant) else None
+def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
+    """The constant place from which a term takes an item, and `Rule.item` of the list; None for others."""
+    if isinstance(term, t.Applied) and isinstance(items, t.Applied) and term.name == "[]":
+        place = getattr(term.arguments[-1], "value", None)
+        return place, None if place is None or is_exact(items) else _rule(items).item
+    return None, None
 
 
 def is_exact(term: t.Applied) -> bool:
@@ -479,15 +477,13 @@ class _Writer:
             elif name == "int":
                 number = self._integer(argument)
                 operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
-            elif (item := self._item(term, argument)) is not None:
-                operands.append(Operand(f.lit(None), item=item))
             else:
-                operands.append(Operand(self._as(name, argument)))
+                place, of = _item_of(term, argument)
+                item = of(place, *self._operands(argument)) if of else None
+                operands.append(
+                    Operand(f.lit(None) if item else self._as(name, argument), item=item)
+                )
         return operands
-
-    def _item(self, term: t.Applied, items: Term) -> Callable[[], Column] | None:
-        operands = self._operands(items) if isinstance(items, t.Applied) else ()
-        return _item_of(term, items, operands)
 
     def _integer(self, term: Term) -> Integer:
         value = self._column(term)

@@ -200,6 +200,20 @@ def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) ->
     )
 
 
+def test_explain_says_why_a_function_is_left_to_pandas(spark: SparkSession) -> None:
+    @pandas_udf("double")
+    def standardized(x: pd.Series) -> pd.Series:
+        return x - x.mean()
+
+    frame = spark.range(3).selectExpr("CAST(id AS double) AS x")
+    made = accelerate(standardized)
+    said = explain(made)
+    assert said.startswith("standardized: in pandas as before: Series.mean is no element-wise")
+    assert explain(frame.select(made("x"))) == said
+    made = accelerate(pandas_udf(doubled.func, DoubleType()).asNondeterministic())
+    assert explain(made) == "doubled: arrow, in a Python worker: it is not deterministic"
+
+
 def test_texts_are_not_tried_where_numbers_are_multiplied(spark: SparkSession) -> None:
     @pandas_udf("bigint")
     def nanoseconds(seconds: pd.Series) -> pd.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 
 import numpy as np
@@ -228,3 +229,67 @@ def around(x: pd.Series) -> pd.DataFrame:
 @case("struct<value: double, grade: string>", x="amount")
 def marked(x: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"value": x.round(1), "grade": np.where(x >= 50, "pass", "fail")})
+
+
+@case("string", code="code")
+def renumbered(code: pd.Series) -> pd.Series:
+    return code.str.removeprefix("AB-").str.strip("xyz-").str.zfill(5).str.rjust(8, "*")
+
+
+@case("string", name="name")
+def initial(name: pd.Series) -> pd.Series:
+    return name.str.strip().str[0] + "."
+
+
+@case("string", email="email")
+def user(email: pd.Series) -> pd.Series:
+    return email.str.split("@").str.get(0)
+
+
+@case("string", code="code")
+def kind(code: pd.Series) -> pd.Series:
+    return code.str.split("-").str[-1]
+
+
+@case("int", name="name")
+def place_of_a_space(name: pd.Series) -> pd.Series:
+    return name.str.find(" ").fillna(-1).astype(int)
+
+
+@case("int", name="name")
+def size(name: pd.Series) -> pd.Series:
+    return name.fillna("").str.len()
+
+
+@case("boolean", text="plain_number_text")
+def in_digits(text: pd.Series) -> pd.Series:
+    return text.str.isdigit() | text.str.contains(".", regex=False, na=False)
+
+
+@case("int", x="amount")
+def steps(x: pd.Series) -> pd.Series:
+    return np.floor(x / 10).fillna(0).clip(-5, 5).astype("int32")
+
+
+@case("int", t="moment")
+def minute_of_day(t: pd.Series) -> pd.Series:
+    return t.dt.hour * 60 + t.dt.minute
+
+
+@case("string", t="moment")
+def season(t: pd.Series) -> pd.Series:
+    month = t.dt.month
+    winter, summer = month.isin([12, 1, 2]), month.isin([6, 7, 8])
+    return pd.Series(np.select([winter, summer], ["winter", "summer"], "between"))
+
+
+@case("boolean", t="moment", later="later")
+def within_a_year(t: pd.Series, later: pd.Series) -> pd.Series:
+    return (t >= pd.Timestamp("2024-02-29 12:00")) & (later < pd.Timestamp(2025, 1, 1)) | (
+        t != later
+    )
+
+
+@case("boolean", day="day")
+def since(day: pd.Series) -> pd.Series:
+    return pd.to_datetime(day) > datetime.datetime(2024, 1, 31)

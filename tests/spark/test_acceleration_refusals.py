@@ -360,6 +360,16 @@ def test_functions_of_a_varying_number_of_columns_are_taken(function: Any) -> No
     assert accelerate(original) is not original
 
 
+@pytest.mark.filterwarnings("error:.*not accelerated:RuntimeWarning")
+def test_parts_that_only_other_texts_have_are_no_reason_to_refuse() -> None:
+    def family(name: pd.Series) -> pd.Series:
+        parts = name.str.split(" ", n=1, expand=True)
+        return parts[1].fillna(parts[0])
+
+    original = pandas_udf(family, spark.StringType())
+    assert accelerate(original) is not original
+
+
 # In a worker
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -130,6 +131,22 @@ def test_timestamps_in_another_time_zone_run_over_arrow(spark: SparkSession) -> 
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
+def test_seconds_between_timestamps_far_apart_are_rounded_as_in_pandas(spark: SparkSession) -> None:
+    @pandas_udf("double")
+    def seconds(start: pd.Series, end: pd.Series) -> pd.Series:
+        return (end - start).dt.total_seconds()
+
+    micros = [0, 1, -1, 999_999, 9_223_200_000_999_999, -9_223_200_000_999_999, (1 << 53) + 1]
+    choice = random.Random(1)
+    micros += [choice.randrange(-(1 << 62), 1 << 62) // 1000 for _ in range(200)]
+    rows = [pa.array([0] * len(micros)), pa.array(micros)]
+    columns = [each.cast(pa.timestamp("us", "UTC")) for each in rows]
+    frame = spark.createDataFrame(pa.table(columns, ["start", "end"]))
+    made = frame.select(accelerate(seconds, plan="native")("start", "end")).toArrow()
+    expected = Original(seconds.func, DoubleType(), Settings())(columns)
+    assert made.column(0).to_pylist() == expected.to_pylist()
+
+
 def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
     frame = spark.range(3).selectExpr("CAST(id AS double) AS x", "CAST(id AS string) AS name")
 
@@ -181,6 +198,20 @@ def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) ->
     assert "for columns of double with nulls, it raises ArrowInvalid: Float value 1.5" in explain(
         accelerate(kept, plan="auto")
     )
+
+
+def test_explain_says_why_a_function_is_left_to_pandas(spark: SparkSession) -> None:
+    @pandas_udf("double")
+    def standardized(x: pd.Series) -> pd.Series:
+        return x - x.mean()
+
+    frame = spark.range(3).selectExpr("CAST(id AS double) AS x")
+    made = accelerate(standardized)
+    said = explain(made)
+    assert said.startswith("standardized: in pandas as before: Series.mean is no element-wise")
+    assert explain(frame.select(made("x"))) == said
+    made = accelerate(pandas_udf(doubled.func, DoubleType()).asNondeterministic())
+    assert explain(made) == "doubled: arrow, in a Python worker: it is not deterministic"
 
 
 def test_texts_are_not_tried_where_numbers_are_multiplied(spark: SparkSession) -> None:

@@ -406,11 +406,26 @@ def test_native_says_what_has_no_expression() -> None:
 
 
 def test_splits_are_native_where_that_is_asked_for() -> None:
+    def words(text: str) -> str:
+        return "-".join(text.split(","))
+
     def first(text: str) -> str:
         return text.split(",")[0]
 
-    assert "str.split takes Spark longer" in explain(function_of_columns(first))
-    assert "first: native" in explain(function_of_columns(first, plan="native"))
+    def ends(text: str) -> str:
+        parts = text.split(",")
+        return parts[0] + parts[-1]
+
+    def three(text: str) -> str:
+        parts = text.split(",")
+        return parts[0] + parts[1] + parts[2]
+
+    assert "str.split takes Spark longer" in explain(udf(words))
+    assert "words: native" in explain(udf(words, plan="native"))
+    # One part of a text needs no list of them, nor do both ends.
+    assert "first: native" in explain(udf(first))
+    assert "ends: native" in explain(udf(ends))
+    assert "str.split takes Spark longer" in explain(udf(three))
 
 
 def test_functions_with_native_plans_are_registered_for_sql(spark: SparkSession) -> None:

@@ -573,3 +573,28 @@ def test_rules_give_what_python_gives(spark: SparkSession, frame: DataFrame) -> 
         for key, value in kept.items():
             spark.conf.set(key, value)
     assert not differences, "\n" + "\n".join(differences)
+
+
+def test_parts_of_split_texts_are_those_of_python(spark: SparkSession) -> None:
+    rule = RULES["str.split", "(str, sep: str, maxsplit: int = -1) -> list[str]"]
+    assert rule.item is not None
+    texts = ["".join(_random.choices("ab, é😀", k=_random.randrange(12))) for _ in range(300)]
+    cases, columns = [], []
+    for separator, most, place in itertools.product(
+        (",", "ab", ", ", "é,", "aa", "aba"), (-2, -1, 0, 1, 2), range(-4, 4)
+    ):
+        operands = Operand(f.col("text")), *map(_operand, (separator, most))
+        item = rule.item(place, *operands)
+        # The texts that overlap are other ones, counted from the end.
+        assert (item is not None) == (
+            separator not in ("aa", "aba") and (most < 0 or 0 <= place <= most)
+        )
+        if item:
+            cases.append((separator, most, place))
+            columns.append(item().alias(repr(cases[-1])))
+    results = spark.createDataFrame([(text,) for text in texts], "text string").select(*columns)
+    for case, values in zip(cases, results.toArrow(), strict=True):
+        separator, most, place = case
+        parts = [text.split(separator, most) for text in texts]
+        expected = [p[place] if -len(p) <= place < len(p) else None for p in parts]
+        assert values.to_pylist() == expected, case

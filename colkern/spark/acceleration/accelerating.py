@@ -26,7 +26,13 @@ from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.functions.column_functions import spark_function
 from colkern.spark.functions.declarations import function_name
-from colkern.spark.native.functions import PlanName, default_plan, require_plan
+from colkern.spark.native.functions import (
+    KNOWN,
+    PlanName,
+    Unplanned,
+    default_plan,
+    require_plan,
+)
 from colkern.spark.session import use_this_python
 from colkern.spark.worker_errors import told_plainly
 
@@ -67,10 +73,12 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
 
     - Native, for columns of double, string, date and timestamp (in the session's time zone UTC), and of
       integers where their results are those of doubles: arithmetic, comparisons and choices of numbers,
-      sums of conditions, `clip`, `fillna`, `isna`, `replace`, `round`, `where`; of texts `+`, comparisons,
-      `isin`, `map` and `replace` of a dictionary, and of `str`: `contains`, `endswith`, `len`, `replace`,
-      `slice`, `startswith`, `strip`; parts of dates and timestamps, days and seconds between two; `apply`
-      of a function of one value that has a native plan itself; a `DataFrame` of such columns.
+      sums of conditions, `astype` to integers within known bounds, `clip`, `fillna`, `isin`, `isna`,
+      `replace`, `round`, `where`; of texts `+`, comparisons, `isin`, `map` and `replace` of a dictionary,
+      and of `str`: `contains`, `len`, `replace`, `slice`, one part of `split`, and what `str` itself has
+      in native plans, such as `endswith`, `find`, `isdigit`, `removeprefix`, `strip`, `zfill`; parts of
+      dates and timestamps, comparisons of them, days and seconds between two; `apply` of a function of
+      one value that has a native plan itself; a `DataFrame` of such columns.
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
       `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, `s.loc[m] *= 2`);
@@ -124,12 +132,16 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
         require_pure(plain)
         _require_traceable(plain, returns, over_batches)
     except UnsupportedError as error:
-        warn(function_name(plain), str(error))
+        name = function_name(plain)
+        warn(name, str(error))
+        KNOWN[name] = Unplanned(name, f"in pandas as before: {error}")
         return function
     call = (AcceleratedIterator if over_batches else AcceleratedFunction)(plain, returns)
     arrow_kind = ArrowUDFType.SCALAR_ITER if over_batches else ArrowUDFType.SCALAR
     accelerated: Any = spark_function(call, returns, arrow_kind)
     if not function.deterministic:
+        name = function_name(plain)
+        KNOWN[name] = Unplanned(name, "arrow, in a Python worker: it is not deterministic")
         return accelerated.asNondeterministic()
     original = Original(plain, returns, Settings(), over_batches=over_batches)
     return PlannedOriginal(accelerated, original, chosen)
@@ -248,7 +260,7 @@ def _require_traceable(function: Body, returns: spark.DataType, over_batches: bo
                 is_own = tracer.refusal is not None or cause is None
                 # A text that is no date, or no text at all where a list of its parts was short.
                 is_by_value = not is_own and (
-                    (isinstance(cause, AttributeError) and tracer.steps > 0)
+                    (isinstance(cause, AttributeError | KeyError) and tracer.steps > 0)
                     or (isinstance(cause, ValueError) and not isinstance(cause, pa.ArrowException))
                 )
                 refusal = (tracer.steps, is_own, is_by_value, str(error))

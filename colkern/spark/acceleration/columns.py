@@ -196,6 +196,9 @@ class TracedColumn(SeriesMethods):
             isinstance(name, Hashable) and name in witness.columns for name in names
         ):
             return self.in_pandas("DataFrame.__getitem__", operator.getitem, self, key)
+        if isinstance(witness, pd.DataFrame) and isinstance(key, int):
+            # As pandas, for texts that have fewer parts.
+            raise KeyError(key)
         if isinstance(key, TracedColumn) and key.node.dtype == BOOL and self.node.dtype != OTHER:
             if key.node.rows or self.node.rows:
                 raise self._refused("rows of selected rows are selected")
@@ -306,7 +309,8 @@ class Accessor:
         if self._name == "str" and isinstance(key, slice):
             sliced: Any = self.__getattr__("slice")
             return sliced(key.start, key.stop, key.step)
-        return self._column.in_pandas("str[]", _item_of_texts, self._column, key)
+        is_text = self._column.node.dtype == TEXT
+        return self._column.in_pandas("str[]", _item_of_texts, self._column, key, is_sure=is_text)
 
 
 class Located:

@@ -7,12 +7,15 @@ are the constants of a function and what is counted with them, within bounds tha
 from __future__ import annotations
 
 import contextlib
+import datetime
+import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, StructType
@@ -32,16 +35,18 @@ from colkern.spark.acceleration.nodes import (
     Node,
     Whole,
 )
+from colkern.spark.acceleration.operators import COMPARISONS, SYMBOLS
 from colkern.spark.acceleration.recorded import ALONE, arguments_of, table_details
 from colkern.spark.acceleration.row_calls import RowFunction
-from colkern.spark.acceleration.texts import BY_PLACE
+from colkern.spark.acceleration.texts import BY_PLACE, QUICK
+from colkern.spark.acceleration.verification import gives_what_str_gives
 from colkern.spark.native import integers
 from colkern.spark.native.date_rules import instant_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor_quotient, less
-from colkern.spark.native.rule import Operand, no_form
+from colkern.spark.native.rule import Operand, literal, no_form
 from colkern.spark.native.rules import RULES
-from colkern.spark.native.text_rules import sliced
+from colkern.spark.native.text_rules import part_of_split, sliced
 from colkern.spark.native.translation import spark_type_of, translated
 
 Value: TypeAlias = Column | Integer
@@ -88,7 +93,7 @@ class Expression:
             return self._rows(node, node.function, type_)
         if node.dtype == OTHER and type_ == "date":
             return self._day(node)
-        if isinstance(node, Whole) and node.name == "str[]" and type_ == "string":
+        if isinstance(node, Whole) and node.dtype == OTHER and node.name in _ITEMS:
             return self._part_of_text(node)
         value = self._value(node)
         refusal = NoTermError(f"it gives {node.dtype}, where {type_} is declared", 0)
@@ -98,8 +103,8 @@ class Expression:
                 raise refusal
             return value.column.cast(type_)
         if node.dtype == FLOAT:
-            size = _size(node)
-            is_taken = size is not None and size <= _BOUNDS.get(type_, (0, -1))[1]
+            known, (low, high) = _range(node), _BOUNDS.get(type_, (0, -1))
+            is_taken = known.is_whole and low <= known.low <= known.high <= high
             if type_ not in ("double", "float") and not is_taken:
                 raise refusal
             return f.nanvl(value, f.lit(None).cast("double")).cast(type_)
@@ -249,7 +254,20 @@ class Expression:
             return f.when(test, both[0]).otherwise(both[1])
         if node.operands[0].dtype == TEXT and name in _OF_TEXTS:
             operands = [self._value(each) for each in node.operands]
-            return _OF_TEXTS[name](*operands, *node.details)
+            return self._typed(_OF_TEXTS[name](*operands, *node.details), node.dtype)
+        if node.operands[0].dtype == TEXT and (
+            name in QUICK or name.startswith(("str[]", "Series.str."))
+        ):
+            constants = node.details if name in QUICK else arguments_of(node.details)
+            return self._of_text(name.removeprefix("Series.str."), node, constants)
+        if name == "isin" and node.operands[0].dtype == FLOAT:
+            numbers = [float(repr_) for repr_ in map(str, node.details)]
+            # With zeros of one sign.
+            return _is_among(self._read(node.operands[0], FLOAT) + f.lit(0.0), *numbers)
+        if name.strip("`") in COMPARISONS and node.dtype == BOOL:
+            return self._compared_moments(name.strip("`"), node)
+        if name == "astype" and _is_integer(node.dtype):
+            return self._whole_part(node)
         if name in _BY_CONSTANT and node.dtype == FLOAT and node.operands[0].dtype == FLOAT:
             of, by = node.operands
             if (
@@ -261,6 +279,49 @@ class Expression:
                 if column is not None:
                     return column
         raise NoTermError(no_form(name), 0)
+
+    def _typed(self, column: Column, dtype: DType) -> Value:
+        """What is found out of a text, of which null stands for what is missing; no test holds of that."""
+        if _is_integer(dtype):
+            return Integer(column.cast("bigint"), -1, (1 << 31) - 1)
+        if dtype == FLOAT:
+            return f.coalesce(column.cast("double"), f.lit(_NAN))
+        return f.coalesce(column, f.lit(False)) if dtype == BOOL else column
+
+    def _of_text(self, name: str, node: Whole, constants: Sequence[object] | None) -> Value:
+        """A method of `Series.str` that gives what the method of `str` with its name gives."""
+        if constants is None or not gives_what_str_gives(name, *constants):
+            raise NoTermError(no_form(node.name), 0)
+        operands = [
+            Operand(self._read(node.operands[0], TEXT)),
+            *(Operand(literal(each), each) for each in constants),
+        ]
+        takes = f"({', '.join(['str', *(type(each).__name__ for each in constants)])})"
+        if name == "str[]":
+            fails = RULES["[]", "(str, int) -> str"].fails
+            assert fails is not None
+            return f.when(~fails(*operands), _by_rule("[]", takes, *operands))
+        return self._typed(_by_rule(f"str.{name}", takes, *operands), node.dtype)
+
+    def _whole_part(self, node: Whole) -> Integer:
+        """`astype` of numbers that fit, which Series refuse for NaN."""
+        (of,) = node.operands
+        known, bounds = _range(of), np.iinfo(str(node.dtype))
+        if not bounds.min <= known.low <= known.high <= bounds.max or node.details[1:] != (True,):
+            raise NoTermError(no_form("astype"), 0)
+        number = self._read(of, FLOAT)
+        message = f"{self._name}: pandas makes no integer of NaN"
+        error = f.raise_error(f.lit(message)).cast("double")
+        whole = f.when(f.isnan(number), error).otherwise(number).cast("bigint")
+        return Integer(whole, math.trunc(known.low), math.trunc(known.high))
+
+    def _compared_moments(self, name: str, node: Whole) -> Column:
+        """A comparison of times with each other, or with a constant one."""
+        sides = [_micros_of(*self._moment(each)) for each in node.operands]
+        if len(sides) == 1:
+            sides.append(f.lit(_constant_micros(arguments_of(node.details))))
+        sign = SYMBOLS[name]
+        return f.coalesce(_SIGNS[sign](*sides), f.lit(sign == "!="))
 
     def _text_at(self, place: Node, texts: Sequence[Column]) -> Column:
         """The text at a place among constants: choices of places are choices of texts."""
@@ -321,13 +382,13 @@ class Expression:
             or (parts.name, parts.operands[0].dtype) != ("Series.str.split", TEXT)
         ):
             raise NoTermError("str[] of what is not split has no native form", 0)
-        text = self._read(parts.operands[0], TEXT)
-        form = "None = None" if separator == () else "str"
-        given = Operand(text, separator[0]) if separator else None
-        most = Operand(f.lit(-1), -1)
-        split = _by_rule(
-            "str.split", f"(str, sep: {form}, maxsplit: int = -1)", Operand(text), given, most
-        )
+        text, unlimited = Operand(self._read(parts.operands[0], TEXT)), Operand(f.lit(-1), -1)
+        if separator:
+            given = Operand(f.lit(separator[0]), separator[0])
+            item = part_of_split(place[0], text, given, unlimited)
+            return item() if item else f.lit(None).cast("string")
+        signature = "(str, sep: None = None, maxsplit: int = -1)"
+        split = _by_rule("str.split", signature, text, None, unlimited)
         return f.try_element_at(split, f.lit(place[0] + (place[0] >= 0)))
 
     # Dates and times
@@ -387,6 +448,8 @@ _ARGUMENTS: dict[str, tuple[s.DataType, tuple[object] | None]] = {
 That of doubles is a value as others are.
 """
 
+_ITEMS = ("str[]", "Series.str.get")
+
 _RESULTS = {"double": float, "string": str, "boolean": bool, "bigint": int}
 
 _BOUNDS = {
@@ -413,22 +476,54 @@ def _word(dtype: DType) -> str:
     return "float" if dtype == FLOAT else "bool"
 
 
-def _size(node: Node) -> int | None:
-    """How large numbers are at most that are integers where they are not missing; None for others."""
+class _Range(NamedTuple):
+    """Between which numbers those of a column are that are not missing, and whether they are integers."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    is_whole: bool = False
+
+
+def _range(node: Node) -> _Range:
+    if node.dtype == BOOL:
+        return _Range(0, 1, True)
     match node:
-        case Constant(value=bool() | int() | float() as value) if value == value:
-            return abs(int(value)) if abs(value) < _MOST_MICROS and value == int(value) else None
-        case Fused(expression="{0}" | "{1} if {0} else {2}" | "{0} + {1}" | "{0} - {1}"):
-            is_choice = node.expression == "{1} if {0} else {2}"
-            sizes = [_size(operand) for operand in node.operands[is_choice:]]
-            known = [size for size in sizes if size is not None]
-            whole = max(known, default=0) if is_choice else sum(known)
-            return whole if len(known) == len(sizes) else None
-        case Whole(name="len"):
-            return (1 << 31) - 1
+        case Constant(value=bool() | int() | float() as value) if abs(value) < _MOST_MICROS:
+            return _Range(value, value, value == int(value))
+        case Fused():
+            return _range_of_fused(node.expression, [_range(each) for each in node.operands])
+        case Whole(name="len" | "Series.str.find" | "Series.str.rfind"):
+            return _Range(-1, (1 << 31) - 1, True)
+        case Whole(name="mod", operands=(_, Constant(value=int() | float() as by))) if by > 0:
+            return _Range(0, by, _range(node.operands[0]).is_whole and by == int(by))
         case Whole() if node.name.rpartition(".")[2] in (*_PARTS, "days"):
-            return _MOST_DAYS
-    return 1 if node.dtype == BOOL else None
+            return _Range(-_MOST_DAYS, _MOST_DAYS, True)
+    return _Range()
+
+
+def _range_of_fused(expression: str, operands: list[_Range]) -> _Range:
+    is_whole = all(each.is_whole for each in operands)
+    first, last = operands[0], operands[-1]
+    match expression:
+        case "{1} if {0} else {2}" | "{1} if {0} != {0} else {0}":
+            sides = operands[-2:] if expression.endswith("{2}") else operands
+            return _Range(
+                min(each.low for each in sides),
+                max(each.high for each in sides),
+                all(each.is_whole for each in sides),
+            )
+        case "{2} if {1} < {2} else {0}":
+            return _Range(max(first.low, last.low), max(first.high, last.high), is_whole)
+        case "{2} if {1} > {2} else {0}":
+            return _Range(min(first.low, last.low), min(first.high, last.high), is_whole)
+        case "{0}" | "np.floor({0})" | "np.ceil({0})" | "np.rint({0})" | "np.trunc({0})":
+            return _Range(first.low - 1, first.high + 1, expression != "{0}" or is_whole)
+        case "{0} + {1}" | "{0} - {1}" | "{0} * {1}":
+            operate = {"+": operator.add, "-": operator.sub, "*": operator.mul}[expression[4]]
+            ends = [operate(x, y) for x in first[:2] for y in last[:2]]
+            if all(map(math.isfinite, ends)):
+                return _Range(min(ends), max(ends), is_whole)
+    return _Range()
 
 
 def _constant(value: object, dtype: DType) -> Value:
@@ -449,7 +544,7 @@ def _constant(value: object, dtype: DType) -> Value:
 
 def _by_rule(name: str, parameters: str, *operands: Operand | None) -> Column:
     """The column by the rule of a method, for methods that give the same where Python raises nothing."""
-    for result in ("bool", "float", "str", "list[str]"):
+    for result in ("bool", "float", "int", "str", "list[str]"):
         rule = RULES.get((name, f"{parameters} -> {result}"))
         value = rule and rule.value(*operands)
         if isinstance(value, Column):
@@ -533,12 +628,8 @@ _BY_CONSTANT: dict[str, Callable[[Column, float], Column | None]] = {
 _OF_BOOLEANS: dict[str, Callable[..., Column]] = {"not {0}": lambda x: ~x}
 
 
-def _stripped(name: str) -> Callable[[Column], Column]:
-    return lambda text: _by_rule(f"str.{name}", "(str)", Operand(text))
-
-
-def _is_among(text: Column, *values: str) -> Column:
-    return f.coalesce(text.isin(*values), f.lit(False)) if values else f.lit(False)
+def _is_among(column: Column, *values: str | float) -> Column:
+    return f.coalesce(column.isin(*values), f.lit(False)) if values else f.lit(False)
 
 
 def _entry(text: Column, *entries: tuple[str, str | float]) -> Column:
@@ -565,13 +656,8 @@ _OF_TEXTS: dict[str, Callable[..., Column]] = {
     "le": _compared_texts("<="),
     "gt": _compared_texts(">"),
     "ge": _compared_texts(">="),
-    "strip": _stripped("strip"),
-    "lstrip": _stripped("lstrip"),
-    "rstrip": _stripped("rstrip"),
-    "len": lambda text: f.coalesce(f.char_length(text).cast("double"), f.lit(_NAN)),
-    "startswith": lambda text, part: f.coalesce(text.startswith(part), f.lit(False)),
-    "endswith": lambda text, part: f.coalesce(text.endswith(part), f.lit(False)),
-    "contains": lambda text, part: f.coalesce(text.contains(part), f.lit(False)),
+    "len": f.char_length,
+    "contains": lambda text, part: text.contains(part),
     "slice": sliced,
     "replace": lambda text, old, new: f.replace(text, f.lit(old), f.lit(new)),
     "isin": _is_among,
@@ -617,6 +703,23 @@ _DAY_TESTS: dict[str, Callable[[Column], Column]] = {
 }
 
 
+def _micros_of(kind: str, moment: Column) -> Column:
+    """The microseconds since 1970 of a date or timestamp."""
+    if kind == "date":
+        return f.unix_date(moment).cast("bigint") * f.lit(86_400_000_000).cast("bigint")
+    return f.unix_micros(moment)
+
+
+def _constant_micros(constants: Sequence[object] | None) -> int:
+    """The same of a constant without a zone."""
+    match constants:
+        case [datetime.datetime(tzinfo=None) | np.datetime64() as moment]:
+            count, rest = divmod(pd.Timestamp(moment).as_unit("ns").value, 1000)
+            if not rest:
+                return int(count)
+    raise NoTermError("a comparison of times with this has no native form", 0)
+
+
 def _micros(left: Column, right: Column) -> Column:
     """The microseconds between two timestamps, where pandas counts them in nanoseconds."""
     micros = f.unix_micros(left) - f.unix_micros(right)
@@ -634,7 +737,16 @@ def _days(kind: str, left: Column, right: Column) -> Column:
 def _seconds(kind: str, left: Column, right: Column) -> Column:
     if kind == "date":
         return f.datediff(left, right).cast("double") * 86_400.0
-    return (_micros(left, right) * f.lit(1000).cast("bigint")).cast("double") / f.lit(1e9)
+    micros, second = _micros(left, right), Operand(f.lit(1_000_000).cast("bigint"), 1_000_000)
+    if not _DIVIDES_PARTS:
+        return (micros * f.lit(1000).cast("bigint")).cast("double") / f.lit(1e9)
+    whole, rest = floor_quotient(Operand(micros), second), f.pmod(micros, second.column)
+    return whole.cast("double") + rest.cast("double") / f.lit(1e6)
+
+
+_FAR = pd.Series([9_223_200_000_999_999_000]).astype("timedelta64[ns]")
+_DIVIDES_PARTS = bool(_FAR.dt.total_seconds()[0] != 9_223_200_000_999_999_000 / 1e9)
+"""Whether this pandas divides seconds and what is left of them by themselves."""
 
 
 _OF_DURATIONS: dict[str, Callable[[str, Column, Column], Column]] = {

@@ -30,7 +30,8 @@ def _quick(
         witness: pd.Series = getattr(column._witness.str, name)(*arguments, **options)
         if not all(isinstance(argument, str) for argument in arguments):
             raise column._tracer.refused("a method of texts with anything but a text")
-        if len(arguments) != (dtype == BOOL) or options.keys() - {"regex"}:
+        is_filled = options.get("na", False) is False
+        if len(arguments) != (dtype == BOOL) or options.keys() - {"na", "regex"} or not is_filled:
             raise column._tracer.refused(f"Series.str.{name} with other arguments")
         if name == "contains" and options.get("regex", True) and _SPECIAL.search(arguments[0]):
             raise column._tracer.refused("Series.str.contains with a regular expression")

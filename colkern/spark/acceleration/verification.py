@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -94,6 +95,19 @@ def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
         items = _extremes_of(type_.value_type, True).to_pylist()
         return pa.array([[], *[items[k : k + 3] for k in range(0, len(items), 2)], *null], type_)
     raise UnsupportedError(f"columns of {type_} are not compiled")
+
+
+@functools.cache
+def gives_what_str_gives(name: str, *constants: object) -> bool:
+    """Whether a method of `Series.str` gives for extreme texts what the method of `str` gives."""
+    if name == "str[]":
+        return len(constants) == 1 and type(constants[0]) is int
+    method = getattr(pd.Series(_TEXTS, dtype="str").str, name)
+    try:
+        expected = [getattr(text, name)(*constants) for text in _TEXTS]
+        return list(method(*constants)) == expected
+    except (AttributeError, TypeError, ValueError):
+        return False
 
 
 def _integers(width: int) -> list[int]:

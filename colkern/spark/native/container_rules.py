@@ -65,6 +65,8 @@ def _entry_or(table: Operand, key: Operand, default: Operand) -> Column | None:
 
 def _item(items: Operand, place: Operand) -> Column:
     """An item; null if there is none."""
+    if items.item is not None:
+        return items.item()
     if isinstance(place.constant, int):
         number = max(min(place.constant, (1 << 31) - 2), -(1 << 31) + 1)
         return f.try_element_at(items.column, f.lit(number + (number >= 0)))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column
 
-from colkern.spark.native.functions import PlannedFunction, known_functions
+from colkern.spark.functions.declarations import function_name
+from colkern.spark.native.functions import KNOWN, PlannedFunction
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def explain(subject: Column | DataFrame | PlannedFunction) -> str:
+def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
     """The plan of each row function in a column, a frame, or of a function alone, a line each::
 
         >>> print(colkern.spark.explain(frame.select(net("price", "discount"))))  # doctest: +SKIP
@@ -27,17 +29,21 @@ def explain(subject: Column | DataFrame | PlannedFunction) -> str:
     and now, and the work on its rows.
 
     Args:
-        subject: The column, the frame, or what `colkern.spark.udf` returns.
+        subject: The column, the frame, or what `colkern.spark.udf` or `accelerate` returns.
 
     Returns:
-        The lines; none for what has no function of `colkern.spark.udf`. Of a frame, those functions are
-        listed whose names its plan shows.
+        The lines; none for what has no function of colkern. Of a frame, those functions are listed whose
+        names its plan shows.
     """
     if isinstance(subject, PlannedFunction):
         return subject.explanation()
-    text = _text(subject)
-    functions = known_functions()
-    return "\n".join(each.explanation() for each in functions if f"{each.__name__}(" in text)
+    if callable(getattr(subject, "func", None)) and not isinstance(subject, Column):
+        text = f"{function_name(subject)}("
+    else:
+        text = _text(subject)
+    return "\n".join(
+        each.explanation() for name, each in sorted(KNOWN.items()) if f"{name}(" in text
+    )
 
 
 def _text(subject: Column | DataFrame) -> str:

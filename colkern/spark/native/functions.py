@@ -380,13 +380,26 @@ def may_be_repeated(column: Column | str) -> bool:
     )
 
 
-KNOWN: dict[str, PlannedFunction] = {}
+@dataclass(frozen=True)
+class Unplanned:
+    """A function with one way to run alone.
+
+    Args:
+        name: Its name.
+        way: How it runs, and why.
+    """
+
+    name: str
+    way: str
+    is_native = False
+
+    def explanation(self) -> str:
+        """A line, as of functions with a choice of plans."""
+        return f"{self.name}: {self.way}"
+
+
+KNOWN: dict[str, PlannedFunction | Unplanned] = {}
 """The functions of this process by their names, the last of each name: a frame may outlive its function."""
-
-
-def known_functions() -> list[PlannedFunction]:
-    """The functions that this process has, by name."""
-    return [each for _, each in sorted(KNOWN.items())]
 
 
 def _shown(column: Column | str) -> str:

@@ -29,11 +29,13 @@ class Operand:
         column: Its values, none of them null; None for a constant that is no column, as a dictionary is.
         constant: The Python object, where it is known; `UNKNOWN` where it depends on the row.
         bounds: The least and the greatest integer that it may be.
+        item: Gives the item that is asked of a list, null if there is none; None if Spark needs the list.
     """
 
     column: Column
     constant: Any = UNKNOWN
     bounds: tuple[int, int] = (LEAST, MOST)
+    item: Callable[[], Column] | None = None
 
     def is_within(self, low: int, high: int) -> bool:
         """Whether it is an integer of some bounds in any case."""
@@ -67,6 +69,7 @@ class Rule:
         is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
             holds.
         is_slow: Whether Spark takes longer for `value` than for the transport of the arguments to Python.
+        item: Takes a place and the operands, of which it looks at constants alone. Gives `Operand.item`.
     """
 
     value: Callable[..., Result]
@@ -74,6 +77,7 @@ class Rule:
     null_fails: bool = False
     is_total: bool = True
     is_slow: bool = False
+    item: Callable[..., Callable[[], Column] | None] | None = None
 
 
 Rules: TypeAlias = dict[tuple[str, str], Rule]

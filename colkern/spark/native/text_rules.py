@@ -304,6 +304,35 @@ def _split(text: Operand, separator: Operand, most: Operand) -> Column | None:
     return f.split(text.column, quoted(constant), limit)
 
 
+def part_of_split(
+    place: int, text: Operand, separator: Operand, most: Operand
+) -> Callable[[], Column] | None:
+    """A part of a text that is split, where separators cannot overlap: then both ends count the same."""
+    constant, limit = _text(separator), most.constant
+    if not constant or any(constant.endswith(constant[:k]) for k in range(1, len(constant))):
+        return None
+    is_known = isinstance(limit, int) and (limit < 0 or 0 <= place <= limit)
+    if not is_known or not -_FAR < place < _FAR - 1:
+        return None
+    # The part is counted from its end of the text, with so many separators before it.
+    step, before = (1, place) if place >= 0 else (-1, -1 - place)
+
+    def value() -> Column:
+        whole = text.column
+        until = f.substring_index(whole, constant, step * (before + 1))
+        if before == 0:
+            return whole if limit == 0 else until
+        passed = f.substring_index(whole, constant, step * before)
+        if 0 <= limit == place:
+            part = f.substring(whole, f.char_length(passed) + (len(constant) + 1), f.lit(_FAR))
+        else:
+            part = f.substring_index(until, constant, -step)
+        is_there = whole.contains(separator.column) if before == 1 else passed != whole
+        return f.when(is_there, part)
+
+    return value
+
+
 def _split_at_space(text: Operand, separator: None, most: Operand) -> Column | None:
     if not _is_unlimited(most):
         return None
@@ -403,7 +432,7 @@ RULES: Rules = {
         for name in ("isdigit", "isdecimal", "isnumeric", "isalpha", "isalnum", "isspace")
     },
     ("str.isascii", _TEST): Rule(of_columns(is_ascii)),
-    ("str.split", _WITH_SEPARATOR): Rule(_split, is_slow=True),
+    ("str.split", _WITH_SEPARATOR): Rule(_split, is_slow=True, item=part_of_split),
     ("str.split", _WITH_SPACE): Rule(_split_at_space, is_slow=True),
     ("str.rsplit", _WITH_SEPARATOR): Rule(_split_from_behind, is_slow=True),
     ("str.rsplit", _WITH_SPACE): Rule(_split_at_space, is_slow=True),

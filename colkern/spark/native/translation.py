@@ -18,6 +18,7 @@ from colkern.rows import kinds as k
 from colkern.rows import terms as t
 from colkern.rows.kinds import Kind
 from colkern.rows.terms import NoTermError, Term
+from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
@@ -153,11 +154,31 @@ def require_forms(term: Term) -> None:
 
 
 def require_quick(term: Term) -> None:
-    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of rows."""
+    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of rows.
+
+    Of a list that Spark need not have, one item is quick, or those at both ends.
+    """
+    places: dict[int, set[object]] = {}
     for each in sharing.unique(term):
-        if isinstance(each, t.Applied) and not is_exact(each) and _rule(each).is_slow:
-            reason = f"{each.name} takes Spark longer than the transport of the rows to Python"
-            raise NoTermError(f"{reason}; plan='native' has it all the same", each.line)
+        # Whether a call of a slow method fails, is told by the arguments.
+        for part in () if isinstance(each, t.Fails) else sharing.parts(each):
+            if not isinstance(part, t.Applied) or is_exact(part) or not _rule(part).is_slow:
+                continue
+            constants = (Operand(None, getattr(of, "value", UNKNOWN)) for of in part.arguments)
+            place, item = _item_of(each, part)
+            taken = places.setdefault(id(part), set())
+            taken.add(place if item and item(place, *constants) else None)
+            if None in taken or not (len(taken) == 1 or taken <= {0, -1}):
+                reason = f"{part.name} takes Spark longer than the transport of the rows to Python"
+                raise NoTermError(f"{reason}; plan='native' has it all the same", part.line)
+
+
+def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
+    """The constant place from which a term takes an item, and `Rule.item` of the list; None for others."""
+    if isinstance(term, t.Applied) and isinstance(items, t.Applied) and term.name == "[]":
+        place = getattr(term.arguments[-1], "value", None)
+        return place, None if place is None or is_exact(items) else _rule(items).item
+    return None, None
 
 
 def is_exact(term: t.Applied) -> bool:
@@ -457,7 +478,11 @@ class _Writer:
                 number = self._integer(argument)
                 operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
             else:
-                operands.append(Operand(self._as(name, argument)))
+                place, of = _item_of(term, argument)
+                item = of(place, *self._operands(argument)) if of else None
+                operands.append(
+                    Operand(f.lit(None) if item else self._as(name, argument), item=item)
+                )
         return operands
 
     def _integer(self, term: Term) -> Integer:

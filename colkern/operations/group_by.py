@@ -14,11 +14,11 @@ from colkern.forks import cached_property
 from colkern.names import Elsewhere
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.chunks import one_batch
+from colkern.operations.devices import device_of, one_device
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import key_groups
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.devices import device_of
 from colkern.targets import target_of
 
 
@@ -177,6 +177,9 @@ class GroupBy(Generic[Rows]):
         self, place: Columns, function: str | GroupReducer, options: Mapping[str, Any] = _NO_OPTIONS
     ) -> Array:
         columns = [self._data.column(key) for key in self._data.positions(place)]
+        keys = [self._data.column(key) for key in self._keys]
+        names = [self._data.schema.names[k] for k in (*self._keys, *self._data.positions(place))]
+        one_device([*keys, *columns], *names)
         for column in columns:
             require_valid(column)
         if isinstance(function, GroupReducer):

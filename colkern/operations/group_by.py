@@ -201,6 +201,9 @@ class GroupBy(Generic[Rows]):
     len = Elsewhere("len", 'aggregate([([], "count_all")])')
     size = Elsewhere("size", 'aggregate([([], "count_all")])')
     std = Elsewhere("std", 'aggregate([(column, "stddev", {"ddof": 1})])')
+    var = Elsewhere("var", 'aggregate([(column, "variance", {"ddof": 1})])')
+    n_unique = Elsewhere("n_unique", "count_distinct(column)")
+    nunique = Elsewhere("nunique", "count_distinct(column)")
     apply = Elsewhere("apply", "aggregate with a colkern.reducer")
 
     count = _of_columns("count")
@@ -210,3 +213,5 @@ class GroupBy(Generic[Rows]):
     max = _of_columns("max")
     first = _of_columns("first")
     last = _of_columns("last")
+    count_distinct = _of_columns("count_distinct")
+    median = _of_columns("median")

@@ -466,6 +466,8 @@ _BINARY = {
     "and": "bit_wise_and",
     "or": "bit_wise_or",
     "xor": "bit_wise_xor",
+    "lshift": "shift_left",
+    "rshift": "shift_right",
 }
 
 OPERATORS: Mapping[str, Callable[..., Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from operator import is_
 from typing import Any
 
@@ -14,7 +15,7 @@ from colkern.dispatch import TEXT
 from colkern.layouts import Layout
 from colkern.operations.chunks import as_columns
 from colkern.operations.moving import there, to_device
-from colkern.operations.promotion import promoted, value_type, with_decimals
+from colkern.operations.promotion import are_numbers, promoted, value_type, with_decimals
 from colkern.operations.time_arithmetic import is_duration
 
 
@@ -22,7 +23,8 @@ def applied(operator: str, *operands: object) -> Any:
     """The operator of that name (`"add"` for `+`) on its operands, of which one is a column.
 
     - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`.
-    - Integers beside decimals become decimals; nulls without a type are of that of the other side.
+    - Integers beside decimals, or a `Decimal`, become decimals; nulls without a type are of that of the
+      other side.
     - `/` is division of floating-point numbers: integers are cast to float64 first.
     - `+` of text puts the texts behind each other.
     - `&`, `|`, `^` and `~` are logical on booleans, as far as is known where one is null, and bit-wise
@@ -50,11 +52,10 @@ def applied(operator: str, *operands: object) -> Any:
     name = operator
     if operator in _ON_BOOLEANS and all(isinstance(kind, s.Bool) for kind in kinds):
         name = _ON_BOOLEANS[operator]
-    elif all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds):
-        if not any(map(is_duration, sides)):
-            sides = promoted(sides, operator == "divide")
-    elif any(isinstance(kind, s.Decimal) for kind in kinds):
+    elif _have_decimals(sides, kinds):
         sides = with_decimals(sides, operator in _COMPARISONS)
+    elif are_numbers(sides) and not any(map(is_duration, sides)):
+        sides = promoted(sides, operator == "divide")
     if operator in _OF_COLUMNS and not isinstance(sides[0], Column):
         sides[0] = _repeated(sides[0], sides[1])
     if name != operator:
@@ -108,7 +109,14 @@ _ON_BOOLEANS = {
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
-_OF_COLUMNS = ("floor_divide", "mod", "power")
+def _have_decimals(sides: list[Any], kinds: list[s.DataType]) -> bool:
+    """Whether a side is of decimals, or a decimal beside integers."""
+    if any(isinstance(side, Decimal) for side in sides):
+        return all(isinstance(kind, s.Int | s.Decimal) for kind in kinds)
+    return any(isinstance(kind, s.Decimal) for kind in kinds)
+
+
+_OF_COLUMNS = ("floor_divide", "mod", "power", "shift_left", "shift_right")
 """Operations whose first argument is always a column."""
 
 

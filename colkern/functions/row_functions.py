@@ -26,6 +26,7 @@ from colkern.memory import HOST
 from colkern.operations import cast as cast_values
 from colkern.operations.arguments import OPERATIONS, Kind, Operation, operation
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
 from colkern.operations.position_checks import require_valid
@@ -257,7 +258,8 @@ def over_rows(
         )
     for array in arrays:
         require_valid(array)
-    _require_alike(name, arrays)
+    if len(arrays) > 1:
+        _require_alike(name, arrays)
 
     def called(*plain: Array) -> Array:
         if result is floating:
@@ -297,8 +299,7 @@ def _require_alike(name: str, arrays: Sequence[Array]) -> None:
     for array in arrays[1:]:
         if array.length != first.length:
             raise ValueError(f"{name}: arrays of {first.length} and {array.length} values")
-        if array.device != first.device:
-            raise ValueError(f"{name}: arrays on {first.device} and {array.device}")
+    one_device(arrays)
 
 
 class _Ready(NamedTuple):

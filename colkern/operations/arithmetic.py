@@ -22,6 +22,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.comparing import item_of
 from colkern.operations.decimal_arithmetic import combine_decimals
+from colkern.operations.devices import one_device
 from colkern.operations.encodings import (
     decoded,
     encoded_alike,
@@ -338,9 +339,7 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise TypeError(f"{what.name}: {type_} and {other}; cast one of them first")
     if left.length != right.length:
         raise ValueError(f"{what.name}: arrays of {left.length} and {right.length} values")
-    device = left.device
-    if device != right.device:
-        raise ValueError(f"{what.name}: arrays on {device} and {right.device}")
+    one_device((left, right), "left", "right")
     if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _combine_runs(what, left, right)
     left, right = decoded(left), decoded(right)

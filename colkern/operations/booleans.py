@@ -16,6 +16,7 @@ from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.devices import one_device
 from colkern.operations.operands import Plans, planned
 from colkern.operations.validity import combine_validity, compact_validity
 from colkern.targets import Argument, Items, Target, target_of
@@ -36,7 +37,7 @@ def and_(left: Array, right: Array) -> Array:
 
     Raises:
         TypeError: If they are not booleans.
-        ValueError: If their lengths differ.
+        ValueError: If their lengths or devices differ.
     """
     return _strict(left, right, bitmaps.AND)
 
@@ -238,6 +239,7 @@ def _require_pair(left: Array, right: Array) -> None:
     _require_booleans(right, "right")
     if left.length != right.length:
         raise ValueError(f"right: {right.length} values for the {left.length} of left")
+    one_device((left, right), "left", "right")
     _PLANS[left.layout, right.layout] = True
 
 

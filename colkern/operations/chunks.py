@@ -22,8 +22,8 @@ from colkern.interchange.arrays import struct_of
 from colkern.memory import HOST
 from colkern.operations.arguments import Kind, Operation, stands_for_columns
 from colkern.operations.creation import nulls
+from colkern.operations.devices import device_of_rows
 from colkern.operations.selection.concatenation import concat, join_plan
-from colkern.operations.selection.devices import device_of_rows
 
 _FEW = 64
 """As many chunks stay apart, however short they are."""

@@ -18,6 +18,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.missing import is_null
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.numbers import number_of
 from colkern.operations.operands import Plans, is_side_by_side, planned, planned_beside, unsigned
@@ -80,8 +81,7 @@ def _compare_arrays(
 ) -> Array:
     if left.length != right.length:
         raise ValueError(f"right: {right.length} values, left has {left.length}")
-    if left.device != right.device:
-        raise ValueError(f"right: on {right.device}, left is on {left.device}")
+    one_device((left, right), "left", "right")
     require_valid(right)
     left, right = decoded(left), decoded(right)
     kind = _kind(left)

@@ -9,6 +9,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
 from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.arguments import operation
+from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows, one_group
 from colkern.operations.key_groups import key_groups
@@ -48,6 +49,7 @@ def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | Recor
         require_valid(column)
     if isinstance(data, Array):
         return take_positions(data, key_groups(columns).firsts)
+    one_device(columns, *data.column_names)
     counted = columns if keys is None else [columns[place] for place in data.positions(keys)]
     firsts = key_groups(counted).firsts
     taken = [take_positions(column, firsts) for column in columns]

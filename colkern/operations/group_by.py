@@ -14,11 +14,11 @@ from colkern.forks import cached_property
 from colkern.names import Elsewhere
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.chunks import one_batch
+from colkern.operations.devices import device_of, one_device
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import key_groups
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.devices import device_of
 from colkern.targets import target_of
 
 
@@ -177,6 +177,9 @@ class GroupBy(Generic[Rows]):
         self, place: Columns, function: str | GroupReducer, options: Mapping[str, Any] = _NO_OPTIONS
     ) -> Array:
         columns = [self._data.column(key) for key in self._data.positions(place)]
+        keys = [self._data.column(key) for key in self._keys]
+        names = [self._data.schema.names[k] for k in (*self._keys, *self._data.positions(place))]
+        one_device([*keys, *columns], *names)
         for column in columns:
             require_valid(column)
         if isinstance(function, GroupReducer):
@@ -198,6 +201,9 @@ class GroupBy(Generic[Rows]):
     len = Elsewhere("len", 'aggregate([([], "count_all")])')
     size = Elsewhere("size", 'aggregate([([], "count_all")])')
     std = Elsewhere("std", 'aggregate([(column, "stddev", {"ddof": 1})])')
+    var = Elsewhere("var", 'aggregate([(column, "variance", {"ddof": 1})])')
+    n_unique = Elsewhere("n_unique", "count_distinct(column)")
+    nunique = Elsewhere("nunique", "count_distinct(column)")
     apply = Elsewhere("apply", "aggregate with a colkern.reducer")
 
     count = _of_columns("count")
@@ -207,3 +213,5 @@ class GroupBy(Generic[Rows]):
     max = _of_columns("max")
     first = _of_columns("first")
     last = _of_columns("last")
+    count_distinct = _of_columns("count_distinct")
+    median = _of_columns("median")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from colkern.arrays import Array, RecordBatch
 from colkern.memory import Buffer
 from colkern.operations.booleans import expand
+from colkern.operations.devices import device_of
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
-from colkern.operations.selection.devices import device_of
 from colkern.operations.validity import combine_validity
 from colkern.schema import same_type
 from colkern.targets import Items, Target, on_its_device, target_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -23,6 +24,7 @@ from colkern.operations.number_words import number_words
 from colkern.operations.selection import take
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.sorting import dense_ranks, sort_words
+from colkern.operations.time_arithmetic import TIMES
 from colkern.targets import Items, Target, on_its_device
 
 JoinType = Literal[
@@ -278,7 +280,7 @@ def join_asof(
     right_on: str | int | None = None,
     right_by: Keys | None = None,
     strategy: Literal["backward", "forward", "nearest"] = "backward",
-    tolerance: float | None = None,
+    tolerance: float | timedelta | np.timedelta64 | None = None,
     right_suffix: str = "_right",
 ) -> RecordBatch:
     """The left rows, each beside the right row that was there at its time.
@@ -294,7 +296,8 @@ def join_asof(
         by: The columns that must be equal, as for `join`.
         right_on, right_by: Those of the right side, if they have other names.
         strategy: Which right row.
-        tolerance: The greatest distance of the two, in the unit of the column; any if None.
+        tolerance: The greatest distance of the two, in the unit of the column, or, of times, as a
+            duration; any if None.
         right_suffix: What is added to the names of right columns that left ones have.
 
     Raises:
@@ -319,6 +322,8 @@ def join_asof(
     numbers = number_words(time)
     if numbers is None or numbers.width > 1 or isinstance(time.type.storage, s.Bool):
         raise UnsupportedError(f"on: no distances of the values of {time.type}; cast it to numbers")
+    if isinstance(tolerance, timedelta | np.timedelta64):
+        tolerance = _in_units(tolerance, time.type.storage)
     groups = key_groups(sides.columns[:-1]).numbers if own else target.allocate(time.length, "u4")
     group = Array(s.uint32(), time.length, [None, target.buffer(groups)], null_count=0)
     words = sort_words(target, [(group, False), (time, False)], False)
@@ -332,6 +337,16 @@ def join_asof(
         n + right_suffix * (n in left.schema.names) for n in (right.schema.names[k] for k in kept)
     ]
     return RecordBatch.from_arrays([*left.columns, *columns], [*left.schema.names, *names])
+
+
+def _in_units(duration: timedelta | np.timedelta64, type_: s.DataType) -> int:
+    """How many whole units of a type of times a duration has."""
+    if not isinstance(type_, TIMES):
+        raise TypeError(
+            f"tolerance: expected a number, as the column has {type_}, got {duration!r}"
+        )
+    unit = "D" if type_ == s.date32() else type_.unit
+    return int(np.timedelta64(duration).astype(f"m8[{unit}]").astype(np.int64))
 
 
 @on_its_device

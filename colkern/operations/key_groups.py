@@ -15,6 +15,7 @@ from colkern.kernels import sorting
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.dictionaries import number_values
 from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import on_values
@@ -22,7 +23,6 @@ from colkern.operations.grouping import Groups, group_rows
 from colkern.operations.number_words import NumberWords, number_words
 from colkern.operations.operands import validity_of
 from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
-from colkern.operations.selection.devices import device_of
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, target_of
 
@@ -41,7 +41,7 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
         UnsupportedError: If there is a union in a column, or a nested column in device memory.
         LimitExceededError: If there are more than 2^32 rows or elements.
     """
-    target = target_of(device_of(arrays))
+    target = target_of(one_device(arrays))
     if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
         return _numbered(flat, closed)
     parts = [part for array in arrays for part in _parts(array)]

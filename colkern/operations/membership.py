@@ -21,6 +21,7 @@ from colkern.operations.booleans import and_, or_
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.dictionaries import number_values
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.moving import to_device, to_host
@@ -49,6 +50,7 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
 
     Raises:
         TypeError: If the types differ.
+        ValueError: If the devices differ.
         InvalidArrowError: If an array points outside its own memory.
     """
     members = _as_set(values, value_set)
@@ -107,6 +109,7 @@ def _as_set(values: Array, value_set: Array | Sequence[Any]) -> Array:
     if not isinstance(value_set, Array):
         return to_device(array(value_set, type_), values.device)
     require_valid(value_set)
+    one_device((values, value_set), "values", "value_set")
     members = decoded(value_set)
     if not s.same_type(members.type, type_) and not isinstance(members.type, s.Null):
         raise TypeError(f"value_set: {members.type}, values is {type_}; cast one of them first")

@@ -14,7 +14,7 @@ from colkern.cuda import memory
 from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload, download
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate_for_overwrite, device_named
-from colkern.operations.selection.devices import device_of_rows
+from colkern.operations.devices import device_of_rows
 
 Value = TypeVar("Value", Array, ChunkedArray, RecordBatch, Table)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column
+from colkern.builders import array
 from colkern.builders.infer import from_dtype
 from colkern.layouts import Role, layout
 from colkern.operations.casting import cast
@@ -33,10 +35,17 @@ def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
     """Columns of integers among them as decimals, with digits for all values of their type.
 
     Args:
-        sides: Columns, and values, of which some columns are of decimals.
+        sides: Columns, and values, of which some are of decimals.
         alike: Whether all decimals become those of one type.
     """
-    kinds = [value_type(side) if isinstance(side, Column) else None for side in sides]
+    kinds = [
+        value_type(side)
+        if isinstance(side, Column)
+        else array([side]).type
+        if isinstance(side, Decimal)
+        else None
+        for side in sides
+    ]
     types: list[Any] = [
         s.decimal128(len(str(1 << kind.bit_width - kind.signed)), 0)
         if isinstance(kind, s.Int)
@@ -51,7 +60,7 @@ def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
         types = [common if isinstance(type_, s.Decimal) else type_ for type_ in types]
     retype: Any = cast
     return [
-        side if type_ == kind else retype(side, type_)
+        side if type_ == kind or not isinstance(side, Column) else retype(side, type_)
         for side, kind, type_ in zip(sides, kinds, types, strict=True)
     ]
 

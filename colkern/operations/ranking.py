@@ -11,9 +11,9 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.kernels import sorting
 from colkern.operations.arguments import operation
+from colkern.operations.devices import one_device
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
-from colkern.operations.selection.devices import device_of
 from colkern.operations.sorting import (
     Order,
     Placement,
@@ -51,7 +51,7 @@ def rank(
     if tiebreaker not in _PLACES:
         raise ValueError(f"tiebreaker: expected one of {tuple(_PLACES)}, got {tiebreaker!r}")
     columns = sort_columns(data, sort_keys, order, null_placement)
-    target = target_of(device_of(column for column, _ in columns))
+    target = target_of(one_device([column for column, _ in columns]))
     words = sort_words(target, columns, null_placement == "at_start")
     positions, ranks = dense_ranks(target, words)
     places = _placed(target, positions, ranks, _PLACES[tiebreaker])

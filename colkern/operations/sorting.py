@@ -17,13 +17,13 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
+from colkern.operations.devices import one_device
 from colkern.operations.encodings import on_values
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
 from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
-from colkern.operations.selection.devices import device_of
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import Masked
 from colkern.operations.text_order import text_positions, text_ranks
@@ -65,7 +65,7 @@ def sort_indices(
         InvalidArrowError: If an array points outside its own memory.
     """
     columns = sort_columns(data, sort_keys, order, null_placement)
-    target = target_of(device_of(column for column, _ in columns))
+    target = target_of(one_device([column for column, _ in columns]))
     positions = ordered_positions(target, columns, null_placement == "at_start")
     return Array.of_valid(s.uint64(), data.length, (None, target.buffer(positions)), 0)
 

@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.devices import one_device
 from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import cut, own_children
 from colkern.operations.position_checks import require_valid
@@ -84,10 +85,7 @@ def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
     for name, array in zip(names, arrays, strict=True):
         if array.length != length:
             raise ValueError(f"{name}: {array.length} values, {names[0]} has {length}")
-    # An array of type null has no bytes, and is nowhere.
-    devices = {array.device for array in arrays if array.buffers or array.children}
-    if len(devices) > 1:
-        raise ValueError(f"arrays: on several devices: {', '.join(sorted(map(str, devices)))}")
+    one_device(arrays, *names)
     kind = s.struct([(name, array.type) for name, array in zip(names, arrays, strict=True)])
     if all(array._checked for array in arrays):
         return Array.of_valid(kind, length, (None,), 0, arrays)

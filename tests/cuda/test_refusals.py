@@ -60,6 +60,59 @@ def device() -> Iterator[stand_in.StandIn]:
         yield device
 
 
+NUMBERS = ck.array([3, 1, 0])
+FLAGS = ck.array([True, False, None])
+TEXTS = ck.dictionary_encode(ck.array(["a", "b", "a"]))
+
+ON_TWO_DEVICES: dict[str, tuple[Callable[[Any, Any], object], ck.Array, ck.Array]] = {
+    "and_": (ck.and_, FLAGS, FLAGS),
+    "or_kleene": (ck.or_kleene, FLAGS, FLAGS),
+    "add": (ck.add, NUMBERS, NUMBERS),
+    "less": (ck.less, NUMBERS, NUMBERS),
+    "equal of text": (ck.equal, TEXTS, TEXTS),
+    "power": (ck.power, NUMBERS, NUMBERS),
+    "filter": (ck.filter, NUMBERS, FLAGS),
+    "filter of rows": (
+        lambda n, m: ck.record_batch({"n": n}).filter(m).column("n"),
+        NUMBERS,
+        FLAGS,
+    ),
+    "take": (ck.take, TEXTS, NUMBERS.slice(1)),
+    "repeat": (ck.repeat, NUMBERS, NUMBERS),
+    "is_in": (ck.is_in, NUMBERS, NUMBERS),
+    "index_in": (ck.index_in, TEXTS, TEXTS),
+    "if_else": (lambda m, n: ck.if_else(m, n, 0), FLAGS, NUMBERS),
+    "fill_null": (ck.fill_null, NUMBERS, NUMBERS),
+    "concat": (lambda a, b: ck.concat([a, b]), NUMBERS, NUMBERS),
+    "make_struct": (lambda a, b: ck.make_struct([a, b], ["a", "b"]), NUMBERS, FLAGS),
+    "unify_dictionaries": (lambda a, b: ck.unify_dictionaries([a, b]), TEXTS, TEXTS),
+    "sort_indices": (lambda a, b: ck.sort_indices(rows_of(a, b)), NUMBERS, NUMBERS),
+    "rank": (lambda a, b: ck.rank(rows_of(a, b)), NUMBERS, NUMBERS),
+    "unique": (lambda a, b: ck.unique(rows_of(a, b), "a"), NUMBERS, NUMBERS),
+    "keys": (lambda a, b: ck.group_by(rows_of(a, b), ["a", "b"]).count(), NUMBERS, FLAGS),
+    "aggregates": (lambda a, b: ck.group_by(rows_of(a, b), "a").sum("b"), NUMBERS, NUMBERS),
+    "join": (
+        lambda a, b: ck.join(ck.record_batch({"a": a}), ck.record_batch({"a": b}), "a"),
+        NUMBERS,
+        NUMBERS,
+    ),
+}
+
+
+def rows_of(a: ck.Array, b: ck.Array) -> ck.RecordBatch:
+    return ck.record_batch({"a": a, "b": b})
+
+
+@pytest.mark.parametrize("what", ON_TWO_DEVICES)
+def test_arguments_on_two_devices_are_refused(what: str) -> None:
+    run, left, right = ON_TWO_DEVICES[what]
+    for pair in ((left, ck.to_device(right)), (ck.to_device(left), right)):
+        with pytest.raises(
+            ValueError, match=r": on .*, .* is on .*; colkern.to_device copies all to one"
+        ):
+            run(*pair)
+
+
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_before_anything_is_copied(what: str) -> None:
     numbers = ck.to_device(ck.array([3, 1, 3]))

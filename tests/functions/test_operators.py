@@ -153,3 +153,24 @@ def test_columns_are_rounded_by_the_function_of_python() -> None:
     numbers = ck.chunked_array([[1.25], [2.5]])
     assert round(numbers).to_pylist() == [1.0, 2.0]
     assert round(numbers, 1).to_pylist() == [1.2, 2.5]
+
+
+@pytest.mark.parametrize("column", [pa.array([1, None, -3]), PRICES], ids=["integers", "decimals"])
+@pytest.mark.parametrize("value", [Decimal("1.10"), Decimal("-2.2505"), Decimal(10) ** 15])
+def test_a_decimal_beside_a_column_is_compared_by_what_it_is(
+    column: pa.Array, value: Decimal
+) -> None:
+    mine = from_pyarrow(column)
+    compared = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+    for apply in (*compared, operator.add, operator.sub, operator.mul):
+        given = [None if each is None else apply(each, value) for each in column.to_pylist()]
+        assert apply(mine, value).to_pylist() == given
+    assert (value > mine).to_pylist() == (mine < value).to_pylist()
+
+
+def test_bits_are_moved_by_operators() -> None:
+    numbers = pa.array([1, None, -4], pa.int16())
+    mine = from_pyarrow(numbers)
+    assert pa.array(mine << 2).equals(pc.shift_left(numbers, pa.scalar(2, pa.int16())))
+    assert pa.array(mine >> mine).equals(pc.shift_right(numbers, numbers))
+    assert (1 << mine).to_pylist() == [2, None, 1]

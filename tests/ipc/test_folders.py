@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 
 import colkern as ck
@@ -59,6 +61,21 @@ def test_files_whose_keys_are_filtered_out_are_not_opened(folder: Path) -> None:
     assert kept.to_pydict() == {"city": ["Oslo", "a b"], "x": [2, 3]}
     with pytest.raises(ck.InvalidArrowError, match=r"c\.arrow"):
         ck.ipc.read_table(folder)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        [("year", "=", 2024)],
+        [("x", "in", [1, 3]), ("city", "not in", ["Oslo"])],
+        [("city", "in", ["Oslo"])],
+        [("x", "not in", [])],
+    ],
+)
+def test_filters_are_those_of_pyarrow(folder: Path, filters: Any) -> None:
+    kept = pq.filters_to_expression(filters)
+    rows = [row["x"] for row in expected(folder).filter(kept).to_pylist()]
+    assert ck.ipc.read_table(folder, filters=filters)["x"].to_pylist() == rows
 
 
 def test_what_is_filtered_out_entirely_has_its_columns(folder: Path) -> None:

@@ -159,7 +159,9 @@ def test_many_short_chunks_stay_apart() -> None:
 def test_what_needs_all_rows_says_how_to_bring_them_together(table: ck.Table) -> None:
     copies = stand_in.installed_library().copies  # type: ignore[union-attr]
     before = len(copies)
-    words = "number 1 is on cuda:1, number 0 is on cuda:0; colkern.to_device copies all to one"
+    words = (
+        "arrays\\[1\\]: on cuda:1, arrays\\[0\\] is on cuda:0; colkern.to_device copies all to one"
+    )
     for operation in (
         lambda table: ck.sort_indices(table["plain"]),
         lambda table: ck.group_by(table, "plain").aggregate([("nulls", "sum")]),
@@ -203,7 +205,7 @@ def test_other_libraries_are_told_the_device_of_each_batch() -> None:
 def test_memory_of_another_device_is_refused(table: ck.Table, devices: stand_in.StandIn) -> None:
     """By operations, and by the stand-in itself, whose kernels run over all of the host's memory."""
     left, right = table["plain"].chunks[:2]
-    with pytest.raises(ValueError, match="arrays on cuda:0 and cuda:1"):
+    with pytest.raises(ValueError, match="right: on cuda:1, left is on cuda:0"):
         ck.add(left, right)
     out, target = right.items(Role.DATA).copy(), target_of(BOTH[0])
     with pytest.raises(ValueError, match="memory of cuda:1 in work of cuda:0"):

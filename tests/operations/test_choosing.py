@@ -289,11 +289,11 @@ def test_a_condition_without_a_type_is_where_the_sides_are(device: StandIn) -> N
 def test_arrays_and_indices_are_on_one_device(device: StandIn) -> None:
     here, there = ints([1, 2]), to_device(ints([3]))
     pairs = ck.array([{"array": 0, "row": 0}])
-    with pytest.raises(ValueError, match="arrays: number 1 is on cuda:0, number 0 is on cpu"):
+    with pytest.raises(ValueError, match="arrays\\[1\\]: on cuda:0, arrays\\[0\\] is on cpu"):
         interleave([here, there], [(0, 0)])
-    with pytest.raises(ValueError, match="indices: on cpu, arrays are on cuda:0"):
+    with pytest.raises(ValueError, match="indices: on cpu, arrays\\[0\\] is on cuda:0"):
         interleave([there, there], pairs)
-    with pytest.raises(ValueError, match="indices: on cuda:0, arrays are on cpu"):
+    with pytest.raises(ValueError, match="indices: on cuda:0, arrays\\[0\\] is on cpu"):
         interleave([here, here], to_device(pairs))
     with no_kernels_on_the_host():
         picked = interleave([here.slice(0, 0), there], [(1, 0)])

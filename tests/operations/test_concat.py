@@ -234,9 +234,9 @@ def test_children_of_dense_unions_that_32_bit_offsets_do_not_reach(times: int, l
 
 def test_arrays_are_on_one_device(device: StandIn) -> None:
     here, there = ints([1, 2]), to_device(ints([3]))
-    with pytest.raises(ValueError, match="arrays: number 1 is on cuda:0, number 0 is on cpu"):
+    with pytest.raises(ValueError, match="arrays\\[1\\]: on cuda:0, arrays\\[0\\] is on cpu"):
         concat([here, there])
-    with pytest.raises(ValueError, match="arrays: number 2 is on cpu, number 1 is on cuda:0"):
+    with pytest.raises(ValueError, match="arrays\\[2\\]: on cpu, arrays\\[1\\] is on cuda:0"):
         concat([here.slice(0, 0), there, here])
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+from datetime import timedelta
 from decimal import Context, Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -170,3 +172,24 @@ def test_the_row_that_was_there_at_the_time(
         else:
             assert right[row][0] == key
             assert (abs(right[row][1] - time), right[row][1] > time) == min(near)
+
+
+@pytest.mark.parametrize(
+    "type_", ["date32", "date64", "timestamp[s]", "timestamp[ns, UTC]", "duration[ms]"]
+)
+def test_a_tolerance_may_be_a_duration(type_: str) -> None:
+    day = {"d": 1, "s": 86_400, "ms": 86_400_000, "ns": 86_400_000_000_000}
+    unit = {"date32": "d", "date64": "ms"}.get(type_) or type_.split("[")[1][:-1].split(",")[0]
+    whole = "int32" if type_ == "date32" else "int64"
+    left, right = [
+        ck.record_batch(
+            {"t": ck.array([n * day[unit] for n in days], whole).cast(type_), "n": days}
+        )
+        for days in ([3, 5, 9], [2, 4])
+    ]
+    for tolerance in (timedelta(days=1), np.timedelta64(36, "h")):
+        found = ck.join_asof(left, right, "t", tolerance=tolerance)
+        assert found["n_right"].to_pylist() == [2, 4, None]
+    numbers = ck.record_batch({"t": [1]})
+    with pytest.raises(TypeError, match="tolerance: expected a number, as the column has int64"):
+        ck.join_asof(numbers, numbers, "t", tolerance=timedelta(1))

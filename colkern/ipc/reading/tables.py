@@ -27,6 +27,8 @@ from colkern.operations import (
     filter,
     greater,
     greater_equal,
+    invert,
+    is_in,
     less,
     less_equal,
     not_equal,
@@ -107,11 +109,14 @@ _REQUESTS = 16
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "==": equal,
+    "=": equal,
     "!=": not_equal,
     "<": less,
     "<=": less_equal,
     ">": greater,
     ">=": greater_equal,
+    "in": is_in,
+    "not in": lambda column, values: invert(is_in(column, values)),
 }
 
 
@@ -139,8 +144,9 @@ def read_table(
     Args:
         source: As for `open`, as are all arguments but `filters`; or a folder.
         columns: Names or positions of the columns of the table, in that order; None for all.
-        filters: Triples of a column's name, `==`, `!=`, `<`, `<=`, `>` or `>=`, and a value, as
-            `colkern.equal` takes it: rows for which all are true are kept.
+        filters: Triples of a column's name, `==` (or `=`), `!=`, `<`, `<=`, `>` or `>=`, and a value, as
+            `colkern.equal` takes it, or of a name, `in` or `not in`, and values, as `colkern.is_in` takes
+            them: rows for which all are true are kept.
 
     Raises:
         ValueError: If a filter has another word for its comparison, or the files of a folder have not all

@@ -16,6 +16,7 @@ from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.nulling import null_outside
 from colkern.operations.operands import Plans, is_side_by_side, planned
 from colkern.operations.own_slots import own_children
@@ -23,7 +24,6 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import are_numbers, promoted
 from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
-from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.words import WORDS
@@ -87,8 +87,9 @@ def _fitting(
 ) -> tuple[Array, Array, Array]:
     """Booleans, and both sides as checked arrays of one type; each of one value, or of as many."""
     left, right = _of_one_type(left, right)
-    arrays = [value for value in (condition, left, right) if isinstance(value, Array)]
-    device = device_of(arrays)
+    named = zip((condition, left, right), ("condition", *names), strict=True)
+    arrays = {name: value for value, name in named if isinstance(value, Array)}
+    device = one_device([*arrays.values()], *arrays)
     if isinstance(condition.type, s.Null):
         # As of `array([])`, whose values have no type, and are nowhere.
         condition = nulls(condition.length, s.bool_(), device)
@@ -121,16 +122,9 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
         InvalidArrowError: If an array points outside its own memory.
     """
     require_one_type(arrays)
-    require_one_device(arrays)
-    filled = [array for array in arrays if array.length] or arrays
-    if isinstance(indices, Array):
-        own = device_of([indices, *filled])
-        device = device_of(filled, own)
-        if own != device:
-            raise ValueError(f"indices: on {own}, arrays are on {device}")
-    else:
-        device = device_of(filled)
-    target = target_of(device)
+    pairs = [indices] if isinstance(indices, Array) else []
+    names = [f"arrays[{k}]" for k in range(len(arrays))]
+    target = target_of(one_device([*arrays, *pairs], *names, "indices"))
     numbers, positions = _pairs(target, indices)
     _check_pairs(target, numbers, positions, arrays)
     if len(arrays) > _TYPE_IDS or max([array.length for array in arrays]) >> 31:
@@ -175,9 +169,6 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
     if isinstance(value, Array):
         if value.length != length:
             raise ValueError(f"{name}: {value.length} values, condition has {length}")
-        own = device_of([value], device)
-        if own != device:
-            raise ValueError(f"{name}: on {own}, condition is on {device}")
         require_valid(value)
         return nulls(length, type_, device) if isinstance(value.type, s.Null) else value
     if value is None:

@@ -23,12 +23,12 @@ from colkern.kernels import offsets, runs, selection, unions, views
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device, DType
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.devices import device_of, one_device
 from colkern.operations.operands import offset_ends
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection.dense_unions import assemble_dense_union
-from colkern.operations.selection.devices import device_of, require_one_device
 from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.union_slots import child_numbers
@@ -85,7 +85,7 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
     if kinds <= _ARRAYS:
         columns: Any = arrays
         require_one_type(columns)
-        require_one_device(columns)
+        one_device(columns)
         return _joined(columns)
     parts: list[Any] = []
     for value in arrays:
@@ -132,7 +132,7 @@ def require_one_type(arrays: Sequence[Array]) -> None:
 def join_plan(arrays: Sequence[Array]) -> Joined:
     """How arrays are joined, as `concat` joins them; to be kept, as it takes a look at each of them."""
     require_one_type(arrays)
-    require_one_device(arrays)
+    one_device(arrays)
     return Joined(_filled(arrays))
 
 

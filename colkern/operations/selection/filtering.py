@@ -18,6 +18,7 @@ from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.engine import Copier, Selection, assemble
@@ -53,7 +54,7 @@ def filter(
 
     Raises:
         TypeError: If the mask is not of booleans.
-        ValueError: If its length is another one, or `null_selection` is neither of the two.
+        ValueError: If its length or device is another one, or `null_selection` is neither of the two.
         InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(mask.type, s.Null):
@@ -66,8 +67,10 @@ def filter(
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
     if null_selection not in ("drop", "emit_null"):
         raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
-    if isinstance(data, Array) and not data._checked:
-        require_valid(data)
+    if isinstance(data, Array):
+        one_device((data, mask), "data", "mask")
+        if not data._checked:
+            require_valid(data)
     emits = null_selection == "emit_null" and mask.null_count > 0
     kept = _kept(mask, emits)
     is_waited_for = kept.blocks > 1 and kept.target.device != HOST
@@ -92,6 +95,7 @@ def filter(
 
     def column(position: int) -> Array:
         array = batch.column(position)
+        one_device((array, mask), "data", "mask")
         require_valid(array)
         return filtered(array)
 

@@ -17,8 +17,8 @@ from colkern.layouts import Role
 from colkern.memory import HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
+from colkern.operations.devices import device_of, one_device
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.devices import device_of
 from colkern.operations.selection.engine import assemble, resized
 from colkern.operations.selection.list_elements import repeat_for_elements
 from colkern.operations.selection.taking import LatePicks
@@ -52,11 +52,7 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
         require_valid(column)
     starts: Items | None = None
     if isinstance(repeats, Array):
-        own = device_of([repeats, *columns])
-        device = device_of(columns, own)
-        if own != device:
-            raise ValueError(f"repeats: on {own}, data is on {device}")
-        target = target_of(device)
+        target = target_of(one_device([*columns, repeats], *["data"] * len(columns), "repeats"))
         starts, total = _starts_of(target, repeats, data.length)
     else:
         target = target_of(device_of(columns))

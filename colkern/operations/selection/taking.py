@@ -22,6 +22,7 @@ from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
+from colkern.operations.devices import one_device
 from colkern.operations.nulling import NULL_OUTSIDE
 from colkern.operations.operands import validity_of
 from colkern.operations.patterns import require_room
@@ -52,6 +53,7 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
 
     Raises:
         TypeError: If `indices` are not integers.
+        ValueError: If they are on another device.
         IndexError: If an index is negative or not less than `len(data)`.
         InvalidArrowError: If an array points outside its own memory.
         LimitExceededError: If offsets or run ends become too large for the type.
@@ -62,6 +64,7 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         indices = nulls(indices.length, s.int64(), columns[0].device if columns else HOST)
     if not isinstance(indices.type, s.Int):
         raise TypeError(f"indices: expected integers, got {indices.type}")
+    one_device([*columns, indices], *["data"] * len(columns), "indices")
     for column in columns:
         if not column._checked:
             require_valid(column)

@@ -30,18 +30,32 @@ def device_of_rows(data: Array | ChunkedArray | Tabular) -> Device:
     return data.device
 
 
-def require_one_device(arrays: Sequence[Array]) -> None:
-    """Make sure that the bytes of the argument `arrays` are on one device; else raise `ValueError`.
+def one_device(arrays: Sequence[Array], *names: str) -> Device:
+    """The device that the bytes of several arrays are on; that of the host if there are none.
 
     Arrays without values are let through: nothing is read of them.
+
+    Args:
+        arrays: The arrays.
+        names: What messages call them, if that is not `arrays`.
+
+    Raises:
+        ValueError: If they are on several devices.
     """
+    for array in arrays:
+        last = array.buffers[-1] if array.buffers else None
+        if last is None or last.device is not HOST:
+            break
+    else:
+        # Most often: without a call for each.
+        return HOST
     places = [array._device_of_bytes() if array.length else None for array in arrays]
-    if places.count(HOST) == len(places):
-        return
     known = [position for position, device in enumerate(places) if device is not None]
     for position in known[1:]:
         if places[position] != places[known[0]]:
+            wrong, first = [names[k] if names else f"arrays[{k}]" for k in (position, known[0])]
             raise ValueError(
-                f"arrays: number {position} is on {places[position]}, "
-                f"number {known[0]} is on {places[known[0]]}; colkern.to_device copies all to one"
+                f"{wrong}: on {places[position]}, {first} is on {places[known[0]]}; "
+                f"colkern.to_device copies all to one"
             )
+    return device_of([arrays[k] for k in known] or arrays)

@@ -81,7 +81,8 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     return columns[0]
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: objects that are take four times as long to make, which is a part of each small call.
+@dataclass(eq=False, slots=True)
 class Picks(Selection):
     """Slots by position.
 

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from colkern.names import PublicNames
 from colkern.pool import ALIGNMENT as ALIGNMENT
-from colkern.pool import POOL, with_room
+from colkern.pool import POOL, Memory, with_room
 
 if TYPE_CHECKING:
     from typing_extensions import CapsuleType
@@ -198,7 +198,7 @@ class Buffer(PublicNames):
     def _realigned(self, items: Items, dtype: DType) -> Items:
         """A copy of the bytes of items, on the same device, where the first one is aligned."""
         if isinstance(items, np.ndarray):
-            aligned = allocate_for_overwrite(len(items) // dtype.itemsize, dtype)
+            aligned = allocate_for_overwrite(len(items) // dtype.itemsize, dtype).view()
             aligned.view(np.uint8)[:] = items
             aligned.flags.writeable = self.device.kind != "cpu"
             return aligned
@@ -367,10 +367,8 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     # block, which lives as long as the last of them.
     dtype = np.dtype(dtype)
     size = count * dtype.itemsize
-    memory: Any
     if size > _MOST_IN_BLOCKS:
-        memory, start = POOL.lease(size)
-        return np.ndarray(count, dtype, memory, start)
+        return POOL.array(count, dtype, size)
     lines = size + _LINE - 1 >> 6 or 1
     try:
         memory, start = _PLACES[lines].pop()
@@ -390,18 +388,16 @@ _MOST_IN_BLOCKS = 32 * _LINE
 _BLOCK, _LEAST_PLACES = 4096, 8
 """So large is a block, and larger where it would have fewer places."""
 
-_PLACES: list[list[tuple[NDArray[np.uint8], int]]] = [
-    [] for _ in range(_MOST_IN_BLOCKS // _LINE + 1)
-]
+_PLACES: list[list[tuple[Memory, int]]] = [[] for _ in range(_MOST_IN_BLOCKS // _LINE + 1)]
 """By a number of lines: free places of that size. They are zeros, and never used again.
 
 Taking the last one of a list is one step under the GIL.
 """
 
 
-def _fresh_places(lines: int) -> tuple[NDArray[np.uint8], int]:
+def _fresh_places(lines: int) -> tuple[Memory, int]:
     size = lines * _LINE
     whole = max(_BLOCK, _LEAST_PLACES * size)
-    block, first = with_room(np.zeros, whole)
+    block, first = with_room(bytearray, whole)
     _PLACES[lines] += [(block, first + k) for k in range(size, whole - size + 1, size)]
     return block, first

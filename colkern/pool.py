@@ -28,24 +28,31 @@ _DEFAULT_SHARE = 8
 _TRIES = range(8)
 """So many blocks are looked at for one that is free. Those in use go to the other end, out of the way."""
 
-_BYTE = np.dtype(np.uint8)
+_MOST_ZEROED = 1 << 20
+"""Up to so many bytes, memory is a `bytearray`: NumPy makes an array over one in two thirds of the time."""
 
-_Block: TypeAlias = tuple[NDArray[np.uint8], int, memoryview]
-"""Memory, where its first aligned byte is, and its bytes: writing few through an array takes longer."""
+Memory: TypeAlias = bytearray | NDArray[np.uint8]
+
+_Block: TypeAlias = tuple[NDArray[Any], Memory, int, memoryview]
+"""The last array over memory, the memory, where its first aligned byte is, and its bytes.
+
+Making an array takes longer than asking whether that one will do, and writing few bytes through it longer
+than through a view of Python's.
+"""
 
 
-def _references_of_unused() -> int:
-    memory = np.empty(1, np.uint8)
-    block: _Block = memory, 0, memory.data
+def _references_of_unused() -> tuple[int, int]:
+    memory = bytearray(1)
+    block: _Block = np.ndarray(1, np.uint8, memory), memory, 0, memoryview(memory)
     del memory
-    return getrefcount(block[0])
+    return getrefcount(block[0]), getrefcount(block[1])
 
 
-_UNUSED = _references_of_unused()
-"""References to the memory of a free block: those of its tuple and its bytes, and that of who counts.
+_OF_ARRAY, _OF_MEMORY = _references_of_unused()
+"""References to the array and to the memory of a free block.
 
-Arrays over the memory refer to it, and so do their views: of views of views, NumPy keeps the owner alone.
-Counted here, as other versions of Python may count another one for who asks.
+Views refer to the array; where its memory is NumPy's, to the memory. Counted here, as other versions of
+Python may count another one for who asks.
 """
 
 _PADDING = [bytes(count) for count in range(ALIGNMENT)]
@@ -63,10 +70,11 @@ class Pool:
         self._held = 0
         self._blocks: dict[int, deque[_Block]] = {}
 
-    def lease(self, size: int) -> tuple[NDArray[np.uint8], int]:
-        """Memory of any content, and where `size` bytes begin in it; zeros follow up to a multiple of 64.
+    def array(self, count: int, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+        """An array of any content, of `size` bytes; zeros follow up to a multiple of 64.
 
-        The block is free again when the last array over the memory is gone.
+        Its block is free again when the array and its views are gone. It may be the very array of the last
+        use: what changes an array itself, such as its flags, is for views.
         """
         blocks = self._blocks.get(rounded_size(size))
         for _ in _TRIES if blocks else ():
@@ -74,22 +82,24 @@ class Pool:
                 block = blocks.pop()  # type: ignore[union-attr]
             except IndexError:
                 continue  # Another thread was faster.
-            if getrefcount(block[0]) == _UNUSED:
+            if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY:
+                array, memory, start, bytes_ = block
+                if array.dtype is not dtype or len(array) != count:
+                    array = np.ndarray(count, dtype, memory, start)
+                    block = array, memory, start, bytes_
                 # From here on it is in use, also for other threads.
-                memory, start, bytes_ = block
                 blocks.append(block)  # type: ignore[union-attr]
                 break
             blocks.appendleft(block)  # type: ignore[union-attr]
         else:
-            memory, start, bytes_ = self._fresh(rounded_size(size))
+            array, _, start, bytes_ = self._fresh(count, dtype, rounded_size(size))
         if padding := -size % ALIGNMENT:
             bytes_[start + size : start + size + padding] = _PADDING[padding]
-        return memory, start
+        return array
 
-    def _fresh(self, size: int) -> _Block:
-        memory: Any
-        memory, start = with_room(np.empty, size)
-        block = memory, start, memory.data
+    def _fresh(self, count: int, dtype: np.dtype[Any], size: int) -> _Block:
+        memory, start = with_room(bytearray if size <= _MOST_ZEROED else np.empty, size)
+        block = np.ndarray(count, dtype, memory, start), memory, start, memoryview(memory)
         if size <= self.most < self._held + size:
             self._forget()
         if self._held + size <= self.most:
@@ -110,12 +120,20 @@ class Pool:
     def kept(self) -> int:
         """The number of free bytes."""
         blocks = [(size, tuple(blocks)) for size, blocks in tuple(self._blocks.items())]
-        return sum([size for size, own in blocks for b in own if getrefcount(b[0]) == _UNUSED])
+        return sum(
+            [
+                size
+                for size, own in blocks
+                for block in own
+                if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY
+            ]
+        )
 
 
-def with_room(make: Callable[..., NDArray[np.uint8]], size: int) -> tuple[NDArray[np.uint8], int]:
+def with_room(make: Callable[..., Memory], size: int) -> tuple[Memory, int]:
     """Memory with room up to the end of the last 64 of its bytes, and where the first of them begin."""
-    memory: Any = make(size + -size % ALIGNMENT + ALIGNMENT, _BYTE)
+    room = size + -size % ALIGNMENT + ALIGNMENT
+    memory: Any = make(room) if make is bytearray else make(room, np.uint8)
     # A sixth of the time of `memory.ctypes.data`.
     return memory, -addressof(c_char.from_buffer(memory)) % ALIGNMENT
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pytest
 
 from colkern.memory import Buffer, allocate_for_overwrite
 from colkern.pool import Pool
@@ -15,8 +19,7 @@ MOST = 8 * LEAST
 
 
 def leased(pool: Pool, size: int) -> np.ndarray:
-    memory, start = pool.lease(size)
-    return memory[start : start + size]
+    return pool.array(size, np.dtype(np.uint8), size)
 
 
 def address(array: np.ndarray) -> int:
@@ -34,6 +37,36 @@ def test_a_block_returns_when_its_last_view_is_gone() -> None:
     part[:] = 7
     del part
     assert address(leased(pool, LEAST)) == place
+
+
+@pytest.mark.parametrize("size", [LEAST, 1 << 21])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda array: array[:8],
+        lambda array: array.view(np.uint64)[:1].view(np.uint8),
+        lambda array: memoryview(array)[:8],
+        lambda array: np.asarray(Buffer.of_items(array).array)[:8],
+        lambda array: Buffer.from_object(array)[:8],
+    ],
+)
+def test_whatever_views_an_array_keeps_its_block(view: Callable[[Any], Any], size: int) -> None:
+    pool = Pool(4 * size)
+    array = leased(pool, size)
+    array[:8] = 7
+    shown = view(array)
+    del array
+    for dtype in (np.uint8, np.int32):
+        pool.array(size // np.dtype(dtype).itemsize, np.dtype(dtype), size).fill(1)
+    assert shown.tobytes() == bytes([7] * 8)
+
+
+def test_an_array_is_of_the_type_and_size_asked_for() -> None:
+    pool = Pool(MOST)
+    for dtype, count in ((np.int64, 1000), (np.int64, 999), (np.float64, 999), (np.int32, 2000)):
+        array = pool.array(count, np.dtype(dtype), count * np.dtype(dtype).itemsize)
+        assert (array.dtype, array.shape, array.flags.writeable) == (dtype, (count,), True)
+    assert pool.kept() < 2 * 8 * 1024
 
 
 def test_a_buffer_keeps_its_block() -> None:
@@ -58,11 +91,9 @@ def test_a_block_of_another_size_is_not_taken() -> None:
 def test_zeros_follow_the_bytes_of_each_use() -> None:
     pool = Pool(MOST)
     for size in (LEAST - 70, LEAST - 1, LEAST - 100):
-        memory, start = pool.lease(size)
-        after = memory[start + size : start + size + -size % 64].copy()
-        memory[:] = 255
-        assert not after.any()
-        del memory
+        place, padding = address(leased(pool, size)), -size % 64
+        assert ctypes.string_at(place + size, padding) == bytes(padding)
+        ctypes.memset(place, 255, size + padding)
 
 
 def test_no_more_is_kept_than_allowed() -> None:

@@ -208,10 +208,7 @@ class CpuTarget:
         return lambda: int(array[position])
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        offsets = self.output(len(lengths) + 1, dtype)
-        offsets[0] = 0
-        lengths.cumsum(out=offsets[1:])
-        return offsets
+        return self.running_sum(lengths, dtype)[0]
 
     def copy(self, items: Items, out: Items) -> None:
         if items.nbytes < _WORTH_A_KERNEL:

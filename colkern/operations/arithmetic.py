@@ -35,7 +35,6 @@ from colkern.operations.operands import (
     items_of_value,
     planned,
     planned_beside,
-    unsigned,
 )
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
@@ -146,9 +145,12 @@ def abs(array: Array) -> Array:
 
 
 class _Plan(NamedTuple):
-    """How numbers without any encoding are combined: by one kernel, as items of one type."""
+    """How numbers without any encoding are combined, as items of one type.
 
-    kernel: Kernel
+    By one kernel; by none where integers are divided, which may fail.
+    """
+
+    kernel: Kernel | None
     type: s.Int | s.FloatingPoint
     is_float: bool
     dtype: np.dtype[Any]
@@ -174,7 +176,10 @@ class _Plan(NamedTuple):
         """The operation on items of two sides, of which one may have a single item."""
         target, length = target_of(like.device), like.length
         out = target.output(length, self.dtype)
-        target.map(self.kernel, length, left, right, out)
+        if self.kernel is None:
+            _fill_quotients(target, self.type, left, right, out, validity[0])
+        else:
+            target.map(self.kernel, length, left, right, out)
         return Array.of_valid(self.type, length, (validity[0], target.buffer(out)), validity[1])
 
 
@@ -188,12 +193,10 @@ class _Operation:
     commutes: bool = False
     plans: Plans[_Plan] = field(default_factory=dict)
 
-    def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan | None:
-        """How values of an array without any encoding are combined; None for a division of integers."""
+    def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan:
+        """How values of an array without any encoding are combined."""
         is_float = isinstance(type_, s.FloatingPoint)
         kernel, size = self.floats if is_float else self.words, type_.bit_width // 8
-        if kernel is None:
-            return None
         plan = _Plan(kernel, type_, is_float, np.dtype(f"f{size}") if is_float else WORDS[size])
         self.plans[array.layout, array.layout] = plan
         return plan
@@ -216,12 +219,13 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
         return plan.of_number(left, right, False)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
-    if any(isinstance(type_, s.Decimal) for type_ in types):
+    kinds = set(map(type, types))
+    if s.Decimal in kinds:
         return _combine_decimals(what, left, right)
-    if any(isinstance(type_, TIMES) for type_ in types) or is_duration(left) or is_duration(right):
+    if not kinds.isdisjoint(TIMES) or is_duration(left) or is_duration(right):
         combined = combine_times if what in (_ADD, _SUBTRACT) else scale_durations
         return combined(what.name, left, right, lambda *sides: _combine(what, *sides))
-    if s.float16() in types:
+    if s.FloatingPoint in kinds and s.float16() in types:
         return _combine_halves(what, left, right, types)
     if isinstance(left, Array):
         if isinstance(right, Array):
@@ -294,12 +298,7 @@ def _with_number(
     item = number_of(number, type_, name)
 
     def work(values: Array) -> Array:
-        plan = what.plan(values, type_)
-        if plan is not None:
-            return plan.of_number(values, number, first)
-        table = target_of(values.device).table([item], item.dtype)
-        items = values.items(Role.DATA)
-        return _divide_words(type_, values, (table, items) if first else (items, table), [values])
+        return what.plan(values, type_).of_number(values, number, first)
 
     # A zero that no index leads to is no error.
     may_fail = what is _DIVIDE and isinstance(type_, s.Int) and (first or item == 0)
@@ -342,12 +341,8 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
     one_device((left, right), "left", "right")
     if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
         return _combine_runs(what, left, right)
-    left, right = decoded(left), decoded(right)
-    plan = what.plan(left, type_)
-    if plan is not None:
-        return plan.of_arrays(left, right)
-    sides = left.items(Role.DATA), right.items(Role.DATA)
-    return _divide_words(type_, left, sides, (left, right))
+    left = decoded(left)
+    return what.plan(left, type_).of_arrays(left, decoded(right))
 
 
 def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
@@ -362,7 +357,7 @@ def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
     out = target.output(len(starts), ends.items(Role.DATA).dtype)
     target.map(runs.end_runs, len(starts), starts, left.length, out)
     run_ends = Array.of_valid(ends.type, len(starts), (None, target.buffer(out)), 0)
-    return run_end_encoded(left.length, run_ends, _combine_arrays(what, sides[0], sides[1]))
+    return run_end_encoded(left.length, run_ends, _combine(what, sides[0], sides[1]))
 
 
 def _bit_width(ends: Array) -> int:
@@ -372,41 +367,44 @@ def _bit_width(ends: Array) -> int:
 # Integers without any encoding; one number stands for every slot
 
 
-def _divide_words(
-    type_: s.Int | s.FloatingPoint, like: Array, sides: tuple[Items, Items], arrays: Sequence[Array]
-) -> Array:
-    """The quotients of two sides, one of which may have a single item; null where one of `arrays` is."""
-    assert isinstance(type_, s.Int)
-    target, length, validity = target_of(like.device), like.length, combine_validity(arrays)
-    out = target.output(length, sides[0].dtype)
-    _fill_quotients(target, type_, sides, unsigned(out), validity)
-    return Array.of_valid(type_, length, (validity[0], target.buffer(out)), validity[1])
-
-
 def _fill_quotients(
-    target: Target, type_: s.Int, sides: tuple[Items, Items], out: Items, validity: Validity
+    target: Target,
+    type_: s.Int | s.FloatingPoint,
+    left: Items,
+    right: Items,
+    out: Items,
+    validity: Buffer | None,
 ) -> None:
-    left, right = unsigned(sides[0]), unsigned(sides[1])
+    """The quotients of words of two sides, one of which may have a single item."""
+    assert isinstance(type_, s.Int)
     bits = type_.bit_width
     sign = 1 << (bits - 1) if type_.signed else 0
     if len(right) == 1 < len(out):
-        _divide_by(target, target.item(sides[1], 0), left, bits, sign, out, validity)
+        divisor = target.item(right, 0)
+        divisor -= (divisor & sign) << 1
+        _divide_by(target, divisor, left, bits, sign, out, validity)
         return
     zeros = target.reduce(
         _DIVISIONS[bits], len(out), left, right, target.table([sign], left.dtype), out
     )
     if zeros:
-        bitmap = target.no_bits if validity[0] is None else validity[0].array
+        bitmap = target.no_bits if validity is None else validity.array
         slot = target.reduce(arithmetic.first_zero, len(out), right, bitmap, 0)
         if slot != NOWHERE:
             raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
 
 
 def _divide_by(
-    target: Target, divisor: int, left: Items, bits: int, sign: int, out: Items, validity: Validity
+    target: Target,
+    divisor: int,
+    left: Items,
+    bits: int,
+    sign: int,
+    out: Items,
+    validity: Buffer | None,
 ) -> None:
-    bitmap, count = validity[0], len(out)
-    if divisor == 0 and count and (bitmap is None or count_set_bits(bitmap, 0, count)):
+    count = len(out)
+    if divisor == 0 and count and (validity is None or count_set_bits(validity, 0, count)):
         raise ZeroDivisionError("divide: by 0")
     kernel = arithmetic.divide_long_words_by if bits == 64 else arithmetic.divide_words_by
     signs = np.uint64(sign), np.uint64(sign if divisor < 0 else 0)

@@ -12,8 +12,9 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import decimal_arithmetic as kernels
+from colkern.layouts import Role
 from colkern.operations.casting import cast
-from colkern.operations.operands import decimal_words
+from colkern.operations.selection.words import own_words
 from colkern.operations.validity import combine_validity
 from colkern.targets import NOWHERE, Argument, target_of
 
@@ -55,7 +56,7 @@ def combine_decimals(
     arguments: list[Argument] = []
     for side, given, own in zip(sides, (left, right), scales, strict=True):
         scaled = cast(side, make(most, own), safe=False)
-        arguments += [decimal_words(scaled)[0], width if isinstance(given, Array) else 0]
+        arguments += [own_words(scaled, Role.DATA)[0], width if isinstance(given, Array) else 0]
     out = target.output(length * width, np.uint64)
     validity, nulls = combine_validity(arrays)
     if name == "multiply":

@@ -31,9 +31,9 @@ from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.moving import to_device, to_host
 from colkern.operations.null_filling import coalesce
-from colkern.operations.operands import decimal_words, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_sum
-from colkern.operations.selection import take, take_positions
+from colkern.operations.selection import own_words, take, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.sorting import dense_ranks, ordered_positions, sort_words
 from colkern.targets import Argument, Items, Target, on_its_device, target_of
@@ -138,7 +138,7 @@ class GroupedRows:
 
     def decimal_sums(self, array: Array) -> Items:
         """The words of the sums of decimals of 128 or 256 bits (uint64[count, width])."""
-        words, width = decimal_words(array)
+        words, width = own_words(array, Role.DATA)
         given = (words, width, *validity_of(array, self.target))
         # Sums of several words are not added word by word.
         sums: Items = self.run(kernels.sum_group_words, np.uint64, *given, width=width, most=1)[0]

@@ -82,6 +82,7 @@ def _flat(array: Array) -> Groups:
 
 
 def _read_only(numbers: NDArray[np.uint32], firsts: NDArray[np.int64]) -> Groups:
+    numbers, firsts = numbers.view(), firsts.view()
     numbers.flags.writeable = firsts.flags.writeable = False
     return Groups(numbers, firsts)
 

@@ -205,7 +205,7 @@ class Lists:
         return base, base + total
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Count:
     """The number of elements of lists; without a reference to the lists, which keep it."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import Layout, LayoutKind, Role
-from colkern.memory import EMPTY, HOST
+from colkern.memory import HOST
 from colkern.targets import Items, Target, target_of
 
 
@@ -135,18 +135,8 @@ def unsigned(items: Items) -> Items:
     return items if items.dtype.kind == "u" else items.view(_UNSIGNED[items.dtype.itemsize])
 
 
-def decimal_words(array: Array) -> tuple[Items, int]:
-    """Integers or decimals as words of up to 64 bits, lowest first; and the number of words in each."""
-    itemsize = array.layout.spec(Role.DATA).dtype.itemsize
-    dtype, width = _UNSIGNED[min(itemsize, 8)], max(itemsize // 8, 1)
-    buffer = array.buffer(Role.DATA)
-    if buffer is None or array.length == 0:
-        return EMPTY.array[:0].view(dtype), width
-    return buffer.view(dtype, array.length * width, array.offset * itemsize), width
-
-
 def decimal_at(target: Target, words: Items, slot: int, width: int, bits: int) -> int:
-    """The signed number of a slot, from `decimal_words`."""
+    """The signed number of a slot, from `own_words`."""
     parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
     value = sum(parts)
     return value - (value >> bits - 1 << bits)

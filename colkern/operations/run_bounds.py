@@ -67,8 +67,8 @@ def _listed(
 ) -> Items:
     # The ends are a buffer of their own without being copied: they begin one item after the starts, and
     # where a buffer may.
-    before = ALIGNMENT // np.dtype(kind).itemsize - 1
+    before = ALIGNMENT // kind.itemsize - 1
     bounds = target.output(before + total + 1, kind)[before:]
     target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
-    bounds[total:] = length
+    bounds[total] = length
     return bounds

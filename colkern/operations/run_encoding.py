@@ -17,7 +17,7 @@ from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.encodings import run_end_encoded
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import buffer_addresses, unsigned, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_bounds import require_room, run_bounds
 from colkern.operations.selection import Picks, assemble, words_of
@@ -55,7 +55,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     require_room(array.length, kind)
     target = target_of(array.device)
     bounds = run_bounds(target, _changes(array), array.length, kind)
-    values = assemble(Picks(bounds[:-1].view(f"u{kind.itemsize}")), array)
+    values = assemble(Picks(unsigned(bounds[:-1])), array)
     run_ends = Array.of_valid(run_end_type, values.length, (None, target.buffer(bounds[1:])), 0)
     return run_end_encoded(array.length, run_ends, values)
 

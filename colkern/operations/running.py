@@ -26,9 +26,9 @@ from colkern.operations.casting.results import retyped
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of
-from colkern.operations.operands import decimal_words
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take
+from colkern.operations.selection.words import own_words
 from colkern.operations.sorting import dense_ranks, sort_words
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -287,7 +287,7 @@ def _wide(array: Array) -> Array:
 
 def _decimal_sums(array: Array, flags: Items, summed: Callable[[Items], Items]) -> Items:
     """The words of sums of wide decimals, by a function that sums their parts of 32 bits."""
-    words, width = decimal_words(array)
+    words, width = own_words(array, Role.DATA)
     parts = words.view(np.uint32).reshape(-1, 2 * width)
     sums = np.empty_like(parts)
     carry: Any = 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colkern.arrays import UNKNOWN, Array
+from colkern.arrays import Array
 from colkern.bitmaps import and_bits, own_bits
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
@@ -66,15 +66,17 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     ]
     if not nullable:
         return None, 0
-    first, *others = nullable
-    bitmap, offset, nulls = first.buffers[0], first.offset, UNKNOWN
-    others = [a for a in others if a.buffers[0] is not bitmap or a.offset != offset]
-    if not others:
-        return compact_validity(first), first._null_count
-    for array in others:
+    first = nullable[0]
+    bitmap = own = first.buffers[0]
+    offset = first.offset
+    for array in nullable:
         right = array.buffers[0]
-        assert bitmap is not None
-        assert right is not None
-        bitmap, nulls = and_bits(bitmap, offset, right, array.offset, array.length)
-        offset = 0
+        # One array on both sides has nothing to combine.
+        if right is not own or array.offset != first.offset:
+            assert bitmap is not None
+            assert right is not None
+            bitmap, nulls = and_bits(bitmap, offset, right, array.offset, array.length)
+            offset = 0
+    if bitmap is own:
+        return compact_validity(first), first._null_count
     return bitmap, nulls

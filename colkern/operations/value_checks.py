@@ -18,8 +18,9 @@ from colkern.dispatch import BINARY, ENCODED, TEXT, Dispatch, by_layout, by_type
 from colkern.errors import InvalidArrowError
 from colkern.kernels import numbers, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
-from colkern.operations.operands import buffer_addresses, decimal_at, decimal_words, validity_of
+from colkern.operations.operands import buffer_addresses, decimal_at, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
+from colkern.operations.selection.words import own_words
 from colkern.operations.text import require_utf8
 from colkern.operations.union_slots import slots_of
 from colkern.targets import NOWHERE, target_of
@@ -160,7 +161,7 @@ def _check_decimals(array: Array, place: str) -> None:
     assert isinstance(storage, s.Decimal)
     bits, limit = storage.bit_width, 10**storage.precision - 1
     target = target_of(array.device)
-    words, width = decimal_words(array)
+    words, width = own_words(array, Role.DATA)
     # As the kernel compares them, with the sign bit flipped.
     ends = [value + (1 << bits - 1) for value in (-limit, limit)]
     tables = [

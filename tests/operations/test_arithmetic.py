@@ -416,3 +416,43 @@ def test_numbers_that_are_kept_have_their_class_and_sign() -> None:
     with pytest.raises(ValueError, match="300 does not fit"):
         ck.add(ck.array([1], ck.uint8()), 300)
     assert ck.add(ck.array([1], ck.int16()), 300).to_pylist() == [301]
+
+
+@pytest.mark.parametrize("type_", [pa.int8(), pa.uint8(), pa.int32(), pa.int64(), pa.uint64()])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_a_division_of_integers_is_the_same_each_time(type_: pa.DataType, nulls: bool) -> None:
+    # The first call decides how such types are divided, and the others follow that.
+    bits, signed = type_.bit_width, not str(type_).startswith("u")
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (2, (1 << bits) - 1)
+    values = [low, high, 0, 1, 7, *([-1, -7] if signed else [high - 1])]
+    numbers = [None if nulls and k == 2 else value for k, value in enumerate(values)]
+    array = ck.array(pa.array([1, *numbers, 1], type_)).slice(1, len(numbers))
+    divisors = [d for d in (1, 3, high, *([-1, -3, low] if signed else [high - 2])) if d]
+
+    def quotient(value: int | None, divisor: int) -> int | None:
+        if value is None:
+            return None
+        whole = abs(value) // abs(divisor) * (1 if (value < 0) == (divisor < 0) else -1)
+        # The least integer by -1 does not fit.
+        return whole if whole <= high else 0
+
+    for divisor in divisors:
+        expected = [quotient(value, divisor) for value in numbers]
+        others = ck.array(pa.array([divisor] * len(numbers), type_))
+        for _ in range(2):
+            assert ck.divide(array, divisor).to_pylist() == expected
+            assert ck.divide(array.slice(1, 1), divisor).to_pylist() == expected[1:2]
+            assert ck.divide(array, others).to_pylist() == expected
+            assert ck.divide(array.slice(0, 0), 0).to_pylist() == []
+            with pytest.raises(ZeroDivisionError):
+                ck.divide(array, 0)
+            with pytest.raises(ValueError, match="right"):
+                ck.divide(array, high + 1)
+            with pytest.raises((TypeError, ValueError), match="right"):
+                ck.divide(array, 2.5)
+            if nulls:
+                assert ck.divide(array.slice(2, 1), 0).to_pylist() == [None]
+                assert ck.divide(others, array).to_pylist()[2] is None
+            else:
+                with pytest.raises(ZeroDivisionError):
+                    ck.divide(others, array)

@@ -16,7 +16,7 @@ from colkern.arrays import Array
 from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
-from colkern.layouts import LayoutKind, layout
+from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
 from colkern.operations.aggregates.encodings import (
     is_enough,
@@ -25,9 +25,10 @@ from colkern.operations.aggregates.encodings import (
     value_type,
 )
 from colkern.operations.aggregates.sums import PIECE, sum_bools
-from colkern.operations.operands import Operand, decimal_words, validity_of
+from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
+from colkern.operations.selection.words import own_words
 from colkern.targets import on_its_device, target_of
 
 _WORD = 1 << 64
@@ -141,7 +142,7 @@ def _bool_extreme(array: Array, greatest: bool) -> Stored:
 @_EXTREMES.of(s.Decimal)
 def _decimal_extreme(array: Array, greatest: bool) -> Stored:
     """The extreme of decimals: those of more than one word from the highest word down."""
-    words, width = decimal_words(array)
+    words, width = own_words(array, Role.DATA)
     if width == 1:
         return _number_extreme(array, greatest)
     target = target_of(array.device)

@@ -22,8 +22,9 @@ from colkern.layouts import Role
 from colkern.operations.aggregates.encodings import decoded, run_values, stored, value_type
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.casting.results import retyped
-from colkern.operations.operands import Operand, decimal_words, validity_of
+from colkern.operations.operands import Operand, validity_of
 from colkern.operations.remedies import instead_of_sum
+from colkern.operations.selection.words import own_words
 from colkern.targets import Items, on_its_device, target_of
 
 PIECE = {"cpu": 1 << 14, "cuda": 64}
@@ -139,7 +140,7 @@ def whole_sum(array: Array) -> int:
     if isinstance(array.type, s.Decimal) and array.type.bit_width == 32:
         return int(_sum_integers(retyped(array, s.int32())))
     target = target_of(array.device)
-    words, width = decimal_words(array)
+    words, width = own_words(array, Role.DATA)
     signed = not isinstance(array.type, s.Int) or array.type.signed
     size = PIECE[target.device.kind]
     out = target.output(-(-array.length // size) * 2 * width, np.uint64)

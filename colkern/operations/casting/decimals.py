@@ -12,7 +12,8 @@ from colkern.layouts import Role, layout
 from colkern.operations.casting.dispatch import converts
 from colkern.operations.casting.numbers import limits
 from colkern.operations.casting.results import fixed_result, no_value
-from colkern.operations.operands import decimal_at, decimal_words, validity_of
+from colkern.operations.operands import decimal_at, validity_of
+from colkern.operations.selection.words import own_words
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
 _WORD = (1 << 64) - 1
@@ -39,7 +40,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     ends = (max(least, own[0]), min(greatest, own[1]))
     bounds = _table(array, [part for end in ends for part in _words_of(end)])
     target = target_of(array.device)
-    words, width = decimal_words(array)
+    words, width = own_words(array, Role.DATA)
     out = target.output(array.length * _words(type), _word_type(type))
     bits = _bits(source)
     sign = 1 << bits - 1 if _signed(source) and bits < 64 else 0
@@ -73,7 +74,7 @@ def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     if type.bit_width == 16:
         raise UnsupportedError(f"no cast from {array.type} to {type}")
     target = target_of(array.device)
-    words, width = decimal_words(array)
+    words, width = own_words(array, Role.DATA)
     out = target.output(array.length, layout(type).spec(Role.DATA).dtype)
     sign = 1 << source.bit_width - 1 if source.bit_width < 64 else 0
     up, down = max(-source.scale, 0), max(source.scale, 0)

@@ -14,6 +14,7 @@ from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.nulling import null_outside
+from colkern.operations.operands import unsigned
 from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_bounds import encode_words, require_room
 from colkern.operations.run_search import own_runs, runs_at, runs_of_range
@@ -132,10 +133,10 @@ def _take_in_any_order(array: Array, positions: Items) -> Array:
     kind = ends.items(Role.DATA).dtype
     few = values.length >> 31 == 0
     holders = runs_at(array, positions, np.int32 if few else np.int64)
-    holders = holders.view(f"u{holders.dtype.itemsize}")
+    holders = unsigned(holders)
     run_ends, firsts = encode_words(target, holders, kind)
     if firsts is not None:
-        holders = take_items(target, holders, firsts.view(f"u{kind.itemsize}"))
+        holders = take_items(target, holders, unsigned(firsts))
     numbers = Array.of_valid(ends.type, len(holders), (None, target.buffer(run_ends)), 0)
     children = (numbers, assemble(Picks(holders), values))
     return Array.of_valid(array.type, len(positions), (), 0, children)

@@ -58,6 +58,12 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         InvalidArrowError: If an array points outside its own memory.
         LimitExceededError: If offsets or run ends become too large for the type.
     """
+    if isinstance(data, Array) and isinstance(indices.type, s.Int):
+        if not data._checked:
+            require_valid(data)
+        taken = _take_words(data, indices)
+        if taken is not None:
+            return taken
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     if isinstance(indices.type, s.Null):
         # As of `array([])`, whose values have no type.
@@ -68,8 +74,6 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     for column in columns:
         if not column._checked:
             require_valid(column)
-    if isinstance(data, Array) and (taken := _take_words(data, indices)) is not None:
-        return taken
     # Text is checked where it is measured: both numbers come with one wait.
     checked = not isinstance(data, Array) or data.layout.kind is not LayoutKind.BINARY
     picks = _picks(indices, data.length, checked or indices.may_have_nulls or not data.length)
@@ -84,7 +88,8 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     return columns[0]
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: objects that are take four times as long to make, which is a part of each small call.
+@dataclass(eq=False, slots=True)
 class Picks(Selection):
     """Slots by position."""
 
@@ -279,8 +284,12 @@ def _take_words(array: Array, indices: Array) -> Array | None:
         return None
     target = target_of(array.device)
     picked, _ = own_words(indices, Role.DATA)
-    take_them = _bits_within if is_bit else _words_within
-    values = take_them(target, array, indices, picked, _bound(indices, array.length))
+    bound = _bound(indices, array.length)
+    if is_bit:
+        values = _bits_within(target, array, picked, bound)
+    else:
+        given = validity_of(indices, target) if has_nulls else None
+        values = _words_within(target, array, picked, bound, given)
     if values is None:
         return None
     validity, nulls = None, 0
@@ -293,24 +302,22 @@ def _take_words(array: Array, indices: Array) -> Array | None:
 
 
 def _words_within(
-    target: Target, array: Array, indices: Array, picked: Items, bound: int
+    target: Target, array: Array, picked: Items, bound: int, validity: tuple[Items, int] | None
 ) -> Buffer | None:
-    """The values at some indices, one word each; None if one is out of bounds."""
+    """The values at some indices, one word each; None if one that is not null is out of bounds."""
     words, _ = own_words(array, Role.DATA)
     if bound < len(words):
         words = words[:bound]
     out = target.output(len(picked), words.dtype)
-    if indices.may_have_nulls:
-        args = (picked, *validity_of(indices, target), words, out)
-        outside = target.reduce(selection.take_picked_items, len(picked), *args)
-    else:
+    if validity is None:
         outside = target.reduce(selection.take_items, len(picked), picked, words, out)
+    else:
+        args = (picked, *validity, words, out)
+        outside = target.reduce(selection.take_picked_items, len(picked), *args)
     return target.buffer(out) if outside == NOWHERE else None
 
 
-def _bits_within(
-    target: Target, array: Array, indices: Array, picked: Items, bound: int
-) -> Buffer | None:
+def _bits_within(target: Target, array: Array, picked: Items, bound: int) -> Buffer | None:
     """The bits at some indices; None if one is out of bounds."""
     out = bit_words(target, len(picked))
     bits = array.buffers[1]

@@ -119,7 +119,7 @@ class Data:
 
     def scan(self, lengths: Any, dtype: str = "i8") -> Any:
         """`[0, l0, l0 + l1, …]`."""
-        array = self.target.scan(lengths, np.dtype(dtype))
+        array = self.target.scan(lengths.astype(np.int64), np.dtype(dtype))
         self.check(self.last(array), dtype)
         return array
 

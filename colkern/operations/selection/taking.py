@@ -59,6 +59,7 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         LimitExceededError: If offsets or run ends become too large for the type.
     """
     if isinstance(data, Array) and isinstance(indices.type, s.Int):
+        one_device((data, indices), "data", "indices")
         if not data._checked:
             require_valid(data)
         taken = _take_words(data, indices)

@@ -91,14 +91,10 @@ def _joined(parts: list[RecordBatch]) -> RecordBatch:
     first, *others = parts
     if not others:
         return first
-    columns = [concat([part.column(i) for part in parts]) for i in range(first.num_columns)]
+    joined = concat(parts)
     same = all(other.metadata == first.metadata for other in others)
-    return RecordBatch(
-        first.schema,
-        columns,
-        sum(part.num_rows for part in parts),
-        first.metadata if same else None,
-    )
+    metadata = first.metadata if same else None
+    return RecordBatch(first.schema, joined.columns, joined.length, metadata)
 
 
 def write_table(

@@ -48,13 +48,9 @@ import importlib
 import operator
 import os
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
-from colkern.arrays import Array, RecordBatch
 from colkern.errors import DifferenceError
 from colkern.integration import conversions
 from colkern.integration.comparison import require_equal_batches, require_equal_schemas
@@ -62,6 +58,7 @@ from colkern.integration.documents import read_json
 from colkern.interchange.abi import ArrayStruct, Imported, SchemaStruct, children_at, struct_at
 from colkern.interchange.arrays import HostStructure, move_part_to, read_batch
 from colkern.interchange.schemas import move_schema_to, read_field, schema_of
+from colkern.operations.moving import buffers_of
 from colkern.schema import Field, Struct
 
 JsonPath = str | os.PathLike[str]
@@ -139,7 +136,8 @@ class ColkernCDataExporter(_CDataSide):
         batch = read_json(json_path)[num_batch]
         move_part_to(batch, address)
         self._watch(ArrayStruct, address)
-        for buffer in _buffers(batch):
+        memory = {id(each.array): each.array for each in buffers_of(batch) if each.size}
+        for buffer in memory.values():
             self._ledger.watch(buffer, 0, buffer.nbytes)
 
     def _watch(self, kind: type[SchemaStruct] | type[ArrayStruct], address: int) -> None:
@@ -154,21 +152,6 @@ class ColkernCDataExporter(_CDataSide):
     def record_allocation_state(self) -> tuple[int, int]:
         """How many exported structures are alive, and how many bytes of their buffers."""
         return self._ledger.structures, self._ledger.bytes
-
-
-def _buffers(batch: RecordBatch) -> Iterator[NDArray[np.uint8]]:
-    """The memory of a batch's buffers, each once."""
-    seen: set[int] = set()
-    arrays: list[Array] = list(batch.columns)
-    while arrays:
-        array = arrays.pop()
-        arrays += array.children
-        if array.dictionary is not None:
-            arrays.append(array.dictionary)
-        for buffer in array.buffers:
-            if buffer is not None and buffer.size and id(buffer.array) not in seen:
-                seen.add(id(buffer.array))
-                yield buffer.array
 
 
 class ColkernCDataImporter(_CDataSide):

@@ -102,8 +102,7 @@ from colkern.operations.strings import (
     utf8_length,
 )
 from colkern.operations.structs import make_struct, struct_field, struct_flatten
-from colkern.operations.union_modes import to_dense_union, to_sparse_union
-from colkern.operations.unions import gather_union, select_child
+from colkern.operations.unions import gather_union, select_child, to_dense_union, to_sparse_union
 from colkern.operations.validation import validate
 from colkern.operations.validity import combine_validity, compact_validity, null_count
 from colkern.operations.value_checks import TypeRule

@@ -204,9 +204,13 @@ def number_values(
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
-    Null is a value if `counted`, else it has number 0. Expects at least `expected` distinct values. The
-    first `closed` slots are looked at for values. Others that are in none of them need no number: on
-    the host they get the largest, on devices those behind the numbers of those slots.
+    Args:
+        array: A checked array.
+        counted: Whether null is a value; else nulls have number 0.
+        dtype: The type of the numbers.
+        expected: The least number of distinct values, if it is known.
+        closed: So many slots are looked at for values. Others that are in none of them need no number: on
+            the host they get the largest, on devices those behind the numbers of those slots.
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.

@@ -45,7 +45,7 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
     buffers = [buffer for buffer in buffers_of(value) if buffer.device != target]
     fetched = _on_host(buffers)
     sent = uploaded([fetched.get(id(buffer), buffer) for buffer in buffers], target)
-    return _over(value, dict(zip(map(id, buffers), sent, strict=True)))
+    return over_copies(value, dict(zip(map(id, buffers), sent, strict=True)))
 
 
 def to_host(value: Value) -> Value:
@@ -54,7 +54,7 @@ def to_host(value: Value) -> Value:
     Waits for what the current stream has to do for them.
     """
     copies = _on_host(buffers_of(value))
-    return _over(value, copies) if copies else value
+    return over_copies(value, copies) if copies else value
 
 
 def there(values: Any, data: Any) -> Array:
@@ -119,7 +119,7 @@ def _add_buffers(array: Array, buffers: dict[int, Buffer]) -> None:
         _add_buffers(array.dictionary, buffers)
 
 
-def _over(value: Value, copies: dict[int, Buffer]) -> Value:
+def over_copies(value: Value, copies: dict[int, Buffer]) -> Value:
     """A value over copies of its buffers, by the identities of its own."""
     moved: dict[int, Array] = {}
 

@@ -16,9 +16,10 @@ from bisect import bisect_right
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import RecordBatch
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.memory import ALIGNMENT, EMPTY, HOST, Buffer, array_at
+from colkern.operations.moving import buffers_of, over_copies
 from colkern.targets import Items
 
 # Not in Python's fcntl: no new mapping can write, those that there are still can (Linux 5.1).
@@ -179,24 +180,7 @@ class SharedMemory:
             LimitExceededError: If there is no room for it.
             ValueError: If bytes of it are on a device.
         """
-        placed: dict[int, Array] = {}
-        columns = [self._placed(column, placed) for column in batch.columns]
-        return RecordBatch(batch.schema, columns, batch.length, batch.metadata)
-
-    def _placed(self, array: Array, placed: dict[int, Array]) -> Array:
-        """An array here; columns go on sharing a dictionary."""
-        if id(array) not in placed:
-            dictionary = array.dictionary
-            placed[id(array)] = Array(
-                array.type,
-                array.length,
-                [None if buffer is None else self._copied(buffer) for buffer in array.buffers],
-                [self._placed(child, placed) for child in array.children],
-                None if dictionary is None else self._placed(dictionary, placed),
-                array.offset,
-                array.known_null_count,
-            )
-        return placed[id(array)]
+        return over_copies(batch, {id(each): self._copied(each) for each in buffers_of(batch)})
 
     def _copied(self, buffer: Buffer) -> Buffer:
         if buffer.device != HOST:

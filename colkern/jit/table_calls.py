@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import decimal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -114,23 +115,12 @@ def called(
 
 # Failures
 
-_EXCEPTIONS: dict[int, type[Exception]] = {
-    row_values.ARITHMETIC_ERROR: ArithmeticError,
-    row_values.OVERFLOW_ERROR: OverflowError,
-    row_values.ZERO_DIVISION_ERROR: ZeroDivisionError,
-    row_values.ASSERTION_ERROR: AssertionError,
-    row_values.ATTRIBUTE_ERROR: AttributeError,
-    row_values.LOOKUP_ERROR: LookupError,
-    row_values.INDEX_ERROR: IndexError,
-    row_values.KEY_ERROR: KeyError,
-    row_values.STOP_ITERATION: StopIteration,
-    row_values.TYPE_ERROR: TypeError,
-    row_values.VALUE_ERROR: ValueError,
-    row_values.UNICODE_DECODE_ERROR: ValueError,
-    row_values.UNICODE_ENCODE_ERROR: ValueError,
-    row_values.INVALID_OPERATION: ArithmeticError,
+_INSTEAD: dict[type[Exception], type[Exception]] = {
+    UnicodeDecodeError: ValueError,
+    UnicodeEncodeError: ValueError,
+    decimal.InvalidOperation: ArithmeticError,
 }
-"""The exception of each code; those of Unicode need a position that no body gives."""
+"""The exceptions for others: those of Unicode need a position that no body gives."""
 
 
 def failures(name: str) -> dict[int, tuple[type[Exception], str]]:
@@ -145,7 +135,7 @@ def failures(name: str) -> dict[int, tuple[type[Exception], str]]:
         row_values.NO_ROOM: (MemoryError, f"{name} makes more than there is room for"),
         row_values.OTHER_ERROR: (UnsupportedError, left),
     }
-    return failures_by_code | {
-        code: (error, f"{name} raises {error.__name__} for these values")
-        for code, error in _EXCEPTIONS.items()
-    }
+    for kind, code in row_values.CODES.items():
+        error = _INSTEAD.get(kind, kind)
+        failures_by_code[code] = error, f"{name} raises {error.__name__} for these values"
+    return failures_by_code

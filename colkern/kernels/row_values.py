@@ -12,7 +12,8 @@ a larger one. All other codes are exceptions that Python would raise, which a `t
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+import decimal
+from typing import Any, NamedTuple, TypeAlias
 
 from numpy import int64
 
@@ -39,6 +40,24 @@ UNICODE_DECODE_ERROR = 14
 UNICODE_ENCODE_ERROR = 15
 OTHER_ERROR = 16
 INVALID_OPERATION = 17
+
+CODES: dict[Any, int] = {
+    ArithmeticError: ARITHMETIC_ERROR,
+    OverflowError: OVERFLOW_ERROR,
+    ZeroDivisionError: ZERO_DIVISION_ERROR,
+    AssertionError: ASSERTION_ERROR,
+    AttributeError: ATTRIBUTE_ERROR,
+    LookupError: LOOKUP_ERROR,
+    IndexError: INDEX_ERROR,
+    KeyError: KEY_ERROR,
+    StopIteration: STOP_ITERATION,
+    TypeError: TYPE_ERROR,
+    ValueError: VALUE_ERROR,
+    UnicodeDecodeError: UNICODE_DECODE_ERROR,
+    UnicodeEncodeError: UNICODE_ENCODE_ERROR,
+    decimal.InvalidOperation: INVALID_OPERATION,
+}
+"""The codes of exceptions that compiled code knows by name."""
 
 Arena: TypeAlias = int64
 

@@ -154,7 +154,8 @@ def chr_of(arena: Arena, code: int64) -> tuple[Text, Code]:
     address = allocate(arena, int64(8))
     if address == 0:
         return Text(arena, int64(0), True), NO_ROOM
-    return Text(address, put_character(address, code), code < 0x80), DONE
+    size = put_character(address, code)
+    return Text(address, size, size == 1), DONE
 
 
 @helper

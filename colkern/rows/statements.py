@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import decimal
 import importlib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -508,7 +506,7 @@ def _raise(emitter: Emitter, node: ast.Raise) -> None:
     if node.exc is not None:
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         name = raised.id if isinstance(raised, ast.Name) else ""
-        code = CODES.get(emitter.definition.names.get(name), row_values.LEFT)
+        code = row_values.CODES.get(emitter.definition.names.get(name), row_values.LEFT)
     else:
         code = row_values.LEFT
     emitter.fail(code, RAISED)
@@ -521,27 +519,6 @@ def _assert(emitter: Emitter, node: ast.Assert) -> None:
     elif not test.constant:
         emitter.fail(row_values.ASSERTION_ERROR, "an assertion fails")
     emitter.env.update(test.holds)
-
-
-CODES: dict[Any, int] = {
-    getattr(builtins, name): getattr(row_values, constant_name)
-    for name, constant_name in (
-        ("ArithmeticError", "ARITHMETIC_ERROR"),
-        ("OverflowError", "OVERFLOW_ERROR"),
-        ("ZeroDivisionError", "ZERO_DIVISION_ERROR"),
-        ("AssertionError", "ASSERTION_ERROR"),
-        ("AttributeError", "ATTRIBUTE_ERROR"),
-        ("LookupError", "LOOKUP_ERROR"),
-        ("IndexError", "INDEX_ERROR"),
-        ("KeyError", "KEY_ERROR"),
-        ("StopIteration", "STOP_ITERATION"),
-        ("TypeError", "TYPE_ERROR"),
-        ("ValueError", "VALUE_ERROR"),
-        ("UnicodeDecodeError", "UNICODE_DECODE_ERROR"),
-        ("UnicodeEncodeError", "UNICODE_ENCODE_ERROR"),
-    )
-} | {decimal.InvalidOperation: row_values.INVALID_OPERATION}
-"""The codes of exceptions that compiled code knows by name."""
 
 
 def _try(emitter: Emitter, node: ast.Try) -> None:
@@ -657,7 +634,9 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
         emitter.refuse("a handler's exceptions must be classes that are known")
     if any(kind in (Exception, BaseException) for kind in classes):
         return None
-    return tuple(sorted({code for kind, code in CODES.items() if issubclass(kind, classes)}))
+    return tuple(
+        sorted({code for kind, code in row_values.CODES.items() if issubclass(kind, classes)})
+    )
 
 
 def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:

@@ -16,7 +16,7 @@ from colkern.cuda import adapter
 from colkern.jit.device.building_kernels import names_of, row_kernel
 from colkern.jit.device.emitter import Member
 from colkern.jit.device.kernels import Specialisation, type_of
-from colkern.jit.device.rows import RowsCall
+from colkern.jit.device.rows import rows_of
 from colkern.jit.device.tree import Tree
 from colkern.memory import HOST
 
@@ -54,8 +54,7 @@ def rows_by_ptx(
         for name, argument in zip(names_of(function, len(arguments)), arguments, strict=True)
         if isinstance(argument, Array)
     }
-    call = RowsCall(tree, kernel, count, named, list(numbers), HOST, BLOCKS * THREADS, start)
-    return call.run()
+    return rows_of(tree, kernel, count, named, list(numbers), HOST, BLOCKS * THREADS, start)
 
 
 @cache

@@ -160,7 +160,7 @@ def specialised(
                 f"{function.__name__} calls itself, which columns cannot be followed in"
             )
         program.functions[key] = None
-        translated = translate(program, function, kinds, call, stops=program.by_row)
+        translated = translate(program, function, kinds, call)
         for name, value in translated.namespace.items():
             if value is adapter.compiler():
                 translated.namespace[name] = adapter.within_functions()

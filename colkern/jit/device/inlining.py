@@ -55,9 +55,7 @@ class Inlined(Statements):
     ) -> None:
         definition = _definition(function.__code__)
         around, local = meanings_of(function), local_names(definition)
-        super().__init__(
-            caller.program, caller.function, local, around, caller._calls, caller._stops
-        )
+        super().__init__(caller.program, caller.function, local, around, caller._calls)
         self._caller = caller
         self._body = definition.body
         self._values = dict(zip(definition.parameters, values, strict=True))

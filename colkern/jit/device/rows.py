@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,10 +78,9 @@ def rows_on_device(
         with explained(tree.name):
             plans.launch(kernel.kernel, blocks, schedule.threads, device.ordinal, arguments)
 
-    call = RowsCall(tree, kernel, count, given.columns, others, device, threads, start)
     with memory.current(device):
         given.require_valid()
-        return call.run()
+        return rows_of(tree, kernel, count, given.columns, others, device, threads, start)
 
 
 def _error_model(function: Callable[..., None]) -> str:
@@ -91,9 +89,17 @@ def _error_model(function: Callable[..., None]) -> str:
     return "numpy" if options is None else str(options.get("error_model", "python"))
 
 
-@dataclass(frozen=True)
-class RowsCall:
-    """One call of the kernel.
+def rows_of(
+    tree: Tree,
+    kernel: Specialisation,
+    count: int,
+    columns: dict[str, Any],
+    others: list[Any],
+    device: Device,
+    threads: int,
+    start: Callable[[tuple[Any, ...]], None],
+) -> Array:
+    """The rows that a kernel builds.
 
     Args:
         tree: What is built.
@@ -105,57 +111,45 @@ class RowsCall:
         threads: How many threads a launch has.
         start: Launches the kernel with its arguments.
     """
+    target, nodes = target_of(device), len(tree.parts)
+    starts = target.allocate(tree.counters * (count + 1), np.int64)
+    lines = starts.reshape(tree.counters, count + 1)
 
-    tree: Tree
-    kernel: Specialisation
-    count: int
-    columns: dict[str, Any]
-    others: list[Any]
-    device: Device
-    threads: int
-    start: Callable[[tuple[Any, ...]], None]
+    def number(need: Need, shared: dict[Need, Any]) -> Any:
+        if isinstance(need, Built):
+            array = getattr(tree.parts[need.row], need.name)
+            return np.uint64(0 if array is None else target.address(array))
+        return needed(need, kernel, columns, shared, device)
 
-    def run(self) -> Array:
-        """The array."""
-        tree, target = self.tree, target_of(self.device)
-        starts = target.allocate(tree.counters * (self.count + 1), np.int64)
-        lines = starts.reshape(tree.counters, self.count + 1)
-        null_counts = self._launch(starts, writes=False)
-        tree.require_complete(lines[:, 1:])
-        for line in lines:
-            target.accumulate(line)
-        tree.allocate(lines[:, -1].tolist(), null_counts, target.allocate)
-        if self._launch(starts, writes=True) != null_counts:
-            raise ValueError(f"{tree.name}: {CHANGED}")
-        return built_array(tree.parts[0], target)
-
-    def _launch(self, starts: Any, writes: bool) -> list[int]:
+    def launch(writes: bool) -> list[int]:
         """Run the kernel, and raise what was raised; the number of nulls of each node."""
-        target, nodes = target_of(self.device), len(self.tree.parts)
-        partials = target.allocate((1 + nodes) * self.threads, np.int64)
-        shared = made_for(self.kernel, self.threads, self.device)
-        numbers = [self._number(need, shared) for need in self.kernel.needs]
-        counts = np.int64(self.count), np.int64(writes)
-        self.start((*counts, *self.others, starts, partials, *numbers))
-        lines = partials.reshape(1 + nodes, self.threads)
+        partials = target.allocate((1 + nodes) * threads, np.int64)
+        shared = made_for(kernel, threads, device)
+        numbers = [number(need, shared) for need in kernel.needs]
+        start((np.int64(count), np.int64(writes), *others, starts, partials, *numbers))
+        by_line = partials.reshape(1 + nodes, threads)
         # Together, as each transfer is waited for.
         summary = target.allocate(1 + nodes, np.int64)
-        summary[0], summary[1:] = lines[0].min(), lines[1:].sum(axis=1)
+        summary[0], summary[1:] = by_line[0].min(), by_line[1:].sum(axis=1)
         totals: list[int] = summary.tolist()
-        self._raise(totals[0])
+        _raise(tree, kernel, totals[0])
         return totals[1:]
 
-    def _number(self, need: Need, shared: dict[Need, Any]) -> Any:
-        if isinstance(need, Built):
-            array = getattr(self.tree.parts[need.row], need.name)
-            return np.uint64(0 if array is None else target_of(self.device).address(array))
-        return needed(need, self.kernel, self.columns, shared, self.device)
+    null_counts = launch(writes=False)
+    tree.require_complete(lines[:, 1:])
+    for line in lines:
+        target.accumulate(line)
+    tree.allocate(lines[:, -1].tolist(), null_counts, target.allocate)
+    if launch(writes=True) != null_counts:
+        raise ValueError(f"{tree.name}: {CHANGED}")
+    return built_array(tree.parts[0], target)
 
-    def _raise(self, raised: int) -> None:
-        if raised == NOTHING_RAISED:
-            return
-        row, place = raised >> PLACE_BITS, raised & (1 << PLACE_BITS) - 1
-        exception, text = self.kernel.program.places[place - 1]
-        error = exception(text)
-        error.add_note(f"{self.tree.name}: row {row}")
-        raise error
+
+def _raise(tree: Tree, kernel: Specialisation, raised: int) -> None:
+    if raised == NOTHING_RAISED:
+        return
+    row, place = raised >> PLACE_BITS, raised & (1 << PLACE_BITS) - 1
+    exception, text = kernel.program.places[place - 1]
+    error = exception(text)
+    error.add_note(f"{tree.name}: row {row}")
+    raise error

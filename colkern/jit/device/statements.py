@@ -77,7 +77,6 @@ def translate(
     function: types.FunctionType,
     given: dict[str, Kind],
     calls: CallMaker,
-    stops: bool = False,
 ) -> Translated:
     """A function for parameters of those kinds.
 
@@ -86,7 +85,6 @@ def translate(
         function: The user's function.
         given: The kinds of its parameters.
         calls: How calls of other functions of the user's are made.
-        stops: Whether what is noted of an error ends it.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
@@ -96,7 +94,7 @@ def translate(
     known, returned = dict(given), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
-        writer = Statements(program, function, local, around, calls, stops)
+        writer = Statements(program, function, local, around, calls)
         writer.kinds, writer.kinds_so_far = dict(known), dict(given)
         writer.returned_before = returned if settled[1] is not None else UNKNOWN
         body = writer.function_body(definition)
@@ -134,7 +132,6 @@ class Statements(Calls):
 
     Args:
         calls: How calls of other functions of the user's are made.
-        stops: Whether what is noted of an error ends it.
     """
 
     def __init__(
@@ -144,11 +141,9 @@ class Statements(Calls):
         local: set[str],
         around: dict[str, Any],
         calls: CallMaker,
-        stops: bool,
     ) -> None:
         super().__init__(program, function, local, around)
         self._calls = calls
-        self._stops = stops
         self.returned: Kind = UNKNOWN
         self.returned_before: Kind = UNKNOWN
 
@@ -243,7 +238,7 @@ class Statements(Calls):
 
     def stop_if_noted(self) -> None:
         """Return if something has been noted, where that ends a function."""
-        if self._stops:
+        if self.program.by_row:
             with self.within([]) as block:
                 self._return_nothing()
             noted = f"{self.need(Shared('errors'))}[_ck_zero] != 0"

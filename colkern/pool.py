@@ -98,6 +98,7 @@ class Pool:
         return array
 
     def _fresh(self, count: int, dtype: np.dtype[Any], size: int) -> _Block:
+        memory: Any
         memory, start = with_room(bytearray if size <= _MOST_ZEROED else np.empty, size)
         block = np.ndarray(count, dtype, memory, start), memory, start, memoryview(memory)
         if size <= self.most < self._held + size:

@@ -20,7 +20,9 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, Target, target_of
 
-_MASKS = views.inline_masks()
+_MASKS = np.array(views.inline_masks(), np.uint64)
+
+_MOST = np.iinfo(np.int32).max
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -62,8 +64,10 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
         offsets: The place of each value's bytes (int32 or int64[n + 1]); as long as the value, or empty.
         total: The last of the offsets.
     """
-    words = array.items(Role.VIEWS).view(np.int32)
-    addresses = [*buffer_addresses(array), target.address(words)]
+    words, own = array.items(Role.VIEWS).view(np.int32), array.buffers[1]
+    # The buffer keeps its address, for which NumPy takes longer than for a kernel of few values.
+    begin = own.address + 16 * array.offset if own is not None and len(words) else 0
+    addresses = [*buffer_addresses(array), begin]
     sizes = [*buffer_sizes(array), words.nbytes]
     tables = target.table(addresses, np.uint64), target.table(sizes, np.int64)
     data = target.output(total, np.uint8)
@@ -89,7 +93,7 @@ def offsets_to_views(array: Array) -> Array:
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
     data = array.buffer(Role.BYTES) or target.buffer(target.allocate(0, np.uint8))
-    if data.size > np.iinfo(np.int32).max:
+    if data.size > _MOST:
         _check_value_lengths(array, target, offsets)
     out = target.output(2 * array.length, np.uint64)
     validity = validity_of(array, target)
@@ -105,5 +109,5 @@ def _check_value_lengths(array: Array, target: Target, offsets: Items) -> None:
     lengths = target.output(array.length, np.int64)
     target.map(offset_kernels.lengths_of, array.length, offsets, lengths)
     longest = int(lengths.max()) if array.length else 0
-    if longest > np.iinfo(np.int32).max:
+    if longest > _MOST:
         raise LimitExceededError(f"a value of {longest} bytes does not fit a view (2 GiB at most)")

@@ -7,6 +7,7 @@ are scanned into offsets.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from ctypes import addressof, c_char
 from functools import reduce as fold
 from operator import add
 from typing import Any, TypeAlias
@@ -233,6 +234,9 @@ class CpuTarget:
         return [(int(array[0]), int(array[-1])) for array in arrays]
 
     def address(self, array: Items) -> int:
+        # A fifth of the time of `ctypes.data`, for memory that may be written to.
+        if array.flags.writeable and len(array):
+            return addressof(c_char.from_buffer(array))
         return int(array.ctypes.data)
 
     buffer = staticmethod(Buffer.of_items)

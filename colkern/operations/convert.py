@@ -14,7 +14,7 @@ from colkern.kernels import offsets as offset_kernels
 from colkern.kernels import views
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
+from colkern.operations.operands import buffer_sizes, validity_of, view_addresses
 from colkern.operations.patterns import measure_in_place
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import with_nulls_of
@@ -64,10 +64,7 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
         offsets: The place of each value's bytes (int32 or int64[n + 1]); as long as the value, or empty.
         total: The last of the offsets.
     """
-    words, own = array.items(Role.VIEWS).view(np.int32), array.buffers[1]
-    # The buffer keeps its address, for which NumPy takes longer than for a kernel of few values.
-    begin = own.address + 16 * array.offset if own is not None and len(words) else 0
-    addresses = [*buffer_addresses(array), begin]
+    words, addresses = array.items(Role.VIEWS).view(np.int32), view_addresses(array)
     sizes = [*buffer_sizes(array), words.nbytes]
     tables = target.table(addresses, np.uint64), target.table(sizes, np.int64)
     data = target.output(total, np.uint8)

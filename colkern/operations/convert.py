@@ -20,7 +20,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, Target, target_of
 
-_MASKS = np.array(views.inline_masks(), np.uint64)
+INLINE_MASKS = np.array(views.inline_masks(), np.uint64)
 
 _MOST = np.iinfo(np.int32).max
 
@@ -94,7 +94,7 @@ def offsets_to_views(array: Array) -> Array:
         _check_value_lengths(array, target, offsets)
     out = target.output(2 * array.length, np.uint64)
     validity = validity_of(array, target)
-    masks = target.table(_MASKS, np.uint64)
+    masks = target.table(INLINE_MASKS, np.uint64)
     base = data.address if data.size else 0
     target.map(views.encode_views, array.length, offsets, data.array, base, *validity, masks, out)
     window = 1 << views.WINDOW_BITS

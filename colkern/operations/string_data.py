@@ -61,4 +61,4 @@ def as_views(array: Array) -> Array:
 
 def pattern_of(value: bytes, target: Target) -> Items:
     """The bytes of a pattern where a kernel reads them, and zeros behind them (uint8[])."""
-    return target.table([*value, *bytes(12)], np.uint8)
+    return target.table(np.frombuffer(bytearray(value) + bytes(12), np.uint8), np.uint8)

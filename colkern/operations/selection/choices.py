@@ -49,6 +49,9 @@ class _Choice:
         return expand(self.target, *self.bits, self.length).view(np.uint8)
 
 
+_NUMBERS = np.array([1, 0, *[-1] * 126], np.int64)
+"""The number of the array that a flag stands for; NumPy takes long to make an array of a list."""
+
 _Bits: TypeAlias = tuple[Buffer, int] | bool
 """A bitmap and its first bit, or the bit that all slots have."""
 
@@ -94,7 +97,7 @@ def _chosen(choice: _Choice, left: Array, right: Array) -> Array:
 @on_its_device
 def _places(choice: _Choice, left: Array, right: Array) -> Places:
     target, flags = choice.target, choice.flags
-    numbers = target.table([1, 0, *[-1] * 126], np.int64)
+    numbers = target.table(_NUMBERS, np.int64)
     offsets = target.table([], np.int32)
     if left.length != right.length:
         own = flags if right.length == 1 else 1 - flags

@@ -235,8 +235,9 @@ class CpuTarget:
 
     def address(self, array: Items) -> int:
         # A fifth of the time of `ctypes.data`, for memory that may be written to.
+        bytes_: Any = array
         if array.flags.writeable and len(array):
-            return addressof(c_char.from_buffer(array))
+            return addressof(c_char.from_buffer(bytes_))
         return int(array.ctypes.data)
 
     buffer = staticmethod(Buffer.of_items)

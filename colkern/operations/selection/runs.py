@@ -12,7 +12,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import Buffer
+from colkern.memory import Buffer, DType
 from colkern.operations.nulling import null_outside
 from colkern.operations.operands import unsigned
 from colkern.operations.patterns import compact_blocks
@@ -24,7 +24,7 @@ from colkern.operations.selection.taking import Picks, take_positions
 from colkern.operations.selection.words import take_items
 from colkern.targets import Items, Target, on_its_device, target_of
 
-_SIGNED = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+_SIGNED: dict[int, DType] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 _MANY = 4
 """From so many positions in a run on, it is quicker to go through the runs than to look each up."""

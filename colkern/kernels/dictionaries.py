@@ -509,15 +509,30 @@ def grow_table(start, stop, step, slots: In[uint64], table, shift, address, out:
 
 @kernel(sequential=True)
 def first_words(
-    start, stop, step, words: In[T], validity: Bitmap, first, table, shift, out: Out[uint64]
+    start,
+    stop,
+    step,
+    words: In[T],
+    validity: Bitmap,
+    first,
+    table,
+    shift,
+    address,
+    out: Out[uint64],
 ) -> uint64:
     """List the first slots of distinct words; returns how many slots are done, as `number_words`.
 
     In `out` are their number, 1 until a null has come, 1 until a 0 has come, the first slots, and from
-    `table` on 2^(64 - `shift`) keys, 0 for none. The range begins with slot `first` of the whole array.
+    `table` on, at `address`, 2^(64 - `shift`) keys, 0 for none. The range begins with slot `first` of the
+    whole array.
     """
     mask = ~uint64(0) >> shift
+    # Asking for a key costs as much as finding it in a cache.
+    asked = uint64(stop) if mask >> uint64(SMALL_BITS + 2) != 0 else uint64(0)
     for i in range(start, stop, step):
+        ahead = uint64(i) + uint64(AHEAD) * step
+        if ahead < asked:
+            prefetch(address + (home(uint64(words[ahead]), shift) << uint64(3)))
         shown = valid_mask(validity, i)
         key = uint64(words[i]) & shown
         place = table + home(key, shift) if key != 0 else uint64(1) + (shown & uint64(1))

@@ -103,12 +103,14 @@ def _firsts(array: Array, words: Items) -> Items:
     out[1:FIRSTS] = 1
     while True:
         table = len(out) - (1 << bits)
-        slots = (words[done:], bitmap, offset + done, done, table, 64 - bits)
+        address = target.address(out) + 8 * table
+        slots = (words[done:], bitmap, offset + done, done, table, 64 - bits, address)
         done += target.reduce(kernels.first_words, array.length - done, *slots, out)
         count = FIRSTS + int(out[0])
         if done == array.length:
             return out[FIRSTS:count].astype(np.int64)
-        bits += _CROWDED_BITS if count > done // 2 else _GROWTH_BITS
+        more = _CROWDED_BITS if count > done // 2 else _GROWTH_BITS
+        bits = min(bits + more, (4 * array.length).bit_length())
         old, out = out, target.allocate(FIRSTS + (5 << bits - 2) + 1, np.uint64)
         out[:count] = old[:count]
         keys = old[table:]

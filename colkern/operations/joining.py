@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -381,7 +381,7 @@ def _asof(
         out[order] = numbers
         return out[rows:]
 
-    def candidates(place: Items) -> tuple[Items, Items | None]:
+    def candidates(place: Items) -> tuple[Items, Any]:
         """Right rows at places of the order, and how far they are, if that counts: of none infinitely."""
         inside = (place >= 0) & (place < len(right))
         if known is not None:
@@ -389,7 +389,7 @@ def _asof(
         row = right[np.where(inside, place, 0)] if len(right) else place * 0
         if groups is not None:
             inside &= groups[row] == groups[rows:]
-        far = None
+        far: Any = None
         if tolerance is not None or strategy == "nearest":
             far = _distances(times[row], times[rows:])
         if tolerance is not None:
@@ -404,7 +404,7 @@ def _asof(
     # How many right rows there are before the first of equal rows.
     changes = word_changes(target, words, order)
     changes[:1] = True
-    less = (counts - on_right)[changes]
+    less: Items = (counts - on_right)[changes]
     after, beyond = candidates(of_left(less[np.cumsum(changes) - 1]))
     return after if strategy == "forward" else np.where(how_far <= beyond, before, after)
 

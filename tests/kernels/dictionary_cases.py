@@ -252,11 +252,11 @@ def first_words(types: dict[str, str]) -> Iterator[Case]:
             marks = [int(word not in found) for word in (None, 0)]
             after = [len(found), *marks, *firsts, *[7] * (8 - len(found)), *table]
             before = [0, 1, 1, *[7] * 8, *[0] * 32]
-            args = (words, validity, offset, 100, 11, 59)
+            args = (words, validity, offset, 100, 11, 59, 0)
             yield Case(f"{count}, {label}", count, args, (count, after), before)
     words = [5, 0, 5, 9, 0, 11, 0]
     after = [2, 1, 0, 0, 1, 7, *keys_of([5], 3)]
-    yield Case("full", 7, (words, [], 0, 0, 6, 61), (3, after), [0, 1, 1, 7, 7, 7, *[0] * 8])
+    yield Case("full", 7, (words, [], 0, 0, 6, 61, 0), (3, after), [0, 1, 1, 7, 7, 7, *[0] * 8])
 
 
 @cases_of(dictionaries.grow_keys)

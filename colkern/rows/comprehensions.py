@@ -43,7 +43,8 @@ from colkern.rows.iteration import (
     refuse_iterator,
 )
 from colkern.rows.program import Block
-from colkern.rows.statements import bind_target, stored_names
+from colkern.rows.scopes import stored_names
+from colkern.rows.statements import bind_target
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
 Take = Callable[[Value], None]
@@ -191,7 +192,8 @@ def _generated(
     more: str = "True",
 ) -> None:
     """The loops of a comprehension, whose variables are its own, those that `:=` binds apart."""
-    generators, outer = node.generators, stored_names([node])
+    generators = node.generators
+    outer = stored_names([node]) | (emitter.shared & emitter.env.keys())
     names = stored_names([generator.target for generator in generators])
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
         read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - names

@@ -34,6 +34,7 @@ from colkern.rows.program import (
     Site,
 )
 from colkern.rows.row_displays import changing_rows, rows_of
+from colkern.rows.scopes import declared_elsewhere
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 
@@ -93,6 +94,7 @@ class Emitter:
         yielded: The list of what a generator yields.
         rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
         gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
+        shared: The variables that functions within this one assign to, by `nonlocal`.
         changing: The variables that this loop assigns to.
         changing_rows: The variables of dictionaries with constant keys that are assigned other values.
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
@@ -123,6 +125,7 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
+        self.shared = declared_elsewhere(definition.body)
         self.changing_rows = changing_rows(definition.body)
         program.may_change_rows |= bool(self.changing_rows)
         if not program.changes_rows:

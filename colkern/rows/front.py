@@ -18,6 +18,7 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.forks import Lock
+from colkern.rows.scopes import give_own_names
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     if names_of.get("dict") is dict and "dict" not in _variables(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
     _place_iterators(body)
+    give_own_names(body)
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)

@@ -542,6 +542,171 @@ def test_a_nonlocal_name_is_read_but_not_assigned_to() -> None:
     assert base == 12
 
 
+def of_callback(function: Any, value: int, times: int = 2) -> int:
+    for _ in range(times):
+        value = function(value)
+    return value
+
+
+def shadowing(function: Any, value: int) -> int:
+    base = 3
+    return int(function(value)) + base
+
+
+def siblings(x: int) -> int:
+    base = 2
+
+    def scaled(y: int) -> int:
+        return y * base
+
+    def next_of(z: int) -> int:
+        return scaled(z) + 1
+
+    return next_of(x)
+
+
+def own_name(x: int) -> int:
+    base = 2
+
+    def scaled(y: int) -> int:
+        return y * base
+
+    def other(base: int) -> int:
+        return scaled(base) + 1
+
+    return other(x) + sum(scaled(base) for base in range(x)) + other(base=x)
+
+
+def own_name_beside_a_lambda(x: int) -> int:
+    base = 2
+
+    def applied(function: Any, value: int) -> int:
+        base = 10
+        return int(function(value)) + base
+
+    return applied(lambda q: q * base, x)
+
+
+def callback(x: int) -> int:
+    base = 2
+    return of_callback(lambda q: q * base, x, times=3)
+
+
+def counted_in_a_callback(x: int) -> int:
+    n = 0
+
+    def counted(q: int) -> int:
+        nonlocal n
+        n += 1
+        return q + n
+
+    return of_callback(counted, x) * 100 + n
+
+
+def expression_of(text: str) -> int:
+    """A parser of sums and products, whose functions share the place where they are."""
+    place = 0
+
+    def peek() -> str:
+        return text[place] if place < len(text) else ""
+
+    def number() -> int:
+        nonlocal place
+        value = 0
+        while peek().isdigit():
+            value = value * 10 + int(peek())
+            place += 1
+        return value
+
+    def factor() -> int:
+        nonlocal place
+        if peek() != "(":
+            return number()
+        place += 1
+        value = sum_()
+        place += 1
+        return value
+
+    def product() -> int:
+        nonlocal place
+        value = factor()
+        while peek() == "*":
+            place += 1
+            value *= factor()
+        return value
+
+    def sum_() -> int:
+        nonlocal place
+        value = product()
+        while peek() == "+":
+            place += 1
+            value += product()
+        return value
+
+    return sum_()
+
+
+def counted_beside_an_exception(text: str) -> int:
+    n = 0
+
+    def digit(character: str) -> int:
+        nonlocal n
+        n += 1
+        return int(character)
+
+    total = 0
+    for character in text:
+        try:
+            total += digit(character)
+        except ValueError:
+            total += 100 * n
+    return total + n
+
+
+def visited(text: str) -> int:
+    n, last = 0, ""
+
+    def visit(character: str) -> None:
+        def bump() -> None:
+            nonlocal n
+            n += 1
+
+        nonlocal last
+        bump()
+        last = character
+        if character == "a":
+            return
+        bump()
+
+    for character in text:
+        visit(character)
+    return n + len(last)
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        *((each, [0, 3]) for each in (siblings, own_name, own_name_beside_a_lambda, callback)),
+        (counted_in_a_callback, [3, 4]),
+        (expression_of, ["1+2*3", "(1+2)*3+4", "7", ""]),
+        (counted_beside_an_exception, ["123", "1a2", "", "zz"]),
+        (visited, ["abc", "", "aaa"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_functions_within_functions_share_variables(function: Any, values: list[Any]) -> None:
+    assert ck.udf(function)(ck.array(values)).to_pylist() == [function(each) for each in values]
+
+
+def test_a_name_that_means_something_else_where_a_callback_is_called_is_refused() -> None:
+    def scaled(x: int) -> int:
+        base = 2
+        return shadowing(lambda q: q * base, x)
+
+    with pytest.raises(ck.CompileError, match="base in a function that shadowing calls"):
+        ck.udf(scaled)(ck.array([1]))
+
+
 def of_own_dict(s: str) -> int:
     def dict(a: int) -> int:
         return a + 1

@@ -44,9 +44,27 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
             emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
             emitter.refuse(f"{place.constant!r} is not in a constant")
+    if is_table_of_functions(container.constant):
+        return function_in(emitter, container.constant, "[]", place)
     if isinstance(container.kind, Container) and container.kind.default not in ("", "ordered"):
         return _item_or_default(emitter, container, place, container.kind.default)
     return call(emitter, "[]", [readable(emitter, container), place])
+
+
+def is_table_of_functions(value: object) -> bool:
+    """Whether a constant is a dictionary or list of nothing but functions."""
+    items = value.values() if isinstance(value, dict) else value
+    return isinstance(value, dict | list | tuple) and bool(value) and all(map(k.is_function, items))  # type: ignore[call-overload, arg-type]
+
+
+def function_in(emitter: Emitter, table: Any, method: str, place: Value) -> Value:
+    """A function of a constant dictionary or list, as `[]` or `dict.get` gives it."""
+    functions = list(table.values() if isinstance(table, dict) else table)
+    kind = k.choice_of(functions)
+    numbers = list(map(kind.among.index, functions))
+    stored = dict(zip(table, numbers, strict=True)) if isinstance(table, dict) else numbers
+    entry = call(emitter, method, [stored_constant(emitter, stored, kind_of), place])
+    return replace(entry, kind=k.optional(kind) if method == "dict.get" else kind)
 
 
 def _item_or_default(emitter: Emitter, container: Value, place: Value, default: str) -> Value:
@@ -117,6 +135,8 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         is_set = isinstance(container.constant, set | frozenset)
         # A set's own order differs from process to process, and so would the source.
         items = sorted(container.constant, key=repr) if is_set else list(container.constant)
+        if isinstance(container.constant, dict) and is_table_of_functions(container.constant):
+            container = constant(set(items))
         if len(items) <= FEW or isinstance(container.constant, tuple | list):
             return _one_of(emitter, value, [constant(item) for item in items])
         return call(emitter, "in", [value, emitter.numbers(container)])
@@ -231,11 +251,6 @@ def _made_of(type_: Any, items: ast.expr) -> ast.expr:
     return ast.Call(ast.Constant(type_), [items], [])
 
 
-def is_function(value: object) -> bool:
-    """Whether a constant is a function, also one that is defined in the row function."""
-    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
-
-
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     entries: list[tuple[Value, Value]] = []
     functions: dict[Any, Any] = {}
@@ -251,7 +266,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     for key_node, item_node in zip(node.keys, node.values, strict=True):
         key = NONE if key_node is None else expression(emitter, key_node)
         value = expression(emitter, item_node)
-        if key_node is not None and key.is_constant and is_function(value.constant):
+        if key_node is not None and key.is_constant and k.is_function(value.constant):
             functions[key.constant] = value.constant
             continue
         value = emitter.numbers(value)

@@ -360,6 +360,11 @@ class Emitter:
             return value
         return literal(self, value.constant)
 
+    def as_choice(self, value: Value | None) -> Value | None:
+        """A function as one that may be another elsewhere; other values as they are."""
+        is_one = value is not None and value.is_constant and k.is_function(value.constant)
+        return self.numbers(value) if is_one else value  # type: ignore[arg-type]
+
     def converted(self, value: Value, kind: Kind) -> Value:
         """A value as one of a wider kind."""
         value = self.numbers(value)
@@ -374,6 +379,11 @@ class Emitter:
                 of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
+        if isinstance(kind, k.Choice) and isinstance(value.kind, k.Choice):
+            *rest, code = map(str, map(kind.among.index, value.kind.among))
+            for number, other in enumerate(rest):
+                code = f"{other} if {value.code} == {number} else ({code})"
+            return Value(kind, self.bind(code))
         if isinstance(kind, k.Compound):
             pairs = zip(value.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
@@ -542,6 +552,7 @@ class Emitter:
 
     def _merged(self, name: str, *sides: tuple[Block, Value | None]) -> Value:
         """A variable that has one value or the other."""
+        sides = tuple((block, self.as_choice(value)) for block, value in sides)
         kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
         kind = k.joined(*kinds)
         if kind is None:
@@ -683,6 +694,8 @@ def literal(emitter: Emitter, value: Any) -> Value:
             kinds = tuple(item.kind for item in items)
             names = tuple(getattr(value, "_fields", ()))
             return Value(k.tuple_of(kinds, names, type(value)), items=items, constant=value)
+    if k.is_function(value):
+        return Value(k.choice_of([value]), "0", constant=value)
     return stored_constant(emitter, value, kind_of)
 
 

@@ -311,7 +311,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         return Value(k.BOOL, f"({value.code} != 0)")
     if value.kind in (k.TEXT, k.BYTES):
         return Value(k.BOOL, f"({value.code}.size != 0)")
-    if value.kind in (k.DATE, k.TIME, k.DATETIME) or isinstance(value.kind, k.Aware):
+    if value.kind in (k.DATE, k.TIME, k.DATETIME) or isinstance(value.kind, k.Aware | k.Choice):
         return constant(True)
     if isinstance(value.kind, k.Container):
         length = call(emitter, "len", [value])

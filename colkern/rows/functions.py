@@ -189,7 +189,7 @@ def users_function(
 
 def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:
     """Refuse local functions as arguments of one whose names mean something else than theirs."""
-    nodes = [value.constant for value in given if isinstance(value.constant, _LOCAL)]
+    nodes = [each for each in _functions_in(given) if isinstance(each, _LOCAL)]
     names = {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
     names -= set().union(*map(own_names, nodes))
     for name in sorted(names):
@@ -239,7 +239,7 @@ def _called_within(
 
     Those that they assign to are results of the call, beside its own.
     """
-    read, assigned = _outer_names(emitter, [key, *(value.constant for value in given.values())])
+    read, assigned = _outer_names(emitter, [key, *_functions_in(given.values())])
     body = definition.body
     if assigned:
         if any(getattr(part, "finalbody", ()) for node in body for part in ast.walk(node)):
@@ -266,6 +266,13 @@ def _called_within(
     return result
 
 
+def _functions_in(values: Iterable[Value]) -> Iterator[Any]:
+    """The constants among values, and the functions that others may be."""
+    for value in values:
+        kind = value.kind.of if isinstance(value.kind, k.Optional) else value.kind
+        yield from kind.among if isinstance(kind, k.Choice) else [value.constant]
+
+
 def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str], list[str]]:
     """The variables around local functions that these, or others that they may call, read and assign to."""
     read: set[str] = set()
@@ -281,7 +288,7 @@ def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str],
         outer = (names & emitter.env.keys()) - own_names(node)
         read |= outer
         assigned |= declared_elsewhere([node]) - own_names(node)
-        waiting += [emitter.env[name].constant for name in sorted(outer)]
+        waiting += _functions_in(emitter.env[name] for name in sorted(outer))
     return sorted(read), sorted(assigned)
 
 
@@ -345,16 +352,16 @@ def _called_by(parameter: ast.arg) -> str:
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """The result for values of the function that an expression names."""
-    from colkern.rows.invocations import called
+    from colkern.rows.invocations import call_of
 
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
-    function = None if is_bound else needed(emitter, node).constant
+    function = NONE if is_bound else needed(emitter, node)
     names = [f"<argument {place}>" for place in range(len(arguments))]
     emitter.env.update(zip(names, arguments, strict=True))
-    owner = getattr(function, "__objclass__", None)
-    own_name = getattr(function, "__name__", "")
+    owner = getattr(function.constant, "__objclass__", None)
+    own_name = getattr(function.constant, "__name__", "")
 
     def call() -> ast.Call:
         loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
@@ -365,7 +372,7 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     call_node = derived(node, f"call of {len(names)}", call)
     if owner is not None or is_bound:
         return expression(emitter, call_node)
-    return called(emitter, call_node, function)
+    return call_of(emitter, call_node, function)
 
 
 def called_function(

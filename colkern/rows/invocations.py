@@ -32,7 +32,6 @@ from colkern.rows.calls import (
     replaced,
     require_changeable,
 )
-from colkern.rows.comparisons import equal
 from colkern.rows.comprehensions import (
     as_list,
     extreme,
@@ -48,7 +47,8 @@ from colkern.rows.containers import (
     combine,
     contained,
     fitting,
-    is_function,
+    function_in,
+    is_table_of_functions,
     item,
     most_common,
     readable,
@@ -117,35 +117,33 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
             if node.func.attr not in _READING:
                 emitter.refuse("a constant that changes has no compiled form")
+            if node.func.attr == "get" and is_table_of_functions(owner.constant):
+                return _function_got(emitter, node, owner.constant)
             return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
-    if isinstance(node.func, ast.Subscript):
-        functions = known_object(emitter, node.func.value)
-        if isinstance(functions, dict) and functions and all(map(is_function, functions.values())):
-            return _of_table(emitter, node, functions, needed(emitter, node.func.slice))
-    function = expression(emitter, node.func)
-    if not function.is_constant:
+    return call_of(emitter, node, needed(emitter, node.func))
+
+
+def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
+    """A call of a function that is known, or that is one of several."""
+    if function.is_constant:
+        return called(emitter, node, function.constant)
+    if not isinstance(function.kind, k.Choice):
         emitter.refuse(f"a call of {function.kind} has no compiled form")
-    return called(emitter, node, function.constant)
+    among = function.kind.among
 
-
-def _of_table(emitter: Emitter, node: ast.Call, functions: Mapping[Any, Any], key: Value) -> Value:
-    """A call of one of a constant dictionary's functions."""
-    if key.is_constant:
-        return called(emitter, node, functions[key.constant])
-
-    def choose(rest: list[Any]) -> Value:
-        if not rest:
-            emitter.fail(row_values.KEY_ERROR, "a function that is not in a table")
-            return Value(k.NEVER)
-        test = emitter.numbers(equal(emitter, key, constant(rest[0]))).code
+    def choose(number: int) -> Value:
+        if number == len(among) - 1:
+            return called(emitter, node, among[number])
         return emitter.chosen(
-            test, lambda: called(emitter, node, functions[rest[0]]), lambda: choose(rest[1:])
+            f"{function.code} == {number}",
+            lambda: called(emitter, node, among[number]),
+            lambda: choose(number + 1),
         )
 
-    return choose(list(functions))
+    return choose(0)
 
 
 def _spread(emitter: Emitter, node: ast.Call) -> ast.Call:
@@ -371,6 +369,15 @@ def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, key: Value) -> 
 
     rest = node.args[1:]
     return emitter.chosen(key.none, lambda: expression(emitter, rest[0]) if rest else NONE, there)
+
+
+def _function_got(emitter: Emitter, node: ast.Call, table: Any) -> Value:
+    """`get` of a constant dictionary of functions."""
+    key, *rest = _arguments_as_they_are(emitter, node)[0]
+    entry = function_in(emitter, table, "dict.get", emitter.plain(key))
+    if not rest:
+        return entry
+    return emitter.chosen(entry.none, lambda: rest[0], lambda: inner(entry))
 
 
 def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:

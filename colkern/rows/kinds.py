@@ -7,8 +7,9 @@ a key or a value of a dictionary, or a field of a row.
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from enum import Enum, EnumMeta, Flag
@@ -101,6 +102,27 @@ def is_enum(value: object) -> bool:
 def member_of(form: type[Enum]) -> Member:
     """The kind of an enum's members."""
     return Member("member", form=form)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of several functions that are known: a word, its number among them.
+
+    Args:
+        among: The functions.
+    """
+
+    among: tuple[Any, ...] = ()
+
+
+def choice_of(functions: Iterable[Any]) -> Choice:
+    """The kind of one of several functions."""
+    return Choice("function", among=tuple(dict.fromkeys(functions)))
+
+
+def is_function(value: object) -> bool:
+    """Whether a constant is a function, also one that is defined in the row function."""
+    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -361,6 +383,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if left.name in _NUMBERS and right.name in _NUMBERS:
         wider = max(left, right, key=lambda kind: _NUMBERS.index(kind.name))
         return replace(wider, loose=True)
+    if isinstance(left, Choice) and isinstance(right, Choice):
+        return choice_of((*left.among, *right.among))
     if isinstance(left, Compound) and isinstance(right, Compound):
         return _joined_tuple(left, right)
     if is_tuple(left) != is_tuple(right):

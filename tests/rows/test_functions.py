@@ -6,6 +6,7 @@ import ast
 import datetime
 import enum
 import math
+import operator
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -696,6 +697,67 @@ def visited(text: str) -> int:
 )
 def test_functions_within_functions_share_variables(function: Any, values: list[Any]) -> None:
     assert ck.udf(function)(ck.array(values)).to_pylist() == [function(each) for each in values]
+
+
+TABLE = {"+": operator.add, "-": operator.sub, "*": lambda a, b: a * b, "max": max, "a": min}
+STEPS = [str.upper, str.strip, str.title]
+
+
+def both_ways(function: Any, a: int, b: int) -> int:
+    return int(function(a, b) + function(b, a))
+
+
+def got(name: str, n: int) -> int | None:
+    function = TABLE.get(name)
+    if function is None:
+        return None
+    return function(n, 3)
+
+
+def passed_on(name: str, n: int) -> int:
+    if name not in TABLE:
+        return -1
+    function = TABLE[name]
+    return both_ways(function, n, 5)
+
+
+def by_default(name: str, n: int) -> int:
+    return TABLE.get(name, pow)(n, 2)
+
+
+def by_branches(name: str, n: int) -> int:
+    function = max if n > 2 else min
+    if name == "+":
+        function = lambda x, y: x * 100 + y + n  # noqa: E731
+    return function(n, 3)
+
+
+def by_place(name: str, n: int) -> str:
+    return str(STEPS[n % 3](name + " aB "))
+
+
+def of_a_local_table(name: str, n: int) -> int:
+    by = 3
+    table = {"+": lambda x: x + by, "-": lambda x: x - by}
+    function = table.get(name) or (lambda x: x * by)
+    return function(n)
+
+
+def mapped(name: str, n: int) -> list[int]:
+    return list(map(abs if name == "+" else int, [n, -n]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [got, passed_on, by_default, by_branches, by_place, of_a_local_table, mapped],
+    ids=lambda function: function.__name__,
+)
+def test_one_of_several_functions_is_chosen_by_the_row(function: Any) -> None:
+    rows = [("+", 1), ("-", 2), ("*", 3), ("max", 4), ("zz", 5), ("a", -6), ("", 0)]
+    compiled = ck.udf(function)
+    results = compiled(*(ck.array(list(column)) for column in zip(*rows, strict=True)))
+    assert results.to_pylist() == [function(*row) for row in rows]
+    assert not compiled.report().left
 
 
 def test_a_name_that_means_something_else_where_a_callback_is_called_is_refused() -> None:

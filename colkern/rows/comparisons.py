@@ -14,6 +14,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import OPERATORS, constant, folded
+from colkern.rows.library import REPLACED
 from colkern.rows.values import Value, inner, tuple_of_values
 
 
@@ -139,8 +140,13 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return constant(False)
     if k.is_deque(left.kind) != k.is_deque(right.kind):
         return constant(False)
-    if all(getattr(side.kind, "default", "") == "ordered" for side in (left, right)):
+    defaults = {getattr(side.kind, "default", "") for side in (left, right)}
+    if defaults == {"ordered"}:
         emitter.refuse("== of two OrderedDicts has no compiled form")
+    if defaults == {"count"}:
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, REPLACED["Counter.__eq__"], [left, right], {})
     return call(emitter, "==", [left, right])
 
 

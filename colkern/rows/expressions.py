@@ -21,7 +21,7 @@ from colkern.rows.calls import call
 from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
-from colkern.rows.library import remainder
+from colkern.rows.library import REPLACED, remainder
 from colkern.rows.program import Block
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
@@ -142,6 +142,12 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         written = getattr(left.kind.form, method, None)
         if isinstance(written, types.FunctionType):
             return users_function(emitter, written, [left, right], {})
+    counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
+    of_counts = REPLACED.get(f"Counter.{k.OPERATOR_METHODS.get(name)}")
+    if all(counts) and of_counts:
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, of_counts, [left, right], {})
     for side in (left, right):
         if isinstance(side.kind, k.Container) and (side.kind.default or side.kind.most):
             emitter.refuse(

@@ -42,6 +42,8 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return represented(emitter, value)
     if is_left(own := f"{value.kind.name}.__str__"):
         return left_to_python(emitter, own)
+    if value.kind.loose:
+        return emitter.left(k.TEXT, "the text of a number that may be of another type")
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
 
 

@@ -261,6 +261,10 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         if kind.name == "set" and name in COMBINED and len(node.args) == 1:
             combine(emitter, owner, needed(emitter, node.args[0]), COMBINED[name])
             return NONE
+        if kind.default == "count" and name == "elements" and not node.args:
+            if emitter.gone_over is not node:
+                refuse_iterator(emitter)
+            return users_function(emitter, REPLACED["Counter.elements"], [owner], {})
         if kind.default == "count" and name not in ("get", "copy", "pop"):
             emitter.refuse(f"Counter.{name}() has no compiled form")
 

@@ -289,6 +289,10 @@ OPERATOR_METHODS = {
     "/": "__truediv__",
     "//": "__floordiv__",
     "%": "__mod__",
+    "**": "__pow__",
+    "&": "__and__",
+    "|": "__or__",
+    "^": "__xor__",
 }
 """The special methods that a user's class may have for operators."""
 

@@ -53,8 +53,9 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
 
 def is_table_of_functions(value: object) -> bool:
     """Whether a constant is a dictionary or list of nothing but functions."""
-    items = value.values() if isinstance(value, dict) else value
-    return isinstance(value, dict | list | tuple) and bool(value) and all(map(k.is_function, items))  # type: ignore[call-overload, arg-type]
+    if not isinstance(value, dict | list | tuple):
+        return False
+    return bool(value) and all(map(k.is_function, getattr(value, "values", value.__iter__)()))
 
 
 def function_in(emitter: Emitter, table: Any, method: str, place: Value) -> Value:

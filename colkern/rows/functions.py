@@ -292,7 +292,7 @@ def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str],
     return sorted(read), sorted(assigned)
 
 
-def _with_results(body: Sequence[ast.stmt], names: Sequence[str]) -> ast.AST:
+def _with_results(body: Sequence[ast.stmt], names: Sequence[str]) -> Any:
     """The statements of a function that returns outer variables behind its result."""
 
     class Returns(ast.NodeTransformer):

@@ -16,7 +16,7 @@ from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, derived, stored_constant
-from colkern.rows.expressions import expression, iterated
+from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
@@ -27,6 +27,10 @@ from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_val
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
     """`container[place]`."""
+    from colkern.rows.functions import special
+
+    if (result := special(emitter, "__getitem__", container, place)) is not None:
+        return result
     if isinstance(container.kind, Match):
         return group(emitter, container, place)
     if isinstance(container.kind, k.Tuple) and not container.is_constant:
@@ -127,6 +131,10 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
 
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
+    from colkern.rows.functions import special
+
+    if (result := special(emitter, "__contains__", container, value)) is not None:
+        return truth(emitter, result)
     container = iterated(container)
     if value.is_constant and container.is_constant:
         return evaluated(emitter, operator.contains, container.constant, value.constant)
@@ -331,6 +339,9 @@ def new_container(
     count = 2 if name == "dict" else 1
     kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
     sites = frozenset({id(node)})
+    owners = emitter.program.owners.setdefault(id(node), [])
+    if not any(own is emitter.widened for own in owners):
+        owners.append(emitter.widened)
     kind = Container(name, items=kinds, default=default, sites=sites, most=most)
     body, more = (
         (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")

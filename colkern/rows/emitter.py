@@ -43,7 +43,15 @@ class MeetsNumPy(Exception):
 
 
 class Wider(Exception):
-    """A kind turned out too narrow: the function is to be written again."""
+    """A kind turned out too narrow: the function is to be written again.
+
+    Args:
+        widened: The kinds of that function; None for the outermost one.
+    """
+
+    def __init__(self, widened: dict[Any, Kind] | None) -> None:
+        super().__init__()
+        self.widened = widened
 
 
 class Unsettled(CompileError):
@@ -463,8 +471,13 @@ class Emitter:
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")
         if joined != has or k.origins(joined) != k.origins(has):
-            self.widened[key] = joined
-            raise Wider
+            owners = self.program.owners.get(key[0], []) if isinstance(key, tuple) else []
+            for widened in owners or [self.widened]:
+                widened[key] = k.joined(joined, widened.get(key, k.NEVER)) or joined
+            # A container that a caller made, or a function that is written already, as its callers are.
+            callers = map(self.program.settled.get, self.program.stack)
+            outer = (each for each in callers if any(each is own for own in owners))
+            raise Wider(next(outer, None) if owners else self.widened)
 
     @contextmanager
     def in_cells(self, node: ast.AST, names: Iterable[str]) -> Iterator[None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 import operator
-import types
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -136,12 +135,14 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     known = folded(function, left, right)
     if known is not None:
         return constant(_wrapped(known.constant)) if emitter.program.wraps else known
-    if isinstance(left.kind, k.Record) and (method := k.OPERATOR_METHODS.get(name)):
-        from colkern.rows.functions import users_function
+    if method := k.OPERATOR_METHODS.get(name):
+        from colkern.rows.functions import special
 
-        written = getattr(left.kind.form, method, None)
-        if isinstance(written, types.FunctionType):
-            return users_function(emitter, written, [left, right], {})
+        result = special(emitter, method, left, right)
+        if result is None and not isinstance(left.kind, k.Record):
+            result = special(emitter, method.replace("__", "__r", 1), right, left)
+        if result is not None:
+            return result
     counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
     of_counts = REPLACED.get(f"Counter.{k.OPERATOR_METHODS.get(name)}")
     if all(counts) and of_counts:
@@ -310,6 +311,11 @@ def truth(emitter: Emitter, value: Value) -> Value:
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
         return constant(True) if plain is value else truth(emitter, plain)
     if isinstance(value.kind, k.Compound):
+        from colkern.rows.functions import special
+
+        for name in ("__bool__", "__len__"):
+            if (result := special(emitter, name, value)) is not None:
+                return truth(emitter, result)
         return constant(bool(value.items) or not isinstance(value.kind, k.Tuple))
     if value.kind == k.BOOL:
         return value

@@ -97,7 +97,11 @@ def write_function(
                 emitter.leave(NONE)
             if emitter.yielded is not None and RETURN not in widened:
                 emitter.refuse("a generator that never ends has no compiled form")
-        except Wider:
+        except Wider as error:
+            is_outermost = error.widened is None and not program.stack
+            if error.widened is not widened and not is_outermost:
+                # It belongs to a function that this one is called by.
+                raise
             continue
         except Unsettled as error:
             if RETURN not in widened and error.recursion is not recursion:
@@ -185,6 +189,14 @@ def users_function(
     values = {name: _argument(value) for name, value in bound.arguments.items()}
     _require_one_meaning(emitter, definition, values.values())
     return _called_within(emitter, definition, values, function)
+
+
+def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
+    """What a special method gives that a user wrote for the class of a value; None where there is none."""
+    form = owner.kind.form if isinstance(owner.kind, k.Compound) else type(owner.constant)
+    is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
+    written = k.written_method(form, name) if is_one else None
+    return written and users_function(emitter, written, [owner, *others], {})
 
 
 def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:

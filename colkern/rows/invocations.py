@@ -32,6 +32,7 @@ from colkern.rows.calls import (
     replaced,
     require_changeable,
 )
+from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import (
     as_list,
     extreme,
@@ -70,7 +71,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.front import CACHED, is_of_standard_library, plain_function
-from colkern.rows.functions import local_function, users_function
+from colkern.rows.functions import local_function, special, users_function
 from colkern.rows.instances import has_fields, instance
 from colkern.rows.iteration import (
     VIEWS,
@@ -130,6 +131,8 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
     """A call of a function that is known, or that is one of several."""
     if function.is_constant:
         return called(emitter, node, function.constant)
+    if isinstance(function.kind, k.Record):
+        return _method_of_row(emitter, node, function, "__call__")
     if not isinstance(function.kind, k.Choice):
         emitter.refuse(f"a call of {function.kind} has no compiled form")
     among = function.kind.among
@@ -756,6 +759,8 @@ def _len(emitter: Emitter, node: ast.Call) -> Value:
         # As many values or items as keys.
         of = of.func.value  # type: ignore[attr-defined]
     value = needed(emitter, of)
+    if (result := special(emitter, "__len__", value)) is not None:
+        return result
     if value.is_constant:
         return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):
@@ -813,7 +818,7 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
         return call(emitter, name, [left, right])
     left, right = emitter.numbers(left), emitter.numbers(right)
     # Python keeps the first of equals.
-    test = call(emitter, "<" if name == "min" else ">", [right, left])
+    test = compared(emitter, ast.Lt() if name == "min" else ast.Gt(), right, left)
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
 

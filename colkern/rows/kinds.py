@@ -8,7 +8,11 @@ a key or a value of a dictionary, or a field of a row.
 from __future__ import annotations
 
 import ast
+import collections
+import dataclasses
+import inspect
 import re
+import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
@@ -280,6 +284,17 @@ def optional(of: Kind) -> Kind:
     if isinstance(of, Optional) or of == NONE:
         return of
     return Optional(f"{of} | None", of.words + 1, of=of)
+
+
+_GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses)))
+
+
+def written_method(form: type, name: str) -> types.FunctionType | None:
+    """A special method of a class that a user wrote; None of one that was made with the class."""
+    method = getattr(form, name, None)
+    code = getattr(inspect.unwrap(method), "__code__", None) if callable(method) else None
+    is_written = code is not None and code.co_filename not in _GENERATING
+    return method if is_written and isinstance(method, types.FunctionType) else None
 
 
 OPERATOR_METHODS = {

@@ -128,6 +128,20 @@ def test_a_key_that_a_dictionary_lacks_is_named() -> None:
             ck.udf(function)(column)
 
 
+def by_rules(word: str, n: int) -> str:
+    rules = [(r"^[a-z]$", "letter"), (r"^\d", "digit"), (re.compile("b+"), "b")]
+    checks = [("upper", str.isupper), ("long", lambda text: len(text) > n)]
+    known = ["a", "b"]
+    for pattern, name in rules:
+        if re.match(pattern, word):
+            return name + str(word in known)
+    return ",".join(name for name, holds in checks if holds(word))
+
+
+def test_a_list_that_loops_go_over_may_have_items_of_several_kinds() -> None:
+    checked(by_rules, [("a", 1), ("7x", 1), ("bbb", 1), ("AB", 1), ("", 0), ("xyz", 2)])
+
+
 def test_sizes_that_are_flags_are_pythons() -> None:
     checked(
         lambda word, n: f"{len(word):{n}d}",

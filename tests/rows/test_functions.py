@@ -387,12 +387,12 @@ def test_timestamps_of_each_unit_are_datetimes(unit: str) -> None:
 
 
 class Counted:
-    """A class with a `__len__` of its own, which has no compiled form."""
+    """A class with an `__index__` of its own, which has no compiled form."""
 
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def __len__(self) -> int:
+    def __index__(self) -> int:
         return 1
 
 
@@ -684,10 +684,46 @@ def visited(text: str) -> int:
     return n + len(last)
 
 
+def empty() -> list[Any]:
+    return []
+
+
+def put(values: list[Any], value: Any) -> None:
+    values.append(value)
+
+
+def count_down(n: int, values: list[Any]) -> list[Any]:
+    if n > 0:
+        values.append(n)
+        count_down(n - 1, values)
+    return values
+
+
+def size_of_empty(x: int) -> int:
+    return len(empty()) + x
+
+
+def filled_by_others(x: int) -> str:
+    mine, texts, table = empty(), [], {}
+
+    def note(key: str, value: float) -> None:
+        table[key] = value
+
+    put(mine, x)
+    put(texts, str(size_of_empty(x)))
+    note(texts[0], 1.5)
+    for each in count_down(x, []):
+        note(str(each), 2.0)
+    return f"{mine} {texts} {sorted(table.items())}"
+
+
 @pytest.mark.parametrize(
     ("function", "values"),
     [
-        *((each, [0, 3]) for each in (siblings, own_name, own_name_beside_a_lambda, callback)),
+        *(
+            (each, [0, 3])
+            for each in (siblings, own_name, own_name_beside_a_lambda, callback, filled_by_others)
+        ),
         (counted_in_a_callback, [3, 4]),
         (expression_of, ["1+2*3", "(1+2)*3+4", "7", ""]),
         (counted_beside_an_exception, ["123", "1a2", "", "zz"]),

@@ -192,8 +192,7 @@ def _generated(
     more: str = "True",
 ) -> None:
     """The loops of a comprehension, whose variables are its own, those that `:=` binds apart."""
-    generators = node.generators
-    outer = stored_names([node]) | (emitter.shared & emitter.env.keys())
+    generators, outer = node.generators, stored_names([node])
     names = stored_names([generator.target for generator in generators])
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
         read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - names

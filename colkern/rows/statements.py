@@ -346,7 +346,7 @@ def repeated(
         orelse: What follows if no `break` of the user's leaves it.
         endless: Whether it ends by a `break` of the user's alone.
     """
-    with emitter.in_cells(node, names):
+    with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
         emitter.require_sound()
         loop = Loop(len(emitter.attempts), emitter.fresh("broken") if orelse else "")
         if loop.broken:
@@ -391,7 +391,7 @@ def rounds(
     outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
     if any(not cell.unbound for cell in outer.values()):
         emitter.refuse("a loop over values of several kinds binds a variable that has a value")
-    with emitter.in_cells(node, names):
+    with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
         emitter.require_sound()
         loop = Loop(len(emitter.attempts), emitter.fresh("broken"), is_round=True)
         emitter.write(f"{loop.broken} = False")

@@ -684,6 +684,24 @@ def visited(text: str) -> int:
     return n + len(last)
 
 
+def visited_in_expressions(text: str) -> str:
+    n = 0
+
+    def visit(character: str) -> int:
+        nonlocal n
+        n += 1
+        return n if character != "b" else -n
+
+    listed = [visit(each) for each in text]
+    total = sum(map(lambda each: visit(each), text))  # noqa: C417
+    ordered = sorted(text, key=visit)
+    replaced = re.sub(r"[a-z]", lambda match: str(visit(match[0])), text)
+    is_any = any(visit(each) < 0 for each in text)
+    either = visit("x") < 0 or (visit("b") < 0 and visit("y") > 0)
+    n += visit("z")
+    return f"{listed} {total} {ordered} {replaced} {is_any} {either} {n}"
+
+
 def empty() -> list[Any]:
     return []
 
@@ -728,6 +746,7 @@ def filled_by_others(x: int) -> str:
         (expression_of, ["1+2*3", "(1+2)*3+4", "7", ""]),
         (counted_beside_an_exception, ["123", "1a2", "", "zz"]),
         (visited, ["abc", "", "aaa"]),
+        (visited_in_expressions, ["abc", "", "zbzb"]),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

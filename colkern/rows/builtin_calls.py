@@ -16,11 +16,13 @@ from typing import Any
 from colkern.rows import comprehensions
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
+from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import extreme
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, in_branches, needed, needed_arguments, truth
 from colkern.rows.folding import constant, evaluated
+from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.values import Value
 
@@ -64,6 +66,8 @@ def _len(emitter: Emitter, node: ast.Call) -> Value:
         # As many values or items as keys.
         of = of.func.value  # type: ignore[attr-defined]
     value = needed(emitter, of)
+    if (result := special(emitter, "__len__", value)) is not None:
+        return result
     if value.is_constant:
         return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):
@@ -121,7 +125,7 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
         return call(emitter, name, [left, right])
     left, right = emitter.numbers(left), emitter.numbers(right)
     # Python keeps the first of equals.
-    test = call(emitter, "<" if name == "min" else ">", [right, left])
+    test = compared(emitter, ast.Lt() if name == "min" else ast.Gt(), right, left)
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
 

@@ -299,8 +299,9 @@ class Expression:
         takes = f"({', '.join(['str', *(type(each).__name__ for each in constants)])})"
         if name == "str[]":
             fails = RULES["[]", "(str, int) -> str"].fails
-            assert fails is not None
-            return f.when(~fails(*operands), _by_rule("[]", takes, *operands))
+            is_none = fails(*operands) if fails else None
+            assert is_none is not None
+            return f.when(~is_none, _by_rule("[]", takes, *operands))
         return self._typed(_by_rule(f"str.{name}", takes, *operands), node.dtype)
 
     def _whole_part(self, node: Whole) -> Integer:

@@ -479,10 +479,11 @@ class _Writer:
                 operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
             else:
                 place, of = _item_of(term, argument)
-                item = of(place, *self._operands(argument)) if of else None
-                operands.append(
-                    Operand(f.lit(None) if item else self._as(name, argument), item=item)
-                )
+                item = None
+                if of is not None and isinstance(argument, t.Applied):
+                    item = of(place, *self._operands(argument))
+                column = self._as(name, argument) if item is None else f.lit(None)
+                operands.append(Operand(column, item=item))
         return operands
 
     def _integer(self, term: Term) -> Integer:

@@ -44,7 +44,7 @@ from colkern.spark.native import integers
 from colkern.spark.native.date_rules import instant_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor_quotient, less
-from colkern.spark.native.rule import Operand, literal, no_form
+from colkern.spark.native.rule import COMPARED, Operand, literal, no_form
 from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import part_of_split, sliced
 from colkern.spark.native.translation import spark_type_of, translated
@@ -209,7 +209,7 @@ class Expression:
 
     def _compared_integers(self, node: Fused) -> Column:
         sign = node.expression[4:-4]
-        if sign not in _SIGNS or not all(map(_is_integer, node.reads)):
+        if sign not in COMPARED or not all(map(_is_integer, node.reads)):
             raise NoTermError(f"{node.expression} of integers has no native form", 0)
         left, right = map(self._whole_number, node.operands)
         return integers.compared(sign, left, right, self._name)
@@ -322,7 +322,7 @@ class Expression:
         if len(sides) == 1:
             sides.append(f.lit(_constant_micros(arguments_of(node.details))))
         sign = SYMBOLS[name]
-        return f.coalesce(_SIGNS[sign](*sides), f.lit(sign == "!="))
+        return f.coalesce(COMPARED[sign](*sides), f.lit(sign == "!="))
 
     def _text_at(self, place: Node, texts: Sequence[Column]) -> Column:
         """The text at a place among constants: choices of places are choices of texts."""
@@ -520,10 +520,8 @@ def _range_of_fused(expression: str, operands: list[_Range]) -> _Range:
         case "{0}" | "np.floor({0})" | "np.ceil({0})" | "np.rint({0})" | "np.trunc({0})":
             return _Range(first.low - 1, first.high + 1, expression != "{0}" or is_whole)
         case "{0} + {1}" | "{0} - {1}" | "{0} * {1}":
-            operate = {"+": operator.add, "-": operator.sub, "*": operator.mul}[expression[4]]
-            ends = [operate(x, y) for x in first[:2] for y in last[:2]]
-            if all(map(math.isfinite, ends)):
-                return _Range(min(ends), max(ends), is_whole)
+            if all(map(math.isfinite, (*first[:2], *last[:2]))):
+                return _Range(*integers.bounds_of(expression[4], first[:2], last[:2]), is_whole)
     return _Range()
 
 
@@ -552,15 +550,6 @@ def _by_rule(name: str, parameters: str, *operands: Operand | None) -> Column:
             return value
     raise NoTermError(f"{name}{parameters} has no native form", 0)
 
-
-_SIGNS: dict[str, Callable[[Column, Column], Column]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 _CHOICES: dict[str, Callable[..., Column]] = {
     "{1} if {0} else {2}": lambda test, x, y: f.when(test, x).otherwise(y),
@@ -642,7 +631,7 @@ def _entry(text: Column, *entries: tuple[str, str | float]) -> Column:
 
 
 def _compared_texts(sign: str) -> Callable[[Column, Column], Column]:
-    compare = _SIGNS[sign]
+    compare = COMPARED[sign]
     return lambda x, y: f.coalesce(compare(x, y), f.lit(sign == "!="))
 
 

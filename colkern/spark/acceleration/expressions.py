@@ -91,8 +91,8 @@ class Expression:
         type_ = returns.simpleString()
         if isinstance(node, Whole) and isinstance(node.function, RowFunction):
             return self._rows(node, node.function, type_)
-        if node.dtype == OTHER and type_ == "date":
-            return self._day(node)
+        if node.dtype == OTHER and type_ in ("date", "timestamp"):
+            return self._time(node, type_)
         if isinstance(node, Whole) and node.dtype == OTHER and node.name in _ITEMS:
             return self._part_of_text(node)
         value = self._value(node)
@@ -428,15 +428,37 @@ class Expression:
         """A column of dates or timestamps, and which it is of."""
         if isinstance(node, Whole) and node.name == "pandas.to_datetime" and node.details == ALONE:
             (node,) = node.operands
+        if isinstance(node, Whole) and node.name in ("`add`", "`sub`") and len(node.operands) == 1:
+            return self._shifted(node)
         if not isinstance(node, Input) or self._kinds[node.position] not in ("date", "timestamp"):
             raise NoTermError("times that are computed have no native form", 0)
         return self._kinds[node.position], self._columns[node.position]
 
-    def _day(self, node: Node) -> Column:
-        """Results that are dates."""
-        if isinstance(node, Whole) and node.name == "Series.dt.date":
-            return self._moment(node.operands[0])[1].cast("date")
-        raise NoTermError("dates that are computed have no native form", 0)
+    def _shifted(self, node: Whole) -> tuple[str, Column]:
+        """Times a constant duration later or earlier: of dates, whole days."""
+        kind, moment = self._moment(node.operands[0])
+        match arguments_of(node.details):
+            case [datetime.timedelta() as given]:
+                by = pd.Timedelta(given) if node.name == "`add`" else -pd.Timedelta(given)
+                (days, rest), micros = divmod(by, pd.Timedelta(days=1)), by.as_unit("ns").value
+                if kind == "date" and not rest:
+                    return kind, f.date_add(moment, days)
+                if kind == "timestamp" and micros % 1000 == 0:
+                    shifted = f.unix_micros(moment) + f.lit(micros // 1000)
+                    message = f"{self._name}: a timestamp is {BEYOND}"
+                    error = f.raise_error(f.lit(message)).cast("bigint")
+                    is_beyond = f.abs(shifted) > _MOST_MICROS
+                    return kind, f.timestamp_micros(f.when(is_beyond, error).otherwise(shifted))
+        raise NoTermError(no_form(node.name), 0)
+
+    def _time(self, node: Node, returns: str) -> Column:
+        """Results that are dates or timestamps."""
+        if isinstance(node, Whole) and node.name == "Series.dt.date" and returns == "date":
+            (node,) = node.operands
+        kind, moment = self._moment(node)
+        if kind != returns == "timestamp":
+            raise NoTermError("dates as timestamps have no native form", 0)
+        return moment.cast(returns)
 
 
 _ARGUMENTS: dict[str, tuple[s.DataType, tuple[object] | None]] = {

@@ -261,7 +261,9 @@ class Expression:
             constants = node.details if name in QUICK else arguments_of(node.details)
             return self._of_text(name.removeprefix("Series.str."), node, constants)
         if name == "isin" and node.operands[0].dtype == FLOAT:
-            numbers = [float(repr_) for repr_ in map(str, node.details)]
+            if bool in map(type, node.details):
+                raise NoTermError("isin of booleans has no native form", 0)
+            numbers = (_constant(value, FLOAT) for value in node.details)
             # With zeros of one sign.
             return _is_among(self._read(node.operands[0], FLOAT) + f.lit(0.0), *numbers)
         if name.strip("`") in COMPARISONS and node.dtype == BOOL:
@@ -640,7 +642,7 @@ _BY_CONSTANT: dict[str, Callable[[Column, float], Column | None]] = {
 _OF_BOOLEANS: dict[str, Callable[..., Column]] = {"not {0}": lambda x: ~x}
 
 
-def _is_among(column: Column, *values: str | float) -> Column:
+def _is_among(column: Column, *values: object) -> Column:
     return f.coalesce(column.isin(*values), f.lit(False)) if values else f.lit(False)
 
 

@@ -97,7 +97,6 @@ def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
     raise UnsupportedError(f"columns of {type_} are not compiled")
 
 
-@functools.cache
 def gives_what_str_gives(name: str, *constants: object) -> bool:
     """Whether a method of `Series.str` gives for extreme texts what the method of `str` gives."""
     if name == "str[]":

@@ -486,9 +486,6 @@ _BOUNDS = {
 
 _PLACES = r"\{1\} if \{0\} else \{2\} \+ (\d+)"
 
-_MOST_DAYS = 3_652_059
-"""The days of the years from 1 to 9999."""
-
 _MOST_MICROS = ((1 << 63) - 1) // 1000
 """The microseconds, before and after 1970, that are counted in nanoseconds."""
 
@@ -517,12 +514,10 @@ def _range(node: Node) -> _Range:
             return _Range(value, value, value == int(value))
         case Fused():
             return _range_of_fused(node.expression, [_range(each) for each in node.operands])
-        case Whole(name="len" | "Series.str.find" | "Series.str.rfind"):
-            return _Range(-1, (1 << 31) - 1, True)
         case Whole(name="mod", operands=(_, Constant(value=int() | float() as by))) if by > 0:
             return _Range(0, by, _range(node.operands[0]).is_whole and by == int(by))
-        case Whole() if node.name.rpartition(".")[2] in (*_PARTS, "days"):
-            return _Range(-_MOST_DAYS, _MOST_DAYS, True)
+        case Whole() if bounds := integers.BOUNDS.get(node.name.rpartition(".")[2]):
+            return _Range(*bounds, True)
     return _Range()
 
 

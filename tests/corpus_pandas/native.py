@@ -247,6 +247,11 @@ def user(email: pd.Series) -> pd.Series:
 
 
 @case("string", code="code")
+def number(code: pd.Series) -> pd.Series:
+    return code.str.split("-").str[1]
+
+
+@case("string", code="code")
 def kind(code: pd.Series) -> pd.Series:
     return code.str.split("-").str[-1]
 

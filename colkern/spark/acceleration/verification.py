@@ -61,6 +61,8 @@ _TEXTS = [
     *("", " ", "a", "A", "abc xyz", " \t padded \n", "x" * 300),
     *("ß", "İstanbul", "ŉ", "ﬁ", "é", "e\u0301", "Ω", "ς", "日本", "😀", "\u0345"),
     *("a\0", "\0", "\u00a0x\u2003", "\x1cx\x1f", "\u200bx"),
+    # Some parts of which by any separator.
+    "a-b-c_d_e,f,g;h;i:j:k/l/m.n.o|p|q@r@s=t=u",
 ]
 
 

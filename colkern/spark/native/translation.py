@@ -22,7 +22,7 @@ from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
-from colkern.spark.native.rule import no_form
+from colkern.spark.native.rule import LEAST, MOST, no_form
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
 LONGEST = 12_000
@@ -472,7 +472,7 @@ class _Writer:
             elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
                 # Null where a dividend leaves 64 bits: its decimal is divided beside it.
                 number = self._integer(argument)
-                ends = max(number.low, integers.LEAST), min(number.high, integers.MOST)
+                ends = max(number.low, LEAST), min(number.high, MOST)
                 operands.append(Operand(number.column, bounds=ends))
             elif name == "int":
                 number = self._integer(argument)

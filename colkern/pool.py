@@ -85,7 +85,7 @@ class Pool:
                 continue  # Another thread was faster.
             if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY:
                 array, memory, start, bytes_ = block
-                if array.dtype is not dtype or len(array) != count:
+                if array.dtype is not dtype or array.shape != (count,):
                     array = np.ndarray(count, dtype, memory, start)
                     block = array, memory, start, bytes_
                 # From here on it is in use, also for other threads: `array` refers to it.

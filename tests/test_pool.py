@@ -70,6 +70,12 @@ def test_an_array_is_of_the_type_and_size_asked_for() -> None:
     assert pool.kept() < 2 * 8 * 1024
 
 
+def test_an_array_that_was_given_another_shape_is_not_used_again() -> None:
+    pool = Pool(MOST)
+    pool.array(LEAST, np.dtype(np.uint8), LEAST).shape = (LEAST, 1)
+    assert pool.array(LEAST, np.dtype(np.uint8), LEAST).shape == (LEAST,)
+
+
 def test_a_buffer_keeps_its_block() -> None:
     array = allocate_for_overwrite(LEAST, np.uint8)
     array[:] = 5

@@ -301,7 +301,8 @@ def join_asof(
         right_suffix: What is added to the names of right columns that left ones have.
 
     Raises:
-        ValueError: If there is no such strategy, or not as many columns on both sides.
+        ValueError: If there is no such strategy, or not as many columns on both sides, or the tolerance is
+            negative, NaT, or of months.
         KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
     """
     if strategy not in ("backward", "forward", "nearest"):
@@ -324,6 +325,8 @@ def join_asof(
         raise UnsupportedError(f"on: no distances of the values of {time.type}; cast it to numbers")
     if isinstance(tolerance, timedelta | np.timedelta64):
         tolerance = _in_units(tolerance, time.type.storage)
+    if tolerance is not None and tolerance < 0:
+        raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
     keys, groups = [(time, False)], None
     if own:
         groups = key_groups(sides.columns[:-1]).numbers
@@ -343,12 +346,19 @@ def join_asof(
 
 def _in_units(duration: timedelta | np.timedelta64, type_: s.DataType) -> int:
     """How many whole units of a type of times a duration has."""
+    from colkern.builders.fixed import NANOS, scalar_nanos, timedelta_nanos
+
     if not isinstance(type_, TIMES):
         raise TypeError(
             f"tolerance: expected a number, as the column has {type_}, got {duration!r}"
         )
-    unit = "D" if type_ == s.date32() else type_.unit
-    return int(np.timedelta64(duration).astype(f"m8[{unit}]").astype(np.int64))
+    if isinstance(duration, timedelta):
+        nanoseconds = timedelta_nanos(duration)
+    elif np.isnat(duration):
+        raise ValueError("tolerance: NaT is no duration")
+    else:
+        nanoseconds = scalar_nanos(duration)
+    return nanoseconds // NANOS["D" if type_ == s.date32() else type_.unit]
 
 
 @on_its_device
@@ -393,7 +403,7 @@ def _asof(
         if tolerance is not None or strategy == "nearest":
             far = _distances(times[row], times[rows:])
         if tolerance is not None:
-            inside &= far <= tolerance
+            inside &= far <= float(tolerance)
         found = np.where(inside, row, np.uint64(kernels.NO_MATCH))
         return found, None if far is None else np.where(inside, far, np.inf)
 

@@ -197,6 +197,10 @@ class Emitter:
         # A variable that no user's is has a name that none could have.
         return f"{stem if stem.isidentifier() else 't'}_{self._names}"
 
+    def keep_names(self, count: int) -> None:
+        """Leave the names with so many first numbers to the parts of parameters."""
+        self._names = count
+
     def bind(self, code: str, stem: str = "t") -> str:
         """A name for what an expression computes, now; names and numbers stand for themselves."""
         if code.isidentifier() or _is_number(code):

@@ -83,6 +83,7 @@ def write_function(
                 parts = [f"{argument}_{part}" for part in range(len(zeros(value.kind)))]
                 emitter.env[argument] = of_parts(value.kind, tuple(parts))
                 names += parts
+        emitter.keep_names(len(names))
         if recursion.kind is not None:
             names.append(DEPTH)
             emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "calls of itself")

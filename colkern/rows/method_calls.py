@@ -288,12 +288,14 @@ def _with_default(
     key, default = arguments
     if name == "get" and default.constant == ():
         return as_tuple(_with_lists(emitter, owner, key))
-    entry = call(emitter, "dict.get", [owner, key])
-    there = inner(entry)
+    key = emitter.numbers(key)
+    # Not by what `get` gives: None may be there.
     return emitter.chosen(
-        entry.none,
+        emitter.numbers(contained(emitter, key, owner)).code,
+        lambda: (
+            item(emitter, owner, key) if name == "get" else call(emitter, "dict.pop", [owner, key])
+        ),
         lambda: default,
-        lambda: there if name == "get" else call(emitter, "dict.pop", [owner, key]),
     )
 
 

@@ -31,6 +31,40 @@ def checked(
 WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]
 
 
+def test_parameters_may_have_the_names_of_generated_variables() -> None:
+    def total(t: float | None, code: float | None, chosen: float | None) -> float:
+        doubled = (chosen or 0.5) * 2.0 + 1.0
+        product = doubled * doubled
+        known = t if t is not None else product
+        chosen = known + doubled
+        return known + (code if code is not None else chosen) + chosen
+
+    checked(total, [(1.0, 2.0, 3.0), (None, 2.0, 4.0), (5.0, None, None), (None, None, 7.0)])
+
+
+def test_the_extreme_of_what_is_spread_is_that_of_arguments() -> None:
+    def largest(text: str, least: int) -> int:
+        return max(*[len(word) for word in text.split()], least)
+
+    compiled = ck.udf(largest)
+    assert compiled(ck.array(["ab c", "abc"]), ck.array([0, 9])).to_pylist() == [2, 9]
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        compiled(ck.array([""]), ck.array([0]))
+
+
+TABLE = {"abc": None, "": "e"}
+
+
+def test_none_in_a_dictionary_is_not_the_default_of_get() -> None:
+    def got(key: str, other: str | None) -> str | None:
+        own: dict[str, int | None] = {"abc": None, "": 1}
+        kept = own.get(key, 2)
+        found = TABLE.get(key, "x")
+        return f"{kept} {found} {own.pop(key, 3)} {other and TABLE.get(other, 'z')}"
+
+    checked(got, [("abc", None), ("", "abc"), ("q", "q")])
+
+
 # Formats
 
 

@@ -167,7 +167,7 @@ def _in_units(nanoseconds: int, unit: str, value: object) -> int:
 
 
 def scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
-    """The nanoseconds of NumPy's time or duration; raises `ValueError` for one of months or without a unit."""
+    """The nanoseconds of NumPy's time or duration; `ValueError` for one of months or without a unit."""
     unit, step = np.datetime_data(value.dtype)
     if unit in ("Y", "M") and isinstance(value, np.datetime64):
         return scalar_nanos(value.astype("M8[D]"))

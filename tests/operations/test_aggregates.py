@@ -25,6 +25,7 @@ from colkern.cuda import stand_in
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take
+from colkern.operations.aggregates import functions
 from colkern.operations.moving import to_device
 
 NUMBERS = [
@@ -156,6 +157,26 @@ def test_booleans(count: int, share: float) -> None:
 def test_any_and_all_are_kleene_logic() -> None:
     for values in ([True, None], [False, None], [None], [], [True], [False], [True, False, None]):
         agree(pa.array(values, pa.bool_()), "any", "all")
+
+
+@pytest.mark.parametrize("encode", [lambda a: a, ops.dictionary_encode, ops.run_end_encode])
+def test_any_and_all_look_at_parts_until_one_decides(
+    encode: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(functions, "_PART", 8)
+    rng = np.random.default_rng(1)
+    parts = itertools.product((7, 8, 9, 16, 30), (0, 7, 8, 20, 29), (False, True))
+    for length, place, common in parts:
+        values = np.arange(-3, length) == place
+        for mask in (None, rng.random(length + 3) < 0.3, np.ones(length + 3, bool)):
+            whole = pa.array(values ^ common, mask=mask)
+            peer = whole.slice(3)
+            for array in (encode(from_pyarrow(peer)), encode(from_pyarrow(whole)).slice(3)):
+                for name, least in itertools.product(("any", "all"), (0, 1, 9)):
+                    for skip in (False, True):
+                        options = {"skip_nulls": skip, "min_count": least}
+                        expected = getattr(pc, name)(peer, **options).as_py()
+                        assert getattr(ops, name)(array, **options) is expected
 
 
 def test_any_is_of_booleans() -> None:

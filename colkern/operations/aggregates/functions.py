@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import BINARY, TEXT
+from colkern.memory import HOST
 from colkern.operations.aggregates.encodings import (
     COUNT_VALID,
     decoded,
@@ -162,6 +163,9 @@ def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dic
     return {"min": least, "max": greatest}
 
 
+_PART = 1 << 22
+"""So many booleans in host memory are looked at before further ones: one of them may decide."""
+
 _ORDERED_BY_BYTES = (*TEXT, *BINARY, s.FixedSizeBinary)
 
 
@@ -210,10 +214,18 @@ def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> 
     require_valid(array)
     if not isinstance(value_type(array), s.Bool):
         raise TypeError(f"array: expected booleans, got {array.type}")
-    valid = COUNT_VALID[array.layout.kind](array)
-    if valid < min_count:
-        return None
-    true = sum_of_values(array, "sum")(array)
-    if (true if deciding else valid - true) > 0:
-        return deciding
-    return not deciding if skip_nulls or valid == array.length else None
+    add, count_valid = sum_of_values(array, "sum"), COUNT_VALID[array.layout.kind]
+    valid = begin = 0
+    while begin < array.length:
+        part = array
+        if array.length > _PART and array.device == HOST:
+            part = array.slice(begin, _PART)
+        here = count_valid(part)
+        valid += here
+        true = add(part)
+        if (true if deciding else here - true) > 0:
+            known = valid >= min_count or count_valid(array) >= min_count
+            return deciding if known else None
+        begin += part.length
+    is_known = valid >= min_count and (skip_nulls or valid == array.length)
+    return not deciding if is_known else None

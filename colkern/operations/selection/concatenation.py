@@ -466,10 +466,10 @@ def _memory(array: Array) -> tuple[object, ...]:
         array.offset,
         array.length,
         _places(array.buffers),
-        tuple(_memory(child) for child in array.children),
+        tuple(map(_memory, array.children)),
         None if array.dictionary is None else _memory(array.dictionary),
     )
 
 
 def _places(buffers: Sequence[Buffer | None]) -> _Places:
-    return tuple(None if b is None else (b.address, b.size) for b in buffers)
+    return tuple([None if b is None else (b.address, b.size) for b in buffers])

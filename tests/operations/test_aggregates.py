@@ -25,7 +25,6 @@ from colkern.cuda import stand_in
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.memory import Buffer
 from colkern.operations import cast, nulls, take
-from colkern.operations.aggregates import functions
 from colkern.operations.moving import to_device
 
 NUMBERS = [
@@ -160,10 +159,7 @@ def test_any_and_all_are_kleene_logic() -> None:
 
 
 @pytest.mark.parametrize("encode", [lambda a: a, ops.dictionary_encode, ops.run_end_encode])
-def test_any_and_all_look_at_parts_until_one_decides(
-    encode: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(functions, "_PART", 8)
+def test_one_value_decides_any_and_all(encode: Any) -> None:
     rng = np.random.default_rng(1)
     parts = itertools.product((7, 8, 9, 16, 30), (0, 7, 8, 20, 29), (False, True))
     for length, place, common in parts:
@@ -177,6 +173,16 @@ def test_any_and_all_look_at_parts_until_one_decides(
                         options = {"skip_nulls": skip, "min_count": least}
                         expected = getattr(pc, name)(peer, **options).as_py()
                         assert getattr(ops, name)(array, **options) is expected
+
+
+def test_any_and_all_of_a_device() -> None:
+    values = [True, None, False] * 3000
+    with stand_in.installed():
+        for part in (slice(None), slice(0, 2), slice(2, 3), slice(1, 2)):
+            peer = pa.array(values[part], pa.bool_())
+            array = to_device(from_pyarrow(peer))
+            assert ops.any(array) is pc.any(peer).as_py()
+            assert ops.all(array, skip_nulls=False) is pc.all(peer, skip_nulls=False).as_py()
 
 
 def test_any_is_of_booleans() -> None:

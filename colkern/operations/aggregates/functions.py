@@ -11,7 +11,6 @@ from typing import Any, Literal, get_args
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import BINARY, TEXT
-from colkern.memory import HOST
 from colkern.operations.aggregates.encodings import (
     COUNT_VALID,
     decoded,
@@ -20,7 +19,7 @@ from colkern.operations.aggregates.encodings import (
     value_type,
 )
 from colkern.operations.aggregates.extremes import both_extremes, extreme
-from colkern.operations.aggregates.sums import SUMS, decimal_mean, sum_of_values, whole_sum
+from colkern.operations.aggregates.sums import SUMS, decimal_mean, holds, sum_of_values, whole_sum
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.position_checks import require_valid
 
@@ -163,9 +162,6 @@ def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dic
     return {"min": least, "max": greatest}
 
 
-_PART = 1 << 22
-"""So many booleans in host memory are looked at before further ones: one of them may decide."""
-
 _ORDERED_BY_BYTES = (*TEXT, *BINARY, s.FixedSizeBinary)
 
 
@@ -214,18 +210,12 @@ def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> 
     require_valid(array)
     if not isinstance(value_type(array), s.Bool):
         raise TypeError(f"array: expected booleans, got {array.type}")
-    add, count_valid = sum_of_values(array, "sum"), COUNT_VALID[array.layout.kind]
-    valid = begin = 0
-    while begin < array.length:
-        part = array
-        if array.length > _PART and array.device == HOST:
-            part = array.slice(begin, _PART)
-        here = count_valid(part)
-        valid += here
-        true = add(part)
-        if (true if deciding else here - true) > 0:
-            known = valid >= min_count or count_valid(array) >= min_count
-            return deciding if known else None
-        begin += part.length
-    is_known = valid >= min_count and (skip_nulls or valid == array.length)
-    return not deciding if is_known else None
+    decides = holds(array, deciding)
+    if decides and min_count <= 1:
+        return deciding
+    valid = COUNT_VALID[array.layout.kind](array)
+    if valid < min_count:
+        return None
+    if decides:
+        return deciding
+    return not deciding if skip_nulls or valid == array.length else None

@@ -250,6 +250,11 @@ def test_numpy_arrays_are_read_as_pyarrow_reads_them(values: np.ndarray[Any, Any
     assert ours.type == type_of(theirs.type)
 
 
+@pytest.mark.parametrize("name", ["int8", "uint16", "int64", "uint64", "float16", "float64"])
+def test_numbers_of_numpy_have_the_one_object_of_their_type(name: str) -> None:
+    assert array(np.zeros(2, name)).type is getattr(s, name)()
+
+
 def test_masked_values_are_nulls() -> None:
     assert array(np.ma.masked_array([1, 2], [True, False])).to_pylist() == [None, 2]
 

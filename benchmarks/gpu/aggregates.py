@@ -75,6 +75,10 @@ streaming(kernels.least_key, least_key, each=INTEGERS)
 streaming(kernels.extremes, extremes, each=INTEGERS)
 streaming(kernels.sum_words, sum_words, each={"64 bits": 1, "128 bits": 2})
 streaming(kernels.least_word, least_word, label="128 bits")
+streaming(
+    kernels.has_bit,
+    lambda d: (d.n // 64, d.repeated([0], "u1", d.n // 8), 0, d.none, 0, 0, d.n),
+)
 streaming(kernels.count_common_bits, lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n))
 other(
     kernels.mark_used,

@@ -117,7 +117,7 @@ def merged(d: Data) -> tuple[Any, ...]:
 def list_merged(d: Data) -> tuple[Any, ...]:
     blocks, left, right, out = merged(d)
     starts = d.scan(d.computed(run_merging.count_merged, blocks, left, right, out))
-    return blocks, left, right, starts, d.out("i8", d.last(starts))
+    return blocks, left, right, 0, 0, starts, d.out("i8", 3 * (d.last(starts) + 1))
 
 
 streaming(kernels.run_of_each, run_of_each, each=RUNS)

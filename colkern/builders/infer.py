@@ -199,14 +199,18 @@ _RULES: dict[type, _Rule] = {
 }
 
 
+_KINDS = {"i": "int", "u": "uint", "f": "float"}
+
+
 def from_dtype(dtype: np.dtype[Any]) -> s.DataType:
     """The type of a NumPy dtype; raises `TypeError` if Arrow has no such type."""
     if dtype.kind == "b":
         return s.bool_()
-    if dtype.kind in "iu":
-        return s.Int(dtype.itemsize * 8, dtype.kind == "i")
-    if dtype.kind == "f" and dtype.itemsize <= 8:
-        return s.FloatingPoint(dtype.itemsize * 8)
+    number = _KINDS.get(dtype.kind)
+    if number is not None and dtype.itemsize <= 8:
+        # The one object of that type: arrays of one type are compared by it first.
+        type_: s.DataType = getattr(s, f"{number}{8 * dtype.itemsize}")()
+        return type_
     if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None:
         return s.fixed_size_binary(dtype.itemsize)
     if dtype.kind in "mM":

@@ -75,7 +75,7 @@ _PAST_CACHES = 1 << 25
 _LINE = 64
 """The bytes that are copied past the caches at once."""
 
-_FEW = 64
+_FEW = 160
 """Fewer numbers are summed by Python."""
 
 _WORTH_THREADS = 2 * GRAIN

@@ -14,7 +14,14 @@ from typing import NamedTuple
 from numpy import float64, int32, int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, I, In, Out, R, RunSpan, T
-from colkern.kernels.bitmaps import bit_at, is_valid, whole_word, whole_word_from, word_of
+from colkern.kernels.bitmaps import (
+    bit_at,
+    is_valid,
+    lowest_bits,
+    whole_word,
+    whole_word_from,
+    word_of,
+)
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, multiply, popcount
 from colkern.kernels.words import bits_of_next, bits_of_slots
@@ -351,6 +358,33 @@ def count_common_bits(start, stop, step, left: Bitmap, right: Bitmap, length) ->
         both = word_of(left, w, length) & word_of(right, w, length)
         total += uint64(popcount(both))
     return total
+
+
+@kernel(combine="max")
+def has_bit(start, stop, step, bits: Bitmap, validity: Bitmap, flip, length) -> uint64:
+    """1 if the bit of a valid slot is set, or not set if `flip` is 1; else 0. The range is over words.
+
+    It ends soon after the first one. Words are looked at by blocks, which cost one branch each.
+    """
+    turn = -int64(flip)
+    seen = uint64(0)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while seen == 0 and w + uint64(63) * step < whole:
+        if len(validity.bits) == 0:
+            for k in range(uint64(0), uint64(64)):
+                seen |= whole_word(bits, w + uint64(k) * step) ^ uint64(turn)
+        else:
+            for k in range(uint64(0), uint64(64)):
+                word = whole_word(bits, w + uint64(k) * step) ^ uint64(turn)
+                seen |= word & whole_word(validity, w + uint64(k) * step)
+        w += uint64(64) * step
+    while seen == 0 and w < stop:
+        count = min(length - (w << uint64(6)), uint64(64))
+        word = (word_of(bits, w, length) ^ uint64(turn)) & lowest_bits(count)
+        seen = word & bits_of_next(validity, w << uint64(6), count)
+        w += uint64(step)
+    return uint64(seen != 0)
 
 
 @kernel(I="i1 i2 i4 i8 u1 u2 u4 u8")

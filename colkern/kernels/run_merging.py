@@ -54,21 +54,43 @@ def count_merged(start, stop, step, left: In[R], right: In[R], out: Out[int64]):
 
 
 @kernel()
-def list_merged(start, stop, step, left: In[R], right: In[R], starts: In[int64], out: Out[int64]):
-    """out[starts[b] : starts[b + 1]] = the ends of block b that `count_merged` counts."""
+def list_merged(
+    start,
+    stop,
+    step,
+    left: In[R],
+    right: In[R],
+    left_first,
+    right_first,
+    starts: In[int64],
+    out: Out[int64],
+):
+    """The first third of `out` = 0, then the ends that `count_merged` counts, those of block b from place
+    1 + starts[b] on. The others = the run of the left, and of the right, that holds such a slot.
+
+    Runs are numbered from `left_first` and from `right_first` on.
+    """
+    second = uint64(len(out)) // uint64(3)
+    third = second << uint64(1)
     every = uint64(len(left)) + uint64(len(right))
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(BLOCK_BITS)
+        if begin == 0:
+            out[0], out[second], out[third] = int64(0), int64(left_first), int64(right_first)
         i = ends_of_left(left, right, begin)
         j = begin - i
-        place = uint64(starts[b])
+        place = uint64(starts[b]) + uint64(1)
         for _ in range(begin, min(begin + uint64(1 << BLOCK_BITS), every)):
             if i < uint64(len(left)) and left[i] <= right[j]:
-                if left[i] != right[j]:
-                    out[place] = int64(left[i])
-                    place += uint64(1)
+                end = left[i]
+                counts = end != right[j]
                 i += uint64(1)
             else:
-                out[place] = int64(right[j])
-                place += uint64(1)
+                end = right[j]
+                counts = True
                 j += uint64(1)
+            if counts:
+                out[place] = int64(end)
+                out[second + place] = int64(left_first + i)
+                out[third + place] = int64(right_first + j)
+                place += uint64(1)

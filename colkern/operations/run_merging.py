@@ -10,7 +10,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import run_merging, runs
 from colkern.layouts import Role
-from colkern.operations.run_search import own_runs, runs_at
+from colkern.operations.run_search import own_runs
 from colkern.targets import Items, target_of
 
 
@@ -27,34 +27,30 @@ def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
     if left.length == 0:
         none = target.output(0, np.int64)
         return none, none, none
-    ends = [_own_ends(array) for array in (left, right)]
+    firsts, ends = zip(*map(_own_ends, (left, right)), strict=True)
     if ends[0].dtype != ends[1].dtype:
-        ends = [items.astype(np.int64) for items in ends]
+        ends = tuple([items.astype(np.int64) for items in ends])
     block = 1 << run_merging.BLOCK_BITS
     counts = target.output(-(-(len(ends[0]) + len(ends[1])) // block), np.int64)
     target.map(run_merging.count_merged, len(counts), *ends, counts)
     places = target.scan(counts, np.int64)
     # A run begins at 0, and wherever one ends but the last.
-    merged = target.output(target.item(places, len(counts)) + 1, np.int64)
-    merged[:1] = 0
-    target.map(run_merging.list_merged, len(counts), *ends, places, merged[1:])
-    starts = merged[:-1]
-    return (
-        starts,
-        runs_at(left, starts),
-        runs_at(right, starts),
-    )
+    size = target.item(places, len(counts)) + 1
+    merged = target.output(3 * size, np.int64)
+    args = (*ends, *firsts, places, merged)
+    target.map(run_merging.list_merged, len(counts), *args)
+    return merged[: size - 1], merged[size : 2 * size - 1], merged[2 * size : -1]
 
 
-def _own_ends(array: Array) -> Items:
-    """The ends of the runs of the array's own slots, counted from its first slot."""
+def _own_ends(array: Array) -> tuple[int, Items]:
+    """The first run of the array's own slots, and the ends of all of these, from its first slot on."""
     target = target_of(array.device)
     first, count = own_runs(array)
     ends = array.children[0].items(Role.DATA)
     if array.offset == 0 and count == len(ends) and target.item(ends, -1) == array.length:
-        return ends
+        return 0, ends
     ends = ends[first : first + count]
     out = target.output(count, ends.dtype)
     last = array.offset + array.length
     target.map(runs.rebase_run_ends, count, ends, array.offset, last, 0, out)
-    return out
+    return first, out

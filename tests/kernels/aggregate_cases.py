@@ -188,6 +188,23 @@ def count_common_bits(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{count} from {left_offset} and {right_offset}", words, args, both)
 
 
+@cases_of(aggregates.has_bit)
+def has_bit(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("has")
+    for count in (0, 65, 64 * 65 + 1):
+        for place in (None, count - 1):
+            for flip in (False, True):
+                for offset, label, bytes_, first, valid in (
+                    (offset, *validity) for offset in (0, 3) for validity in validities(rng, count)
+                ):
+                    bits = [(slot == place) != flip for slot in range(count)]
+                    source = bitmap(bits, offset, rng)
+                    args = (source, offset, bytes_, first, int(flip), count)
+                    expected = place is not None and 0 <= place < count and valid[place]
+                    label = f"{count}, {place}, {flip} from {offset}, {label}"
+                    yield Case(label, -(-count // 64), args, int(expected))
+
+
 @cases_of(aggregates.mark_used)
 def mark_used(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("used")

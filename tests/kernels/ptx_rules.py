@@ -43,6 +43,7 @@ NARROW = {
         "filter_pairs",
         "filter_values",
         "first_hidden_length",
+        "has_bit",
         "hash_floats",
         "hash_integers",
         "join_bits",

@@ -48,4 +48,10 @@ def count_merged(types: dict[str, str]) -> Iterator[Case]:
 def list_merged(types: dict[str, str]) -> Iterator[Case]:
     for label, left, right, counts, ends in pairs(limits(types["left"])[1]):
         starts = list(itertools.accumulate(counts, initial=0))
-        yield Case(label, len(counts), (left, right, starts), ends)
+        slots = [0, *ends] if counts else []
+        runs = [
+            first + sum(end <= slot for end in side)
+            for first, side in ((2, left), (5, right))
+            for slot in slots
+        ]
+        yield Case(label, len(counts), (left, right, 2, 5, starts), slots + runs)

@@ -158,6 +158,33 @@ def test_any_and_all_are_kleene_logic() -> None:
         agree(pa.array(values, pa.bool_()), "any", "all")
 
 
+@pytest.mark.parametrize("encode", [lambda a: a, ops.dictionary_encode, ops.run_end_encode])
+def test_one_value_decides_any_and_all(encode: Any) -> None:
+    rng = np.random.default_rng(1)
+    parts = itertools.product((7, 8, 9, 16, 30), (0, 7, 8, 20, 29), (False, True))
+    for length, place, common in parts:
+        values = np.arange(-3, length) == place
+        for mask in (None, rng.random(length + 3) < 0.3, np.ones(length + 3, bool)):
+            whole = pa.array(values ^ common, mask=mask)
+            peer = whole.slice(3)
+            for array in (encode(from_pyarrow(peer)), encode(from_pyarrow(whole)).slice(3)):
+                for name, least in itertools.product(("any", "all"), (0, 1, 9)):
+                    for skip in (False, True):
+                        options = {"skip_nulls": skip, "min_count": least}
+                        expected = getattr(pc, name)(peer, **options).as_py()
+                        assert getattr(ops, name)(array, **options) is expected
+
+
+def test_any_and_all_of_a_device() -> None:
+    values = [True, None, False] * 3000
+    with stand_in.installed():
+        for part in (slice(None), slice(0, 2), slice(2, 3), slice(1, 2)):
+            peer = pa.array(values[part], pa.bool_())
+            array = to_device(from_pyarrow(peer))
+            assert ops.any(array) is pc.any(peer).as_py()
+            assert ops.all(array, skip_nulls=False) is pc.all(peer, skip_nulls=False).as_py()
+
+
 def test_any_is_of_booleans() -> None:
     with pytest.raises(TypeError, match="expected booleans, got int64"):
         ops.any(ints([1]))

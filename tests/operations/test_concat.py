@@ -83,6 +83,23 @@ def test_bits_meet_at_any_bit(left: int) -> None:
     assert joined.null_count == joined.to_pylist().count(None)
 
 
+@pytest.mark.parametrize("cuts", [[(8, 16), (0, 24), (16, 3)], [(8, 16), (1, 8)], [(0, 9), (8, 8)]])
+def test_bits_that_begin_with_bytes_here_and_there(
+    cuts: list[tuple[int, int]], device: StandIn
+) -> None:
+    rng = np.random.default_rng(1)
+    bits = pa.array(rng.random(30) < 0.5, mask=rng.random(30) < 0.3)
+    plain = pa.array(rng.random(30) < 0.5)
+    for peers in ([bits] * 3, [plain] * 3, [bits, plain, bits]):
+        parts = [peer.slice(*cut) for peer, cut in zip(peers, cuts, strict=False)]
+        expected = pa.concat_arrays(parts)
+        arrays = [from_pyarrow(part) for part in parts]
+        assert concat(arrays).equals(from_pyarrow(expected))
+        joined = to_host(concat([to_device(array) for array in arrays]))
+        assert joined.equals(from_pyarrow(expected))
+        assert joined.null_count == expected.null_count
+
+
 def test_one_array_is_returned_as_it_is() -> None:
     array = ints([1, 2])
     assert concat([array]) is array

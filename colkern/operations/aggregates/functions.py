@@ -19,7 +19,7 @@ from colkern.operations.aggregates.encodings import (
     value_type,
 )
 from colkern.operations.aggregates.extremes import both_extremes, extreme
-from colkern.operations.aggregates.sums import SUMS, decimal_mean, sum_of_values, whole_sum
+from colkern.operations.aggregates.sums import SUMS, decimal_mean, holds, sum_of_values, whole_sum
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.position_checks import require_valid
 
@@ -210,10 +210,12 @@ def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> 
     require_valid(array)
     if not isinstance(value_type(array), s.Bool):
         raise TypeError(f"array: expected booleans, got {array.type}")
+    decides = holds(array, deciding)
+    if decides and min_count <= 1:
+        return deciding
     valid = COUNT_VALID[array.layout.kind](array)
     if valid < min_count:
         return None
-    true = sum_of_values(array, "sum")(array)
-    if (true if deciding else valid - true) > 0:
+    if decides:
         return deciding
     return not deciding if skip_nulls or valid == array.length else None

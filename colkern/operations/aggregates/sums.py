@@ -77,6 +77,20 @@ def sum_bools(array: Array) -> int:
     return target.reduce(kernels.count_common_bits, words, *args)
 
 
+def holds(array: Array, value: bool) -> bool:
+    """Whether a slot of a checked array of booleans, in any encoding, has that value."""
+    array = stored(array)
+    if isinstance(array.type, s.RunEndEncoded):
+        array = run_values(array)[0]
+    array = decoded(array)
+    data = array.buffer(Role.DATA)
+    if data is None or array.length == 0:
+        return False
+    target = target_of(array.device)
+    args = (data.array, array.offset, *validity_of(array, target), int(not value), array.length)
+    return target.reduce(kernels.has_bit, (array.length + 63) // 64, *args) > 0
+
+
 @SUMS.of(s.Int)
 def _sum_integers(array: Array) -> int:
     type_ = array.type

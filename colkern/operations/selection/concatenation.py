@@ -6,8 +6,9 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from itertools import accumulate
-from operator import attrgetter
+from operator import or_
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -47,8 +48,6 @@ Sizes: TypeAlias = NDArray[np.int64]
 """A number for each of the arrays."""
 
 _ARRAYS = frozenset({Array, LateArray})
-
-_PARTS = attrgetter("length", "offset", "buffers")
 
 
 @overload
@@ -120,6 +119,12 @@ def require_one_type(arrays: Sequence[Array]) -> None:
     if not arrays:
         raise ValueError("arrays: need at least one")
     type_ = arrays[0].type
+    for array in arrays:
+        if array.type is not type_ or not array._checked:
+            break
+    else:
+        # Most often: without a walk for each of the reasons.
+        return
     others = {id(array.type): array.type for array in arrays if array.type is not type_}
     for own in others.values():
         if not s.same_type(own, type_):
@@ -157,17 +162,26 @@ class Joined(Copier):
         arrays: Checked arrays of one type.
     """
 
+    count = 0
+
     def __init__(self, arrays: Sequence[Array]) -> None:
         self.arrays = arrays
-        # One walk over the arrays, which may be many: each is somewhere else in memory.
-        self._lengths, self._begins, self._buffers = zip(*map(_PARTS, arrays), strict=True)
-        self._count: int = sum(self._lengths)
+        # One walk over the arrays, which may be many: each is somewhere else in memory. A tuple for
+        # each would take ten times as long, as Python then looks for garbage.
+        self._lengths: list[int] = []
+        self._begins: list[int] = []
+        self._buffers: list[Sequence[Buffer | None]] = []
+        for array in arrays:
+            self._lengths.append(array.length)
+            self._begins.append(array.offset)
+            self._buffers.append(array.buffers)
+        self.count = sum(self._lengths)
         # Others may have a bitmap where the first has no bytes.
         self.device: Device = device_of(arrays)
         self.target = target_of(self.device)
-        if self._count >> 63:
+        if self.count >> 63:
             raise LimitExceededError(
-                f"{self._count} slots: the length of an array has at most 63 bits"
+                f"{self.count} slots: the length of an array has at most 63 bits"
             )
         # Where the buffers at a position are; 0 for those that are not there.
         self._places: dict[int, NDArray[np.uint64]] = {}
@@ -187,11 +201,6 @@ class Joined(Copier):
         """The slots of all arrays, copied."""
         return assemble(self, self.arrays[0])
 
-    @property
-    def count(self) -> int:
-        """The slots of all arrays."""
-        return self._count
-
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if self._nulls is None:
             # Most arrays are known to have none.
@@ -200,14 +209,22 @@ class Joined(Copier):
         if nulls == 0:
             return None, 0
         pairs = zip(self.arrays, self._buffers, strict=True)
-        return self._bits([own[0] if array._null_count else None for array, own in pairs]), nulls
+        bitmaps = [own[0] if array._null_count else None for array, own in pairs]
+        return self._bits(0, bitmaps), nulls
 
     def bits(self, array: Array) -> Buffer:
-        return self._bits([own[1] for own in self._buffers])
+        return self._bits(1, [own[1] for own in self._buffers])
 
-    def _bits(self, buffers: Sequence[Buffer | None]) -> Buffer:
+    def _bits(self, position: int, buffers: Sequence[Buffer | None]) -> Buffer:
         """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
         target = self.target
+        is_plain = len(buffers) <= _FEW and None not in buffers
+        if is_plain and reduce(or_, (*self._begins, *self._lengths[:-1])) & 7 == 0:
+            # Each begins with a byte, there and here.
+            data = target.output(self.count + 7 >> 3, np.uint8)
+            begins, sizes = [k >> 3 for k in self._begins], [k + 7 >> 3 for k in self._lengths]
+            self._copy_bytes(position, begins, sizes, data)
+            return target.buffer(data)
         out = bit_words(target, self.count)
         places = [0 if buffer is None else buffer.address for buffer in buffers]
         target.map(
@@ -449,10 +466,10 @@ def _memory(array: Array) -> tuple[object, ...]:
         array.offset,
         array.length,
         _places(array.buffers),
-        tuple(_memory(child) for child in array.children),
+        tuple(map(_memory, array.children)),
         None if array.dictionary is None else _memory(array.dictionary),
     )
 
 
 def _places(buffers: Sequence[Buffer | None]) -> _Places:
-    return tuple(None if b is None else (b.address, b.size) for b in buffers)
+    return tuple([None if b is None else (b.address, b.size) for b in buffers])

@@ -80,18 +80,6 @@ def get_text_optional(
 
 
 @helper
-def is_text_key(value_words: int64, key: Text, header: int64) -> bool:
-    """`key in dict` of a text."""
-    return bool(find_text(value_words, header, key) != 0)
-
-
-@helper
-def is_text_element(key: Text, header: int64) -> bool:
-    """`element in set` of a text."""
-    return bool(find_text(int64(0), header, key) != 0)
-
-
-@helper
 def get_number(value_words: int64, header: int64, key: int64) -> tuple[Place, Code]:
     """`dict[key]` of an int."""
     place = find_number(value_words, header, key)
@@ -111,15 +99,3 @@ def get_number_optional(
 ) -> tuple[Place, Code]:
     """`dict.get(key)` of an int."""
     return as_optional(arena, value_layout, value_words, find_number(value_words, header, key))
-
-
-@helper
-def is_number_key(value_words: int64, key: int64, header: int64) -> bool:
-    """`key in dict` of an int."""
-    return bool(find_number(value_words, header, key) != 0)
-
-
-@helper
-def is_number_element(key: int64, header: int64) -> bool:
-    """`element in set` of an int."""
-    return bool(find_number(int64(0), header, key) != 0)

@@ -24,7 +24,6 @@ from colkern.kernels.row_values import (
     Text,
     allocate,
 )
-from colkern.kernels.text_parts import BYTE_SPACES, first_not_space, last_not_space
 from colkern.kernels.text_splitting import (
     closed,
     write_piece,
@@ -125,29 +124,6 @@ def from_items(arena: Arena, items: int64) -> tuple[Bytes, Code]:
 def isascii(value: Bytes) -> bool:
     """`value.isascii()`."""
     return is_ascii(value.address, value.size)
-
-
-@helper
-def strip(value: Bytes) -> Bytes:
-    """`value.strip()`."""
-    text = as_text(value)
-    first = first_not_space(text, int64(0), int64(BYTE_SPACES))
-    end = last_not_space(text, first, text.size, int64(BYTE_SPACES))
-    return Bytes(value.address + first, end - first)
-
-
-@helper
-def lstrip(value: Bytes) -> Bytes:
-    """`value.lstrip()`."""
-    first = first_not_space(as_text(value), int64(0), int64(BYTE_SPACES))
-    return Bytes(value.address + first, value.size - first)
-
-
-@helper
-def rstrip(value: Bytes) -> Bytes:
-    """`value.rstrip()`."""
-    end = last_not_space(as_text(value), int64(0), value.size, int64(BYTE_SPACES))
-    return Bytes(value.address, end)
 
 
 @helper

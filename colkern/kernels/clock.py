@@ -73,12 +73,6 @@ def clock(time: int64) -> tuple[int64, int64, int64, int64]:
 
 
 @helper
-def combine(days: int64, time: int64) -> int64:
-    """`datetime.datetime.combine`."""
-    return days * DAY + time
-
-
-@helper
 def new_time(hour: int64, minute: int64, second: int64, microsecond: int64) -> tuple[int64, Code]:
     """`datetime.time`."""
     if 0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60 and 0 <= microsecond < SECOND:

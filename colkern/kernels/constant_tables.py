@@ -65,13 +65,6 @@ def get_text(value_words: int64, header: int64, key: Text) -> tuple[Place, Code]
 
 
 @helper
-def get_text_or(value_words: int64, header: int64, key: Text, default: Place) -> Place:
-    """`dict.get(key, default)` of a text."""
-    place = find_text(value_words, header, key)
-    return place if place != 0 else default
-
-
-@helper
 def get_text_optional(
     arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: Text
 ) -> tuple[Place, Code]:
@@ -84,13 +77,6 @@ def get_number(value_words: int64, header: int64, key: int64) -> tuple[Place, Co
     """`dict[key]` of an int."""
     place = find_number(value_words, header, key)
     return place, KEY_ERROR if place == 0 else DONE
-
-
-@helper
-def get_number_or(value_words: int64, header: int64, key: int64, default: Place) -> Place:
-    """`dict.get(key, default)` of an int."""
-    place = find_number(value_words, header, key)
-    return place if place != 0 else default
 
 
 @helper

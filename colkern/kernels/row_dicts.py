@@ -258,20 +258,6 @@ def pop_item(key_words: int64, value_words: int64, header: int64) -> tuple[Place
 
 
 @helper
-def get_or(
-    key_layout: Layout,
-    key_words: int64,
-    value_words: int64,
-    header: int64,
-    key: Place,
-    default: Place,
-) -> tuple[Place, Code]:
-    """`dict.get(key, default)`."""
-    place, code = find_place(key_layout, key_words, value_words, header, key)
-    return place if place != 0 else default, code
-
-
-@helper
 def get_optional(
     arena: Arena,
     key_layout: Layout,
@@ -320,20 +306,6 @@ def set_default(
     if get_word(header + COUNT) != before:
         copy_words(default, place, value_words)
     return place, code
-
-
-@helper
-def pop_or(
-    key_layout: Layout,
-    key_words: int64,
-    value_words: int64,
-    header: int64,
-    key: Place,
-    default: Place,
-) -> tuple[Place, Code]:
-    """`dict.pop(key, default)`."""
-    place, code = take_place(key_layout, key_words, value_words, header, key)
-    return place if place != 0 else default, code
 
 
 # One entry after the other.

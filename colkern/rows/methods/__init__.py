@@ -74,7 +74,8 @@ class Bound:
 
     Args:
         body: The other body.
-        order: Its parameters, where they are not those of the other whose arguments are unknown.
+        order: Its parameters, where they are not those of the other whose arguments are unknown; one that
+            the other does not have may have an annotation, as in a function.
         result: An expression of the other's result `{}`; a code that stands beside it stays.
         gives: The annotation of the result, where it is not the other's.
         values: Arguments of the other by name: numbers, bodies for the parameter of that name, and
@@ -116,7 +117,9 @@ class Bound:
         if unknown := self.values.keys() - hints.keys():
             raise TypeError(f"{body.__name__}: has no parameters {sorted(unknown)}")
         order = self.order or [name for name in hints if callable(self.values.get(name, len))]
-        parameters = ", ".join(f"{name}: {hints.get(name, 'Any')}" for name in order)
+        parameters = ", ".join(
+            f"{name}: {hints[name]}" if name in hints else name for name in order
+        )
         hint = signature.return_annotation
         names = "result, code" if "Code" in hint else "result"
         if self.result or self.gives:

@@ -48,6 +48,15 @@ _OTHERS |= {"str.isdecimal", "str.isnumeric", "str.isprintable", "str.isidentifi
 _SPACES: dict[str, Any] = {"spaces": text_parts.BYTE_SPACES, "form": 0}
 
 _OWN = [
+    *(
+        Method(
+            f"bytes.{name}",
+            f"(bytes{none}) -> bytes",
+            _for_bytes(body, spaces=text_parts.BYTE_SPACES),
+        )
+        for name, body in text_methods.STRIPS.items()
+        for none in ("", ", None")
+    ),
     Method("len", "(bytes) -> int", "{0}.size"),
     Method("bytes", "(list[int]) -> bytes", byte_string_methods.from_items),
     Method("ord", "(bytes) -> int", byte_string_methods.ord_of),
@@ -66,12 +75,6 @@ _OWN = [
         "(bytes) -> bool",
         _for_bytes(text_tests.all_of, classes=text_tests.SPACES, empty=False),
     ),
-    Method("bytes.strip", "(bytes) -> bytes", byte_string_methods.strip),
-    Method("bytes.strip", "(bytes, None) -> bytes", byte_string_methods.strip),
-    Method("bytes.lstrip", "(bytes) -> bytes", byte_string_methods.lstrip),
-    Method("bytes.lstrip", "(bytes, None) -> bytes", byte_string_methods.lstrip),
-    Method("bytes.rstrip", "(bytes) -> bytes", byte_string_methods.rstrip),
-    Method("bytes.rstrip", "(bytes, None) -> bytes", byte_string_methods.rstrip),
     Method(
         "bytes.join",
         "(bytes, list[bytes]) -> bytes",

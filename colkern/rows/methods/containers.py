@@ -20,11 +20,18 @@ _UNION = Bound(row_dicts.merged, value_words=0)
 
 
 _KEYS = ("key_layout", "key_words")
+_WORDS = (*_KEYS, "value_words")
 
 
 def _contains(find: Body, *leading: str, **values: Any) -> Body:
     """`in`, by the body that finds a key."""
     return Bound(find, *leading, "key", "header", result="{} != 0", **values)
+
+
+def _or_default(find: Body, *leading: str) -> Body:
+    """`get` or `pop` with a default, by the body that finds a key."""
+    order = (*leading, "header", "key", "default: Place")
+    return Bound(find, *order, result="{0} if {0} != 0 else default", gives="Place")
 
 
 def _swapped(body: Body) -> Body:
@@ -94,13 +101,21 @@ _LOOK_UPS = [
     Method(
         "in", "(int, dict[int, V]) -> bool", _contains(constant_tables.find_number, "value_words")
     ),
-    Method("in", "(K, dict[K, V]) -> bool", _contains(row_dicts.find_place, *_KEYS, "value_words")),
+    Method("in", "(K, dict[K, V]) -> bool", _contains(row_dicts.find_place, *_WORDS)),
     Method("in", "(str, set[str]) -> bool", _contains(constant_tables.find_text, value_words=0)),
     Method("in", "(int, set[int]) -> bool", _contains(constant_tables.find_number, value_words=0)),
     Method("in", "(K, set[K]) -> bool", _contains(row_dicts.find_place, *_KEYS, value_words=0)),
-    Method("dict.get", "(dict[str, V], str, V) -> V", constant_tables.get_text_or),
-    Method("dict.get", "(dict[int, V], int, V) -> V", constant_tables.get_number_or),
-    Method("dict.get", "(dict[K, V], K, V) -> V", row_dicts.get_or),
+    Method(
+        "dict.get",
+        "(dict[str, V], str, V) -> V",
+        _or_default(constant_tables.find_text, "value_words"),
+    ),
+    Method(
+        "dict.get",
+        "(dict[int, V], int, V) -> V",
+        _or_default(constant_tables.find_number, "value_words"),
+    ),
+    Method("dict.get", "(dict[K, V], K, V) -> V", _or_default(row_dicts.find_place, *_WORDS)),
     Method("dict.get", "(dict[str, V], str) -> V | None", constant_tables.get_text_optional),
     Method("dict.get", "(dict[int, V], int) -> V | None", constant_tables.get_number_optional),
     Method("dict.get", "(dict[K, V], K) -> V | None", row_dicts.get_optional),
@@ -120,7 +135,7 @@ _DICTS = [
     Method("dict.clear", "(dict[K, V]) -> None", row_dicts.clear_dict),
     Method("dict.copy", "(dict[K, V]) -> dict[K, V]", row_dicts.copy_dict),
     Method("dict.pop", "(dict[K, V], K) -> V", row_dicts.pop_key),
-    Method("dict.pop", "(dict[K, V], K, V) -> V", row_dicts.pop_or),
+    Method("dict.pop", "(dict[K, V], K, V) -> V", _or_default(row_dicts.take_place, *_WORDS)),
     Method("dict.popitem", "(dict[K, V]) -> tuple[K, V]", row_dicts.pop_item),
     Method("dict.setdefault", "(dict[K, V], K, V) -> V", row_dicts.set_default),
     Method("dict.update", "(dict[K, V], dict[K, V]) -> None", row_dicts.update),

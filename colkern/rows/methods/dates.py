@@ -150,7 +150,11 @@ _DATETIMES = [
         f"(year: int, month: int, day: int, {_CLOCK}) -> datetime",
         clock.new_datetime,
     ),
-    Method("datetime.datetime.combine", "(date: date, time: time) -> datetime", clock.combine),
+    Method(
+        "datetime.datetime.combine",
+        "(date: date, time: time) -> datetime",
+        f"{{0}} * {calendar.DAY} + {{1}}",
+    ),
     Method(
         "datetime.datetime.fromordinal",
         "(int) -> datetime",

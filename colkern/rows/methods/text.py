@@ -103,6 +103,9 @@ _TESTS = [
     Method("str.istitle", "(str) -> bool", text_tests.istitle),
 ]
 
+STRIPS = {"strip": text_parts.strip, "lstrip": text_parts.lstrip, "rstrip": text_parts.rstrip}
+"""The bodies that take white space away, by the method."""
+
 _PARTS = [
     Method("[]", "(str, int) -> str", text_parts.item),
     Method("[:]", "(str, int, int) -> str", text_parts.slice_between),
@@ -113,14 +116,13 @@ _PARTS = [
     Method("[::]", "(str, int, None, int) -> str", text_parts.slice_step_from),
     Method("[::]", "(str, None, int, int) -> str", text_parts.slice_step_to),
     Method("[::]", "(str, None, None, int) -> str", text_parts.slice_step_all),
-    Method("str.strip", "(str) -> str", text_parts.strip),
-    Method("str.strip", "(str, None) -> str", text_parts.strip),
+    *(
+        Method(f"str.{name}", f"(str{none}) -> str", Bound(body, spaces=text_parts.TEXT_SPACES))
+        for name, body in STRIPS.items()
+        for none in ("", ", None")
+    ),
     Method("str.strip", "(str, str) -> str", text_parts.strip_of),
-    Method("str.lstrip", "(str) -> str", text_parts.lstrip),
-    Method("str.lstrip", "(str, None) -> str", text_parts.lstrip),
     Method("str.lstrip", "(str, str) -> str", text_parts.lstrip_of),
-    Method("str.rstrip", "(str) -> str", text_parts.rstrip),
-    Method("str.rstrip", "(str, None) -> str", text_parts.rstrip),
     Method("str.rstrip", "(str, str) -> str", text_parts.rstrip_of),
     Method("str.removeprefix", "(str, str) -> str", text_parts.removeprefix),
     Method("str.removesuffix", "(str, str) -> str", text_parts.removesuffix),

@@ -13,7 +13,7 @@ from colkern.builders import record_batch, table
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
-from colkern.ipc.reading.tables import Filters, also, filtered, require_comparisons
+from colkern.ipc.reading.tables import Filters, also, checked_filters, filtered
 from colkern.memory import Buffer, Device
 from colkern.names import why_missing
 from colkern.operations.moving import to_device, to_host
@@ -61,7 +61,7 @@ def read_parquet(
         OSError, ValueError: What pyarrow raises for what is missing or malformed.
         DeviceUnavailableError: If there is no such device.
     """
-    require_comparisons(filters)
+    filters = checked_filters(filters)
     datasets = _pyarrow("read_parquet", "dataset")
     dataset: Any
     if isinstance(source, str | os.PathLike):
@@ -110,7 +110,7 @@ def read_csv(
         names: The names of the columns, if the first line is not their names.
         types: The types of columns.
     """
-    require_comparisons(filters)
+    filters = checked_filters(filters)
     csv = _pyarrow("read_csv", "csv")
     with ExitStack() as closing:
         read = csv.read_csv(
@@ -134,7 +134,7 @@ def read_json(
     types: Mapping[str, TypeLike] | None = None,
 ) -> Table:
     """A file of JSON objects, one a line, as a table; otherwise as `read_csv`."""
-    require_comparisons(filters)
+    filters = checked_filters(filters)
     json = _pyarrow("read_json", "json")
     with ExitStack() as closing:
         read = json.read_json(

@@ -76,6 +76,7 @@ class Pool:
         Its block is free again when the array and its views are gone. It may be the very array of the last
         use: what changes an array itself, such as its flags, is for views.
         """
+        memory: Any
         blocks = self._blocks.get(rounded_size(size))
         for _ in _TRIES if blocks else ():
             try:
@@ -84,28 +85,29 @@ class Pool:
                 continue  # Another thread was faster.
             if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY:
                 array, memory, start, bytes_ = block
-                if array.dtype is not dtype or len(array) != count:
+                if array.dtype is not dtype or array.shape != (count,):
                     array = np.ndarray(count, dtype, memory, start)
                     block = array, memory, start, bytes_
-                # From here on it is in use, also for other threads.
+                # From here on it is in use, also for other threads: `array` refers to it.
                 blocks.append(block)  # type: ignore[union-attr]
                 break
             blocks.appendleft(block)  # type: ignore[union-attr]
         else:
-            array, _, start, bytes_ = self._fresh(count, dtype, rounded_size(size))
+            most = rounded_size(size)
+            memory, start = with_room(bytearray if most <= _MOST_ZEROED else np.empty, most)
+            array, bytes_ = np.ndarray(count, dtype, memory, start), memoryview(memory)
+            self._keep(most, (array, memory, start, bytes_))
         if padding := -size % ALIGNMENT:
             bytes_[start + size : start + size + padding] = _PADDING[padding]
         return array
 
-    def _fresh(self, count: int, dtype: np.dtype[Any], size: int) -> _Block:
-        memory, start = with_room(bytearray if size <= _MOST_ZEROED else np.empty, size)
-        block = np.ndarray(count, dtype, memory, start), memory, start, memoryview(memory)
+    def _keep(self, size: int, block: _Block) -> None:
+        """Have a block of that size, if there is room for it."""
         if size <= self.most < self._held + size:
             self._forget()
         if self._held + size <= self.most:
             self._held += size
             self._blocks.setdefault(size, deque()).append(block)
-        return block
 
     def _forget(self) -> None:
         """Forget that half of the blocks of each size which was used longest ago."""
@@ -119,15 +121,10 @@ class Pool:
 
     def kept(self) -> int:
         """The number of free bytes."""
-        blocks = [(size, tuple(blocks)) for size, blocks in tuple(self._blocks.items())]
-        return sum(
-            [
-                size
-                for size, own in blocks
-                for block in own
-                if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY
-            ]
-        )
+        blocks = [(size, tuple(own)) for size, own in tuple(self._blocks.items())]
+        every = [(size, block) for size, own in blocks for block in own]
+        unused = _OF_ARRAY, _OF_MEMORY
+        return sum([size for size, b in every if (getrefcount(b[0]), getrefcount(b[1])) == unused])
 
 
 def with_room(make: Callable[..., Memory], size: int) -> tuple[Memory, int]:

@@ -65,8 +65,15 @@ def test_an_array_is_of_the_type_and_size_asked_for() -> None:
     pool = Pool(MOST)
     for dtype, count in ((np.int64, 1000), (np.int64, 999), (np.float64, 999), (np.int32, 2000)):
         array = pool.array(count, np.dtype(dtype), count * np.dtype(dtype).itemsize)
-        assert (array.dtype, array.shape, array.flags.writeable) == (dtype, (count,), True)
+        assert (array.dtype.type, array.shape) == (dtype, (count,))
+        assert array.flags.writeable
     assert pool.kept() < 2 * 8 * 1024
+
+
+def test_an_array_that_was_given_another_shape_is_not_used_again() -> None:
+    pool = Pool(MOST)
+    pool.array(LEAST, np.dtype(np.uint8), LEAST).shape = (LEAST, 1)
+    assert pool.array(LEAST, np.dtype(np.uint8), LEAST).shape == (LEAST,)
 
 
 def test_a_buffer_keeps_its_block() -> None:

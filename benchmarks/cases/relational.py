@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -77,6 +78,27 @@ def join(rows: int, keys: str, matches: str) -> Case:
         "pyarrow": lambda: left.join(right, "k", join_type="inner", use_threads=False),
         "polars": lambda: frames[0].join(frames[1], on="k"),
         "DuckDB": queried("select l.*, r.d from l join r using (k)", l=left, r=right),
+    }
+    return Case(left.nbytes + right.nbytes, work)
+
+
+@compared(target=1.0, rows=ROWS, groups=(0, 1000))
+def join_asof(rows: int, groups: int) -> Case:
+    """The last row of another table that is not later, in the same group; both are in order."""
+    random = data.random()
+    tables = [
+        {"t": np.sort(random.integers(0, 10**12, rows)), name: random.random(rows)}
+        for name in ("v", "w")
+    ]
+    if groups:
+        tables = [table | {"g": random.integers(0, groups, rows)} for table in tables]
+    by = "g" if groups else None
+    left, right = map(ck.record_batch, tables)
+    frames, theirs = list(map(pl.DataFrame, tables)), list(map(pd.DataFrame, tables))
+    work: dict[str, Work] = {
+        "colkern": lambda: ck.join_asof(left, right, "t", by or ()),
+        "polars": lambda: frames[0].join_asof(frames[1], on="t", by=by, check_sortedness=False),
+        "pandas": lambda: pd.merge_asof(*theirs, on="t", by=by),
     }
     return Case(left.nbytes + right.nbytes, work)
 

@@ -10,6 +10,8 @@ RADIX = "a step of the CPU's radix sort, over one chunk a thread; a device sorts
 UNMEASURED = {
     "running_sum": IN_ORDER,
     "number_small_values": IN_ORDER,
+    "first_words": IN_ORDER,
+    "grow_keys": IN_ORDER,
     "number_words": IN_ORDER,
     "number_strings": IN_ORDER,
     "number_views": IN_ORDER,

@@ -34,7 +34,7 @@ Values = list[Any]
 MOST_BYTES_UNDER_NULLS = 1 << 30
 """How many bytes of fixed-size binary `array` makes where the values are null."""
 
-_NANOS = {
+NANOS = {
     "W": 604_800_000_000_000,
     "D": 86_400_000_000_000,
     "h": 3_600_000_000_000,
@@ -160,22 +160,24 @@ def build_decimal(type_: s.Decimal, values: Values) -> Array:
 
 
 def _in_units(nanoseconds: int, unit: str, value: object) -> int:
-    count, rest = divmod(nanoseconds, _NANOS[unit])
+    count, rest = divmod(nanoseconds, NANOS[unit])
     if rest:
         raise ValueError(f"{value} is not a whole number of {unit}")
     return count
 
 
-def _scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
+def scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
+    """The nanoseconds of NumPy's time or duration; `ValueError` for one of months or without a unit."""
     unit, step = np.datetime_data(value.dtype)
     if unit in ("Y", "M") and isinstance(value, np.datetime64):
-        return _scalar_nanos(value.astype("M8[D]"))
-    if unit not in _NANOS:
-        raise ValueError(f"NumPy unit {unit!r} is not one of {', '.join(_NANOS)}")
-    return int(value.view(np.int64)) * step * _NANOS[unit]
+        return scalar_nanos(value.astype("M8[D]"))
+    if unit not in NANOS:
+        raise ValueError(f"NumPy unit {unit!r} is not one of {', '.join(NANOS)}")
+    return int(value.view(np.int64)) * step * NANOS[unit]
 
 
-def _timedelta_nanos(value: timedelta) -> int:
+def timedelta_nanos(value: timedelta) -> int:
+    """The nanoseconds of a duration of Python or pandas."""
     micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
     # pandas' class has more digits.
     return micros * 1_000 + getattr(value, "nanoseconds", 0)
@@ -188,7 +190,7 @@ def build_date(type_: s.Date, values: Values) -> Array:
         if isinstance(value, date) and not isinstance(value, datetime):
             days = (value - _EPOCH_DAY).days
         elif isinstance(value, np.datetime64):
-            days = _in_units(_scalar_nanos(value), "D", value)
+            days = _in_units(scalar_nanos(value), "D", value)
         else:
             number = _stored(value, "datetime.date")
             if type_.unit == "ms" and number % 86_400_000:
@@ -217,10 +219,10 @@ def build_time(type_: s.Time, values: Values) -> Array:
             nanos = seconds * 1_000_000_000 + value.microsecond * 1_000
             return _in_units(nanos, type_.unit, value)
         if isinstance(value, np.timedelta64):
-            count = _in_units(_scalar_nanos(value), type_.unit, value)
+            count = _in_units(scalar_nanos(value), type_.unit, value)
         else:
             count = _stored(value, "datetime.time")
-        if not 0 <= count * _NANOS[type_.unit] < _NANOS["D"]:
+        if not 0 <= count * NANOS[type_.unit] < NANOS["D"]:
             raise ValueError(f"{count} {type_.unit} is no time of day")
         return count
 
@@ -237,9 +239,9 @@ def build_timestamp(type_: s.Timestamp, values: Values) -> Array:
                 has, takes = ("a", "none") if aware else ("no", "one")
                 raise ValueError(f"{value} has {has} timezone, {type_} has {takes}")
             since = value - (_EPOCH_UTC if aware else _EPOCH)
-            return _in_units(_timedelta_nanos(since), type_.unit, value)
+            return _in_units(timedelta_nanos(since), type_.unit, value)
         if isinstance(value, np.datetime64):
-            return _in_units(_scalar_nanos(value), type_.unit, value)
+            return _in_units(scalar_nanos(value), type_.unit, value)
         return _stored(value, "datetime.datetime")
 
     return _integers(type_, values, convert)
@@ -250,9 +252,9 @@ def build_duration(type_: s.Duration, values: Values) -> Array:
 
     def convert(value: object) -> int:
         if isinstance(value, timedelta):
-            return _in_units(_timedelta_nanos(value), type_.unit, value)
+            return _in_units(timedelta_nanos(value), type_.unit, value)
         if isinstance(value, np.timedelta64):
-            return _in_units(_scalar_nanos(value), type_.unit, value)
+            return _in_units(scalar_nanos(value), type_.unit, value)
         return _stored(value, "datetime.timedelta")
 
     return _integers(type_, values, convert)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from ctypes import addressof, c_char
 from functools import reduce as fold
 from operator import add
 from typing import Any, TypeAlias
@@ -272,6 +273,10 @@ class CpuTarget:
         return [(int(array[0]), int(array[-1])) for array in arrays]
 
     def address(self, array: Items) -> int:
+        # A fifth of the time of `ctypes.data`, for memory that may be written to.
+        bytes_: Any = array
+        if array.flags.writeable and len(array):
+            return addressof(c_char.from_buffer(bytes_))
         return int(array.ctypes.data)
 
     buffer = staticmethod(Buffer.of_items)

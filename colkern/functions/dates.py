@@ -132,8 +132,8 @@ def days_of(year: int, month: int) -> int:
     since = year - (1 if month <= 2 else 0)
     era = since // 400
     in_era = since - era * 400
-    day = (153 * (month - 3 if month > 2 else month + 9) + 2) // 5
-    return era * 146097 + in_era * 365 + in_era // 4 - in_era // 100 + day - 719468
+    day = 979 * (month - 3 if month > 2 else month + 9) + 18 >> 5
+    return era * 146097 + (1461 * in_era >> 2) - (in_era * 5243 >> 19) + day - 719468
 
 
 def _year(days: int) -> int:
@@ -157,17 +157,20 @@ def _day_of_year(days: int) -> int:
     return day - 305 if day >= 306 else day + 60 + leap_days
 
 
-def _weekday(days: int) -> int:
-    return (days + 3) % 7
+def _weekday(days: int, back: int = 3) -> int:
+    """The day in its week, from 0 on: `(days + back) % 7`; 3 days before 1970 was a Monday."""
+    # 2^24 is one more than a multiple of 7. A product and a shift do, once no number is negative.
+    number = (days & 0xFFFFFF) + (days >> 24) + 7 * 0x400000 + back
+    return number - 7 * (number * 76695845 >> 29)
 
 
 def _iso_year(days: int) -> int:
     # The year of a week is that of its Thursday.
-    return civil(days - (days + 3) % 7 + 3)[0]
+    return civil(days - _weekday(days) + 3)[0]
 
 
 def _iso_week(days: int) -> int:
-    return (_day_of_year(days - (days + 3) % 7 + 3) + 6) // 7
+    return (_day_of_year(days - _weekday(days) + 3) + 6) // 7
 
 
 def _is_leap_year(days: int) -> bool:
@@ -248,7 +251,7 @@ def _weekday_from(week_start: int, first: int) -> Any:
     back = 4 - week_start
 
     def weekday(days: int) -> int:
-        return (days + back) % 7 + first
+        return _weekday(days, back) + first
 
     return weekday
 
@@ -281,10 +284,20 @@ def _struct(values: Array, **parts: Callable[[Array], Array]) -> Array:
 
 @lru_cache(maxsize=MOST_FORMATS)
 def _by_ticks(divisor: int, most: int) -> Any:
+    period = divisor * most
+    zeros = (divisor & -divisor).bit_length() - 1
+    # What is left of a period, by a product and a shift that do for its division, if they fit 63 bits.
+    odd, bits = divisor >> zeros, 62 - most.bit_length()
+    factor = (1 << bits) // odd + 1
+
     def of_moment(values: int) -> int:
         return values // divisor % most
 
-    return of_moment
+    def of_period(values: int) -> int:
+        return ((values - values // period * period) >> zeros) * factor >> bits
+
+    is_exact = (factor * odd - (1 << bits)) * odd * most <= 1 << bits
+    return of_period if is_exact else of_moment
 
 
 def _zero(values: int) -> int:
@@ -467,11 +480,13 @@ def _to_months(months: int, per_day: int, way: int) -> Any:
     def to_months(values: int) -> int:
         year, month, _ = civil(values // per_day)
         first = (12 * (year - 1970) + month - 1) // months * months
-        low = days_of(1970 + first // 12, first % 12 + 1) * per_day
+        years = first // 12
+        low = days_of(1970 + years, first - 12 * years + 1) * per_day
         if way == _FLOOR or (low == values and way != _ABOVE):
             return low
         last = first + months
-        high = days_of(1970 + last // 12, last % 12 + 1) * per_day
+        years = last // 12
+        high = days_of(1970 + years, last - 12 * years + 1) * per_day
         return low if way == _NEAREST and values - low < high - values else high
 
     return to_months

@@ -48,7 +48,7 @@ def applied(operator: str, *operands: object) -> Any:
     kinds = [value_type(side) for side in sides if isinstance(side, Column)]
     are_texts = all(isinstance(side, str | Column) for side in sides)
     if operator == "add" and are_texts and all(isinstance(kind, TEXT) for kind in kinds):
-        return functions.binary_join_element_wise(*sides)
+        return functions.binary_join_element_wise(*sides, "")
     name = operator
     if operator in _ON_BOOLEANS and all(isinstance(kind, s.Bool) for kind in kinds):
         name = _ON_BOOLEANS[operator]

@@ -548,28 +548,29 @@ NullHandling = Literal["emit_null", "skip", "replace"]
 @element_wise("Text")
 def binary_join_element_wise(
     *strings: Any,
-    separator: str = "",
     null_handling: NullHandling = "emit_null",
     null_replacement: str = "",
 ) -> Array:
     """The strings of several arrays as one, slot by slot, with a text between them.
 
     Args:
-        strings: Arrays of one type and length, and texts that stand for every slot.
-        separator: The text between them. (In pyarrow, it is the last argument.)
+        strings: Arrays of one type and length, and texts that stand for every slot. The last one is the
+            text between them, as in pyarrow.
         null_handling: "emit_null": the result is null where one is null. "skip": nulls are left out.
             "replace": `null_replacement` takes their places.
         null_replacement: See above.
 
     Raises:
         ValueError: If `null_handling` is another word, or lengths or devices differ.
-        TypeError: If there is no array, or it has no strings.
+        TypeError: If there is no array, or it has no strings, or the last argument is no text.
     """
     if null_handling not in ("emit_null", "skip", "replace"):
         raise ValueError(
             f"null_handling: expected 'emit_null', 'skip' or 'replace', got {null_handling!r}"
         )
-    given = [*strings]
+    if len(strings) < 2 or not isinstance(strings[-1], str):
+        raise TypeError("strings: expected arrays, and then the text between them, such as '-'")
+    *given, separator = strings
     if null_handling == "replace":
         given = [
             coalesce(each, null_replacement) if isinstance(each, Array) else each for each in given

@@ -79,6 +79,12 @@ def _with_bound(
     return function
 
 
+def sees_names(function: Any) -> bool:
+    """Whether a plain function stands for a decorator's of `*args`, which knows what is given by name."""
+    original = getattr(function, "__globals__", {}).get("_original", function)
+    return hasattr(original, "__wrapped__") and _takes_any(original)
+
+
 def _parameters(function: Any) -> list[inspect.Parameter]:
     """The parameters of a function, or those of the one that a function of `*args` is wrapped around."""
     function = front.plain_function(function)

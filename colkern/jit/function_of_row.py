@@ -6,7 +6,7 @@ Nothing here imports Numba.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray
 from colkern.errors import UnsupportedError
 from colkern.jit.accepted import require_accepted
+from colkern.jit.bound_arguments import sees_names
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
 from colkern.jit.signatures import Parameter, Signature
 from colkern.jit.stored_elements import AS_BYTES
@@ -77,6 +78,14 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def _functions(self) -> Iterable[Callable[..., object]]:
         return (self.function,)
+
+    def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:
+        if sees_names(self.function):
+            raise TypeError(
+                f"{self.name} has a decorator, which sees how its arguments are given: give it columns by "
+                f"position, as rows are"
+            )
+        return super()._in_order(columns, named)
 
     def _result_types(self) -> Iterable[s.DataType]:
         return self.rows.result_types()

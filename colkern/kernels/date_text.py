@@ -459,16 +459,24 @@ def time_at(place: int64, size: int64) -> tuple[int64, int64, int64, int64]:
 
 
 @helper
+def code_of_other_date(place: int64) -> Code:
+    """What becomes of seven characters or more that do not begin as `YYYY-MM-DD`.
+
+    Python takes other dates of ISO 8601: days of weeks, `YYYYMMDD`, and anything behind that.
+    """
+    is_dashed = get_byte(place + 4) == 0x2D and get_byte(place + 5) != 0x57
+    return VALUE_ERROR if is_dashed or digits_at(place, int64(4)) < 0 else LEFT
+
+
+@helper
 def fromisoformat_date(text: Text) -> tuple[int64, Code]:
     """`datetime.date.fromisoformat`; what is not `YYYY-MM-DD` but may be ISO 8601 is left to Python."""
     place = text.address
     if text.size != 10:
-        return int64(0), LEFT if 7 <= text.size <= 8 else VALUE_ERROR
+        return int64(0), code_of_other_date(place) if 7 <= text.size <= 8 else VALUE_ERROR
     year, month, day = date_at(place)
     if year < 0:
-        # A day of a week has as many characters, and behind YYYYMMDD Python takes anything.
-        is_other = get_byte(place + 4) != 0x2D or get_byte(place + 5) == 0x57
-        return int64(0), LEFT if is_other else VALUE_ERROR
+        return int64(0), code_of_other_date(place)
     return new_date(year, month, day)
 
 
@@ -488,15 +496,19 @@ def fromisoformat_datetime(text: Text) -> tuple[int64, Code]:
     """`datetime.datetime.fromisoformat`; the less usual forms, and zones, are left to Python."""
     place = text.address
     size = text.size - 11
-    if text.size < 7 or not 48 <= get_byte(place) <= 57:
+    if text.size < 7:
         return int64(0), VALUE_ERROR
+    if text.size < 10:
+        return int64(0), code_of_other_date(place)
+    year, month, day = date_at(place)
+    if year < 0:
+        return int64(0), code_of_other_date(place)
     if size not in (-1, 5, 8, 12, 15):
         return int64(0), LEFT
-    year, month, day = date_at(place)
     hour, minute, second, microsecond = int64(0), int64(0), int64(0), int64(0)
     if size > 0:
         hour, minute, second, microsecond = time_at(place + 11, size)
     # Behind a separator that is not ASCII, the time does not begin where one was read.
-    if (year | hour) < 0 or hour == 24:
+    if hour < 0 or hour == 24:
         return int64(0), LEFT
     return new_datetime(year, month, day, hour, minute, second, microsecond)

@@ -15,8 +15,8 @@ range one by one, with all that they know in their output:
 
 An entry is a first slot, above its number + 1 in the lower 32 bits; 0 for none. A table is either one
 entry for each possible value, or pairs of a key (or hash) and its entry, a power of two of them and at
-least twice as many as there are values. A kernel stops at the value that it has no place for. A null
-takes no branch, as there may be many: it is a value with a place of its own.
+least twice as many as there are values, or four times, as `room` says. A kernel stops at the value that
+it has no place for. A null takes no branch, as there may be many: it is a value with a place of its own.
 
 Columnar format 1.5: "Dictionary-encoded Layout".
 """
@@ -41,6 +41,9 @@ BLOCK = 256
 HEAD = 4
 """The words of a table's output before the numbers of slots."""
 
+FIRSTS = 3
+"""The place of the first slots in the output of `first_words`."""
+
 NULLS = 2
 """The place of the pair for nulls among those words."""
 
@@ -48,6 +51,9 @@ NO_VALUE = (1 << 64) - (1 << 32) + 1
 """The entry of nulls that are no value: they get the number 0, and none has so high a first slot."""
 
 LOW = uint64(0xFFFF_FFFF)
+
+SMALL_BITS = 15
+"""Tables of up to 2^15 slots are small: of 512 KiB."""
 
 AHEAD = 16
 """How many places further the table is asked for."""
@@ -241,6 +247,15 @@ def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numberin
 
 
 @helper
+def room(mask: uint64) -> uint64:
+    """How many values a table of `mask` + 1 slots takes, less 1: a quarter, or half of a larger one.
+
+    Where a search goes on is guessed wrong, and a small table is in a cache, emptier or not.
+    """
+    return mask >> uint64(2) if mask >> uint64(SMALL_BITS) == 0 else mask >> uint64(1)
+
+
+@helper
 def number_anew(out: Out[uint64], row: uint64) -> uint64:
     """The entry of a value that was not there, whose first slot is `row`."""
     out[out[1]] = row
@@ -287,7 +302,7 @@ def number_words(
         entry = out[place + uint64(1)]
         row = numbering.first + uint64(i)
         if entry == 0 and row < numbering.closed:
-            if out[0] > mask >> uint64(1):
+            if out[0] > room(mask):
                 return uint64(i)
             entry = number_anew(out, row)
             out[place] = key
@@ -424,7 +439,7 @@ def number_strings(
             place = seek(out, table, next_place(table, place, mask), mask, key)
             entry = out[place + uint64(1)]
         if entry == 0 and row < numbering.closed:
-            if out[0] > mask >> uint64(1):
+            if out[0] > room(mask):
                 return uint64(i)
             entry = number_anew(out, row)
             out[place] = key
@@ -460,7 +475,7 @@ def number_views(
             place = seek(out, table, next_place(table, place, mask), mask, key)
             entry = out[place + uint64(1)]
         if entry == 0 and row < numbering.closed:
-            if out[0] > mask >> uint64(1):
+            if out[0] > room(mask):
                 return uint64(i)
             entry = number_anew(out, row)
             out[place] = key
@@ -487,6 +502,62 @@ def grow_table(start, stop, step, slots: In[uint64], table, shift, address, out:
                 slot = (slot + uint64(1)) & mask
             out[table + (slot << uint64(1))] = key
             out[table + (slot << uint64(1)) + uint64(1)] = entry
+
+
+# First slots alone
+
+
+@kernel(sequential=True)
+def first_words(
+    start,
+    stop,
+    step,
+    words: In[T],
+    validity: Bitmap,
+    first,
+    table,
+    shift,
+    address,
+    out: Out[uint64],
+) -> uint64:
+    """List the first slots of distinct words; returns how many slots are done, as `number_words`.
+
+    In `out` are their number, 1 until a null has come, 1 until a 0 has come, the first slots, and from
+    `table` on, at `address`, 2^(64 - `shift`) keys, 0 for none. The range begins with slot `first` of the
+    whole array.
+    """
+    mask = ~uint64(0) >> shift
+    # Asking for a key costs as much as finding it in a cache.
+    asked = uint64(stop) if mask >> uint64(SMALL_BITS + 2) != 0 else uint64(0)
+    for i in range(start, stop, step):
+        ahead = uint64(i) + uint64(AHEAD) * step
+        if ahead < asked:
+            prefetch(address + (home(uint64(words[ahead]), shift) << uint64(3)))
+        shown = valid_mask(validity, i)
+        key = uint64(words[i]) & shown
+        place = table + home(key, shift) if key != 0 else uint64(1) + (shown & uint64(1))
+        while out[place] != key:
+            if out[place] != 0 and place >= uint64(FIRSTS):
+                place = table + ((place - table + uint64(1)) & mask)
+            elif out[0] > mask >> uint64(2):
+                return uint64(i)
+            else:
+                out[uint64(FIRSTS) + out[0]] = first + uint64(i)
+                out[0] += uint64(1)
+                out[place] = key
+    return uint64(stop)
+
+
+@kernel(sequential=True)
+def grow_keys(start, stop, step, keys: In[uint64], table, shift, out: Out[uint64]):
+    """Put the keys of a table of `first_words` into a larger, empty one, from `table` in `out` on."""
+    mask = ~uint64(0) >> shift
+    for i in range(start, stop, step):
+        if keys[i] != 0:
+            slot = home(keys[i], shift)
+            while out[table + slot] != 0:
+                slot = (slot + uint64(1)) & mask
+            out[table + slot] = keys[i]
 
 
 # Groups of equal keys, for devices that sort

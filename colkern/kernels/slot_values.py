@@ -232,7 +232,7 @@ def write_bytes(
 ) -> None:
     """The bytes from `target` on become a byte string, by words where `target` has whole ones."""
     count = uint64(length)
-    head = min((~target + uint64(1)) & uint64(7), count)
+    head = min((uint64(8) - (target & uint64(7))) & uint64(7), count)
     words = (count - head) >> uint64(3)
     tail = head + (words << uint64(3))
     for k in range(uint64(0), head):

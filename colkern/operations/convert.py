@@ -14,13 +14,15 @@ from colkern.kernels import offsets as offset_kernels
 from colkern.kernels import views
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.operands import buffer_addresses, buffer_sizes, validity_of
+from colkern.operations.operands import buffer_sizes, validity_of, view_addresses
 from colkern.operations.patterns import measure_in_place
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, Target, target_of
 
-_MASKS = views.inline_masks()
+INLINE_MASKS = np.array(views.inline_masks(), np.uint64)
+
+_MOST = np.iinfo(np.int32).max
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -62,8 +64,7 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
         offsets: The place of each value's bytes (int32 or int64[n + 1]); as long as the value, or empty.
         total: The last of the offsets.
     """
-    words = array.items(Role.VIEWS).view(np.int32)
-    addresses = [*buffer_addresses(array), target.address(words)]
+    words, addresses = array.items(Role.VIEWS).view(np.int32), view_addresses(array)
     sizes = [*buffer_sizes(array), words.nbytes]
     tables = target.table(addresses, np.uint64), target.table(sizes, np.int64)
     data = target.output(total, np.uint8)
@@ -89,11 +90,11 @@ def offsets_to_views(array: Array) -> Array:
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
     data = array.buffer(Role.BYTES) or target.buffer(target.allocate(0, np.uint8))
-    if data.size > np.iinfo(np.int32).max:
+    if data.size > _MOST:
         _check_value_lengths(array, target, offsets)
     out = target.output(2 * array.length, np.uint64)
     validity = validity_of(array, target)
-    masks = target.table(_MASKS, np.uint64)
+    masks = target.table(INLINE_MASKS, np.uint64)
     base = data.address if data.size else 0
     target.map(views.encode_views, array.length, offsets, data.array, base, *validity, masks, out)
     window = 1 << views.WINDOW_BITS
@@ -105,5 +106,5 @@ def _check_value_lengths(array: Array, target: Target, offsets: Items) -> None:
     lengths = target.output(array.length, np.int64)
     target.map(offset_kernels.lengths_of, array.length, offsets, lengths)
     longest = int(lengths.max()) if array.length else 0
-    if longest > np.iinfo(np.int32).max:
+    if longest > _MOST:
         raise LimitExceededError(f"a value of {longest} bytes does not fit a view (2 GiB at most)")

@@ -200,14 +200,14 @@ def dictionary_encode(
 
 
 def number_values(
-    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0, closed: int = OPEN
+    array: Array, counted: bool, dtype: DTypeLike | None, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
     Args:
         array: A checked array.
         counted: Whether null is a value; else nulls have number 0.
-        dtype: The type of the numbers.
+        dtype: The type of the numbers; None if they are not wanted.
         expected: The least number of distinct values, if it is known.
         closed: So many slots are looked at for values. Others that are in none of them need no number: on
             the host they get the largest, on devices those behind the numbers of those slots.
@@ -224,7 +224,7 @@ def number_values(
     if array.length >= 1 << 32:
         raise LimitExceededError(f"{array.length} slots: at most 2**32 - 1 can be encoded at once")
     if array.device != HOST:
-        return numbers_by_sorting(array, counted, dtype)
+        return numbers_by_sorting(array, counted, dtype or np.uint32)
     on_threads = None
     if closed == OPEN and (counted or not array.null_count):
         on_threads = _numbers_by_ranges(array, dtype)
@@ -241,24 +241,24 @@ _DIFFERENT = 0.85
 """If more of a sample are different, the tables of ranges have few values in common, and are in vain."""
 
 
-def _numbers_by_ranges(array: Array, dtype: DTypeLike) -> tuple[Items, Items] | None:
+def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, Items] | None:
     """As `numbers_by_table`, by a table for each thread; None where that would not be faster."""
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
     target = target_of(array.device)
     sampled = np.arange(0, array.length, _SAMPLED)
     sample = take_positions(array, sampled)
-    if len(numbers_by_table(sample, True, np.uint32)[1]) > _DIFFERENT * len(sampled):
+    if len(numbers_by_table(sample, True, None)[1]) > _DIFFERENT * len(sampled):
         return None
 
     def numbered(start: int, stop: int) -> tuple[int, Items, Items]:
         part = array.slice(start, stop - start)
-        return start, *numbers_by_table(part, True, np.uint32)
+        return start, *numbers_by_table(part, True, np.uint32 if dtype else None)
 
     parts = run_ranges(numbered, array.length, (), _RANGE)
     firsts = np.concatenate([own + start for start, _, own in parts])
     moved, kept = numbers_by_table(take_positions(array, firsts), True, np.uint32)
-    out = target.output(array.length, dtype)
+    out = target.output(array.length if dtype else 0, dtype or np.uint32)
     base = 0
     for start, numbers, own in parts:
         stop = start + len(numbers)

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from colkern.arrays import Array
 from colkern.kernels import Kernel, hashing
 from colkern.kernels import dictionaries as kernels
-from colkern.kernels.dictionaries import HEAD, NO_VALUE, NULLS
+from colkern.kernels.dictionaries import FIRSTS, HEAD, NO_VALUE, NULLS, SMALL_BITS
 from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
@@ -38,7 +38,7 @@ Lookup: TypeAlias = Callable[[int, int], tuple[Items, tuple[Argument, ...]]]
 
 
 def numbers_by_table(
-    array: Array, counted: bool, dtype: DTypeLike, expected: int = 0, closed: int = OPEN
+    array: Array, counted: bool, dtype: DTypeLike | None, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
 
@@ -47,7 +47,7 @@ def numbers_by_table(
     Args:
         array: A checked flat array in host memory.
         counted: Whether null is a value; else nulls have number 0.
-        dtype: The type of the numbers.
+        dtype: The type of the numbers; None if they are not wanted, and there are none.
         expected: The least number of distinct values, if it is known.
         closed: So many slots add values; the number of one that is in none of them is the largest.
     """
@@ -61,20 +61,27 @@ def numbers_by_table(
                 break
         else:
             return _by_value(array, numbers, low, values, counted, dtype)
+        if counted and dtype is None:
+            return np.zeros(0, np.uint32), _firsts(array, numbers.words)
     table = _Table(array, counted, dtype, expected, closed, *_lookup(array, numbers))
     table.number_all()
     return table.numbers, np.concatenate(table.firsts)
 
 
 def _by_value(
-    array: Array, numbers: NumberWords, low: int, values: int, counted: bool, dtype: DTypeLike
+    array: Array,
+    numbers: NumberWords,
+    low: int,
+    values: int,
+    counted: bool,
+    dtype: DTypeLike | None,
 ) -> tuple[Items, Items]:
     """As `numbers_by_table`, with an entry for each value of a small range."""
     target = target_of(array.device)
     chunk = min(array.length, CHUNK)
     out = target.allocate(HEAD + 2 * chunk + values, np.uint64)
     out[1], out[NULLS + 1] = HEAD + chunk, 0 if counted else NO_VALUE
-    numbered = target.output(array.length, dtype)
+    numbered = target.output(array.length if dtype else 0, dtype or np.uint32)
     firsts: list[Items] = [np.zeros(0, np.int64)]
     bitmap, offset = validity_of(array, target)
     for begin in range(0, array.length, CHUNK):
@@ -82,9 +89,32 @@ def _by_value(
         words = (numbers.words[begin:end], numbers.minus, low)
         slots = (bitmap, offset + begin, begin, chunk)
         target.map(kernels.number_small_values, end - begin, *words, *slots, out)
-        numbered[begin:end] = out[HEAD : HEAD + end - begin]
+        if dtype:
+            numbered[begin:end] = out[HEAD : HEAD + end - begin]
         firsts.append(_taken_firsts(out, chunk))
     return numbered, np.concatenate(firsts)
+
+
+def _firsts(array: Array, words: Items) -> Items:
+    """The first slot (int64[]) of each word, a null being one: by a table of keys alone."""
+    target, bits, done = target_of(array.device), _FIRST_BITS, 0
+    bitmap, offset = validity_of(array, target)
+    out = target.allocate(FIRSTS + (5 << bits - 2) + 1, np.uint64)
+    out[1:FIRSTS] = 1
+    while True:
+        table = len(out) - (1 << bits)
+        address = target.address(out) + 8 * table
+        slots = (words[done:], bitmap, offset + done, done, table, 64 - bits, address)
+        done += target.reduce(kernels.first_words, array.length - done, *slots, out)
+        count = FIRSTS + int(out[0])
+        if done == array.length:
+            return out[FIRSTS:count].astype(np.int64)
+        more = _CROWDED_BITS if count > done // 2 else _GROWTH_BITS
+        bits = min(bits + more, (4 * array.length).bit_length())
+        old, out = out, target.allocate(FIRSTS + (5 << bits - 2) + 1, np.uint64)
+        out[:count] = old[:count]
+        keys = old[table:]
+        target.map(kernels.grow_keys, len(keys), keys, len(out) - (1 << bits), 64 - bits, out)
 
 
 def _taken_firsts(out: Items, chunk: int) -> Items:
@@ -121,7 +151,7 @@ class _Table:
         self,
         array: Array,
         counted: bool,
-        dtype: DTypeLike,
+        dtype: DTypeLike | None,
         expected: int,
         closed: int,
         kernel: Kernel,
@@ -136,7 +166,8 @@ class _Table:
         self._bits = max(_FIRST_BITS, (2 * expected).bit_length())
         self._out = self._empty()
         self._out[1], self._out[NULLS + 1] = HEAD + self._chunk, 0 if counted else NO_VALUE
-        self.numbers = self._target.output(array.length, dtype)
+        self._is_numbered = dtype is not None
+        self.numbers = self._target.output(array.length if dtype else 0, dtype or np.uint32)
         self.firsts: list[Items] = [np.zeros(0, np.int64)]
 
     def _empty(self) -> Items:
@@ -164,7 +195,8 @@ class _Table:
                 count = self._target.reduce(
                     self._kernel, end - done, own, *others, *slots, self._out
                 )
-                self.numbers[done : done + count] = self._out[HEAD : HEAD + count]
+                if self._is_numbered:
+                    self.numbers[done : done + count] = self._out[HEAD : HEAD + count]
                 self.firsts.append(_taken_firsts(self._out, self._chunk))
                 done += count
                 if done == end:
@@ -174,6 +206,7 @@ class _Table:
     def _grow(self, done: int) -> None:
         """Grow the table: by more, if most slots up to now had values of their own."""
         old, most = self._out, (2 * min(self._array.length, self._closed)).bit_length()
+        most += most <= SMALL_BITS
         more = _CROWDED_BITS if int(old[0]) > done // 2 else _GROWTH_BITS
         # A last step of one bit would move nearly all values once more.
         self._bits = most if most - self._bits <= more + 1 else self._bits + more

@@ -7,13 +7,12 @@ from typing import overload
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
-from colkern.operations.aggregates.functions import CountMode
+from colkern.operations.aggregates.functions import CountMode, count
 from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded
-from colkern.operations.group_aggregates import GroupedRows, one_group
-from colkern.operations.key_groups import key_groups
-from colkern.operations.moving import to_host
+from colkern.operations.group_aggregates import GroupedRows
+from colkern.operations.key_groups import first_rows, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions
 from colkern.operations.sorting import drop_nulls, ordered_positions
@@ -48,10 +47,10 @@ def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | Recor
     for column in columns:
         require_valid(column)
     if isinstance(data, Array):
-        return take_positions(data, key_groups(columns).firsts)
+        return take_positions(data, first_rows(columns))
     one_device(columns, *data.column_names)
     counted = columns if keys is None else [columns[place] for place in data.positions(keys)]
-    firsts = key_groups(counted).firsts
+    firsts = first_rows(counted)
     taken = [take_positions(column, firsts) for column in columns]
     return RecordBatch(data.schema, taken, len(firsts))
 
@@ -83,9 +82,7 @@ def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
         UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
     """
     require_valid(array)
-    counts = one_group(array).aggregate("count_distinct", array, mode=mode)
-    count: int = to_host(counts)[0]
-    return count
+    return count(take_positions(array, first_rows([array])), mode)
 
 
 @operation

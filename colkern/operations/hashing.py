@@ -29,7 +29,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.targets import Argument, Items, Target, target_of
 
 _MOST_PARTITIONS = 1 << 32
-_MASKS = hashing.run_masks()
+_MASKS = np.array(hashing.run_masks(), np.uint64)
 
 
 @operation(kind=Kind.ELEMENT_WISE)

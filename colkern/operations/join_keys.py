@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colkern.arrays import Array, RecordBatch
+from colkern.forks import cached_property
 from colkern.memory import Buffer
 from colkern.operations.booleans import expand
 from colkern.operations.devices import device_of
+from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import decoded
+from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
@@ -29,10 +32,7 @@ class JoinKeys:
     Attributes:
         columns: The values of the right rows, and of the left rows behind them.
         target: Where they are.
-        numbers: Those of the right rows, then of the left rows (uint32[right + left]): the number of a key
-            is that of keys before its first row.
         right_rows: How many rows the right side has.
-        right_keys: How many different keys it has. Keys with higher numbers are on the left alone.
         validity: The rows on both sides whose keys are all known; None if all are.
     """
 
@@ -40,10 +40,25 @@ class JoinKeys:
         self.columns = both = [_both(*pair) for pair in zip(left, right, strict=True)]
         self.target: Target = target_of(device_of(both))
         self.right_rows = right[0].length
-        groups = key_groups(both, self.right_rows) if few else key_groups(both)
-        self.numbers: Items = groups.numbers
-        self.right_keys = _count_below(self.target, groups.firsts, self.right_rows)
         self.validity: Buffer | None = combine_validity(list(map(integer_codes, both)))[0]
+        self._closed = self.right_rows if few else OPEN
+
+    @cached_property
+    def _groups(self) -> Groups:
+        return key_groups(self.columns, self._closed)
+
+    @property
+    def numbers(self) -> Items:
+        """Those of the right rows, then of the left rows (uint32[right + left]).
+
+        The number of a key is that of keys before its first row.
+        """
+        return self._groups.numbers
+
+    @cached_property
+    def right_keys(self) -> int:
+        """How many different keys the right side has. Others, on the left alone, have higher numbers."""
+        return _count_below(self.target, self._groups.firsts, self.right_rows)
 
     @property
     def left_validity(self) -> tuple[Items, int]:
@@ -56,7 +71,7 @@ class JoinKeys:
         """Whether the keys of each row are known (bool[]); None if all are."""
         if self.validity is None:
             return None
-        return expand(self.target, self.validity, 0, len(self.numbers)).view(bool)
+        return expand(self.target, self.validity, 0, self.columns[0].length).view(bool)
 
 
 @on_its_device

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from colkern.operations.key_groups import key_groups
 from colkern.operations.number_words import number_words
 from colkern.operations.selection import take
 from colkern.operations.selection.choosing import if_else
-from colkern.operations.sorting import dense_ranks, sort_words
+from colkern.operations.sorting import sort_words, word_changes, word_order
 from colkern.operations.time_arithmetic import TIMES
 from colkern.targets import Items, Target, on_its_device
 
@@ -301,7 +301,8 @@ def join_asof(
         right_suffix: What is added to the names of right columns that left ones have.
 
     Raises:
-        ValueError: If there is no such strategy, or not as many columns on both sides.
+        ValueError: If there is no such strategy, or not as many columns on both sides, or the tolerance is
+            negative, NaT, or of months.
         KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
     """
     if strategy not in ("backward", "forward", "nearest"):
@@ -324,12 +325,16 @@ def join_asof(
         raise UnsupportedError(f"on: no distances of the values of {time.type}; cast it to numbers")
     if isinstance(tolerance, timedelta | np.timedelta64):
         tolerance = _in_units(tolerance, time.type.storage)
-    groups = key_groups(sides.columns[:-1]).numbers if own else target.allocate(time.length, "u4")
-    group = Array(s.uint32(), time.length, [None, target.buffer(groups)], null_count=0)
-    words = sort_words(target, [(group, False), (time, False)], False)
-    ranks = words[0] if len(words) == 1 else dense_ranks(target, words)[1]
+    if tolerance is not None and tolerance < 0:
+        raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
+    keys, groups = [(time, False)], None
+    if own:
+        groups = key_groups(sides.columns[:-1]).numbers
+        group = Array(s.uint32(), time.length, [None, target.buffer(groups)], null_count=0)
+        keys.insert(0, (group, False))
+    words = sort_words(target, keys, False)
     matches = _asof(
-        target, ranks, groups, time.items(Role.DATA), sides.known(), rows, strategy, tolerance
+        target, words, groups, time.items(Role.DATA), sides.known(), rows, strategy, tolerance
     )
     kept = [k for k in range(len(right.schema)) if k not in right_places]
     columns = [take(right.columns[k], _indices(target, matches)) for k in kept]
@@ -341,19 +346,26 @@ def join_asof(
 
 def _in_units(duration: timedelta | np.timedelta64, type_: s.DataType) -> int:
     """How many whole units of a type of times a duration has."""
+    from colkern.builders.fixed import NANOS, scalar_nanos, timedelta_nanos
+
     if not isinstance(type_, TIMES):
         raise TypeError(
             f"tolerance: expected a number, as the column has {type_}, got {duration!r}"
         )
-    unit = "D" if type_ == s.date32() else type_.unit
-    return int(np.timedelta64(duration).astype(f"m8[{unit}]").astype(np.int64))
+    if isinstance(duration, timedelta):
+        nanoseconds = timedelta_nanos(duration)
+    elif np.isnat(duration):
+        raise ValueError("tolerance: NaT is no duration")
+    else:
+        nanoseconds = scalar_nanos(duration)
+    return nanoseconds // NANOS["D" if type_ == s.date32() else type_.unit]
 
 
 @on_its_device
 def _asof(
     target: Target,
-    ranks: Items,
-    groups: Items,
+    words: Sequence[Items],
+    groups: Items | None,
     times: Items,
     known: Items | None,
     rows: int,
@@ -365,29 +377,45 @@ def _asof(
         # NaN has no distance.
         are_numbers = times == times
         known = are_numbers if known is None else known & are_numbers
-    right = target.sort_positions(ranks[:rows].copy())
+    # Of equal rows, those of the right side come first.
+    order = word_order(target, words)
+    on_right = order < rows
     if known is not None:
-        right = right[known[:rows][right]]
-    ordered = ranks[right]
+        on_right &= known[order]
+    right = order[on_right]
+    counts = np.cumsum(on_right)
 
-    def candidates(place: Items) -> tuple[Items, Items]:
-        """Right rows at places of the order, and how far they are; where there is none, infinitely."""
+    def of_left(numbers: Items) -> Items:
+        """The numbers of the left rows, of those of all rows in order."""
+        out = target.output(len(order), np.int64)
+        out[order] = numbers
+        return out[rows:]
+
+    def candidates(place: Items) -> tuple[Items, Any]:
+        """Right rows at places of the order, and how far they are, if that counts: of none infinitely."""
         inside = (place >= 0) & (place < len(right))
         if known is not None:
             inside &= known[rows:]
         row = right[np.where(inside, place, 0)] if len(right) else place * 0
-        inside &= groups[row] == groups[rows:]
-        far = _distances(times[row], times[rows:])
+        if groups is not None:
+            inside &= groups[row] == groups[rows:]
+        far: Any = None
+        if tolerance is not None or strategy == "nearest":
+            far = _distances(times[row], times[rows:])
         if tolerance is not None:
-            inside &= far <= tolerance
-        return np.where(inside, row, np.uint64(kernels.NO_MATCH)), np.where(inside, far, np.inf)
+            inside &= far <= float(tolerance)
+        found = np.where(inside, row, np.uint64(kernels.NO_MATCH))
+        return found, None if far is None else np.where(inside, far, np.inf)
 
-    wanted = ranks[rows:]
     if strategy != "forward":
-        before, how_far = candidates(np.searchsorted(ordered, wanted, side="right") - 1)
+        before, how_far = candidates(of_left(counts) - 1)
         if strategy == "backward":
             return before
-    after, beyond = candidates(np.searchsorted(ordered, wanted, side="left"))
+    # How many right rows there are before the first of equal rows.
+    changes = word_changes(target, words, order)
+    changes[:1] = True
+    less: Items = (counts - on_right)[changes]
+    after, beyond = candidates(of_left(less[np.cumsum(changes) - 1]))
     return after if strategy == "forward" else np.where(how_far <= beyond, before, after)
 
 

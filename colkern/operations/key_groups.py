@@ -54,6 +54,14 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
     return groups
 
 
+def first_rows(arrays: Sequence[Array]) -> Items:
+    """The first row (int64[]) of each group of `key_groups`."""
+    one_device(arrays)
+    if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
+        return number_values(flat, True, None)[1]
+    return key_groups(arrays).firsts
+
+
 def _numbered(array: Array, closed: int = OPEN) -> Groups:
     numbers, firsts = number_values(array, True, np.uint32, closed=closed)
     return Groups(numbers, firsts)

@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.layouts import Layout, LayoutKind, Role
+from colkern.layouts import VIEW_BYTES, Layout, LayoutKind, Role
 from colkern.memory import HOST
 from colkern.targets import Items, Target, target_of
 
@@ -156,6 +156,14 @@ def offset_ends(*arrays: Array) -> list[tuple[int, int]]:
 def buffer_sizes(array: Array) -> list[int]:
     """The size of each variadic data buffer."""
     return [0 if b is None else b.size for b in array.data_buffers]
+
+
+def view_addresses(array: Array) -> list[int]:
+    """As `buffer_addresses`, and the address of the array's own views."""
+    # The buffer keeps its address, for which NumPy takes longer than a kernel of few values.
+    views = array.buffers[1]
+    begin = views.address + VIEW_BYTES * array.offset if views is not None and array.length else 0
+    return [*buffer_addresses(array), begin]
 
 
 def buffer_addresses(array: Array) -> list[int]:

@@ -141,17 +141,28 @@ def dense_ranks(target: Target, words: Sequence[Items]) -> tuple[Items, Items]:
 
     Equal rows have the same rank.
     """
+    positions = word_order(target, words)
+    ranks = target.output(len(positions), np.uint64)
+    ranks[positions] = word_changes(target, words, positions).cumsum()
+    return positions, ranks
+
+
+def word_order(target: Target, words: Sequence[Items]) -> Items:
+    """Positions in the order of rows by `sort_words`; stable."""
     positions = None
     for word in reversed(words):
         positions = target.sort_positions(word, positions)
     assert positions is not None
-    changes = target.allocate(len(words[0]), bool)
+    return positions
+
+
+def word_changes(target: Target, words: Sequence[Items], positions: Items) -> Items:
+    """Where rows in order differ from the one before (bool[n])."""
+    changes = target.allocate(len(positions), bool)
     for word in words:
         ordered = word[positions]
         changes[1:] |= ordered[1:] != ordered[:-1]
-    ranks = target.output(len(changes), np.uint64)
-    ranks[positions] = changes.cumsum()
-    return positions, ranks
+    return changes
 
 
 def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyPart]:

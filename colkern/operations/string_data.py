@@ -9,7 +9,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.operations.convert import offsets_to_views
-from colkern.operations.operands import buffer_addresses, validity_of
+from colkern.operations.operands import validity_of, view_addresses
 from colkern.targets import Items, Target
 
 _WORD = 8
@@ -45,8 +45,7 @@ def text_of(array: Array, target: Target) -> Text:
 def views_of(array: Array, target: Target) -> tuple[Items, Items, Items, int]:
     """The views of an array as words, the addresses of its data buffers and of them, its validity."""
     words = array.items(Role.VIEWS).view(np.uint64)
-    addresses = [*buffer_addresses(array), target.address(words)]
-    return words, target.table(addresses, np.uint64), *validity_of(array, target)
+    return words, target.table(view_addresses(array), np.uint64), *validity_of(array, target)
 
 
 def as_views(array: Array) -> Array:
@@ -56,4 +55,4 @@ def as_views(array: Array) -> Array:
 
 def pattern_of(value: bytes, target: Target) -> Items:
     """The bytes of a pattern where a kernel reads them, and zeros behind them (uint8[])."""
-    return target.table([*value, *bytes(12)], np.uint8)
+    return target.table(np.frombuffer(bytearray(value) + bytes(12), np.uint8), np.uint8)

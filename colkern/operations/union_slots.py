@@ -5,6 +5,9 @@ Columnar format 1.5: "Union Layout".
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from colkern import schema as s
 from colkern.bitmaps import bytes_equal_to
 from colkern.memory import Buffer
@@ -12,12 +15,11 @@ from colkern.operations.compaction import Kept
 from colkern.targets import Items, Target
 
 
-def child_numbers(union: s.DataType) -> list[int]:
+def child_numbers(union: s.DataType) -> NDArray[np.int64]:
     """For each type id from 0 to 127 the number of the child that it stands for, or -1."""
     assert isinstance(union, s.Union)
-    numbers = [-1] * 128
-    for number, code in enumerate(union.type_codes):
-        numbers[code] = number
+    numbers = np.full(128, -1, np.int64)
+    numbers[list(union.type_codes)] = range(len(union.type_codes))
     return numbers
 
 

@@ -13,14 +13,17 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from colkern.kernels import row_values
 from colkern.rows import comprehensions
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
-from colkern.rows.comprehensions import extreme
+from colkern.rows.comparisons import compared
+from colkern.rows.comprehensions import as_list, extreme
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, in_branches, needed, needed_arguments, truth
 from colkern.rows.folding import constant, evaluated
+from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.values import Value
 
@@ -64,6 +67,8 @@ def _len(emitter: Emitter, node: ast.Call) -> Value:
         # As many values or items as keys.
         of = of.func.value  # type: ignore[attr-defined]
     value = needed(emitter, of)
+    if (result := special(emitter, "__len__", value)) is not None:
+        return result
     if value.is_constant:
         return evaluated(emitter, len, value.constant)
     if isinstance(value.kind, k.Tuple):
@@ -102,8 +107,7 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
         if len(node.args) == 1 or node.keywords:
             return extreme(emitter, node, name)
         if any(isinstance(part, ast.Starred) for part in node.args):
-            make = functools.partial(ast.Call, node.func, [ast.List(node.args, ast.Load())], [])
-            return extreme(emitter, derived(node, "of a list", make), name)
+            return _extreme_of_spread(emitter, node, name)
         values = [needed(emitter, part) for part in node.args]
         result = values[0]
         for value in values[1:]:
@@ -111,6 +115,18 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
         return result
 
     return write
+
+
+def _extreme_of_spread(emitter: Emitter, node: ast.Call, name: str) -> Value:
+    """`min(*…)` or `max(*…)`; if one argument is all that there is, Python looks at its items."""
+    spread = derived(node, "of a list", lambda: ast.List(node.args, ast.Load()))
+    emitter.env["<spread>"] = listed = as_list(emitter, spread)
+    size = emitter.numbers(call(emitter, "len", [listed])).code
+    emitter.fail_if(f"{size} < 2", row_values.LEFT, f"{name}() of fewer than two arguments")
+    arguments: list[ast.expr] = [ast.Name("<spread>", ast.Load())]
+    return extreme(
+        emitter, derived(node, "of it", lambda: ast.Call(node.func, arguments, [])), name
+    )
 
 
 def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
@@ -121,7 +137,7 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
         return call(emitter, name, [left, right])
     left, right = emitter.numbers(left), emitter.numbers(right)
     # Python keeps the first of equals.
-    test = call(emitter, "<" if name == "min" else ">", [right, left])
+    test = compared(emitter, ast.Lt() if name == "min" else ast.Gt(), right, left)
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
 

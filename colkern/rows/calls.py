@@ -289,7 +289,11 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         bound = [emitter.bind(code) for value in given for code in value.parts]
         if may_leave:
             what = "more than 64 bits" if result == k.INT else "such numbers"
-            emitter.leave_if(_check(method.check, bound), f"{method.name} of {what}")
+            test, reason = _check(method.check, bound), f"{method.name} of {what}"
+            if emitter.attempts and method.raises:
+                emitter.fail_if(test, method.raises, reason)
+            else:
+                emitter.leave_if(test, reason)
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
         result_value = invoked(emitter, body, given, result, method.name, bindings, operation)

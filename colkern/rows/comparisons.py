@@ -14,6 +14,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import OPERATORS, constant, folded
+from colkern.rows.library import REPLACED
 from colkern.rows.values import Value, inner, tuple_of_values
 
 
@@ -30,7 +31,11 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if name in ("==", "!="):
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)
-    left, right = _constants_alike(emitter.plain(left), emitter.plain(right))
+    left, right = emitter.plain(left), emitter.plain(right)
+    result = _by_method(emitter, type(operation), left, right)
+    if result is not None:
+        return result
+    left, right = _constants_alike(left, right)
     known = folded(function, left, right)
     if known is not None:
         return known
@@ -47,6 +52,30 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if isinstance(left.kind, k.Record) and left.kind == right.kind:
         return _ordered_records(emitter, operation, left, right)
     return call(emitter, name, [left, right])
+
+
+_METHODS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: ("__eq__", "__eq__"),
+    ast.Lt: ("__lt__", "__gt__"),
+    ast.LtE: ("__le__", "__ge__"),
+    ast.Gt: ("__gt__", "__lt__"),
+    ast.GtE: ("__ge__", "__le__"),
+}
+"""The special methods of both sides that a comparison asks, in turn."""
+
+
+def _by_method(
+    emitter: Emitter, operation: type[ast.cmpop], left: Value, right: Value
+) -> Value | None:
+    """A comparison by a special method that a user wrote; None where there is none."""
+    from colkern.rows.expressions import truth
+    from colkern.rows.functions import special
+
+    own, of_right = _METHODS[operation]
+    result = special(emitter, own, left, right)
+    if result is None:
+        result = special(emitter, of_right, right, left)
+    return result if result is None else truth(emitter, result)
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
@@ -108,6 +137,9 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return known
     if isinstance(left.kind, k.Optional) or isinstance(right.kind, k.Optional):
         return _equal_optional(emitter, left, right)
+    result = _by_method(emitter, ast.Eq, left, right)
+    if result is not None:
+        return result
     if k.NONE in (left.kind, right.kind):
         return constant(left.kind == right.kind)
     if "member" in (left.kind.name, right.kind.name):
@@ -139,8 +171,13 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return constant(False)
     if k.is_deque(left.kind) != k.is_deque(right.kind):
         return constant(False)
-    if all(getattr(side.kind, "default", "") == "ordered" for side in (left, right)):
+    defaults = {getattr(side.kind, "default", "") for side in (left, right)}
+    if defaults == {"ordered"}:
         emitter.refuse("== of two OrderedDicts has no compiled form")
+    if defaults == {"count"}:
+        from colkern.rows.functions import users_function
+
+        return users_function(emitter, REPLACED["Counter.__eq__"], [left, right], {})
     return call(emitter, "==", [left, right])
 
 
@@ -235,6 +272,11 @@ _ALONE = (
 
 
 def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
+    if any(
+        k.written_method(getattr(inner(side).kind, "form", type), "__eq__")
+        for side in (left, right)
+    ):
+        emitter.refuse("a class's own == beside None has no compiled form")
     if k.NONE in (left.kind, right.kind):
         return _identical(emitter, left, right, True)
     flags = [side.none for side in (left, right) if isinstance(side.kind, k.Optional)]

@@ -43,7 +43,8 @@ from colkern.rows.iteration import (
     refuse_iterator,
 )
 from colkern.rows.program import Block
-from colkern.rows.statements import bind_target, stored_names
+from colkern.rows.scopes import stored_names
+from colkern.rows.statements import bind_target
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
 Take = Callable[[Value], None]

@@ -16,7 +16,7 @@ from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, derived, stored_constant
-from colkern.rows.expressions import expression, iterated
+from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
@@ -27,6 +27,10 @@ from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_val
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
     """`container[place]`."""
+    from colkern.rows.functions import special
+
+    if (result := special(emitter, "__getitem__", container, place)) is not None:
+        return result
     if isinstance(container.kind, Match):
         return group(emitter, container, place)
     if isinstance(container.kind, k.Tuple) and not container.is_constant:
@@ -44,9 +48,28 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
             emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
             emitter.refuse(f"{place.constant!r} is not in a constant")
+    if is_table_of_functions(container.constant):
+        return function_in(emitter, container.constant, "[]", place)
     if isinstance(container.kind, Container) and container.kind.default not in ("", "ordered"):
         return _item_or_default(emitter, container, place, container.kind.default)
     return call(emitter, "[]", [readable(emitter, container), place])
+
+
+def is_table_of_functions(value: object) -> bool:
+    """Whether a constant is a dictionary or list of nothing but functions."""
+    if not isinstance(value, dict | list | tuple):
+        return False
+    return bool(value) and all(map(k.is_function, getattr(value, "values", value.__iter__)()))
+
+
+def function_in(emitter: Emitter, table: Any, method: str, place: Value) -> Value:
+    """A function of a constant dictionary or list, as `[]` or `dict.get` gives it."""
+    functions = list(table.values() if isinstance(table, dict) else table)
+    kind = k.choice_of(functions)
+    numbers = list(map(kind.among.index, functions))
+    stored = dict(zip(table, numbers, strict=True)) if isinstance(table, dict) else numbers
+    entry = call(emitter, method, [stored_constant(emitter, stored, kind_of), place])
+    return replace(entry, kind=k.optional(kind) if method == "dict.get" else kind)
 
 
 def _item_or_default(emitter: Emitter, container: Value, place: Value, default: str) -> Value:
@@ -108,6 +131,10 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
 
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
+    from colkern.rows.functions import special
+
+    if (result := special(emitter, "__contains__", container, value)) is not None:
+        return truth(emitter, result)
     container = iterated(container)
     if value.is_constant and container.is_constant:
         return evaluated(emitter, operator.contains, container.constant, value.constant)
@@ -117,6 +144,8 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         is_set = isinstance(container.constant, set | frozenset)
         # A set's own order differs from process to process, and so would the source.
         items = sorted(container.constant, key=repr) if is_set else list(container.constant)
+        if isinstance(container.constant, dict) and is_table_of_functions(container.constant):
+            container = constant(set(items))
         if len(items) <= FEW or isinstance(container.constant, tuple | list):
             return _one_of(emitter, value, [constant(item) for item in items])
         return call(emitter, "in", [value, emitter.numbers(container)])
@@ -231,11 +260,6 @@ def _made_of(type_: Any, items: ast.expr) -> ast.expr:
     return ast.Call(ast.Constant(type_), [items], [])
 
 
-def is_function(value: object) -> bool:
-    """Whether a constant is a function, also one that is defined in the row function."""
-    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
-
-
 def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     entries: list[tuple[Value, Value]] = []
     functions: dict[Any, Any] = {}
@@ -251,7 +275,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     for key_node, item_node in zip(node.keys, node.values, strict=True):
         key = NONE if key_node is None else expression(emitter, key_node)
         value = expression(emitter, item_node)
-        if key_node is not None and key.is_constant and is_function(value.constant):
+        if key_node is not None and key.is_constant and k.is_function(value.constant):
             functions[key.constant] = value.constant
             continue
         value = emitter.numbers(value)
@@ -315,6 +339,9 @@ def new_container(
     count = 2 if name == "dict" else 1
     kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
     sites = frozenset({id(node)})
+    owners = emitter.program.owners.setdefault(id(node), [])
+    if not any(own is emitter.widened for own in owners):
+        owners.append(emitter.widened)
     kind = Container(name, items=kinds, default=default, sites=sites, most=most)
     body, more = (
         (row_lists.new_list, f", {max(room, 4)}") if name == "list" else (row_dicts.new_dict, "")

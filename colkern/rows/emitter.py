@@ -34,6 +34,7 @@ from colkern.rows.program import (
     Site,
 )
 from colkern.rows.row_displays import changing_rows, rows_of
+from colkern.rows.scopes import declared_elsewhere
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 
@@ -42,7 +43,15 @@ class MeetsNumPy(Exception):
 
 
 class Wider(Exception):
-    """A kind turned out too narrow: the function is to be written again."""
+    """A kind turned out too narrow: the function is to be written again.
+
+    Args:
+        widened: The kinds of that function; None for the outermost one.
+    """
+
+    def __init__(self, widened: dict[Any, Kind] | None) -> None:
+        super().__init__()
+        self.widened = widened
 
 
 class Unsettled(CompileError):
@@ -93,6 +102,7 @@ class Emitter:
         yielded: The list of what a generator yields.
         rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
         gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
+        shared: The variables that functions within this one assign to, by `nonlocal`.
         changing: The variables that this loop assigns to.
         changing_rows: The variables of dictionaries with constant keys that are assigned other values.
         is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
@@ -123,6 +133,7 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
+        self.shared = declared_elsewhere(definition.body)
         self.changing_rows = changing_rows(definition.body)
         program.may_change_rows |= bool(self.changing_rows)
         if not program.changes_rows:
@@ -185,6 +196,10 @@ class Emitter:
         self._names += 1
         # A variable that no user's is has a name that none could have.
         return f"{stem if stem.isidentifier() else 't'}_{self._names}"
+
+    def keep_names(self, count: int) -> None:
+        """Leave the names with so many first numbers to the parts of parameters."""
+        self._names = count
 
     def bind(self, code: str, stem: str = "t") -> str:
         """A name for what an expression computes, now; names and numbers stand for themselves."""
@@ -357,6 +372,11 @@ class Emitter:
             return value
         return literal(self, value.constant)
 
+    def as_choice(self, value: Value | None) -> Value | None:
+        """A function as one that may be another elsewhere; other values as they are."""
+        is_one = value is not None and value.is_constant and k.is_function(value.constant)
+        return self.numbers(value) if is_one else value  # type: ignore[arg-type]
+
     def converted(self, value: Value, kind: Kind) -> Value:
         """A value as one of a wider kind."""
         value = self.numbers(value)
@@ -371,6 +391,11 @@ class Emitter:
                 of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
+        if isinstance(kind, k.Choice) and isinstance(value.kind, k.Choice):
+            *rest, code = map(str, map(kind.among.index, value.kind.among))
+            for number, other in enumerate(rest):
+                code = f"{other} if {value.code} == {number} else ({code})"
+            return Value(kind, self.bind(code))
         if isinstance(kind, k.Compound):
             pairs = zip(value.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
@@ -450,8 +475,13 @@ class Emitter:
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")
         if joined != has or k.origins(joined) != k.origins(has):
-            self.widened[key] = joined
-            raise Wider
+            owners = self.program.owners.get(key[0], []) if isinstance(key, tuple) else []
+            for widened in owners or [self.widened]:
+                widened[key] = k.joined(joined, widened.get(key, k.NEVER)) or joined
+            # A container that a caller made, or a function that is written already, as its callers are.
+            callers = map(self.program.settled.get, self.program.stack)
+            outer = (each for each in callers if any(each is own for own in owners))
+            raise Wider(next(outer, None) if owners else self.widened)
 
     @contextmanager
     def in_cells(self, node: ast.AST, names: Iterable[str]) -> Iterator[None]:
@@ -539,6 +569,7 @@ class Emitter:
 
     def _merged(self, name: str, *sides: tuple[Block, Value | None]) -> Value:
         """A variable that has one value or the other."""
+        sides = tuple((block, self.as_choice(value)) for block, value in sides)
         kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
         kind = k.joined(*kinds)
         if kind is None:
@@ -680,6 +711,8 @@ def literal(emitter: Emitter, value: Any) -> Value:
             kinds = tuple(item.kind for item in items)
             names = tuple(getattr(value, "_fields", ()))
             return Value(k.tuple_of(kinds, names, type(value)), items=items, constant=value)
+    if k.is_function(value):
+        return Value(k.choice_of([value]), "0", constant=value)
     return stored_constant(emitter, value, kind_of)
 
 

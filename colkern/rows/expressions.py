@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import enum
 import operator
-import types
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -21,7 +20,7 @@ from colkern.rows.calls import call
 from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
-from colkern.rows.library import remainder
+from colkern.rows.library import REPLACED, remainder
 from colkern.rows.program import Block
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
@@ -136,12 +135,20 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     known = folded(function, left, right)
     if known is not None:
         return constant(_wrapped(known.constant)) if emitter.program.wraps else known
-    if isinstance(left.kind, k.Record) and (method := k.OPERATOR_METHODS.get(name)):
+    if method := k.OPERATOR_METHODS.get(name):
+        from colkern.rows.functions import special
+
+        result = special(emitter, method, left, right)
+        if result is None and not isinstance(left.kind, k.Record):
+            result = special(emitter, method.replace("__", "__r", 1), right, left)
+        if result is not None:
+            return result
+    counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
+    of_counts = REPLACED.get(f"Counter.{k.OPERATOR_METHODS.get(name)}")
+    if all(counts) and of_counts:
         from colkern.rows.functions import users_function
 
-        written = getattr(left.kind.form, method, None)
-        if isinstance(written, types.FunctionType):
-            return users_function(emitter, written, [left, right], {})
+        return users_function(emitter, of_counts, [left, right], {})
     for side in (left, right):
         if isinstance(side.kind, k.Container) and (side.kind.default or side.kind.most):
             emitter.refuse(
@@ -304,6 +311,11 @@ def truth(emitter: Emitter, value: Value) -> Value:
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
         return constant(True) if plain is value else truth(emitter, plain)
     if isinstance(value.kind, k.Compound):
+        from colkern.rows.functions import special
+
+        for name in ("__bool__", "__len__"):
+            if (result := special(emitter, name, value)) is not None:
+                return truth(emitter, result)
         return constant(bool(value.items) or not isinstance(value.kind, k.Tuple))
     if value.kind == k.BOOL:
         return value
@@ -311,7 +323,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         return Value(k.BOOL, f"({value.code} != 0)")
     if value.kind in (k.TEXT, k.BYTES):
         return Value(k.BOOL, f"({value.code}.size != 0)")
-    if value.kind in (k.DATE, k.TIME, k.DATETIME) or isinstance(value.kind, k.Aware):
+    if value.kind in (k.DATE, k.TIME, k.DATETIME) or isinstance(value.kind, k.Aware | k.Choice):
         return constant(True)
     if isinstance(value.kind, k.Container):
         length = call(emitter, "len", [value])

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-import collections
 import dataclasses
-import inspect
 import re
 import string
-import types
 from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 
@@ -21,7 +18,7 @@ from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import Piece, added, expression, in_branches
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.functions import users_function
+from colkern.rows.functions import special, users_function
 from colkern.rows.methods.formatting import LATER, body_of_sizes
 from colkern.rows.values import Value, inner
 
@@ -36,12 +33,14 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         )
     if isinstance(value.kind, k.Member):
         return enums.text(emitter, value)
-    if isinstance(value.kind, k.Compound) and (written := _written(value.kind.form, "__str__")):
-        return users_function(emitter, written, [value], {})
+    if (text := special(emitter, "__str__", value)) is not None:
+        return text
     if isinstance(value.kind, k.Container | k.Compound):
         return represented(emitter, value)
     if is_left(own := f"{value.kind.name}.__str__"):
         return left_to_python(emitter, own)
+    if value.kind.loose:
+        return emitter.left(k.TEXT, "the text of a number that may be of another type")
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
 
 
@@ -70,7 +69,7 @@ def represented(emitter: Emitter, value: Value) -> Value:
 
 def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
     """`repr` of an instance of a data class, or of a named tuple."""
-    if written := _written(kind.form, "__repr__"):
+    if written := k.written_method(kind.form, "__repr__"):
         return users_function(emitter, written, [value], {})
     name, shown = kind.form.__name__, set(kind.names)
     if isinstance(kind, k.Record):
@@ -85,16 +84,6 @@ def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
             start = ", " if len(pieces) > 1 else ""
             pieces += [constant(f"{start}{field}="), represented(emitter, item)]
     return concatenated(emitter, [*pieces, constant(")")])
-
-
-_MADE_BY = (collections.__file__, dataclasses.__file__, "<string>")
-
-
-def _written(form: type, name: str) -> types.FunctionType | None:
-    """A special method of a class that a user wrote; None of one that was made with the class."""
-    method = inspect.unwrap(getattr(form, name))
-    is_function = isinstance(method, types.FunctionType)
-    return method if is_function and method.__code__.co_filename not in _MADE_BY else None
 
 
 def _list_represented(emitter: Emitter, value: Value) -> Value:

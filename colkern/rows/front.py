@@ -12,12 +12,14 @@ import sys
 import textwrap
 import types
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from colkern.errors import CompileError
 from colkern.forks import Lock
+from colkern.rows.scopes import give_own_names
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     if names_of.get("dict") is dict and "dict" not in _variables(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
     _place_iterators(body)
+    give_own_names(body)
+    _make_tuples(body)
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)
@@ -150,6 +154,35 @@ def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
             is_begun = isinstance(target, ast.Name) and target.id not in read
             if not is_begun or not _is_empty(getattr(following, "value", following)):
                 break
+
+
+def _make_tuples(body: list[ast.stmt]) -> None:
+    """Have a list of tuples or constants be a tuple, where loops and `in` are all that its variable is for.
+
+    So its items may be of several kinds, and each round of a loop over it may know its own.
+    """
+    nodes = list(ast.walk(ast.Module(body, [])))
+    counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
+    gone_over = Counter(getattr(part, "id", "") for node in nodes for part in _gone_over(node))
+    for node in nodes:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.List):
+            continue
+        name = getattr(node.targets[0], "id", "")
+        is_only = counts[name] == gone_over[name] + 1 and len(node.targets) == 1
+        if is_only and all(isinstance(part, _ALIKE) for part in node.value.elts):
+            node.value = ast.copy_location(ast.Tuple(node.value.elts, ast.Load()), node.value)
+
+
+_ALIKE = (ast.Tuple, ast.Constant, ast.Attribute, ast.Lambda)
+"""Items of displays that are few, and each different."""
+
+
+def _gone_over(node: ast.AST) -> Iterable[ast.expr]:
+    """The expressions whose items a node goes over, or looks through."""
+    if isinstance(node, ast.For | ast.comprehension):
+        return [node.iter]
+    is_in = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
+    return node.comparators[:1] if is_in else ()  # type: ignore[attr-defined]
 
 
 def _iterator_of(node: ast.stmt) -> str:

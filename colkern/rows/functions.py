@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from colkern.errors import CompileError, UnsupportedError
@@ -18,12 +20,13 @@ from colkern.rows.containers import new_container
 from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
-from colkern.rows.front import Definition, definition_of, is_generator
+from colkern.rows.front import Definition, definition_of
 from colkern.rows.iteration import known_object
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
 from colkern.rows.program import Program, Recursion, Written
-from colkern.rows.statements import statements, stored_names
+from colkern.rows.scopes import declared_elsewhere, own_names, stored_names
+from colkern.rows.statements import statements
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
 
 MOST_ATTEMPTS = 200
@@ -80,6 +83,7 @@ def write_function(
                 parts = [f"{argument}_{part}" for part in range(len(zeros(value.kind)))]
                 emitter.env[argument] = of_parts(value.kind, tuple(parts))
                 names += parts
+        emitter.keep_names(len(names))
         if recursion.kind is not None:
             names.append(DEPTH)
             emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "calls of itself")
@@ -94,7 +98,11 @@ def write_function(
                 emitter.leave(NONE)
             if emitter.yielded is not None and RETURN not in widened:
                 emitter.refuse("a generator that never ends has no compiled form")
-        except Wider:
+        except Wider as error:
+            is_outermost = error.widened is None and not program.stack
+            if error.widened is not widened and not is_outermost:
+                # It belongs to a function that this one is called by.
+                raise
             continue
         except Unsettled as error:
             if RETURN not in widened and error.recursion is not recursion:
@@ -180,7 +188,35 @@ def users_function(
         emitter.refuse(f"{function.__name__}: {error}")
     bound.apply_defaults()
     values = {name: _argument(value) for name, value in bound.arguments.items()}
-    return called_function(emitter, definition, values, function)
+    _require_one_meaning(emitter, definition, values.values())
+    return _called_within(emitter, definition, values, function)
+
+
+def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
+    """What a special method gives that a user wrote for the class of a value; None where there is none."""
+    form = owner.kind.form if isinstance(owner.kind, k.Compound) else type(owner.constant)
+    is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
+    written = k.written_method(form, name) if is_one else None
+    return written and users_function(emitter, written, [owner, *others], {})
+
+
+def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:
+    """Refuse local functions as arguments of one whose names mean something else than theirs."""
+    nodes = [each for each in _functions_in(given) if isinstance(each, _LOCAL)]
+    names = {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+    names -= set().union(*map(own_names, nodes))
+    for name in sorted(names):
+        if name in (*definition.parameters, *stored_names(definition.body)) or definition.names.get(
+            name
+        ) is not emitter.definition.names.get(name):
+            emitter.refuse(
+                f"{name} in a function that {definition.function.__name__} calls means "
+                "something else there, which has no compiled form"
+            )
+
+
+_LOCAL = (ast.FunctionDef, ast.Lambda)
+"""What a function within a row function is known as."""
 
 
 def _argument(value: Any) -> Value:
@@ -198,26 +234,92 @@ def local_function(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:
-    """A call of a function that is defined in the row function: it sees the variables as they are."""
+    """A call of a function that is defined in the row function."""
     given = _bound(emitter, node.args, arguments, named)
-    parameters = list(given)
     body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else []
     if isinstance(node, ast.Lambda):
         body = [ast.copy_location(ast.Return(node.body), node)]
-    used = {
-        part.id for statement in body for part in ast.walk(statement) if isinstance(part, ast.Name)
-    }
-    around = {
-        name: emitter.read(name)
-        for name in sorted(used & emitter.env.keys() - set(parameters) - stored_names(body))
-    }
-    if is_generator(node) or emitter.is_ahead:
-        emitter.read_ahead(around)
     own = emitter.definition
     function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "<lambda>"))
-    definition = Definition(function, tuple(parameters), body, own.names, own.path)
+    definition = Definition(function, tuple(given), body, own.names, own.path)
+    return _called_within(emitter, definition, given, node)
+
+
+def _called_within(
+    emitter: Emitter, definition: Definition, given: dict[str, Value], key: Any
+) -> Value:
+    """A call of a function that is local, or gets local ones: these see the variables as they are.
+
+    Those that they assign to are results of the call, beside its own.
+    """
+    read, assigned = _outer_names(emitter, [key, *_functions_in(given.values())])
+    body = definition.body
+    if assigned:
+        if any(getattr(part, "finalbody", ()) for node in body for part in ast.walk(node)):
+            emitter.refuse("`nonlocal` beside `finally` has no compiled form")
+        make = partial(_with_results, body, assigned)
+        definition = replace(definition, body=derived(body[0], str(assigned), make).body)
+    around = {name: emitter.read(name) for name in read if name not in given}
+    if definition.is_generator or emitter.is_ahead:
+        emitter.read_ahead(around)
+        if assigned:
+            emitter.refuse("an iterator that assigns to outer variables has no compiled form")
     values = around | given
-    return called_function(emitter, definition, values, node)
+    for name in assigned:
+        if name in values:
+            values[name] = _variable(emitter, values[name])
+    # Where an exception is caught, what was assigned before it is not known.
+    with emitter.ahead() if assigned and emitter.attempts else nullcontext():
+        result = called_function(emitter, definition, values, key)
+    if not assigned:
+        return result
+    result, *changed = result.items
+    for name, value in zip(assigned, changed, strict=True):
+        emitter.assign(name, value)
+    return result
+
+
+def _functions_in(values: Iterable[Value]) -> Iterator[Any]:
+    """The constants among values, and the functions that others may be."""
+    for value in values:
+        kind = value.kind.of if isinstance(value.kind, k.Optional) else value.kind
+        yield from kind.among if isinstance(kind, k.Choice) else [value.constant]
+
+
+def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """The variables around local functions that these, or others that they may call, read and assign to."""
+    read: set[str] = set()
+    assigned: set[str] = set()
+    seen: list[Any] = []
+    waiting = list(functions)
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, _LOCAL) or node in seen:
+            continue
+        seen.append(node)
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        outer = (names & emitter.env.keys()) - own_names(node)
+        read |= outer
+        assigned |= declared_elsewhere([node]) - own_names(node)
+        waiting += _functions_in(emitter.env[name] for name in sorted(outer))
+    return sorted(read), sorted(assigned)
+
+
+def _with_results(body: Sequence[ast.stmt], names: Sequence[str]) -> Any:
+    """The statements of a function that returns outer variables behind its result."""
+
+    class Returns(ast.NodeTransformer):
+        def visit_FunctionDef(self, inner: ast.FunctionDef) -> ast.AST:
+            return inner
+
+        def visit_Return(self, node: ast.Return) -> ast.AST:
+            loads = [ast.Name(name, ast.Load()) for name in names]
+            node.value = ast.Tuple([node.value or ast.Constant(None), *loads], ast.Load())
+            return ast.fix_missing_locations(node)
+
+    last = ast.copy_location(ast.Return(), body[-1])
+    first = ast.copy_location(ast.Nonlocal(list(names)), body[0])
+    return Returns().visit(ast.Module([first, *copy.deepcopy(list(body)), last], []))
 
 
 def _bound(
@@ -229,11 +331,13 @@ def _bound(
     except TypeError:
         emitter.refuse("a function within a function is called with other arguments than it takes")
     bound.apply_defaults()
-    given = bound.arguments
-    for name, value in given.items():
+    parts = (part for part in ast.walk(declared) if isinstance(part, ast.arg))
+    own = {_called_by(part): part.arg for part in parts}
+    given: dict[str, Value] = {}
+    for name, value in bound.arguments.items():
         if isinstance(value, ast.expr) and not isinstance(value, ast.Constant):
             emitter.refuse("a function within a function has constants as defaults")
-        given[name] = _argument(value.value if isinstance(value, ast.Constant) else value)
+        given[own[name]] = _argument(value.value if isinstance(value, ast.Constant) else value)
     return given
 
 
@@ -245,27 +349,32 @@ def _parameters(declared: ast.arguments) -> Iterator[inspect.Parameter]:
     for each, default in zip(places, [*required, *declared.defaults], strict=True):
         by_name = each in declared.args
         kind = of.POSITIONAL_OR_KEYWORD if by_name else of.POSITIONAL_ONLY
-        yield of(each.arg, kind, default=default)
+        yield of(_called_by(each), kind, default=default)
     if declared.vararg:
-        yield of(declared.vararg.arg, of.VAR_POSITIONAL)
+        yield of(_called_by(declared.vararg), of.VAR_POSITIONAL)
     for each, only in zip(declared.kwonlyargs, declared.kw_defaults, strict=True):
-        yield of(each.arg, of.KEYWORD_ONLY, default=only or of.empty)
+        yield of(_called_by(each), of.KEYWORD_ONLY, default=only or of.empty)
     if declared.kwarg:
-        yield of(declared.kwarg.arg, of.VAR_KEYWORD)
+        yield of(_called_by(declared.kwarg), of.VAR_KEYWORD)
+
+
+def _called_by(parameter: ast.arg) -> str:
+    """What an argument is called by, whatever its variable is called (`colkern.rows.scopes`)."""
+    return str(vars(parameter)["called"])
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
     """The result for values of the function that an expression names."""
-    from colkern.rows.invocations import called
+    from colkern.rows.invocations import call_of
 
     if isinstance(node, ast.Lambda):
         return local_function(emitter, node, arguments, {})
     is_bound = isinstance(node, ast.Attribute) and known_object(emitter, node) is None
-    function = None if is_bound else needed(emitter, node).constant
+    function = NONE if is_bound else needed(emitter, node)
     names = [f"<argument {place}>" for place in range(len(arguments))]
     emitter.env.update(zip(names, arguments, strict=True))
-    owner = getattr(function, "__objclass__", None)
-    own_name = getattr(function, "__name__", "")
+    owner = getattr(function.constant, "__objclass__", None)
+    own_name = getattr(function.constant, "__name__", "")
 
     def call() -> ast.Call:
         loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
@@ -276,7 +385,7 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
     call_node = derived(node, f"call of {len(names)}", call)
     if owner is not None or is_bound:
         return expression(emitter, call_node)
-    return called(emitter, call_node, function)
+    return call_of(emitter, call_node, function)
 
 
 def called_function(

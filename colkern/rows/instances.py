@@ -28,8 +28,20 @@ from colkern.rows.values import Value, tuple_of_values
 _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
 """Special methods that are not called when an instance is made."""
 
-_CALLED = ("__init__", "__post_init__", *k.OPERATOR_METHODS.values())
-"""Special methods that are."""
+_CALLED = (
+    *(
+        "__init__",
+        "__post_init__",
+        "__bool__",
+        "__len__",
+        "__contains__",
+        "__getitem__",
+        "__call__",
+    ),
+    *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *k.OPERATOR_METHODS.values()),
+    *(method.replace("__", "__r", 1) for method in k.OPERATOR_METHODS.values()),
+)
+"""Special methods that are, or where an expression asks for them."""
 
 _GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
 

@@ -12,7 +12,6 @@ import operator
 import re
 import types
 import zoneinfo
-from collections.abc import Mapping
 from typing import Any
 
 from colkern.errors import CompileError, shown
@@ -26,9 +25,9 @@ from colkern.rows.calls import (
     left_to_python,
     replaced,
 )
-from colkern.rows.comparisons import equal
 from colkern.rows.containers import (
-    is_function,
+    function_in,
+    is_table_of_functions,
     item,
     readable,
 )
@@ -58,10 +57,10 @@ from colkern.rows.library import (
     replacement,
 )
 from colkern.rows.matches import function_of_re, method_of_pattern
-from colkern.rows.method_calls import method
+from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.spreading import spread, table_name
 from colkern.rows.table import table
-from colkern.rows.values import Value, tuple_of_values
+from colkern.rows.values import Value, inner, tuple_of_values
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 """Methods of containers that change nothing."""
@@ -87,35 +86,44 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
             if node.func.attr not in _READING:
                 emitter.refuse("a constant that changes has no compiled form")
+            if node.func.attr == "get" and is_table_of_functions(owner.constant):
+                return _function_got(emitter, node, owner.constant)
             return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
-    if isinstance(node.func, ast.Subscript):
-        functions = known_object(emitter, node.func.value)
-        if isinstance(functions, dict) and functions and all(map(is_function, functions.values())):
-            return _of_table(emitter, node, functions, needed(emitter, node.func.slice))
-    function = expression(emitter, node.func)
-    if not function.is_constant:
+    return call_of(emitter, node, needed(emitter, node.func))
+
+
+def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
+    """A call of a function that is known, or that is one of several."""
+    if function.is_constant:
+        return called(emitter, node, function.constant)
+    if isinstance(function.kind, k.Record):
+        return method_of_row(emitter, node, function, "__call__")
+    if not isinstance(function.kind, k.Choice):
         emitter.refuse(f"a call of {function.kind} has no compiled form")
-    return called(emitter, node, function.constant)
+    among = function.kind.among
 
-
-def _of_table(emitter: Emitter, node: ast.Call, functions: Mapping[Any, Any], key: Value) -> Value:
-    """A call of one of a constant dictionary's functions."""
-    if key.is_constant:
-        return called(emitter, node, functions[key.constant])
-
-    def choose(rest: list[Any]) -> Value:
-        if not rest:
-            emitter.fail(row_values.KEY_ERROR, "a function that is not in a table")
-            return Value(k.NEVER)
-        test = emitter.numbers(equal(emitter, key, constant(rest[0]))).code
+    def choose(number: int) -> Value:
+        if number == len(among) - 1:
+            return called(emitter, node, among[number])
         return emitter.chosen(
-            test, lambda: called(emitter, node, functions[rest[0]]), lambda: choose(rest[1:])
+            f"{function.code} == {number}",
+            lambda: called(emitter, node, among[number]),
+            lambda: choose(number + 1),
         )
 
-    return choose(list(functions))
+    return choose(0)
+
+
+def _function_got(emitter: Emitter, node: ast.Call, table: Any) -> Value:
+    """`get` of a constant dictionary of functions."""
+    key, *rest = arguments_of(emitter, node)[0]
+    entry = function_in(emitter, table, "dict.get", emitter.plain(key))
+    if not rest:
+        return entry
+    return emitter.chosen(entry.none, lambda: rest[0], lambda: inner(entry))
 
 
 def _is_being_written(emitter: Emitter, function: Any) -> bool:

@@ -218,6 +218,8 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     if getattr(meant, "__self__", None) is itertools.chain:
         return "from_iterable"
     if isinstance(node.func, ast.Attribute):
+        if node.func.attr == "elements":
+            return "yield"
         is_view = node.func.attr in VIEWS and not node.args
         return node.func.attr if is_view or node.func.attr == "finditer" else ""
     return ""
@@ -403,7 +405,13 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
     if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+        from colkern.rows.comprehensions import as_list
+
         rows, function = node.args[0].value, ast.Constant(cast(Any, transposed))
+        if is_iterator(emitter, rows):
+            with emitter.ahead():
+                emitter.env["<rows>"] = as_list(emitter, rows)
+            rows = derived(node, "listed", lambda: ast.Name("<rows>", ast.Load()))
         return _yielded(emitter, derived(node, "rows", lambda: ast.Call(function, [rows], [])))
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
     if words.get("strict", False) not in (False, True):

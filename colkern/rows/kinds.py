@@ -7,8 +7,13 @@ a key or a value of a dictionary, or a field of a row.
 
 from __future__ import annotations
 
+import ast
+import collections
+import dataclasses
+import inspect
 import re
-from collections.abc import Iterator
+import types
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from enum import Enum, EnumMeta, Flag
@@ -101,6 +106,27 @@ def is_enum(value: object) -> bool:
 def member_of(form: type[Enum]) -> Member:
     """The kind of an enum's members."""
     return Member("member", form=form)
+
+
+@dataclass(frozen=True)
+class Choice(Kind):
+    """One of several functions that are known: a word, its number among them.
+
+    Args:
+        among: The functions.
+    """
+
+    among: tuple[Any, ...] = ()
+
+
+def choice_of(functions: Iterable[Any]) -> Choice:
+    """The kind of one of several functions."""
+    return Choice("function", among=tuple(dict.fromkeys(functions)))
+
+
+def is_function(value: object) -> bool:
+    """Whether a constant is a function, also one that is defined in the row function."""
+    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
 
 
 @dataclass(frozen=True)
@@ -260,6 +286,17 @@ def optional(of: Kind) -> Kind:
     return Optional(f"{of} | None", of.words + 1, of=of)
 
 
+_GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses)))
+
+
+def written_method(form: type, name: str) -> types.FunctionType | None:
+    """A special method of a class that a user wrote; None of one that was made with the class."""
+    method = getattr(form, name, None)
+    code = getattr(inspect.unwrap(method), "__code__", None) if callable(method) else None
+    is_written = code is not None and code.co_filename not in _GENERATING
+    return method if is_written and isinstance(method, types.FunctionType) else None
+
+
 OPERATOR_METHODS = {
     "+": "__add__",
     "-": "__sub__",
@@ -267,6 +304,10 @@ OPERATOR_METHODS = {
     "/": "__truediv__",
     "//": "__floordiv__",
     "%": "__mod__",
+    "**": "__pow__",
+    "&": "__and__",
+    "|": "__or__",
+    "^": "__xor__",
 }
 """The special methods that a user's class may have for operators."""
 
@@ -361,6 +402,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if left.name in _NUMBERS and right.name in _NUMBERS:
         wider = max(left, right, key=lambda kind: _NUMBERS.index(kind.name))
         return replace(wider, loose=True)
+    if isinstance(left, Choice) and isinstance(right, Choice):
+        return choice_of((*left.among, *right.among))
     if isinstance(left, Compound) and isinstance(right, Compound):
         return _joined_tuple(left, right)
     if is_tuple(left) != is_tuple(right):

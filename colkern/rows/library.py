@@ -10,7 +10,7 @@ import math
 import string
 import sys
 import unicodedata
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -255,6 +255,64 @@ def transposed(rows: Any) -> Iterator[Any]:
     if every:
         for place in range(min([len(row) for row in every])):
             yield tuple([row[place] for row in every])
+
+
+def counts_equal(left: Any, right: Any) -> bool:
+    """`left == right` of Counters: what is not there counts 0."""
+    is_same = all(count == right.get(key, 0) for key, count in left.items())
+    return is_same and all(count == left.get(key, 0) for key, count in right.items())
+
+
+def counts_added(left: Any, right: Any) -> Any:
+    """`left + right` of Counters."""
+    result: Any = Counter()
+    for key, count in left.items():
+        if count + right[key] > 0:
+            result[key] = count + right[key]
+    for key, count in right.items():
+        if count > 0 and key not in left:
+            result[key] = count
+    return result
+
+
+def counts_less(left: Any, right: Any) -> Any:
+    """`left - right` of Counters."""
+    result: Any = Counter()
+    for key, count in left.items():
+        if count > right[key]:
+            result[key] = count - right[key]
+    for key, count in right.items():
+        if count < 0 and key not in left:
+            result[key] = -count
+    return result
+
+
+def least_counts(left: Any, right: Any) -> Any:
+    """`left & right` of Counters."""
+    result: Any = Counter()
+    for key, count in left.items():
+        if count > 0 and right[key] > 0:
+            result[key] = min(count, right[key])
+    return result
+
+
+def greatest_counts(left: Any, right: Any) -> Any:
+    """`left | right` of Counters."""
+    result: Any = Counter()
+    for key, count in left.items():
+        if count > 0 or right[key] > 0:
+            result[key] = max(count, right[key])
+    for key, count in right.items():
+        if count > 0 and key not in left:
+            result[key] = count
+    return result
+
+
+def elements(self: Any) -> Iterator[Any]:
+    """`Counter.elements`."""
+    for key, count in self.items():
+        for _ in range(count):
+            yield key
 
 
 def category(chr: str) -> str:
@@ -575,6 +633,12 @@ def is_not_so(self: Any) -> bool:
 
 
 REPLACED: dict[str, Any] = {
+    "Counter.__add__": counts_added,
+    "Counter.__and__": least_counts,
+    "Counter.__eq__": counts_equal,
+    "Counter.__or__": greatest_counts,
+    "Counter.__sub__": counts_less,
+    "Counter.elements": elements,
     "Decimal.is_finite": is_so,
     "Decimal.is_infinite": is_not_so,
     "Decimal.is_nan": is_not_so,

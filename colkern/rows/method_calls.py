@@ -35,7 +35,7 @@ from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import arguments_of, expression, needed, needed_arguments, operated
 from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
-from colkern.rows.iteration import VIEWS, builtin_of, is_iterator, view_of_row
+from colkern.rows.iteration import VIEWS, builtin_of, is_iterator, refuse_iterator, view_of_row
 from colkern.rows.library import REPLACED, move_to_end, pop_item
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.spreading import spread
@@ -104,6 +104,10 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         return most_common(emitter, owner, needed(emitter, node.args[0]) if node.args else None)
     if kind.default == "count" and name == "update" and len(node.args) == 1:
         return _counted_too(emitter, node, owner)
+    if kind.default == "count" and name == "elements" and not node.args:
+        if emitter.gone_over is not node:
+            refuse_iterator(emitter)
+        return users_function(emitter, REPLACED["Counter.elements"], [owner], {})
     if kind.default == "count" and name not in ("get", "copy", "pop"):
         emitter.refuse(f"Counter.{name}() has no compiled form")
     if name in ("items", "keys", "values"):
@@ -118,7 +122,7 @@ def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     if isinstance(owner.kind, Match):
         return method_of_match(emitter, owner, name, needed_arguments(emitter, node)[0])
     if isinstance(owner.kind, k.Compound):
-        return _method_of_row(emitter, node, owner, name)
+        return method_of_row(emitter, node, owner, name)
     return None
 
 
@@ -284,12 +288,14 @@ def _with_default(
     key, default = arguments
     if name == "get" and default.constant == ():
         return as_tuple(_with_lists(emitter, owner, key))
-    entry = call(emitter, "dict.get", [owner, key])
-    there = inner(entry)
+    key = emitter.numbers(key)
+    # Not by what `get` gives: None may be there.
     return emitter.chosen(
-        entry.none,
+        emitter.numbers(contained(emitter, key, owner)).code,
+        lambda: (
+            item(emitter, owner, key) if name == "get" else call(emitter, "dict.pop", [owner, key])
+        ),
         lambda: default,
-        lambda: there if name == "get" else call(emitter, "dict.pop", [owner, key]),
     )
 
 
@@ -348,7 +354,7 @@ def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
     return NONE
 
 
-def _method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """A method of a named tuple, a data class, or a dictionary with constant keys."""
     kind = owner.kind
     assert isinstance(kind, k.Compound)

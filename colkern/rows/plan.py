@@ -259,7 +259,8 @@ class Plan(Replanned):
         written: dict[str, NDArray[Any]],
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
         """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
-        rooms, memory = rooms_of_thread(), self._memory(stop - start)
+        rooms = rooms_of_thread()
+        memory = {} if self._makes_slots else self._memory(stop - start)
         arena = memory.get("r_data", rooms.arena)
         left, at = [], start
         arena.begin()
@@ -279,7 +280,8 @@ class Plan(Replanned):
             if len(noted):
                 left.append(noted)
             elif self._makes_slots and at >= stop:
-                self._keep_entry()
+                if self._entry is None:
+                    self._keep_entry()
                 return {}, left
             if not self.source.output.in_arena:
                 arena.begin()
@@ -318,7 +320,7 @@ class Plan(Replanned):
         Columns of a type are passed as the same types, so Numba need not look at them.
         """
         overloads = self._loop.overloads
-        if self._entry is None and type(self.inputs) is Columns and len(overloads) == 1:
+        if type(self.inputs) is Columns and len(overloads) == 1:
             self._entry = next(iter(overloads.values())).entry_point
 
     def _expected(self, sink: str, rows: int) -> int:

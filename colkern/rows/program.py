@@ -141,6 +141,7 @@ class Program:
         definitions: Those of users' functions that are called: each has one syntax tree.
         settled: The kinds that turned out too narrow in functions that were written, as `functions` has
             them: a function that is written again, as it is with its caller, begins with these.
+        owners: Those kinds of the functions that make a container, by its site.
         stored: Constants that were laid out, by what they are and how.
         written: The functions of `sources` as they were written, for those who translate them.
     """
@@ -163,6 +164,7 @@ class Program:
     calls_left: set[str] = field(default_factory=set)
     definitions: dict[types.FunctionType, Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
+    owners: dict[int, list[dict[Any, Kind]]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ import ast
 import importlib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from colkern.errors import CompileError
@@ -26,6 +26,7 @@ from colkern.rows.emitter import (
 from colkern.rows.expressions import Condition, condition, expression, needed, operated
 from colkern.rows.folding import constant
 from colkern.rows.patterns import capture, test_of
+from colkern.rows.scopes import stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
 
@@ -92,42 +93,13 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
         emitter.fail(row_values.LEFT, reason)
 
 
-def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
-    """The variables that statements assign to, those of comprehensions apart."""
-    return set().union(*map(_stored_names, nodes))
-
-
-@lru_cache(maxsize=1 << 10)
-def _stored_names(outer: ast.AST) -> set[str]:
-    names: set[str] = set()
-    waiting = [outer]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            names.add(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            names.add(getattr(node.value, "id", ""))
-            waiting.append(node.value)
-        elif (isinstance(node, ast.ExceptHandler) and node.name) or (
-            isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
-        ):
-            names.add(node.name)
-        if isinstance(node, ast.FunctionDef):
-            names.add(node.name)
-        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
-        elif not isinstance(node, ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-    return names
-
-
 def _assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
-    """The variables that statements assign to, and those of rows that they change."""
+    """The variables that statements, or functions that they call, assign to, and rows that they change."""
     names = stored_names(nodes)
     for part in (part for node in nodes if emitter.changing_rows for part in ast.walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
             names |= {getattr(part.value, "id", "")} & emitter.changing_rows
-    return names
+    return names | (emitter.shared & emitter.env.keys())
 
 
 # Assignments
@@ -372,7 +344,7 @@ def repeated(
         orelse: What follows if no `break` of the user's leaves it.
         endless: Whether it ends by a `break` of the user's alone.
     """
-    with emitter.in_cells(node, names):
+    with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
         emitter.require_sound()
         loop = Loop(len(emitter.attempts), emitter.fresh("broken") if orelse else "")
         if loop.broken:
@@ -417,7 +389,7 @@ def rounds(
     outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
     if any(not cell.unbound for cell in outer.values()):
         emitter.refuse("a loop over values of several kinds binds a variable that has a value")
-    with emitter.in_cells(node, names):
+    with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
         emitter.require_sound()
         loop = Loop(len(emitter.attempts), emitter.fresh("broken"), is_round=True)
         emitter.write(f"{loop.broken} = False")
@@ -778,8 +750,11 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
 
 def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:
-    """`global` or `nonlocal` of names that are only read."""
-    if not stored_names(emitter.definition.body).isdisjoint(node.names):
+    """`global` or `nonlocal`: variables of the row function are assigned to, others are only read."""
+    names = set(node.names)
+    if isinstance(node, ast.Nonlocal):
+        names &= set(emitter.definition.function.__code__.co_freevars)
+    if not stored_names(emitter.definition.body).isdisjoint(names):
         emitter.refuse(
             f"an assignment to a {type(node).__name__.lower()} name has no compiled form"
         )

@@ -169,7 +169,8 @@ class _Writer:
         hinted = self.random.random() < 0.9
         makers, heads = [], []
         for place, kind in enumerate(kinds):
-            name = "abc"[place]
+            # Two are also names that the generated source has.
+            name = ("t", "a", "code")[place]
             optional = hinted and "optional" not in self.without and self.random.random() < 0.3
             makers.append(self.random.choice(PARAMETERS[kind]))
             hint = f"{kind} | None" if optional else kind

@@ -9,12 +9,7 @@ import pytest
 from corpus.cases import CASES
 from corpus.runner import compare, run_colkern
 
-REFUSED = frozenset(
-    (
-        # Values whose kind depends on the row.
-        "conversions.outcome",
-    )
-)
+REFUSED: frozenset[str] = frozenset()
 """The cases whose functions have no compiled form."""
 
 

@@ -247,6 +247,11 @@ def user(email: pd.Series) -> pd.Series:
 
 
 @case("string", code="code")
+def number(code: pd.Series) -> pd.Series:
+    return code.str.split("-").str[1]
+
+
+@case("string", code="code")
 def kind(code: pd.Series) -> pd.Series:
     return code.str.split("-").str[-1]
 
@@ -293,3 +298,28 @@ def within_a_year(t: pd.Series, later: pd.Series) -> pd.Series:
 @case("boolean", day="day")
 def since(day: pd.Series) -> pd.Series:
     return pd.to_datetime(day) > datetime.datetime(2024, 1, 31)
+
+
+@case("int", day="day")
+def day_when_due(day: pd.Series) -> pd.Series:
+    return (pd.to_datetime(day) + pd.Timedelta(days=30)).dt.day
+
+
+@case("timestamp", t="moment")
+def back(t: pd.Series) -> pd.Series:
+    return t - datetime.timedelta(hours=7, microseconds=5)
+
+
+@case("boolean", t="moment", later="later")
+def soon(t: pd.Series, later: pd.Series) -> pd.Series:
+    return later <= t + pd.Timedelta(days=2)
+
+
+@case("date", t="moment")
+def day_before(t: pd.Series) -> pd.Series:
+    return (t - pd.Timedelta("1D")).dt.date
+
+
+@case("string", country="country")
+def stated(country: pd.Series) -> pd.Series:
+    return country.map(pd.Series(STATES)).fillna("other")

@@ -166,7 +166,7 @@ def text_cases() -> list[Case]:
                     *joined, "-", null_handling=how, null_replacement="N"
                 ),
                 *joined,
-                separator="-",
+                "-",
                 null_handling=how,
                 null_replacement="N",
             )

@@ -166,3 +166,19 @@ def test_no_time_of_day_rounds_up_to_the_end_of_the_day() -> None:
     late = ck.cast(ck.array([86_399]), ck.time32("s"))
     with pytest.raises(ValueError, match="ceil_temporal: a time rounds up to the end of the day"):
         ck.ceil_temporal(late, unit="minute")
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_parts_of_times_are_those_of_their_numbers_up_to_the_ends_of_the_type(unit: str) -> None:
+    second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    numbers = [1 - 2**63, 2**63 - 1, *range(-3, 4)]
+    numbers += [hours * 3600 * second + near for hours in range(-200, 200) for near in (-1, 0)]
+    numbers += [k * (2**63 // 1000) for k in range(-1000, 1000)]
+    moments = ck.array(numbers, "int64").cast(f"timestamp[{unit}]")
+    assert ck.hour(moments).to_pylist() == [n // (3600 * second) % 24 for n in numbers]
+    assert ck.minute(moments).to_pylist() == [n // (60 * second) % 60 for n in numbers]
+    assert ck.second(moments).to_pylist() == [n // second % 60 for n in numbers]
+    days = [n // (86400 * second) for n in numbers]
+    for start in (1, 3, 7):
+        found = ck.day_of_week(moments, week_start=start)
+        assert found.to_pylist() == [(day + 4 - start) % 7 for day in days]

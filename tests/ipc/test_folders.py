@@ -78,6 +78,12 @@ def test_filters_are_those_of_pyarrow(folder: Path, filters: Any) -> None:
     assert ck.ipc.read_table(folder, filters=filters)["x"].to_pylist() == rows
 
 
+def test_values_that_an_iterator_gives_filter_each_file(folder: Path) -> None:
+    filters = [("x", "in", iter([1, 3]))]
+    rows = ck.ipc.read_table(folder, filters=[("x", "in", [1, 3])])["x"].to_pylist()
+    assert ck.ipc.read_table(folder, filters=filters)["x"].to_pylist() == rows
+
+
 def test_what_is_filtered_out_entirely_has_its_columns(folder: Path) -> None:
     none = ck.ipc.read_table(folder, filters=[("year", "<", 2000)])
     assert (none.num_rows, none.column_names) == (0, ["x", "year", "city"])

@@ -646,6 +646,17 @@ def test_bound_arguments_are_constants(function: Any, columns: list[list[Any]]) 
     assert compiled.__name__ in ("due", "shown")
 
 
+def test_a_decorator_gets_its_columns_by_position() -> None:
+    def ended(a: str, sep: str) -> str:
+        return a + sep
+
+    compiled = udf(doubled(ended))
+    with pytest.raises(TypeError, match="by position"):
+        compiled(column(["a"]), sep=column(["b"]))
+    cached = udf(functools.cache(ended))
+    assert cached(column(["a"]), sep=column(["b"])).to_pylist() == ["ab"]
+
+
 def counted(function: Any) -> Any:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:

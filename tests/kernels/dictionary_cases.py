@@ -220,16 +220,53 @@ def number_words(types: dict[str, str]) -> Iterator[Case]:
         for label, validity, offset, valid in validities(rng, count):
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
             found = Numbers(words, valid, counted, 100, closed)
-            table = pairs([(word, e) for word, e in found.entries.items()], 4)  # type: ignore[misc]
-            args = (words, validity, offset, 100, count + 3, 60, 0, closed)
+            table = pairs([(word, e) for word, e in found.entries.items()], 5)  # type: ignore[misc]
+            args = (words, validity, offset, 100, count + 3, 59, 0, closed)
             expected = (count, found.output(count + 3, table))
-            before = found.before(count + 3, 32)
+            before = found.before(count + 3, 64)
             yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
     words = list(range(9))
     found = Numbers(words[:4], [True] * 4, 0, 0)
-    table = pairs(list(found.entries.items()), 3)  # type: ignore[arg-type]
-    args = (words, [], 0, 0, 9, 61, 0, NOWHERE)
-    yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 16))
+    table = pairs(list(found.entries.items()), 4)  # type: ignore[arg-type]
+    args = (words, [], 0, 0, 9, 60, 0, NOWHERE)
+    yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 32))
+
+
+def keys_of(words: list[int], bits: int) -> list[int]:
+    """A table of 2^bits keys, filled in that order."""
+    table = pairs([(word, 1) for word in words if word], bits)
+    return table[::2]
+
+
+@cases_of(dictionaries.first_words)
+def first_words(types: dict[str, str]) -> Iterator[Case]:
+    _, high = limits(types["words"])
+    rng = numbers(("first words", types["words"]))
+    for count in (0, 1, 65):
+        for label, validity, offset, valid in validities(rng, count):
+            words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
+            shown = [w if ok else None for w, ok in zip(words, valid, strict=True)]
+            found = list(dict.fromkeys(shown))
+            firsts = [100 + shown.index(word) for word in found]
+            table = keys_of([word or 0 for word in found], 5)
+            marks = [int(word not in found) for word in (None, 0)]
+            after = [len(found), *marks, *firsts, *[7] * (8 - len(found)), *table]
+            before = [0, 1, 1, *[7] * 8, *[0] * 32]
+            args = (words, validity, offset, 100, 11, 59, 0)
+            yield Case(f"{count}, {label}", count, args, (count, after), before)
+    words = [5, 0, 5, 9, 0, 11, 0]
+    after = [2, 1, 0, 0, 1, 7, *keys_of([5], 3)]
+    yield Case("full", 7, (words, [], 0, 0, 6, 61, 0), (3, after), [0, 1, 1, 7, 7, 7, *[0] * 8])
+
+
+@cases_of(dictionaries.grow_keys)
+def grow_keys(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("grow keys")
+    yield Case("nothing", 0, ([], 2, 58), [5] * 66, [5] * 66)
+    for count in (0, 1, 8):
+        old = keys_of([rng.randrange(1, 2**64) for _ in range(count)], 4)
+        expected = [9, 9, *keys_of(old, 6)]
+        yield Case(f"{count}", 16, (old, 2, 58), expected, [9, 9, *[0] * 64])
 
 
 def _hashes(values: list[bytes]) -> list[int]:
@@ -257,10 +294,10 @@ def _byte_tables(
         found = Numbers(
             values[: values.index(distinct[2])], [True] * values.index(distinct[2]), 0, slot
         )
-        table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 2)  # type: ignore[list-item]
-        args = (hashes, *arguments, [], 0, slot, count, 62, 0, NOWHERE)
+        table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 3)  # type: ignore[list-item]
+        args = (hashes, *arguments, [], 0, slot, count, 61, 0, NOWHERE)
         done = len(found.numbers)
-        yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 8))
+        yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 16))
 
 
 @cases_of(dictionaries.number_strings)

@@ -239,3 +239,12 @@ def test_what_is_not_known_is_refused() -> None:
         grouped.aggregate([("k", "quantile", {"q": 2})])
     with pytest.raises(TypeError, match="any: expected booleans"):
         grouped.aggregate([("k", "any")])
+
+
+def test_medians_and_numbers_of_values_by_name() -> None:
+    rows = ck.record_batch({"k": ["a", "b", "a", "a"], "n": [4, 7, 1, 1]})
+    assert ck.group_by(rows, "k").median().to_pydict() == {"k": ["a", "b"], "n_median": [1.0, 7.0]}
+    distinct = ck.group_by(rows, "k").count_distinct("n")
+    assert distinct.to_pydict() == {"k": ["a", "b"], "n_count_distinct": [2, 1]}
+    with pytest.raises(AttributeError, match=r"instead: count_distinct\(column\)"):
+        ck.group_by(rows, "k").nunique  # noqa: B018

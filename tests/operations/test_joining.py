@@ -193,3 +193,13 @@ def test_a_tolerance_may_be_a_duration(type_: str) -> None:
     numbers = ck.record_batch({"t": [1]})
     with pytest.raises(TypeError, match="tolerance: expected a number, as the column has int64"):
         ck.join_asof(numbers, numbers, "t", tolerance=timedelta(1))
+
+
+def test_durations_beyond_what_the_unit_can_have_are_within_no_limit() -> None:
+    times = ck.record_batch({"t": ck.array([1], ck.timestamp("ns"))})
+    for tolerance in (timedelta.max, timedelta(days=365 * 300), np.timedelta64(1 << 40, "D")):
+        found = ck.join_asof(times, times.with_column("x", ck.array([7])), "t", tolerance=tolerance)
+        assert found["x"].to_pylist() == [7]
+    for wrong in (np.timedelta64("NaT"), np.timedelta64(1, "M"), np.timedelta64(5), timedelta(-1)):
+        with pytest.raises(ValueError, match=r"NaT|unit|negative"):
+            ck.join_asof(times, times, "t", tolerance=wrong)

@@ -6,6 +6,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 import colkern as ck
 from colkern.errors import UnsupportedError
+from colkern.operations import dictionaries
 
 INTS = st.lists(st.none() | st.integers(-3, 3), max_size=30)
 FLOATS = st.lists(st.none() | st.sampled_from([0.5, -1.25, 3.0, 1e300]), max_size=30)
@@ -149,3 +151,23 @@ def test_what_does_not_fit_is_refused() -> None:
         ck.range_partition_indices(array, ck.array([2, None]))
     with pytest.raises(UnsupportedError, match="product: no product of the values of string"):
         ck.product(ck.array(["a"]))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_many_different_numbers_in_the_order_in_which_they_come(
+    threads: int, nulls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dictionaries, "_RANGE", 1000)
+    numbers = np.random.default_rng(7).integers(-4000, 4000, 20_000) * (1 << 40)
+    mask = np.arange(len(numbers)) % 9 == 5 if nulls else None
+    theirs = pa.array(numbers, mask=mask)
+    before = ck.num_threads()
+    ck.set_num_threads(threads)
+    try:
+        for each in (theirs, theirs.slice(3), theirs.slice(0, 4100)):
+            mine = from_pyarrow(each)
+            assert pa.array(ck.unique(mine)).equals(pc.unique(each))
+            assert ck.count_distinct(mine) == pc.count_distinct(each).as_py()
+    finally:
+        ck.set_num_threads(before)

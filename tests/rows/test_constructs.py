@@ -31,6 +31,40 @@ def checked(
 WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]
 
 
+def test_parameters_may_have_the_names_of_generated_variables() -> None:
+    def total(t: float | None, code: float | None, chosen: float | None) -> float:
+        doubled = (chosen or 0.5) * 2.0 + 1.0
+        product = doubled * doubled
+        known = t if t is not None else product
+        chosen = known + doubled
+        return known + (code if code is not None else chosen) + chosen
+
+    checked(total, [(1.0, 2.0, 3.0), (None, 2.0, 4.0), (5.0, None, None), (None, None, 7.0)])
+
+
+def test_the_extreme_of_what_is_spread_is_that_of_arguments() -> None:
+    def largest(text: str, least: int) -> int:
+        return max(*[len(word) for word in text.split()], least)
+
+    compiled = ck.udf(largest)
+    assert compiled(ck.array(["ab c", "abc"]), ck.array([0, 9])).to_pylist() == [2, 9]
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        compiled(ck.array([""]), ck.array([0]))
+
+
+TABLE = {"abc": None, "": "e"}
+
+
+def test_none_in_a_dictionary_is_not_the_default_of_get() -> None:
+    def got(key: str, other: str | None) -> str | None:
+        own: dict[str, int | None] = {"abc": None, "": 1}
+        kept = own.get(key, 2)
+        found = TABLE.get(key, "x")
+        return f"{kept} {found} {own.pop(key, 3)} {other and TABLE.get(other, 'z')}"
+
+    checked(got, [("abc", None), ("", "abc"), ("q", "q")])
+
+
 # Formats
 
 
@@ -128,6 +162,20 @@ def test_a_key_that_a_dictionary_lacks_is_named() -> None:
             ck.udf(function)(column)
 
 
+def by_rules(word: str, n: int) -> str:
+    rules = [(r"^[a-z]$", "letter"), (r"^\d", "digit"), (re.compile("b+"), "b")]
+    checks = [("upper", str.isupper), ("long", lambda text: len(text) > n)]
+    known = ["a", "b"]
+    for pattern, name in rules:
+        if re.match(pattern, word):
+            return name + str(word in known)
+    return ",".join(name for name, holds in checks if holds(word))
+
+
+def test_a_list_that_loops_go_over_may_have_items_of_several_kinds() -> None:
+    checked(by_rules, [("a", 1), ("7x", 1), ("bbb", 1), ("AB", 1), ("", 0), ("xyz", 2)])
+
+
 def test_sizes_that_are_flags_are_pythons() -> None:
     checked(
         lambda word, n: f"{len(word):{n}d}",
@@ -145,17 +193,17 @@ def test_conversions_go_before_a_format() -> None:
     checked(converted, WORDS[2:4])
 
 
-def test_the_type_of_a_number_is_known_or_not_asked_for() -> None:
+def test_the_type_of_a_number_is_known_or_asked_of_python() -> None:
     for function in (
         lambda n: str(abs(n if n > 2 else 0.5)),
         lambda n: str(round(n if n > 2 else 0.5, 1)),
         lambda n: str(pow(n if n > 2 else 0.5, 2)),
         lambda n: str(divmod(n if n > 2 else 0.5, 2)[0]),
         lambda n: str((True if n > 2 else 5) | True),
-        lambda n: (n > 2 or n) is True,
     ):
-        with pytest.raises(ck.CompileError):
-            ck.udf(function)(ck.array([1, 3]))
+        checked(function, [(1,), (3,)], ["the text of a number that may be of another type"])
+    with pytest.raises(ck.CompileError):
+        ck.udf(lambda n: (n > 2 or n) is True)(ck.array([1, 3]))
     with pytest.raises(ck.CompileError, match="the order of a set"):
         ck.udf(lambda x: sum({x, 0.1, 0.2}))(ck.array([1.0]))
 

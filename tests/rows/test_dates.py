@@ -394,6 +394,16 @@ def test_other_iso_dates_are_left_to_python(text: str) -> None:
     assert run(date_text.fromisoformat_datetime, text) in (LEFT, ValueError)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["31/12/2023", "Jan 5, 202", "not a date", "2024-1-5", "05.01.24", "2024-01", "2024-1-5 7:00"],
+)
+def test_other_dates_are_wrong(text: str) -> None:
+    assert run(date_text.fromisoformat_date, text) is ValueError
+    assert run(date_text.fromisoformat_datetime, text) is ValueError
+    assert run(date_text.fromisoformat_datetime, f"{text}T09:10:11") is ValueError
+
+
 @pytest.mark.parametrize("microseconds", [0.5, 1.5, 2.5, -0.5, -1.5, 0.49999999999999994, 1.25])
 @pytest.mark.parametrize("milliseconds", [0.0, 0.001, 0.002])
 def test_half_a_microsecond_goes_to_the_even_one(microseconds: float, milliseconds: float) -> None:

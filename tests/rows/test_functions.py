@@ -6,6 +6,7 @@ import ast
 import datetime
 import enum
 import math
+import operator
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -386,12 +387,12 @@ def test_timestamps_of_each_unit_are_datetimes(unit: str) -> None:
 
 
 class Counted:
-    """A class with a `__len__` of its own, which has no compiled form."""
+    """A class with an `__index__` of its own, which has no compiled form."""
 
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def __len__(self) -> int:
+    def __index__(self) -> int:
         return 1
 
 
@@ -540,6 +541,287 @@ def test_a_nonlocal_name_is_read_but_not_assigned_to() -> None:
     with pytest.warns(match="nonlocal"):
         assert ck.udf(assigned, fallback=True)(texts).to_pylist() == [12, 14]
     assert base == 12
+
+
+def of_callback(function: Any, value: int, times: int = 2) -> int:
+    for _ in range(times):
+        value = function(value)
+    return value
+
+
+def shadowing(function: Any, value: int) -> int:
+    base = 3
+    return int(function(value)) + base
+
+
+def siblings(x: int) -> int:
+    base = 2
+
+    def scaled(y: int) -> int:
+        return y * base
+
+    def next_of(z: int) -> int:
+        return scaled(z) + 1
+
+    return next_of(x)
+
+
+def own_name(x: int) -> int:
+    base = 2
+
+    def scaled(y: int) -> int:
+        return y * base
+
+    def other(base: int) -> int:
+        return scaled(base) + 1
+
+    return other(x) + sum(scaled(base) for base in range(x)) + other(base=x)
+
+
+def own_name_beside_a_lambda(x: int) -> int:
+    base = 2
+
+    def applied(function: Any, value: int) -> int:
+        base = 10
+        return int(function(value)) + base
+
+    return applied(lambda q: q * base, x)
+
+
+def callback(x: int) -> int:
+    base = 2
+    return of_callback(lambda q: q * base, x, times=3)
+
+
+def counted_in_a_callback(x: int) -> int:
+    n = 0
+
+    def counted(q: int) -> int:
+        nonlocal n
+        n += 1
+        return q + n
+
+    return of_callback(counted, x) * 100 + n
+
+
+def expression_of(text: str) -> int:
+    """A parser of sums and products, whose functions share the place where they are."""
+    place = 0
+
+    def peek() -> str:
+        return text[place] if place < len(text) else ""
+
+    def number() -> int:
+        nonlocal place
+        value = 0
+        while peek().isdigit():
+            value = value * 10 + int(peek())
+            place += 1
+        return value
+
+    def factor() -> int:
+        nonlocal place
+        if peek() != "(":
+            return number()
+        place += 1
+        value = sum_()
+        place += 1
+        return value
+
+    def product() -> int:
+        nonlocal place
+        value = factor()
+        while peek() == "*":
+            place += 1
+            value *= factor()
+        return value
+
+    def sum_() -> int:
+        nonlocal place
+        value = product()
+        while peek() == "+":
+            place += 1
+            value += product()
+        return value
+
+    return sum_()
+
+
+def counted_beside_an_exception(text: str) -> int:
+    n = 0
+
+    def digit(character: str) -> int:
+        nonlocal n
+        n += 1
+        return int(character)
+
+    total = 0
+    for character in text:
+        try:
+            total += digit(character)
+        except ValueError:
+            total += 100 * n
+    return total + n
+
+
+def visited(text: str) -> int:
+    n, last = 0, ""
+
+    def visit(character: str) -> None:
+        def bump() -> None:
+            nonlocal n
+            n += 1
+
+        nonlocal last
+        bump()
+        last = character
+        if character == "a":
+            return
+        bump()
+
+    for character in text:
+        visit(character)
+    return n + len(last)
+
+
+def visited_in_expressions(text: str) -> str:
+    n = 0
+
+    def visit(character: str) -> int:
+        nonlocal n
+        n += 1
+        return n if character != "b" else -n
+
+    listed = [visit(each) for each in text]
+    total = sum(map(lambda each: visit(each), text))  # noqa: C417
+    ordered = sorted(text, key=visit)
+    replaced = re.sub(r"[a-z]", lambda match: str(visit(match[0])), text)
+    is_any = any(visit(each) < 0 for each in text)
+    either = visit("x") < 0 or (visit("b") < 0 and visit("y") > 0)
+    n += visit("z")
+    return f"{listed} {total} {ordered} {replaced} {is_any} {either} {n}"
+
+
+def empty() -> list[Any]:
+    return []
+
+
+def put(values: list[Any], value: Any) -> None:
+    values.append(value)
+
+
+def count_down(n: int, values: list[Any]) -> list[Any]:
+    if n > 0:
+        values.append(n)
+        count_down(n - 1, values)
+    return values
+
+
+def size_of_empty(x: int) -> int:
+    return len(empty()) + x
+
+
+def filled_by_others(x: int) -> str:
+    mine, texts, table = empty(), [], {}
+
+    def note(key: str, value: float) -> None:
+        table[key] = value
+
+    put(mine, x)
+    put(texts, str(size_of_empty(x)))
+    note(texts[0], 1.5)
+    for each in count_down(x, []):
+        note(str(each), 2.0)
+    return f"{mine} {texts} {sorted(table.items())}"
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        *(
+            (each, [0, 3])
+            for each in (siblings, own_name, own_name_beside_a_lambda, callback, filled_by_others)
+        ),
+        (counted_in_a_callback, [3, 4]),
+        (expression_of, ["1+2*3", "(1+2)*3+4", "7", ""]),
+        (counted_beside_an_exception, ["123", "1a2", "", "zz"]),
+        (visited, ["abc", "", "aaa"]),
+        (visited_in_expressions, ["abc", "", "zbzb"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_functions_within_functions_share_variables(function: Any, values: list[Any]) -> None:
+    assert ck.udf(function)(ck.array(values)).to_pylist() == [function(each) for each in values]
+
+
+TABLE = {"+": operator.add, "-": operator.sub, "*": lambda a, b: a * b, "max": max, "a": min}
+STEPS = [str.upper, str.strip, str.title]
+
+
+def both_ways(function: Any, a: int, b: int) -> int:
+    return int(function(a, b) + function(b, a))
+
+
+def got(name: str, n: int) -> int | None:
+    function = TABLE.get(name)
+    if function is None:
+        return None
+    return function(n, 3)
+
+
+def passed_on(name: str, n: int) -> int:
+    if name not in TABLE:
+        return -1
+    function = TABLE[name]
+    return both_ways(function, n, 5)
+
+
+def by_default(name: str, n: int) -> int:
+    return TABLE.get(name, pow)(n, 2)
+
+
+def by_branches(name: str, n: int) -> int:
+    function = max if n > 2 else min
+    if name == "+":
+        function = lambda x, y: x * 100 + y + n  # noqa: E731
+    return function(n, 3)
+
+
+def by_place(name: str, n: int) -> str:
+    return str(STEPS[n % 3](name + " aB "))
+
+
+def of_a_local_table(name: str, n: int) -> int:
+    by = 3
+    table = {"+": lambda x: x + by, "-": lambda x: x - by}
+    function = table.get(name) or (lambda x: x * by)
+    return function(n)
+
+
+def mapped(name: str, n: int) -> list[int]:
+    return list(map(abs if name == "+" else int, [n, -n]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [got, passed_on, by_default, by_branches, by_place, of_a_local_table, mapped],
+    ids=lambda function: function.__name__,
+)
+def test_one_of_several_functions_is_chosen_by_the_row(function: Any) -> None:
+    rows = [("+", 1), ("-", 2), ("*", 3), ("max", 4), ("zz", 5), ("a", -6), ("", 0)]
+    compiled = ck.udf(function)
+    results = compiled(*(ck.array(list(column)) for column in zip(*rows, strict=True)))
+    assert results.to_pylist() == [function(*row) for row in rows]
+    assert not compiled.report().left
+
+
+def test_a_name_that_means_something_else_where_a_callback_is_called_is_refused() -> None:
+    def scaled(x: int) -> int:
+        base = 2
+        return shadowing(lambda q: q * base, x)
+
+    with pytest.raises(ck.CompileError, match="base in a function that shadowing calls"):
+        ck.udf(scaled)(ck.array([1]))
 
 
 def of_own_dict(s: str) -> int:

@@ -156,7 +156,7 @@ class Sized:
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def __len__(self) -> int:
+    def __index__(self) -> int:
         return self.n
 
 
@@ -186,3 +186,82 @@ def test_a_field_of_a_global_that_changes_compiles_anew() -> None:
     assert word(column).to_pylist() == ["six"]
     cleaner.factor = 3
     assert word(column).to_pylist() == ["nine"]
+
+
+@dataclasses.dataclass
+class Span:
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            self.low, self.high = self.high, self.low
+
+    def __contains__(self, value: int) -> bool:
+        return self.low <= value <= self.high
+
+    def __len__(self) -> int:
+        return self.high - self.low
+
+    def __and__(self, other: Span) -> Span:
+        return Span(max(self.low, other.low), min(self.high, other.high))
+
+    def __getitem__(self, place: int) -> int:
+        return self.low if place == 0 else self.high
+
+    def __rmul__(self, factor: int) -> Span:
+        return Span(self.low * factor, self.high * factor)
+
+
+class Warmth:
+    def __init__(self, degrees: int) -> None:
+        self.degrees = degrees
+
+    def __lt__(self, other: Warmth) -> bool:
+        return self.degrees < other.degrees
+
+    def __eq__(self, other: object) -> bool:
+        return abs(self.degrees - other.degrees) < 2  # type: ignore[attr-defined]
+
+    def __bool__(self) -> bool:
+        return self.degrees > 0
+
+    def __call__(self, more: int) -> int:
+        return self.degrees + more
+
+    def __str__(self) -> str:
+        return f"{self.degrees}C"
+
+
+SPAN = Span(2, 9)
+
+
+def is_within(a: int, b: int) -> bool:
+    return a in Span(b, 5)
+
+
+def is_in_a_constant(a: int, b: int) -> bool:
+    return a in SPAN or b in SPAN
+
+
+def of_spans(a: int, b: int) -> int:
+    span = Span(a, b)
+    part = span & Span(1, 4)
+    return (1 if span else 0) + len(span) * 10 + part[0] * 100 + (2 * span)[1]
+
+
+def compared(a: int, b: int) -> str:
+    x, y = Warmth(a), Warmth(b)
+    text = str(x) if x else "cold"
+    for sign, holds in (("<", x < y), (">", x > y), ("=", x == y), ("!", x != y)):
+        text += sign if holds else ""
+    return text + str(max(x, y)) + str(x(3)) + str(not y)
+
+
+@pytest.mark.parametrize("function", [is_within, is_in_a_constant, of_spans, compared])
+def test_special_methods_are_those_of_the_class(function: Any) -> None:
+    columns = [1, 2, 3, -4, 5, 9, 0], [3, 2, 9, 0, 5, 7, 5]
+    compiled = ck.udf(function)
+    wanted = [function(*row) for row in zip(*columns, strict=True)]
+    assert compiled(*map(ck.array, columns)).to_pylist() == wanted
+    assert not compiled.report().left

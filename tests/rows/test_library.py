@@ -7,7 +7,7 @@ import importlib
 import ipaddress
 import itertools
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
@@ -25,7 +25,15 @@ TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
+COUNTS = st.dictionaries(st.sampled_from("abc"), st.integers(-2, 3)).map(Counter)
+TWO_COUNTS = st.tuples(COUNTS, COUNTS)
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
+    "Counter.__add__": TWO_COUNTS,
+    "Counter.__and__": TWO_COUNTS,
+    "Counter.__eq__": TWO_COUNTS,
+    "Counter.__or__": TWO_COUNTS,
+    "Counter.__sub__": TWO_COUNTS,
+    "Counter.elements": st.tuples(COUNTS),
     "Decimal.is_finite": st.tuples(DECIMALS),
     "Decimal.is_infinite": st.tuples(DECIMALS),
     "Decimal.is_nan": st.tuples(DECIMALS),
@@ -79,8 +87,10 @@ def original(name: str) -> Callable[..., Any]:
     if name == "int.to_bytes":
         return lambda n, length, order, signed: n.to_bytes(length, order, signed=signed)
     owner, _, attribute = name.rpartition(".")
-    kinds = {"Decimal": Decimal, "OrderedDict": OrderedDict, "bytes": bytes, "dict": dict}
-    of: Any = kinds[owner] if owner in kinds else importlib.import_module(owner)
+    kinds: dict[str, Any] = {
+        kind.__name__: kind for kind in (Counter, Decimal, OrderedDict, bytes, dict)
+    }
+    of = kinds[owner] if owner in kinds else importlib.import_module(owner)
     function: Callable[..., Any] = getattr(of, attribute)
     return function
 
@@ -174,3 +184,48 @@ def behind(text: str) -> int:
 def test_groups_are_gone_over_once(function: Callable[..., Any]) -> None:
     with pytest.raises(ck.CompileError, match="goes over each group once"):
         ck.udf(function)
+
+
+def counts(text: str) -> str:
+    mine, others = Counter(text), Counter("hello")
+    mine["h"] -= 1
+    lacks = "".join(sorted((others - mine).elements()))
+    shared = sum((mine & others).values())
+    return f"{sorted((mine + others).items())} {sorted((mine | others).items())} {lacks} {shared}"
+
+
+def is_shuffled(text: str) -> bool:
+    mine = Counter(text)
+    mine["x"] -= 1
+    return mine == Counter("ab")
+
+
+@pytest.mark.parametrize("function", [counts, is_shuffled])
+def test_counters_are_added_and_compared(function: Callable[..., Any]) -> None:
+    texts = ["hello", "", "abx", "xba", "xxab", "aab"]
+    compiled = ck.udf(function)
+    assert compiled(ck.array(texts)).to_pylist() == list(map(function, texts))
+    assert not compiled.report().left
+
+
+def columns(text: str) -> str:
+    rows = zip(*(row.split(",") for row in text.split(";")), strict=False)
+    return ";".join("".join(column) for column in rows)
+
+
+def shortest(text: str) -> str:
+    try:
+        number: Any = int(text)
+    except ValueError:
+        number = float(text) if text.count(".") == 1 else 0
+    return str(number)
+
+
+@pytest.mark.parametrize(
+    ("function", "texts"),
+    [(columns, ["1,2;3,4", "5", "a,b;c", ""]), (shortest, ["12", "1.50", "x"])],
+)
+def test_rows_that_are_transposed_and_numbers_of_several_types(
+    function: Callable[..., Any], texts: list[str]
+) -> None:
+    assert ck.udf(function)(ck.array(texts)).to_pylist() == list(map(function, texts))

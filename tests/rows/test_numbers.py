@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows.bodies import LEFT, run
 
+import colkern as ck
 from colkern.cpu import primitives
 from colkern.generated import function_of_text
 from colkern.kernels import float_digits, number_parsing, row_numbers
@@ -432,3 +433,32 @@ def test_a_float_of_any_bits_is_read_back() -> None:
             or np.float64(given).tobytes() == np.float64(value).tobytes()
             or value != value
         )
+
+
+RAISING = [row for row in METHODS if row.check and row.raises]
+
+
+@pytest.mark.parametrize("row", RAISING, ids=lambda row: row.name)
+def test_where_a_check_says_that_python_raises_it_does(row: Method) -> None:
+    of_python = getattr(math, row.name.removeprefix("math."))
+    for value in (0.0, -0.0, 1.0, -1.0, 0.5, 1.5, -1.5, 1e300, math.inf, -math.inf, math.nan):
+        try:
+            of_python(value)
+            raised = False
+        except ValueError:
+            raised = True
+        assert eval(row.check.format(f"({value!r})"), {"inf": math.inf, "nan": math.nan}) == raised
+
+
+def logarithm(x: float) -> float:
+    try:
+        return math.log10(math.log(x))
+    except ValueError:
+        return -1.0
+
+
+def test_a_domain_error_that_is_caught_leaves_no_row() -> None:
+    values = [100.0, 0.5, 0.0, -2.0, 1.0]
+    compiled = ck.udf(logarithm)
+    assert compiled(ck.array(values)).to_pylist() == list(map(logarithm, values))
+    assert not compiled.report().left

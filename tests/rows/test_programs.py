@@ -170,12 +170,12 @@ def test_constants_that_raise_are_refused_with_their_line(function: Callable[...
 
 
 class Held:
-    """A class with a `__len__` of its own, which has no compiled form."""
+    """A class with an `__index__` of its own, which has no compiled form."""
 
     def __init__(self, value: int) -> None:
         self.value = value
 
-    def __len__(self) -> int:
+    def __index__(self) -> int:
         return 1
 
 

@@ -24,11 +24,11 @@ from pyspark import cloudpickle
 import colkern as ck
 from colkern.interchange import import_schema
 from colkern.spark.functions import compiling
+from colkern.spark.functions.aggregates import States, _Part, _Results
 from colkern.spark.functions.batches import BatchFunction
-from colkern.spark.functions.compiled_groups import GroupFunction
 from colkern.spark.functions.declarations import MOMENT, column_types
+from colkern.spark.functions.group_runs import GroupFunction
 from colkern.spark.functions.iterators import ArrowIterator
-from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
 from colkern.spark.functions.tables import _row_handler
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 
@@ -354,38 +354,29 @@ class Spread:
         return (state[0], state[1]) if state[2] else None
 
 
-@pytest.fixture(scope="module")
-def spread() -> tuple[PartialAggregate, FinalAggregate]:
-    keys = ck.Schema([ck.field("key", ck.int64())])
-    values = ck.Schema([ck.field("value", ck.int32())])
-    partial = PartialAggregate(ck.reducer(Spread), keys, values)
-    return partial, FinalAggregate(partial, keys)
+SPREAD = ck.reducer(Spread)
 
 
 @given(ROWS, st.integers(1, 5))
-def test_states_of_batches_are_merged_in_order(
-    spread: tuple[PartialAggregate, FinalAggregate], rows: list[Any], size: int
-) -> None:
-    table = pa.table(
-        {
-            "c0": pa.array([key for key, _ in rows], pa.int64()),
-            "c1": pa.array([value for _, value in rows], pa.int32()),
-        }
+def test_states_of_batches_are_merged_in_order(rows: list[Any], size: int) -> None:
+    part = _Part(SPREAD, [ck.int32()], 1)
+    keys = pa.array([key for key, _ in rows], pa.int64())
+    values = pa.array([value for _, value in rows], pa.int32())
+    states: dict[Any, list[list[int]]] = {}
+    call = States([part], 1)
+    for start in range(0, len(rows), size):
+        batch = keys[start : start + size], values[start : start + size]
+        for key, state in zip(batch[0].to_pylist(), call(*batch).to_pylist(), strict=True):
+            if state is not None:
+                states.setdefault(key, []).append(state)
+    collected = pa.array(states.values(), pa.list_(pa.list_(pa.int64())))
+    results = (
+        [row and row["f0"] for row in _Results(part, 0)(collected).to_pylist()] if rows else []
     )
-    partial, final = spread
-    states = [row for batch in partial(iter(table.to_batches(size))) for row in batch.to_pylist()]
-    # A stable sort by key is what the shuffle may leave of the order.
-    states.sort(key=lambda row: (row["c0"] is not None, row["c0"] or 0))
-    made = pa.Table.from_pylist(states, pa.schema(partial.schema))
-    found = {
-        row["key"]: row["f0"]
-        for batch in final(iter(made.to_batches(3)))
-        for row in batch.to_pylist()
-    }
     firsts: dict[Any, Any] = {}
     for key, value in rows:
         firsts[key] = value if firsts.get(key) is None else firsts[key]
-    assert found == firsts
+    assert dict(zip(states, results, strict=True)) == firsts
 
 
 def test_results_of_groups_have_the_columns_of_the_keys_and_of_a_tuple(

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
@@ -155,7 +155,7 @@ def read_table(
 
     and what `open` and the readers raise, and comparisons.
     """
-    require_comparisons(filters)
+    filters = checked_filters(filters)
     folder = folder_of(source)
     options = {"memory_map": memory_map, "trusted": trusted, "limits": limits}
     if folder is None:
@@ -216,11 +216,16 @@ def _of_folder(
     return table.select(places)
 
 
-def require_comparisons(filters: Filters) -> None:
-    """Refuse filters with another word than those of comparisons; raises `ValueError` if there is one."""
+def checked_filters(filters: Filters) -> Filters:
+    """The filters; what gives the values of `in` only once is a list of them.
+
+    Raises:
+        ValueError: If one has another word than those of comparisons.
+    """
     for name, word, _ in filters:
         if word not in _COMPARED:
             raise ValueError(f"filters: {name} {word!r}: expected one of {', '.join(_COMPARED)}")
+    return [(n, word, [*v] if isinstance(v, Iterator) else v) for n, word, v in filters]
 
 
 def also(columns: Sequence[Any] | None, filters: Filters) -> list[Any] | None:

@@ -6,7 +6,8 @@ Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from struct import unpack
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +108,7 @@ def _no_extreme(array: Array, greatest: bool) -> Stored:
 def _number_extreme(array: Array, greatest: bool) -> Stored:
     """The extreme of numbers of 64 bits or less, by their keys; see `kernels.least_key`."""
     slots = Operand(array)
-    keys = _KEYS[slots.items.dtype.str[1:]]
+    keys = _KEYS[slots.items.dtype]
     words = slots.items.view(_SIGNED[slots.items.dtype.itemsize])
     # In the opposite order, all bits of a key are flipped.
     given = (~keys.flip, keys.low, ~keys.highest, ~keys.lowest, keys.most) if greatest else keys
@@ -120,7 +121,7 @@ def _number_extremes(array: Array) -> tuple[float, float]:
     """Both extremes of numbers of 64 bits or less, in one pass; see `kernels.extremes`."""
     slots = Operand(array)
     target = slots.target
-    keys = _KEYS[slots.items.dtype.str[1:]]
+    keys = _KEYS[slots.items.dtype]
     words = slots.items.view(_SIGNED[slots.items.dtype.itemsize])
     size = PIECE[target.device.kind]
     out = target.output(2 * -(-array.length // size), words.dtype)
@@ -173,14 +174,17 @@ class _Keys(NamedTuple):
             return key ^ self.flip if not self.flip else (key ^ self.flip) & (2 * self.most + 1)
         bits = key ^ self.low if key < 0 else key
         width = (self.most.bit_length() + 1) // 8
-        return float(np.array([bits], _SIGNED[width]).view(f"f{width}")[0])
+        (number,) = unpack(_FLOATS[width], bits.to_bytes(width, "little", signed=True))
+        return float(number)
 
+
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+"""How `struct` calls floats by their width; it makes one in a third of the time of NumPy."""
 
 _SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 
-def _keys(code: str) -> _Keys:
-    dtype = np.dtype(code)
+def _keys(dtype: np.dtype[Any]) -> _Keys:
     most = (1 << 8 * dtype.itemsize - 1) - 1
     if dtype.kind == "f":
         infinite = int(np.array([np.inf], dtype).view(_SIGNED[dtype.itemsize])[0])
@@ -188,6 +192,6 @@ def _keys(code: str) -> _Keys:
     return _Keys(~most if dtype.kind == "u" else 0, 0, ~most, most, most)
 
 
-_KEYS = {
-    code: _keys(code) for code in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
-}
+_CODES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
+
+_KEYS = {dtype: _keys(dtype) for dtype in map(np.dtype, _CODES)}

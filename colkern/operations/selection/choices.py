@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from colkern.arrays import Array
-from colkern.bitmaps import combine_bits, count_clear_bits
+from colkern.arrays import UNKNOWN, Array
+from colkern.bitmaps import and_bits, combine_bits, count_clear_bits
 from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
@@ -49,6 +49,9 @@ class _Choice:
         return expand(self.target, *self.bits, self.length).view(np.uint8)
 
 
+_NUMBERS = np.array([1, 0, *[-1] * 126], np.int64)
+"""The number of the array that a flag stands for; NumPy takes long to make an array of a list."""
+
 _Bits: TypeAlias = tuple[Buffer, int] | bool
 """A bitmap and its first bit, or the bit that all slots have."""
 
@@ -73,7 +76,7 @@ def _chosen(choice: _Choice, left: Array, right: Array) -> Array:
     kind, length = left.layout.kind, choice.length
     if kind is LayoutKind.FIXED_SIZE and left.layout.buffers[1].slot_bits:
         if left.layout.buffers[1].extent is Extent.BITS:
-            data = _bits(choice, _values(left, length), _values(right, length))
+            data, _ = _bits(choice, _values(left, length), _values(right, length))
         else:
             data = _items(choice, left, right)
         validity, nulls = _validity(choice, left, right)
@@ -94,7 +97,7 @@ def _chosen(choice: _Choice, left: Array, right: Array) -> Array:
 @on_its_device
 def _places(choice: _Choice, left: Array, right: Array) -> Places:
     target, flags = choice.target, choice.flags
-    numbers = target.table([1, 0, *[-1] * 126], np.int64)
+    numbers = target.table(_NUMBERS, np.int64)
     offsets = target.table([], np.int32)
     if left.length != right.length:
         own = flags if right.length == 1 else 1 - flags
@@ -120,8 +123,9 @@ def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None
     if other is True and (own is True or own == choice.bits):
         # Or the left value is taken just where it is valid.
         return None, 0
-    bits = _bits(choice, own, other)
-    nulls = count_clear_bits(bits, 0, choice.length)
+    bits, nulls = _bits(choice, own, other, counts=True)
+    if nulls == UNKNOWN:
+        nulls = count_clear_bits(bits, 0, choice.length)
     return (bits, nulls) if nulls else (None, 0)
 
 
@@ -144,16 +148,20 @@ def _values(array: Array, length: int) -> _Bits:
     return bool(target.item(expand(target, bits, array.offset, 1).view(np.uint8), 0))
 
 
-def _bits(choice: _Choice, left: _Bits, right: _Bits) -> Buffer:
-    """The chosen bits, from bit 0 on."""
+def _bits(
+    choice: _Choice, left: _Bits, right: _Bits, *, counts: bool = False
+) -> tuple[Buffer, int]:
+    """The chosen bits, from bit 0 on; and how many are not set, if `counts`, or `UNKNOWN`."""
     own, length = choice.bits, choice.length
     if isinstance(right, bool):
         if isinstance(left, bool):
             table = bitmaps.NEVER if left == right else bitmaps.SAME if left else bitmaps.NOT
-            return combine_bits(*own, *own, length, table)
-        return combine_bits(*left, *own, length, bitmaps.OR_NOT if right else bitmaps.AND)
+            return combine_bits(*own, *own, length, table), UNKNOWN
+        table = bitmaps.OR_NOT if right else bitmaps.AND
+        return combine_bits(*left, *own, length, table), UNKNOWN
+    others = combine_bits(*right, *own, length, bitmaps.OR if left else bitmaps.AND_NOT)
     if isinstance(left, bool):
-        return combine_bits(*right, *own, length, bitmaps.OR if left else bitmaps.AND_NOT)
-    different = combine_bits(*left, *right, length, bitmaps.XOR)
-    moved = combine_bits(different, 0, *own, length, bitmaps.AND)
-    return combine_bits(*right, moved, 0, length, bitmaps.XOR)
+        return others, UNKNOWN
+    # The one bit or the other is set whatever the condition does not choose.
+    sides = combine_bits(*left, *own, length, bitmaps.OR_NOT), 0, others, 0, length
+    return and_bits(*sides) if counts else (combine_bits(*sides, bitmaps.AND), UNKNOWN)

@@ -274,8 +274,7 @@ def _places(target: Target, numbers: Items, positions: Items) -> Places:
     type_ids = target.output(len(numbers), np.int8)
     offsets = target.output(len(numbers), np.int32)
     type_ids[:], offsets[:] = numbers, positions
-    table = target.table(range(_TYPE_IDS), np.int64)
-    return Places(target, type_ids, table, offsets)
+    return Places(target, type_ids, target.positions(_TYPE_IDS), offsets)
 
 
 @on_its_device

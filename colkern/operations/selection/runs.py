@@ -12,7 +12,7 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import Buffer
+from colkern.memory import Buffer, DType
 from colkern.operations.nulling import null_outside
 from colkern.operations.operands import unsigned
 from colkern.operations.patterns import compact_blocks
@@ -23,6 +23,8 @@ from colkern.operations.selection.filtering import Masked
 from colkern.operations.selection.taking import Picks, take_positions
 from colkern.operations.selection.words import take_items
 from colkern.targets import Items, Target, on_its_device, target_of
+
+_SIGNED: dict[int, DType] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 _MANY = 4
 """From so many positions in a run on, it is quicker to go through the runs than to look each up."""
@@ -39,11 +41,10 @@ ASSEMBLE.of(LayoutKind.RUN_END_ENCODED)(assemble_runs)
 
 @assemble_runs.register
 def _(how: Picks, array: Array) -> Array:
-    positions = how.words
-    signed = positions.view(f"i{positions.dtype.itemsize}")
+    positions, size = how.words, how.words.dtype.itemsize
     # As they are in bounds, none of 64 bits is a negative one, nor one of 32 bits of as few slots.
-    fits = positions.dtype.itemsize == 8 or (signed.dtype == np.int32 and array.length >> 31 == 0)
-    positions = signed if fits else positions.astype(np.int64)
+    fits = size == 8 or (size == 4 and array.length >> 31 == 0)
+    positions = positions.view(_SIGNED[size]) if fits else positions.astype(np.int64)
     if how.picked is None:
         return take_runs(array, positions)
     ends, values = run_of_each(array, positions).children

@@ -15,7 +15,7 @@ from colkern.kernels import hidden, views
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.convert import gather_views
+from colkern.operations.convert import INLINE_MASKS, gather_views
 from colkern.operations.operands import buffer_addresses
 from colkern.operations.view_compaction import windows
 from colkern.targets import NOWHERE, Items, Target, target_of
@@ -39,7 +39,7 @@ def trimmed_views(array: Array, visible: Items) -> Sequence[Buffer | None]:
         return [_shown_views(array, words, visible), *_shown_data(array, words, starts[1:])]
     target.accumulate(starts)
     data = gather_views(array, target, starts, used)
-    masks = target.table(views.inline_masks(), np.uint64)
+    masks = target.table(INLINE_MASKS, np.uint64)
     moved = target.output(2 * array.length, np.uint64)
     args = (*shown, masks, starts, data, views.WINDOW_BITS, moved)
     target.map(hidden.repoint_views, array.length, *args)

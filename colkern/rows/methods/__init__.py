@@ -59,6 +59,7 @@ class Method:
         check: An expression that is true where the row is left to Python.
         maker: Whether `body` makes the body, from the values of its `const` parameters.
         machine: The body with the machine's arithmetic; None if that is `body`, with its check.
+        raises: The code of the exception that Python raises wherever `check` is true; 0 if there is none.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Method:
     check: str = ""
     maker: bool = False
     machine: Body | str | None = None
+    raises: int = 0
 
 
 class Bound:

@@ -8,7 +8,7 @@ Rows of text leave a row to Python where their check holds: where an integer lea
 
 from __future__ import annotations
 
-from colkern.kernels import float_digits, number_parsing, row_numbers
+from colkern.kernels import float_digits, number_parsing, row_numbers, row_values
 from colkern.rows.methods import Body, Bound, Method
 
 _LEAST = "{0} == -9223372036854775808"
@@ -16,9 +16,9 @@ _INFINITE = "abs({0}) > 1.7976931348623157e308"
 _NO_INTEGER = "not abs({0}) < 9.2e18"
 
 
-def _unchecked(name: str, signature: str, body: str, check: str) -> Method:
+def _unchecked(name: str, signature: str, body: str, check: str, raises: int = 0) -> Method:
     """A row whose body is right for the machine's arithmetic where its check holds, too."""
-    return Method(name, signature, body, check=check, machine=body)
+    return Method(name, signature, body, check=check, machine=body, raises=raises)
 
 
 def _arithmetic() -> list[Method]:
@@ -77,7 +77,14 @@ def _functions() -> list[Method]:
         "erfc": "",
     }
     rows = [
-        _unchecked(f"math.{name}", "(float) -> float", f"math.{name}({{0}})", check)
+        _unchecked(
+            f"math.{name}",
+            "(float) -> float",
+            f"math.{name}({{0}})",
+            check,
+            # An overflow is looked for with some room.
+            0 if "> 7" in check else row_values.VALUE_ERROR,
+        )
         for name, check in checks.items()
     ]
     rows += as_integers(

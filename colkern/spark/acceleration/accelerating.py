@@ -74,11 +74,12 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
     - Native, for columns of double, string, date and timestamp (in the session's time zone UTC), and of
       integers where their results are those of doubles: arithmetic, comparisons and choices of numbers,
       sums of conditions, `astype` to integers within known bounds, `clip`, `fillna`, `isin`, `isna`,
-      `replace`, `round`, `where`; of texts `+`, comparisons, `isin`, `map` and `replace` of a dictionary,
-      and of `str`: `contains`, `len`, `replace`, `slice`, one part of `split`, and what `str` itself has
-      in native plans, such as `endswith`, `find`, `isdigit`, `removeprefix`, `strip`, `zfill`; parts of
-      dates and timestamps, comparisons of them, days and seconds between two; `apply` of a function of
-      one value that has a native plan itself; a `DataFrame` of such columns.
+      `replace`, `round`, `where`; of texts `+`, comparisons, `isin`, `map` of a dictionary or Series,
+      `replace`, and of `str`: `contains`, `len`, `replace`, `slice`, one part of `split`, and what `str`
+      itself has in native plans, such as `endswith`, `find`, `isdigit`, `removeprefix`, `strip`, `zfill`;
+      parts of dates and timestamps, comparisons of them, days and seconds between two, a constant
+      duration added; `apply` of a function of one value that has a native plan itself; a `DataFrame` of
+      such columns.
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
       `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, `s.loc[m] *= 2`);

@@ -140,6 +140,8 @@ class TracedColumn(SeriesMethods):
 
     def _of_rows(self, name: Name, function: Any, *arguments: Any, **options: Any) -> Any:
         plain = self.__getattr__(name)(function, *arguments, **options)
+        if isinstance(function, pd.Series) and function.index.is_unique:
+            function = function.to_dict()
         if name == "map" and self._node.dtype == TEXT and not arguments and is_table(function):
             return text_map(self, function)
         skips_nulls = options.pop("na_action", None) == "ignore"

@@ -44,7 +44,7 @@ from colkern.spark.native import integers
 from colkern.spark.native.date_rules import instant_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor_quotient, less
-from colkern.spark.native.rule import Operand, literal, no_form
+from colkern.spark.native.rule import COMPARED, Operand, literal, no_form
 from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import part_of_split, sliced
 from colkern.spark.native.translation import spark_type_of, translated
@@ -91,8 +91,8 @@ class Expression:
         type_ = returns.simpleString()
         if isinstance(node, Whole) and isinstance(node.function, RowFunction):
             return self._rows(node, node.function, type_)
-        if node.dtype == OTHER and type_ == "date":
-            return self._day(node)
+        if node.dtype == OTHER and type_ in ("date", "timestamp"):
+            return self._time(node, type_)
         if isinstance(node, Whole) and node.dtype == OTHER and node.name in _ITEMS:
             return self._part_of_text(node)
         value = self._value(node)
@@ -209,7 +209,7 @@ class Expression:
 
     def _compared_integers(self, node: Fused) -> Column:
         sign = node.expression[4:-4]
-        if sign not in _SIGNS or not all(map(_is_integer, node.reads)):
+        if sign not in COMPARED or not all(map(_is_integer, node.reads)):
             raise NoTermError(f"{node.expression} of integers has no native form", 0)
         left, right = map(self._whole_number, node.operands)
         return integers.compared(sign, left, right, self._name)
@@ -261,7 +261,9 @@ class Expression:
             constants = node.details if name in QUICK else arguments_of(node.details)
             return self._of_text(name.removeprefix("Series.str."), node, constants)
         if name == "isin" and node.operands[0].dtype == FLOAT:
-            numbers = [float(repr_) for repr_ in map(str, node.details)]
+            if bool in map(type, node.details):
+                raise NoTermError("isin of booleans has no native form", 0)
+            numbers = (_constant(value, FLOAT) for value in node.details)
             # With zeros of one sign.
             return _is_among(self._read(node.operands[0], FLOAT) + f.lit(0.0), *numbers)
         if name.strip("`") in COMPARISONS and node.dtype == BOOL:
@@ -299,8 +301,9 @@ class Expression:
         takes = f"({', '.join(['str', *(type(each).__name__ for each in constants)])})"
         if name == "str[]":
             fails = RULES["[]", "(str, int) -> str"].fails
-            assert fails is not None
-            return f.when(~fails(*operands), _by_rule("[]", takes, *operands))
+            is_none = fails(*operands) if fails else None
+            assert is_none is not None
+            return f.when(~is_none, _by_rule("[]", takes, *operands))
         return self._typed(_by_rule(f"str.{name}", takes, *operands), node.dtype)
 
     def _whole_part(self, node: Whole) -> Integer:
@@ -321,7 +324,7 @@ class Expression:
         if len(sides) == 1:
             sides.append(f.lit(_constant_micros(arguments_of(node.details))))
         sign = SYMBOLS[name]
-        return f.coalesce(_SIGNS[sign](*sides), f.lit(sign == "!="))
+        return f.coalesce(COMPARED[sign](*sides), f.lit(sign == "!="))
 
     def _text_at(self, place: Node, texts: Sequence[Column]) -> Column:
         """The text at a place among constants: choices of places are choices of texts."""
@@ -427,15 +430,37 @@ class Expression:
         """A column of dates or timestamps, and which it is of."""
         if isinstance(node, Whole) and node.name == "pandas.to_datetime" and node.details == ALONE:
             (node,) = node.operands
+        if isinstance(node, Whole) and node.name in ("`add`", "`sub`") and len(node.operands) == 1:
+            return self._shifted(node)
         if not isinstance(node, Input) or self._kinds[node.position] not in ("date", "timestamp"):
             raise NoTermError("times that are computed have no native form", 0)
         return self._kinds[node.position], self._columns[node.position]
 
-    def _day(self, node: Node) -> Column:
-        """Results that are dates."""
-        if isinstance(node, Whole) and node.name == "Series.dt.date":
-            return self._moment(node.operands[0])[1].cast("date")
-        raise NoTermError("dates that are computed have no native form", 0)
+    def _shifted(self, node: Whole) -> tuple[str, Column]:
+        """Times a constant duration later or earlier: of dates, whole days."""
+        kind, moment = self._moment(node.operands[0])
+        match arguments_of(node.details):
+            case [datetime.timedelta() as given]:
+                by = pd.Timedelta(given) if node.name == "`add`" else -pd.Timedelta(given)
+                (days, rest), micros = divmod(by, pd.Timedelta(days=1)), by.as_unit("ns").value
+                if kind == "date" and not rest:
+                    return kind, f.date_add(moment, days)
+                if kind == "timestamp" and micros % 1000 == 0:
+                    shifted = f.unix_micros(moment) + f.lit(micros // 1000)
+                    message = f"{self._name}: a timestamp is {BEYOND}"
+                    error = f.raise_error(f.lit(message)).cast("bigint")
+                    is_beyond = f.abs(shifted) > _MOST_MICROS
+                    return kind, f.timestamp_micros(f.when(is_beyond, error).otherwise(shifted))
+        raise NoTermError(no_form(node.name), 0)
+
+    def _time(self, node: Node, returns: str) -> Column:
+        """Results that are dates or timestamps."""
+        if isinstance(node, Whole) and node.name == "Series.dt.date" and returns == "date":
+            (node,) = node.operands
+        kind, moment = self._moment(node)
+        if kind != returns == "timestamp":
+            raise NoTermError("dates as timestamps have no native form", 0)
+        return moment.cast(returns)
 
 
 _ARGUMENTS: dict[str, tuple[s.DataType, tuple[object] | None]] = {
@@ -460,9 +485,6 @@ _BOUNDS = {
 """The integers that a type of results holds."""
 
 _PLACES = r"\{1\} if \{0\} else \{2\} \+ (\d+)"
-
-_MOST_DAYS = 3_652_059
-"""The days of the years from 1 to 9999."""
 
 _MOST_MICROS = ((1 << 63) - 1) // 1000
 """The microseconds, before and after 1970, that are counted in nanoseconds."""
@@ -492,12 +514,10 @@ def _range(node: Node) -> _Range:
             return _Range(value, value, value == int(value))
         case Fused():
             return _range_of_fused(node.expression, [_range(each) for each in node.operands])
-        case Whole(name="len" | "Series.str.find" | "Series.str.rfind"):
-            return _Range(-1, (1 << 31) - 1, True)
         case Whole(name="mod", operands=(_, Constant(value=int() | float() as by))) if by > 0:
             return _Range(0, by, _range(node.operands[0]).is_whole and by == int(by))
-        case Whole() if node.name.rpartition(".")[2] in (*_PARTS, "days"):
-            return _Range(-_MOST_DAYS, _MOST_DAYS, True)
+        case Whole() if bounds := integers.BOUNDS.get(node.name.rpartition(".")[2]):
+            return _Range(*bounds, True)
     return _Range()
 
 
@@ -519,10 +539,8 @@ def _range_of_fused(expression: str, operands: list[_Range]) -> _Range:
         case "{0}" | "np.floor({0})" | "np.ceil({0})" | "np.rint({0})" | "np.trunc({0})":
             return _Range(first.low - 1, first.high + 1, expression != "{0}" or is_whole)
         case "{0} + {1}" | "{0} - {1}" | "{0} * {1}":
-            operate = {"+": operator.add, "-": operator.sub, "*": operator.mul}[expression[4]]
-            ends = [operate(x, y) for x in first[:2] for y in last[:2]]
-            if all(map(math.isfinite, ends)):
-                return _Range(min(ends), max(ends), is_whole)
+            if all(map(math.isfinite, (*first[:2], *last[:2]))):
+                return _Range(*integers.bounds_of(expression[4], first[:2], last[:2]), is_whole)
     return _Range()
 
 
@@ -551,15 +569,6 @@ def _by_rule(name: str, parameters: str, *operands: Operand | None) -> Column:
             return value
     raise NoTermError(f"{name}{parameters} has no native form", 0)
 
-
-_SIGNS: dict[str, Callable[[Column, Column], Column]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 _CHOICES: dict[str, Callable[..., Column]] = {
     "{1} if {0} else {2}": lambda test, x, y: f.when(test, x).otherwise(y),
@@ -628,7 +637,7 @@ _BY_CONSTANT: dict[str, Callable[[Column, float], Column | None]] = {
 _OF_BOOLEANS: dict[str, Callable[..., Column]] = {"not {0}": lambda x: ~x}
 
 
-def _is_among(column: Column, *values: str | float) -> Column:
+def _is_among(column: Column, *values: object) -> Column:
     return f.coalesce(column.isin(*values), f.lit(False)) if values else f.lit(False)
 
 
@@ -641,7 +650,7 @@ def _entry(text: Column, *entries: tuple[str, str | float]) -> Column:
 
 
 def _compared_texts(sign: str) -> Callable[[Column, Column], Column]:
-    compare = _SIGNS[sign]
+    compare = COMPARED[sign]
     return lambda x, y: f.coalesce(compare(x, y), f.lit(sign == "!="))
 
 

@@ -29,6 +29,7 @@ from colkern.spark.native.functions import (
     UTC,
     PlanName,
     PlannedFunction,
+    complete,
     quick_columns,
 )
 from colkern.spark.native.translation import require_short
@@ -109,10 +110,9 @@ class PlannedOriginal(PlannedFunction):
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
         """The results for columns, given in order or by the names of the parameters."""
         names = list(inspect.signature(self._original.function).parameters)
-        given = dict(zip(names, columns, strict=False)) | named
-        is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
-        if is_complete and self.planned() and self._may_be_native(given.values()):
-            ordered = [given[name] for name in names]
+        given = complete(names, columns, named)
+        if given is not None and self.planned() and self._may_be_native(given.values()):
+            ordered = list(given.values())
             try:
                 with quick_columns():
                     return self._named(self._expression(ordered), ordered)

@@ -170,7 +170,7 @@ class SeriesMethods(Operators):
             return pd.Series(array).isin(among).to_numpy()
 
         witness = self._witness.isin(among)
-        return self.whole("isin", isin, (self,), witness, tuple(map(repr, among)))
+        return self.whole("isin", isin, (self,), witness, tuple(among))
 
     def replace(self, to_replace: object, value: object = None) -> Self:
         """The floats with one instead of some others, such as infinities; texts by a table."""

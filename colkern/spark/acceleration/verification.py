@@ -61,6 +61,8 @@ _TEXTS = [
     *("", " ", "a", "A", "abc xyz", " \t padded \n", "x" * 300),
     *("ß", "İstanbul", "ŉ", "ﬁ", "é", "e\u0301", "Ω", "ς", "日本", "😀", "\u0345"),
     *("a\0", "\0", "\u00a0x\u2003", "\x1cx\x1f", "\u200bx"),
+    # Some parts of which by any separator.
+    "a-b-c_d_e,f,g;h;i:j:k/l/m.n.o|p|q@r@s=t=u",
 ]
 
 
@@ -97,7 +99,6 @@ def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
     raise UnsupportedError(f"columns of {type_} are not compiled")
 
 
-@functools.cache
 def gives_what_str_gives(name: str, *constants: object) -> bool:
     """Whether a method of `Series.str` gives for extreme texts what the method of `str` gives."""
     if name == "str[]":

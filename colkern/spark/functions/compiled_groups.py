@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as spark
 
 from colkern import schema as s
-from colkern.arrays import Array, RecordBatch
-from colkern.builders import array as new_array
-from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.errors import UnsupportedError
 from colkern.jit import Generator, Reducer, Udf
-from colkern.layouts import Role
-from colkern.memory import Buffer
-from colkern.operations import cast, list_flatten, list_parent_indices
+from colkern.spark.functions.aggregates import aggregate
 from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of
-from colkern.spark.functions.declarations import result_type
-from colkern.spark.functions.group_runs import Offsets, RunsFunction
-from colkern.spark.functions.partial_aggregates import FinalAggregate, PartialAggregate
+from colkern.spark.functions.group_runs import GroupFunction
 from colkern.spark.types import arrow_schema, spark_schema
 
-if TYPE_CHECKING:
-    from colkern.spark.functions.declarations import ColumnFunction
-
 _BINARY = "UTF8_BINARY"
-_MOST_ROWS = 2**31 - 1
 
 
 def map_groups(
@@ -65,9 +53,8 @@ def map_groups(
     a class, or `ck.reducer`    its rows one by one; one row
     ==========================  ===================================================================
 
-    A reducer that has a `merge` needs no sorted rows: it runs where the rows are, and Spark shuffles the
-    state of each group of each batch. So it is the faster form of an aggregate, unless groups are few and
-    large.
+    A reducer that has a `merge` needs no sorted rows: it runs as by `aggregate`, where the rows are, or as
+    Spark's own aggregates. So it is the faster form of an aggregate, unless groups are few and large.
 
     Args:
         frame: The rows.
@@ -106,15 +93,16 @@ def map_groups(
     keys_in_arrow = arrow_schema(key_schema)
     values = arrow_schema(spark.StructType(fields[len(keys) :]))
     rows = _with_plain_keys(chosen, key_schema)
-    if isinstance(compiled, Reducer) and compiled.has_states(*[f.type for f in values.fields]):
-        partial = PartialAggregate(compiled, keys_in_arrow, values)
-        rows = rows.mapInArrow(partial, spark_schema(partial.schema))
-        call: RunsFunction = FinalAggregate(partial, keys_in_arrow)
-    else:
-        call = GroupFunction(compiled, keys_in_arrow, values)
+    places, given = rows.columns[: len(keys)], rows.columns[len(keys) :]
+    call = GroupFunction(compiled, keys_in_arrow, values)
     _require_different_names(compiled.name, call.schema)
+    if isinstance(compiled, Reducer) and compiled.has_states(*[f.type for f in values.fields]):
+        merged = aggregate(rows, places, result=(compiled, *given))
+        result, returned = f.col("result"), merged.schema["result"].dataType
+        is_row = isinstance(returned, spark.StructType)
+        results = [result[name] for name in returned.names] if is_row else [result]
+        return merged.select(*places, *results).toDF(*call.schema.names)
     # The rows with the same keys come into one partition, one after the other.
-    places = rows.columns[: len(keys)]
     together = rows.repartition(*places).sortWithinPartitions(*places)
     return together.mapInArrow(call, spark_schema(call.schema))
 
@@ -150,77 +138,6 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
         if isinstance(key.dataType, spark.FloatType | spark.DoubleType):
             numbered = numbered.withColumn(place, _one_zero_one_nan(f.col(place), key.dataType))
     return numbered
-
-
-class GroupFunction(RunsFunction):
-    """Called by Spark's workers for a partition of rows that are sorted by the keys."""
-
-    def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
-        self._elements = _element_types(function, values)
-        lists = list(map(s.list_, self._elements))
-        types: list[s.DataType] = self._elements if isinstance(function, Reducer) else [*lists]
-        returns = result_type(function, types)
-        function.compile(*types)
-        item = returns.fields[0].type if isinstance(function, Generator) else returns
-        super().__init__(function, keys, item)
-
-    def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
-        rows = offsets[:-1]
-        try:
-            results = self._called(values, offsets)
-        except Exception as error:
-            error.add_note(f"{self.function.name}: rows are groups here, see map_groups")
-            raise
-        if isinstance(self.function, Generator):
-            return rows[list_parent_indices(results).items(Role.DATA)], list_flatten(results)
-        return rows, results
-
-    def _called(self, values: Sequence[Array], offsets: Offsets) -> Array:
-        columns = [cast(*pair) for pair in zip(values, self._elements, strict=True)]
-        if isinstance(self.function, Reducer):
-            numbers = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-            grouped: RecordBatch = self.function(*columns, by=new_array(numbers))
-            return grouped.columns[1]
-        results: Array = self.function(*[_lists(column, offsets) for column in columns])
-        return results
-
-
-def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataType]:
-    """The types that the columns of the parameters are cast to without loss."""
-    if isinstance(function, Reducer):
-        return [field.type for field in values.fields]
-    types = []
-    for parameter, field in zip(function.signature.parameters, values.fields, strict=True):
-        declared = parameter.type
-        if isinstance(declared, s.List | s.LargeList) and _fits(field.type, declared.value_type):
-            types.append(declared.value_type)
-        else:
-            types.append(field.type)
-    return types
-
-
-def _fits(type_: s.DataType, declared: s.DataType) -> bool:
-    """Whether the declared type holds all numbers of the other, or both are timestamps of one unit."""
-    if isinstance(type_, s.Timestamp):
-        return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
-    if isinstance(declared, s.FloatingPoint):
-        if isinstance(type_, s.Int):
-            return 2 * type_.bit_width <= declared.bit_width
-        return isinstance(type_, s.FloatingPoint) and type_.bit_width <= declared.bit_width
-    return (
-        isinstance(type_, s.Int)
-        and isinstance(declared, s.Int)
-        and type_.signed == declared.signed
-        and type_.bit_width <= declared.bit_width
-    )
-
-
-def _lists(values: Array, offsets: Offsets) -> Array:
-    """The slices of a column as lists; not copied."""
-    if offsets[-1] > _MOST_ROWS:
-        raise LimitExceededError(f"a group has {offsets[-1]} rows, {_MOST_ROWS} are the most")
-    buffer = Buffer.of_items(offsets.astype(np.int32))
-    return Array(s.list_(values.type), len(offsets) - 1, [None, buffer], [values], null_count=0)
 
 
 def _one_zero_one_nan(key: Column, type_: spark.DataType) -> Column:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,12 +11,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch
+from colkern.builders import array as new_array
+from colkern.errors import LimitExceededError
 from colkern.interchange import import_batch
-from colkern.operations import concat
+from colkern.jit import Generator, Reducer
+from colkern.layouts import Role
+from colkern.memory import Buffer
+from colkern.operations import cast, concat, list_flatten, list_parent_indices
 from colkern.operations.grouping import group_rows
 from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
+from colkern.spark.functions.declarations import result_type
 from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed_columns
 from colkern.spark.functions.tables import columns_of, item_columns
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     from colkern.spark.functions.declarations import ColumnFunction
 
 Offsets = NDArray[np.int64]
+
+_MOST_ROWS = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +111,16 @@ def _changes(numbers: NDArray[np.uint32]) -> Offsets:
     return np.flatnonzero(numbers[1:] != numbers[:-1])
 
 
-class RunsFunction(ABC):
-    """A function over groups, called by workers for a partition sorted by its first columns."""
+class GroupFunction:
+    """Called by Spark's workers for a partition of rows that are sorted by the keys."""
 
-    def __init__(self, function: ColumnFunction, keys: s.Schema, item: s.DataType) -> None:
+    def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
+        self._elements = _element_types(function, values)
+        lists = list(map(s.list_, self._elements))
+        types: list[s.DataType] = self._elements if isinstance(function, Reducer) else [*lists]
+        returns = result_type(function, types)
+        function.compile(*types)
+        item = returns.fields[0].type if isinstance(function, Generator) else returns
         self.function = function
         self._keys = keys
         self._left_rows: LeftRows | None = None
@@ -133,6 +146,60 @@ class RunsFunction(ABC):
         columns = [take_positions(key, rows) for key in keys] + columns_of(results)
         return conformed_columns(self.function.name, columns, self.schema)
 
-    @abstractmethod
     def _results(self, values: Sequence[Array], offsets: Offsets) -> tuple[Offsets, Array]:
-        """For each result a row of its group, and the results."""
+        rows = offsets[:-1]
+        try:
+            results = self._called(values, offsets)
+        except Exception as error:
+            error.add_note(f"{self.function.name}: rows are groups here, see map_groups")
+            raise
+        if isinstance(self.function, Generator):
+            return rows[list_parent_indices(results).items(Role.DATA)], list_flatten(results)
+        return rows, results
+
+    def _called(self, values: Sequence[Array], offsets: Offsets) -> Array:
+        columns = [cast(*pair) for pair in zip(values, self._elements, strict=True)]
+        if isinstance(self.function, Reducer):
+            numbers = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            grouped: RecordBatch = self.function(*columns, by=new_array(numbers))
+            return grouped.columns[1]
+        results: Array = self.function(*[_lists(column, offsets) for column in columns])
+        return results
+
+
+def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataType]:
+    """The types that the columns of the parameters are cast to without loss."""
+    if isinstance(function, Reducer):
+        return [field.type for field in values.fields]
+    types = []
+    for parameter, field in zip(function.signature.parameters, values.fields, strict=True):
+        declared = parameter.type
+        if isinstance(declared, s.List | s.LargeList) and _fits(field.type, declared.value_type):
+            types.append(declared.value_type)
+        else:
+            types.append(field.type)
+    return types
+
+
+def _fits(type_: s.DataType, declared: s.DataType) -> bool:
+    """Whether the declared type holds all numbers of the other, or both are timestamps of one unit."""
+    if isinstance(type_, s.Timestamp):
+        return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
+    if isinstance(declared, s.FloatingPoint):
+        if isinstance(type_, s.Int):
+            return 2 * type_.bit_width <= declared.bit_width
+        return isinstance(type_, s.FloatingPoint) and type_.bit_width <= declared.bit_width
+    return (
+        isinstance(type_, s.Int)
+        and isinstance(declared, s.Int)
+        and type_.signed == declared.signed
+        and type_.bit_width <= declared.bit_width
+    )
+
+
+def _lists(values: Array, offsets: Offsets) -> Array:
+    """The slices of a column as lists; not copied."""
+    if offsets[-1] > _MOST_ROWS:
+        raise LimitExceededError(f"a group has {offsets[-1]} rows, {_MOST_ROWS} are the most")
+    buffer = Buffer.of_items(offsets.astype(np.int32))
+    return Array(s.list_(values.type), len(offsets) - 1, [None, buffer], [values], null_count=0)

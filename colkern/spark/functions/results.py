@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -39,9 +40,9 @@ def conformed(
     # A column that has the type already is not copied; another one is cast, if nothing is lost. Errors name
     # the function, the `place` of the result, and the row, counted from `first`.
 
-    def attempt(start: int, stop: int) -> Array:
+    def attempt(count: int) -> Array:
         # Offsets that lead outside the memory would end the worker or the JVM, not raise.
-        rows = column if stop - start == column.length else column.slice(start, stop - start)
+        rows = column if count == column.length else column.slice(0, count)
         rows.validate(full=True)
         result = cast(rows, field.type)
         result = result if result.type is field.type else retyped(result, field.type)
@@ -49,11 +50,11 @@ def conformed(
         return result
 
     try:
-        return attempt(0, column.length)
+        return attempt(column.length)
     except ValueError as error:
         kind = InvalidArrowError if isinstance(error, InvalidArrowError) else ValueError
         located = kind(f"{function}: {place} is no {field.type}: {error}")
-        row = _first_failing(attempt, column.length)
+        row = first_failing(attempt, column.length)
         if row is not None:
             located.add_note(f"{function}: row {first + row}")
         raise located from error
@@ -61,24 +62,17 @@ def conformed(
         raise UnsupportedError(f"{function}: {place}: {error}") from None
 
 
-def _first_failing(attempt: Callable[[int, int], Array], stop: int) -> int | None:
-    """The first row that an attempt fails for, searched by halves; None if none fails by itself."""
-    start = 0
-    while stop - start > 1:
-        middle = (start + stop) // 2
-        if _fails(attempt, start, middle):
-            stop = middle
-        else:
-            start = middle
-    return start if _fails(attempt, start, stop) else None
+def first_failing(attempt: Callable[[int], object], length: int) -> int | None:
+    """The first row with which an attempt at so many rows from the first fails; None without rows."""
 
+    def fails(row: int) -> bool:
+        try:
+            attempt(row + 1)
+        except Exception:  # noqa: BLE001 Users' functions may raise anything.
+            return True
+        return False
 
-def _fails(attempt: Callable[[int, int], Array], start: int, stop: int) -> bool:
-    try:
-        attempt(start, stop)
-    except ValueError:
-        return True
-    return False
+    return bisect_left(range(length - 1), True, key=fails) if length else None
 
 
 def conformed_columns(

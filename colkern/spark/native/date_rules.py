@@ -33,6 +33,7 @@ from colkern.spark.native.rule import (
     Rules,
     literal,
     of_columns,
+    order,
     where_null,
 )
 
@@ -521,21 +522,6 @@ def _formatted(plain: Callable[[Column], Column], is_date: bool) -> Rule:
     return Rule(value)
 
 
-def _of_kind(kind: str) -> Rules:
-    """The rules that dates, datetimes and durations share."""
-    test, choice = f"({kind}, {kind}) -> bool", f"({kind}, {kind}) -> {kind}"
-    return {
-        ("==", test): Rule(of_columns(lambda x, y: x == y)),
-        ("!=", test): Rule(of_columns(lambda x, y: x != y)),
-        ("<", test): Rule(of_columns(lambda x, y: x < y)),
-        ("<=", test): Rule(of_columns(lambda x, y: x <= y)),
-        (">", test): Rule(of_columns(lambda x, y: x > y)),
-        (">=", test): Rule(of_columns(lambda x, y: x >= y)),
-        ("min", choice): Rule(of_columns(f.least)),
-        ("max", choice): Rule(of_columns(f.greatest)),
-    }
-
-
 _KEPT = f"int = {KEPT}"
 _DATE_FORM = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
 _CLOCK_FORM = ", ".join(f"{name}: {_KEPT}" for name in _OF_CLOCKS)
@@ -565,9 +551,9 @@ def _month_range(year: Column, month: Column) -> tuple[Column, Column]:
 
 
 RULES: Rules = {
-    **_of_kind("date"),
-    **_of_kind("datetime"),
-    **_of_kind("timedelta"),
+    **order("date"),
+    **order("datetime"),
+    **order("timedelta"),
     **_DURATIONS,
     **_SUMS_OF_KINDS,
     **{(f"date.{n}", "(date) -> int"): Rule(of_columns(field)) for n, field in _OF_DAYS.items()},

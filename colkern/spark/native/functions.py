@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 import timeit
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, Literal, TypeAlias
@@ -145,13 +145,10 @@ class PlannedFunction:
         # Another thread may find out that there is no expression.
         typed = self._typed
         if typed is not None:
-            names = list(typed.parameters)
-            given = dict(zip(names, columns, strict=False)) | named
-            # Of another number of columns, Spark's function says what is wrong.
-            is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
-            if is_complete and self._may_be_native(given.values()):
+            given = complete(list(typed.parameters), columns, named)
+            if given is not None and self._may_be_native(given.values()):
                 try:
-                    return self._native(typed, {name: given[name] for name in names})
+                    return self._native(typed, given)
                 except NoTermError as error:
                     self._refuse(error)
         return self._arrow(*columns, **named)
@@ -292,6 +289,15 @@ class PlannedFunction:
             f"{self._name}: its native plan takes timestamps, in the session's time zone {UTC}"
         )
         return f.raise_error(f.lit(message)).cast(type_)
+
+
+def complete(
+    names: Sequence[str], columns: Sequence[Column | str], named: dict[str, Column | str]
+) -> dict[str, Column | str] | None:
+    """The columns of the parameters in order; None if there are others, which Spark's function refuses."""
+    given = dict(zip(names, columns, strict=False)) | named
+    is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
+    return {name: given[name] for name in names} if is_complete else None
 
 
 def _is_within_lambda() -> bool:

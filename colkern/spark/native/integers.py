@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-LEAST, MOST = -(1 << 63), (1 << 63) - 1
+from colkern.spark.native.rule import COMPARED, LEAST, MOST
 
 DECIMAL = "decimal(38,0)"
 
@@ -74,6 +75,11 @@ BOUNDS = {
     "second": (0, 59),
     "microsecond": (0, 999_999),
     "weekday": (0, 6),
+    "dayofweek": (0, 6),
+    "day_of_week": (0, 6),
+    "dayofyear": (1, 366),
+    "day_of_year": (1, 366),
+    "quarter": (1, 4),
     "isoweekday": (1, 7),
     "toordinal": (1, 3_652_059),
     "days": (-999_999_999, 999_999_999),
@@ -152,7 +158,7 @@ def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
 
 def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
     """Whether a comparison holds."""
-    compare = _COMPARED[sign]
+    compare = COMPARED[sign]
     if left.rounded is not None and has_double(right):
         return compare(left.rounded, f.lit(float(right.low)))
     if right.rounded is not None and has_double(left):
@@ -161,16 +167,6 @@ def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
     if left.is_narrow and right.is_narrow:
         return narrow
     return f.coalesce(narrow, compare(left.decimal, right.decimal), beyond(what, "boolean"))
-
-
-_COMPARED: dict[str, Callable[[Column, Column], Column]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def computed(name: str, *arguments: Integer, what: str) -> Integer:
@@ -198,9 +194,7 @@ def computed(name: str, *arguments: Integer, what: str) -> Integer:
 
 def _exact(name: str, left: Integer, right: Integer) -> Integer:
     plain, tried = _EXACT[name]
-    # Of intervals, sums, differences and products have their bounds at the ends.
-    ends = [_ENDS[name](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
-    low, high = min(ends), max(ends)
+    low, high = bounds_of(name, (left.low, left.high), (right.low, right.high))
     if left.is_narrow and right.is_narrow and low >= LEAST and high <= MOST:
         return Integer(plain(left.column, right.column), low, high)
     return Integer(
@@ -209,6 +203,12 @@ def _exact(name: str, left: Integer, right: Integer) -> Integer:
         high,
         tried(left.decimal, right.decimal).cast(DECIMAL),
     )
+
+
+def bounds_of(name: str, left: Sequence[Any], right: Sequence[Any]) -> tuple[Any, Any]:
+    """The bounds of a sum, difference or product of two numbers within bounds: both stand at ends."""
+    ends = [_EXACT[name][0](a, b) for a in left for b in right]
+    return min(ends), max(ends)
 
 
 def may_be_divided(left: Integer, right: Integer) -> bool:
@@ -238,14 +238,8 @@ def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str)
     return replace(result, column=whole(result, what), wide=None)
 
 
-_EXACT: dict[str, tuple[Callable[..., Column], Callable[..., Column]]] = {
+_EXACT: dict[str, tuple[Callable[..., Any], Callable[..., Column]]] = {
     "+": (operator.add, f.try_add),
     "-": (operator.sub, f.try_subtract),
     "*": (operator.mul, f.try_multiply),
-}
-
-_ENDS: dict[str, Callable[[int, int], int]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
 }

@@ -14,7 +14,16 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from colkern.spark.native.rule import LEAST, MOST, Operand, Rule, Rules, of_columns, where_null
+from colkern.spark.native.rule import (
+    LEAST,
+    MOST,
+    Operand,
+    Rule,
+    Rules,
+    comparisons,
+    of_columns,
+    where_null,
+)
 
 _EXACT = 1 << 53
 """Up to here, each integer is a double."""
@@ -99,19 +108,10 @@ def _comparisons() -> Rules:
         ">": _compared(lambda x, y: x > y, (0,)),
         ">=": _compared(lambda x, y: x >= y, (0,)),
     }
-    bools: dict[str, Callable[[Column, Column], Column]] = {
-        "==": lambda x, y: x == y,
-        "!=": lambda x, y: x != y,
-        "<": lambda x, y: x < y,
-        "<=": lambda x, y: x <= y,
-        ">": lambda x, y: x > y,
-        ">=": lambda x, y: x >= y,
-    }
-    rules: Rules = {}
+    rules = comparisons("bool")
     for sign, other in _MIRRORED.items():
         mirrored = _mixed(other)
         rules[sign, "(float, float) -> bool"] = floats[sign]
-        rules[sign, "(bool, bool) -> bool"] = Rule(of_columns(bools[sign]))
         rules[sign, "(int, float) -> bool"] = Rule(_mixed(sign))
         rules[sign, "(float, int) -> bool"] = Rule(lambda x, y, _mirrored=mirrored: _mirrored(y, x))
     return rules

@@ -7,6 +7,7 @@ operator is used that ANSI gives another meaning, but where its arguments exclud
 from __future__ import annotations
 
 import datetime
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -91,6 +92,32 @@ def of_columns(make: Callable[..., Any]) -> Callable[..., Any]:
         return make(*(operand and operand.column for operand in operands))
 
     return value
+
+
+COMPARED: dict[str, Callable[[Any, Any], Column]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+"""Comparisons, by their operators."""
+
+
+def comparisons(kind: str) -> Rules:
+    """The rules of a kind whose values Spark compares as Python does."""
+    test = f"({kind}, {kind}) -> bool"
+    return {(sign, test): Rule(of_columns(compare)) for sign, compare in COMPARED.items()}
+
+
+def order(kind: str) -> Rules:
+    """The same, with the least and the greatest of two."""
+    choice = f"({kind}, {kind}) -> {kind}"
+    return comparisons(kind) | {
+        ("min", choice): Rule(of_columns(f.least)),
+        ("max", choice): Rule(of_columns(f.greatest)),
+    }
 
 
 def where_null(value: Callable[..., Result]) -> Rule:

@@ -14,7 +14,14 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from colkern.spark.native.rule import Operand, Rule, Rules, as_index, of_columns
+from colkern.spark.native.rule import (
+    Operand,
+    Rule,
+    Rules,
+    as_index,
+    of_columns,
+    order,
+)
 
 _FAR = (1 << 31) - 1
 """More characters than a text has."""
@@ -391,14 +398,7 @@ RULES: Rules = {
     ("bool", _TEST): Rule(of_columns(lambda text: text != "")),
     ("str", _TEXT): Rule(_same),
     ("format", _TEXT): Rule(_same),
-    ("==", _COMPARISON): Rule(of_columns(lambda x, y: x == y)),
-    ("!=", _COMPARISON): Rule(of_columns(lambda x, y: x != y)),
-    ("<", _COMPARISON): Rule(of_columns(lambda x, y: x < y)),
-    ("<=", _COMPARISON): Rule(of_columns(lambda x, y: x <= y)),
-    (">", _COMPARISON): Rule(of_columns(lambda x, y: x > y)),
-    (">=", _COMPARISON): Rule(of_columns(lambda x, y: x >= y)),
-    ("min", "(str, str) -> str"): Rule(of_columns(f.least)),
-    ("max", "(str, str) -> str"): Rule(of_columns(f.greatest)),
+    **order("str"),
     ("in", _COMPARISON): Rule(of_columns(lambda part, text: text.contains(part))),
     ("str.find", _PLACE): Rule(_find_operands),
     ("str.find", f"{_BETWEEN} -> int"): Rule(_find_from),

@@ -22,7 +22,7 @@ from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
-from colkern.spark.native.rule import no_form
+from colkern.spark.native.rule import LEAST, MOST, no_form
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
 
 LONGEST = 12_000
@@ -472,17 +472,18 @@ class _Writer:
             elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
                 # Null where a dividend leaves 64 bits: its decimal is divided beside it.
                 number = self._integer(argument)
-                ends = max(number.low, integers.LEAST), min(number.high, integers.MOST)
+                ends = max(number.low, LEAST), min(number.high, MOST)
                 operands.append(Operand(number.column, bounds=ends))
             elif name == "int":
                 number = self._integer(argument)
                 operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
             else:
                 place, of = _item_of(term, argument)
-                item = of(place, *self._operands(argument)) if of else None
-                operands.append(
-                    Operand(f.lit(None) if item else self._as(name, argument), item=item)
-                )
+                item = None
+                if of is not None and isinstance(argument, t.Applied):
+                    item = of(place, *self._operands(argument))
+                column = self._as(name, argument) if item is None else f.lit(None)
+                operands.append(Operand(column, item=item))
         return operands
 
     def _integer(self, term: Term) -> Integer:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -16,6 +14,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.jit import Reducer
 from colkern.spark.functions.column_functions import column_function_of
 from colkern.spark.functions.declarations import result_type
+from colkern.spark.functions.results import first_failing
 from colkern.spark.functions.worker_calls import ArrowFunction
 from colkern.spark.source.contents import Rows
 from colkern.spark.source.filters import mask_of, path_of
@@ -33,18 +32,10 @@ def parameters_of(function: ColumnFunction) -> list[str]:
 
 def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
     """The result of an attempt at the first rows, as many as it is told; a note names a failing row."""
-    count = rows.batch.length
-
-    def fails(more: int) -> bool:
-        with contextlib.suppress(Exception):
-            attempt(more + 1)
-            return False
-        return True
-
     try:
-        return attempt(count)
+        return attempt(rows.batch.length)
     except Exception as error:
-        row = bisect_left(range(count - 1), True, key=fails)
+        row = first_failing(attempt, rows.batch.length) or 0
         error.add_note(f"{name}: {rows.place(row)} of {rows.path}")
         raise
 

@@ -1,0 +1,162 @@
+"""The variables of functions and comprehensions: which they assign to, and a name of its own for each."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+
+def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
+    """The variables that statements assign to, those of comprehensions apart."""
+    return set().union(*map(_stored_names, nodes))
+
+
+@lru_cache(maxsize=1 << 10)
+def _stored_names(outer: ast.AST) -> set[str]:
+    names: set[str] = set()
+    waiting = [outer]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(getattr(node.value, "id", ""))
+            waiting.append(node.value)
+        elif (isinstance(node, ast.ExceptHandler) and node.name) or (
+            isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+        ):
+            names.add(node.name)
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, _COMPREHENSIONS):
+            waiting += [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return names
+
+
+def declared_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
+    """The variables of outer functions that statements, or functions within them, declare `nonlocal`."""
+    parts = (part for node in nodes for part in ast.walk(node))
+    return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
+
+
+def own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The parameters and variables of a function."""
+    parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
+    if isinstance(node, ast.Lambda):
+        return parameters | stored_names([node.body])
+    declared = [part for part in _own_nodes(node.body) if isinstance(part, _DECLARATIONS)]
+    others = {name for part in declared for name in part.names}
+    return (parameters | stored_names(node.body)) - others
+
+
+def _own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    for node in nodes:
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield from _own_nodes(ast.iter_child_nodes(node))
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+_DECLARATIONS = (ast.Global, ast.Nonlocal)
+
+_NAMED: dict[type[ast.AST], str] = {
+    ast.Name: "id",
+    ast.arg: "arg",
+    ast.FunctionDef: "name",
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+    ast.Nonlocal: "names",
+}
+"""The nodes that name a variable, and where."""
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        found = getattr(part, _NAMED.get(type(part), ""), None) or ()
+        yield from [found] if isinstance(found, str) else found
+
+
+def give_own_names(body: Sequence[ast.stmt]) -> None:
+    """Have no two functions or comprehensions within a function use one name for variables of their own.
+
+    So a variable means the same in whichever function it is read. What an argument is called by has the
+    name that it had: `called`.
+    """
+    counts = Counter(name for node in body for name in _names(node))
+    renaming = _Renaming(counts)
+    for node in body:
+        renaming.visit(node)
+    # What was noted of nodes by their former names.
+    _stored_names.cache_clear()
+
+
+class _Renaming(ast.NodeVisitor):
+    """Renames the variables of inner scopes whose names occur outside of these.
+
+    Args:
+        counts: How often each name occurs.
+    """
+
+    def __init__(self, counts: Counter[str]) -> None:
+        self._counts = counts
+        self._new: dict[str, str] = {}
+
+    def visit(self, node: ast.AST) -> None:
+        """A node, and those within it."""
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            self._rename(node, ("name",))
+            outside = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+            self._within(node, own_names(node), [*outside, *getattr(node, "decorator_list", ())])
+        elif isinstance(node, _COMPREHENSIONS):
+            targets = [generator.target for generator in node.generators]
+            self._within(node, stored_names(targets), [node.generators[0].iter])
+        else:
+            self._rename(node, ("id", "arg", "name", "rest", "names"))
+            self.generic_visit(node)
+
+    def _rename(self, node: ast.AST, fields: Iterable[str]) -> None:
+        field = _NAMED.get(type(node), "")
+        value: Any = getattr(node, field, None)
+        if field not in fields or not value:
+            return
+        if isinstance(node, ast.arg):
+            vars(node)["called"] = value
+        names = [value] if isinstance(value, str) else value
+        new = [self._new.get(name, name) for name in names]
+        setattr(node, field, new[0] if isinstance(value, str) else new)
+
+    def _within(self, node: ast.AST, own: set[str], outside: Sequence[ast.AST]) -> None:
+        """Go over a scope with variables of its own, and parts that are read outside of it."""
+        for part in outside:
+            self.visit(part)
+        outer, inside = self._new, Counter(_names(node))
+        self._new = dict(outer)
+        for name in sorted(own):
+            self._new.pop(name, None)
+            if self._counts[name] > inside[name]:
+                self._new[name] = f"{name}_"
+                while self._new[name] in self._counts:
+                    self._new[name] += "_"
+                self._counts[self._new[name]] += 1
+        skipped = {id(part) for part in outside}
+        for part in ast.iter_child_nodes(node):
+            self._visit_but(part, skipped)
+        self._new = outer
+
+    def _visit_but(self, node: ast.AST, skipped: set[int]) -> None:
+        """Visit what is in a scope, but for the parts that were visited outside of it."""
+        if id(node) in skipped:
+            return
+        if isinstance(node, ast.arguments | ast.comprehension):
+            for part in ast.iter_child_nodes(node):
+                self._visit_but(part, skipped)
+        else:
+            self.visit(node)

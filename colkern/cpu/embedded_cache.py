@@ -28,9 +28,12 @@ _HELPERS = "colkern.kernels"
 
 
 def is_kept(function: Callable[..., Any]) -> bool:
-    """Whether a helper is one of the package's files: its name and theirs say all of its content."""
-    own = isinstance(function, types.FunctionType) and function.__module__.startswith(_HELPERS)
-    return own and function.__qualname__.isidentifier() and function.__code__.co_filename[0] != "<"
+    """Whether a helper is one of the package's files, or bound by it: its name and theirs say all of it."""
+    if not isinstance(function, types.FunctionType) or not function.__module__.startswith(_HELPERS):
+        return False
+    name = function.__qualname__
+    is_bound = name != function.__name__
+    return name.isidentifier() and (is_bound or function.__code__.co_filename[0] != "<")
 
 
 class EmbeddedCache(_Cache):  # type: ignore[misc]
@@ -109,7 +112,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
             raise LookupError(f"{types_of}: no other process has them")
         content = (self._function.__module__, types_of, target_context.codegen().magic_tuple())
         key = hashlib.sha256(repr((content, _content())).encode()).hexdigest()[:32]
-        return cache_dir("helpers") / f"{self._function.__name__}-{key}.helper"
+        return cache_dir("helpers") / f"{self._function.__qualname__}-{key}.helper"
 
 
 @cache

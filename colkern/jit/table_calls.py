@@ -103,10 +103,9 @@ def called(
     if chosen is None:
         return None
     row, arguments, bindings = chosen
-    body: Any = row.method.body
     pairs = list(zip(arguments, row.parameters, strict=True))
+    body = row.body(value.constant for value, one in pairs if one.is_constant)
     if row.method.maker:
-        body = body(*(value.constant for value, one in pairs if one.is_constant))
         pairs = [(value, one) for value, one in pairs if not one.is_constant]
     taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)
     given = tuple(pair for pair in taken if pair[0].kind != k.NONE)

@@ -24,17 +24,10 @@ from colkern.kernels.row_values import (
     Text,
     allocate,
 )
-from colkern.kernels.text_building import join_items
-from colkern.kernels.text_parts import BYTE_SPACES, first_not_space, last_not_space
 from colkern.kernels.text_splitting import (
     closed,
-    rsplit_by,
-    rsplit_by_space,
-    split_by,
-    split_by_space,
     write_piece,
 )
-from colkern.kernels.text_tests import SPACES, all_of
 from colkern.kernels.text_words import is_ascii, near_word
 
 
@@ -42,12 +35,6 @@ from colkern.kernels.text_words import is_ascii, near_word
 def as_text(value: Bytes) -> Text:
     """The same bytes as a text each character of which is one."""
     return Text(value.address, value.size, True)
-
-
-@helper
-def length(value: Bytes) -> int64:
-    """`len(value)`."""
-    return value.size
 
 
 BIG, LITTLE = (int.from_bytes(word, "little") for word in (b"big", b"little"))
@@ -137,66 +124,6 @@ def from_items(arena: Arena, items: int64) -> tuple[Bytes, Code]:
 def isascii(value: Bytes) -> bool:
     """`value.isascii()`."""
     return is_ascii(value.address, value.size)
-
-
-@helper
-def isspace(value: Bytes) -> tuple[Truth, Code]:
-    """`value.isspace()`."""
-    return all_of(as_text(value), int64(SPACES), False)
-
-
-@helper
-def strip(value: Bytes) -> Bytes:
-    """`value.strip()`."""
-    text = as_text(value)
-    first = first_not_space(text, int64(0), int64(BYTE_SPACES))
-    end = last_not_space(text, first, text.size, int64(BYTE_SPACES))
-    return Bytes(value.address + first, end - first)
-
-
-@helper
-def lstrip(value: Bytes) -> Bytes:
-    """`value.lstrip()`."""
-    first = first_not_space(as_text(value), int64(0), int64(BYTE_SPACES))
-    return Bytes(value.address + first, value.size - first)
-
-
-@helper
-def rstrip(value: Bytes) -> Bytes:
-    """`value.rstrip()`."""
-    end = last_not_space(as_text(value), int64(0), value.size, int64(BYTE_SPACES))
-    return Bytes(value.address, end)
-
-
-@helper
-def join(arena: Arena, separator: Bytes, values: int64) -> tuple[Bytes, Code]:
-    """`separator.join(values)` of a list."""
-    joined, code = join_items(arena, as_text(separator), values, int64(0))
-    return Bytes(joined.address, joined.size), code
-
-
-@helper
-def split(arena: Arena, value: Bytes, separator: Bytes, most: int64) -> tuple[int64, Code]:
-    """`value.split(separator, most)`."""
-    return split_by(arena, as_text(value), as_text(separator), most, int64(0))
-
-
-@helper
-def rsplit(arena: Arena, value: Bytes, separator: Bytes, most: int64) -> tuple[int64, Code]:
-    """`value.rsplit(separator, most)`."""
-    return rsplit_by(arena, as_text(value), as_text(separator), most, int64(0))
-
-
-@helper
-def split_space(arena: Arena, value: Bytes, most: int64) -> tuple[int64, Code]:
-    """`value.split(None, most)`."""
-    return split_by_space(arena, as_text(value), most, int64(BYTE_SPACES), int64(0))
-
-
-@helper
-def rsplit_space(arena: Arena, value: Bytes, most: int64) -> tuple[int64, Code]:
-    """`value.rsplit(None, most)`."""
-    return rsplit_by_space(arena, as_text(value), most, int64(BYTE_SPACES), int64(0))
 
 
 @helper

@@ -90,24 +90,6 @@ def days_in_month(year: int64, month: int64) -> int64:
 
 
 @helper
-def year_of(days: int64) -> int64:
-    """`date.year`."""
-    return civil(days)[0]
-
-
-@helper
-def month_of(days: int64) -> int64:
-    """`date.month`."""
-    return civil(days)[1]
-
-
-@helper
-def day_of(days: int64) -> int64:
-    """`date.day`."""
-    return civil(days)[2]
-
-
-@helper
 def weekday(days: int64) -> int64:
     """`date.weekday`: 0 is Monday."""
     number = days - FIRST_DAY
@@ -129,7 +111,7 @@ def toordinal(days: int64) -> int64:
 @helper
 def day_of_year(days: int64) -> int64:
     """`date.timetuple().tm_yday`, from 1 on."""
-    return days - days_of(year_of(days), int64(1), int64(0))
+    return days - days_of(civil(days)[0], int64(1), int64(0))
 
 
 @helper
@@ -137,7 +119,7 @@ def isocalendar(days: int64) -> tuple[int64, int64, int64]:
     """`date.isocalendar`: the year that the week's Thursday is in, the week, the day of the week."""
     day = weekday(days)
     thursday = days - day + 3
-    year = year_of(thursday)
+    year = civil(thursday)[0]
     return year, in_sevens(thursday - days_of(year, int64(1), int64(1))) + 1, day + 1
 
 
@@ -196,12 +178,6 @@ def later_date(days: int64, duration: int64) -> tuple[int64, Code]:
     """`date + timedelta`, which counts whole days, downwards."""
     result = days + duration // DAY
     return (result, DONE) if FIRST_DAY <= result <= LAST_DAY else (int64(0), OVERFLOW_ERROR)
-
-
-@helper
-def later_date_of(duration: int64, days: int64) -> tuple[int64, Code]:
-    """`timedelta + date`."""
-    return later_date(days, duration)
 
 
 @helper

@@ -12,18 +12,10 @@ from colkern.kernels.calendar import (
     FIRST_DAY,
     LAST_DAY,
     civil,
-    day_of,
     fits_c,
-    fromordinal,
-    isocalendar,
-    isoweekday,
-    month_of,
     new_date,
     replaced,
     timetuple,
-    toordinal,
-    weekday,
-    year_of,
 )
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import high_product
@@ -78,36 +70,6 @@ def clock(time: int64) -> tuple[int64, int64, int64, int64]:
     rest = seconds - hour * 3600
     minute = rest * 34953 >> 21
     return hour, minute, rest - minute * 60, time - seconds * SECOND
-
-
-@helper
-def hour_of(time: int64) -> int64:
-    """`time.hour`."""
-    return clock(time)[0]
-
-
-@helper
-def minute_of(time: int64) -> int64:
-    """`time.minute`."""
-    return clock(time)[1]
-
-
-@helper
-def second_of(time: int64) -> int64:
-    """`time.second`."""
-    return clock(time)[2]
-
-
-@helper
-def microsecond_of(time: int64) -> int64:
-    """`time.microsecond`."""
-    return clock(time)[3]
-
-
-@helper
-def combine(days: int64, time: int64) -> int64:
-    """`datetime.datetime.combine`."""
-    return days * DAY + time
 
 
 @helper
@@ -180,82 +142,6 @@ def replace_datetime(
     )
 
 
-# What a datetime has of its date and of its time.
-
-
-@helper
-def datetime_year(instant: int64) -> int64:
-    """`datetime.year`."""
-    return year_of(date_of(instant))
-
-
-@helper
-def datetime_month(instant: int64) -> int64:
-    """`datetime.month`."""
-    return month_of(date_of(instant))
-
-
-@helper
-def datetime_day(instant: int64) -> int64:
-    """`datetime.day`."""
-    return day_of(date_of(instant))
-
-
-@helper
-def datetime_hour(instant: int64) -> int64:
-    """`datetime.hour`."""
-    return hour_of(time_of(instant))
-
-
-@helper
-def datetime_minute(instant: int64) -> int64:
-    """`datetime.minute`."""
-    return minute_of(time_of(instant))
-
-
-@helper
-def datetime_second(instant: int64) -> int64:
-    """`datetime.second`."""
-    return second_of(time_of(instant))
-
-
-@helper
-def datetime_microsecond(instant: int64) -> int64:
-    """`datetime.microsecond`."""
-    return microsecond_of(time_of(instant))
-
-
-@helper
-def datetime_weekday(instant: int64) -> int64:
-    """`datetime.weekday`."""
-    return weekday(date_of(instant))
-
-
-@helper
-def datetime_isoweekday(instant: int64) -> int64:
-    """`datetime.isoweekday`."""
-    return isoweekday(date_of(instant))
-
-
-@helper
-def datetime_toordinal(instant: int64) -> int64:
-    """`datetime.toordinal`."""
-    return toordinal(date_of(instant))
-
-
-@helper
-def datetime_fromordinal(ordinal: int64) -> tuple[int64, Code]:
-    """`datetime.datetime.fromordinal`."""
-    days, code = fromordinal(ordinal)
-    return days * DAY, code
-
-
-@helper
-def datetime_isocalendar(instant: int64) -> tuple[int64, int64, int64]:
-    """`datetime.isocalendar`."""
-    return isocalendar(date_of(instant))
-
-
 @helper
 def datetime_timetuple(
     instant: int64,
@@ -273,12 +159,6 @@ def later(instant: int64, duration: int64) -> tuple[int64, Code]:
     if duration > LAST - instant or duration < FIRST - instant:
         return int64(0), OVERFLOW_ERROR
     return instant + duration, DONE
-
-
-@helper
-def later_of(duration: int64, instant: int64) -> tuple[int64, Code]:
-    """`timedelta + datetime`."""
-    return later(instant, duration)
 
 
 @helper
@@ -320,24 +200,6 @@ def nearest_even(value: float64) -> int64:
 
 
 # Durations.
-
-
-@helper
-def days_part(duration: int64) -> int64:
-    """`timedelta.days`, downwards."""
-    return duration // DAY
-
-
-@helper
-def seconds_part(duration: int64) -> int64:
-    """`timedelta.seconds`, of the day."""
-    return duration % DAY // SECOND
-
-
-@helper
-def microseconds_part(duration: int64) -> int64:
-    """`timedelta.microseconds`, of the second."""
-    return duration % SECOND
 
 
 @helper
@@ -479,12 +341,6 @@ def scaled(duration: int64, factor: float64) -> tuple[int64, Code]:
     if not (is_float(duration) and abs(factor) < 1e300):
         return int64(0), LEFT
     return nearest_duration(float64(duration) * factor)
-
-
-@helper
-def scaled_by(factor: float64, duration: int64) -> tuple[int64, Code]:
-    """`float * timedelta`."""
-    return scaled(duration, factor)
 
 
 @helper

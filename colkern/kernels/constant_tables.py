@@ -65,30 +65,11 @@ def get_text(value_words: int64, header: int64, key: Text) -> tuple[Place, Code]
 
 
 @helper
-def get_text_or(value_words: int64, header: int64, key: Text, default: Place) -> Place:
-    """`dict.get(key, default)` of a text."""
-    place = find_text(value_words, header, key)
-    return place if place != 0 else default
-
-
-@helper
 def get_text_optional(
     arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: Text
 ) -> tuple[Place, Code]:
     """`dict.get(key)` of a text."""
     return as_optional(arena, value_layout, value_words, find_text(value_words, header, key))
-
-
-@helper
-def is_text_key(value_words: int64, key: Text, header: int64) -> bool:
-    """`key in dict` of a text."""
-    return bool(find_text(value_words, header, key) != 0)
-
-
-@helper
-def is_text_element(key: Text, header: int64) -> bool:
-    """`element in set` of a text."""
-    return bool(find_text(int64(0), header, key) != 0)
 
 
 @helper
@@ -99,27 +80,8 @@ def get_number(value_words: int64, header: int64, key: int64) -> tuple[Place, Co
 
 
 @helper
-def get_number_or(value_words: int64, header: int64, key: int64, default: Place) -> Place:
-    """`dict.get(key, default)` of an int."""
-    place = find_number(value_words, header, key)
-    return place if place != 0 else default
-
-
-@helper
 def get_number_optional(
     arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: int64
 ) -> tuple[Place, Code]:
     """`dict.get(key)` of an int."""
     return as_optional(arena, value_layout, value_words, find_number(value_words, header, key))
-
-
-@helper
-def is_number_key(value_words: int64, key: int64, header: int64) -> bool:
-    """`key in dict` of an int."""
-    return bool(find_number(value_words, header, key) != 0)
-
-
-@helper
-def is_number_element(key: int64, header: int64) -> bool:
-    """`element in set` of an int."""
-    return bool(find_number(int64(0), header, key) != 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.calendar import DAY, civil, new_date
-from colkern.kernels.clock import clock, date_of, days_part, new_datetime, new_time
+from colkern.kernels.clock import clock, date_of, new_datetime, new_time
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, set_unaligned, wrapped
 from colkern.kernels.row_values import (
@@ -109,25 +109,13 @@ def isoformat_datetime(
 
 
 @helper
-def str_time(arena: Arena, time: int64) -> tuple[Text, Code]:
-    """`str` of a time."""
-    return isoformat_time(arena, time, int64(AUTO))
-
-
-@helper
-def str_datetime(arena: Arena, instant: int64) -> tuple[Text, Code]:
-    """`str` of a datetime."""
-    return isoformat_datetime(arena, instant, int64(0x20), int64(AUTO))
-
-
-@helper
 def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     """`str` of a timedelta: `-1 day, 23:59:59.999999`."""
     start = allocate(arena, int64(48))
     if start == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     place = start
-    days = days_part(duration)
+    days = duration // DAY
     if days != 0:
         place = put_number(place, days)
         place = put_text(place, int64(0x79616420), int64(4))

@@ -87,12 +87,6 @@ def integer_of_width(arena: Arena, value: int64, width: int64) -> tuple[Text, Co
 
 
 @helper
-def str_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
-    """`str(value)`."""
-    return integer_of_width(arena, value, int64(1))
-
-
-@helper
 def text_of_bits(
     arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64, width: int64
 ) -> tuple[Text, Code]:
@@ -122,24 +116,6 @@ def text_of_bits(
         set_byte(end - 1 - k, digit + (int64(48) if digit < 10 else letters))
         rest = rest >> bits
     return text_between(arena, place, end), DONE
-
-
-@helper
-def hex_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
-    """`hex(value)`."""
-    return text_of_bits(arena, value, int64(4), int64(87), int64(120), int64(1))
-
-
-@helper
-def oct_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
-    """`oct(value)`."""
-    return text_of_bits(arena, value, int64(3), int64(87), int64(111), int64(1))
-
-
-@helper
-def bin_of_integer(arena: Arena, value: int64) -> tuple[Text, Code]:
-    """`bin(value)`."""
-    return text_of_bits(arena, value, int64(1), int64(87), int64(98), int64(1))
 
 
 @helper

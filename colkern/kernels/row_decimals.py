@@ -145,12 +145,6 @@ def add(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
 
 
 @helper
-def subtract(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
-    """`left - right`."""
-    return add(left, Decimal(-right.coefficient, right.exponent))
-
-
-@helper
 def multiply(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
     """`left * right`."""
     a, b = left.coefficient, right.coefficient
@@ -226,64 +220,6 @@ def difference(left: Decimal, right: Decimal) -> tuple[int64, Code]:
     return a - b, code
 
 
-@helper
-def is_equal(left: Decimal, right: Decimal) -> tuple[bool, Code]:
-    """`left == right`."""
-    number, code = difference(left, right)
-    return bool(number == 0), code
-
-
-@helper
-def is_unequal(left: Decimal, right: Decimal) -> tuple[bool, Code]:
-    """`left != right`."""
-    number, code = difference(left, right)
-    return bool(number != 0), code
-
-
-@helper
-def is_less(left: Decimal, right: Decimal) -> tuple[bool, Code]:
-    """`left < right`."""
-    number, code = difference(left, right)
-    return bool(number < 0), code
-
-
-@helper
-def is_at_most(left: Decimal, right: Decimal) -> tuple[bool, Code]:
-    """`left <= right`."""
-    number, code = difference(left, right)
-    return bool(number <= 0), code
-
-
-@helper
-def is_greater(left: Decimal, right: Decimal) -> tuple[bool, Code]:
-    """`left > right`."""
-    return is_less(right, left)
-
-
-@helper
-def is_at_least(left: Decimal, right: Decimal) -> tuple[bool, Code]:
-    """`left >= right`."""
-    return is_at_most(right, left)
-
-
-@helper
-def is_true(value: Decimal) -> bool:
-    """`bool(value)`."""
-    return bool(value.coefficient != 0)
-
-
-@helper
-def is_zero(value: Decimal) -> bool:
-    """`Decimal.is_zero`."""
-    return bool(value.coefficient == 0)
-
-
-@helper
-def is_signed(value: Decimal) -> bool:
-    """`Decimal.is_signed`."""
-    return bool(value.coefficient < 0)
-
-
 # Rounding
 
 
@@ -313,48 +249,6 @@ def rounded(value: Decimal, exponent: int64, way: int64) -> tuple[Decimal, Code]
 
 
 @helper
-def round_even(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize`, as by `ROUND_HALF_EVEN`."""
-    return rounded(value, to.exponent, int64(EVEN))
-
-
-@helper
-def round_half_up(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize` by `ROUND_HALF_UP`."""
-    return rounded(value, to.exponent, int64(UP))
-
-
-@helper
-def round_half_down(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize` by `ROUND_HALF_DOWN`."""
-    return rounded(value, to.exponent, int64(DOWN))
-
-
-@helper
-def round_away(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize` by `ROUND_UP`."""
-    return rounded(value, to.exponent, int64(AWAY))
-
-
-@helper
-def round_truncated(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize` by `ROUND_DOWN`."""
-    return rounded(value, to.exponent, int64(TRUNCATE))
-
-
-@helper
-def round_floor(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize` by `ROUND_FLOOR`."""
-    return rounded(value, to.exponent, int64(FLOOR))
-
-
-@helper
-def round_ceiling(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
-    """`quantize` by `ROUND_CEILING`."""
-    return rounded(value, to.exponent, int64(CEILING))
-
-
-@helper
 def leave_rounded(value: Decimal, to: Decimal) -> tuple[Decimal, Code]:
     """`quantize` in another way: left to Python."""
     return value, LEFT
@@ -378,30 +272,6 @@ def integer_of(value: Decimal, way: int64) -> tuple[int64, Code]:
         return -number.coefficient, code
     number, code = rounded(value, int64(0), way)
     return number.coefficient, code
-
-
-@helper
-def to_integer(value: Decimal) -> tuple[int64, Code]:
-    """`int(value)`."""
-    return integer_of(value, int64(TRUNCATE))
-
-
-@helper
-def to_nearest(value: Decimal) -> tuple[int64, Code]:
-    """`round(value)`."""
-    return integer_of(value, int64(EVEN))
-
-
-@helper
-def to_floor(value: Decimal) -> tuple[int64, Code]:
-    """`math.floor(value)`."""
-    return integer_of(value, int64(FLOOR))
-
-
-@helper
-def to_ceiling(value: Decimal) -> tuple[int64, Code]:
-    """`math.ceil(value)`."""
-    return integer_of(value, int64(CEILING))
 
 
 @helper
@@ -478,8 +348,8 @@ def str_decimal(arena: Arena, value: Decimal) -> tuple[Text, Code]:
 def is_of_scale(value: Decimal, scale: int64) -> bool:
     """Whether a decimal is a number of that scale."""
     number, code = rounded(absolute(value), -scale, int64(TRUNCATE))
-    differs, _ = is_unequal(number, absolute(value))
-    return code == DONE and not differs
+    more, _ = difference(number, absolute(value))
+    return code == DONE and more == 0
 
 
 @helper

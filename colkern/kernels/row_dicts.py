@@ -258,42 +258,6 @@ def pop_item(key_words: int64, value_words: int64, header: int64) -> tuple[Place
 
 
 @helper
-def set_place(
-    arena: Arena,
-    key_layout: Layout,
-    key_words: int64,
-    value_words: int64,
-    header: int64,
-    key: Place,
-) -> tuple[Room, Code]:
-    """`dict[key] = …`: where the value's words are to be written."""
-    return insert_place(arena, key_layout, key_words, value_words, header, key)
-
-
-@helper
-def is_key(
-    key_layout: Layout, key_words: int64, value_words: int64, key: Place, header: int64
-) -> tuple[bool, Code]:
-    """`key in dict`."""
-    place, code = find_place(key_layout, key_words, value_words, header, key)
-    return bool(place != 0), code
-
-
-@helper
-def get_or(
-    key_layout: Layout,
-    key_words: int64,
-    value_words: int64,
-    header: int64,
-    key: Place,
-    default: Place,
-) -> tuple[Place, Code]:
-    """`dict.get(key, default)`."""
-    place, code = find_place(key_layout, key_words, value_words, header, key)
-    return place if place != 0 else default, code
-
-
-@helper
 def get_optional(
     arena: Arena,
     key_layout: Layout,
@@ -342,20 +306,6 @@ def set_default(
     if get_word(header + COUNT) != before:
         copy_words(default, place, value_words)
     return place, code
-
-
-@helper
-def pop_or(
-    key_layout: Layout,
-    key_words: int64,
-    value_words: int64,
-    header: int64,
-    key: Place,
-    default: Place,
-) -> tuple[Place, Code]:
-    """`dict.pop(key, default)`."""
-    place, code = take_place(key_layout, key_words, value_words, header, key)
-    return place if place != 0 else default, code
 
 
 # One entry after the other.
@@ -469,17 +419,3 @@ def dicts_equal(
             return False, LEFT if same == UNKNOWN else DONE
         key = next_item(key_words, value_words, left, key)
     return True, DONE
-
-
-@helper
-def dicts_differ(
-    key_layout: Layout,
-    value_layout: Layout,
-    key_words: int64,
-    value_words: int64,
-    left: int64,
-    right: int64,
-) -> tuple[bool, Code]:
-    """`left != right`."""
-    same, code = dicts_equal(key_layout, value_layout, key_words, value_words, left, right)
-    return not same, code

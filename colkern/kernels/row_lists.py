@@ -101,12 +101,6 @@ def index_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code
 
 
 @helper
-def set_place(item_words: int64, header: int64, k: int64) -> tuple[Room, Code]:
-    """`list[k] = …`: where the item's words are to be written."""
-    return index_place(item_words, header, k)
-
-
-@helper
 def pop_place(item_words: int64, header: int64, k: int64) -> tuple[Place, Code]:
     """`list.pop(k)`; also `del list[k]`. The item lies behind the last one then."""
     place, code = index_place(item_words, header, k)
@@ -210,57 +204,6 @@ def slice_bound(size: int64, bound: int64, step: int64) -> int64:
 
 
 @helper
-def slice_between(
-    arena: Arena, item_words: int64, header: int64, start: int64, stop: int64
-) -> tuple[int64, Code]:
-    """`list[start:stop]`."""
-    return slice_list(arena, item_words, header, start, stop, int64(1))
-
-
-@helper
-def slice_from(arena: Arena, item_words: int64, header: int64, start: int64) -> tuple[int64, Code]:
-    """`list[start:]`."""
-    return slice_list(arena, item_words, header, start, int64(GREATEST), int64(1))
-
-
-@helper
-def slice_to(arena: Arena, item_words: int64, header: int64, stop: int64) -> tuple[int64, Code]:
-    """`list[:stop]`."""
-    return slice_list(arena, item_words, header, int64(0), stop, int64(1))
-
-
-@helper
-def slice_step_from(
-    arena: Arena, item_words: int64, header: int64, start: int64, step: int64
-) -> tuple[int64, Code]:
-    """`list[start::step]`."""
-    stop = int64(GREATEST if step > 0 else LEAST)
-    return slice_list(arena, item_words, header, start, stop, step)
-
-
-@helper
-def slice_step_to(
-    arena: Arena, item_words: int64, header: int64, stop: int64, step: int64
-) -> tuple[int64, Code]:
-    """`list[:stop:step]`."""
-    start = int64(LEAST if step > 0 else GREATEST)
-    return slice_list(arena, item_words, header, start, stop, step)
-
-
-@helper
-def slice_step(arena: Arena, item_words: int64, header: int64, step: int64) -> tuple[int64, Code]:
-    """`list[::step]`."""
-    start = int64(LEAST if step > 0 else GREATEST)
-    return slice_step_from(arena, item_words, header, start, step)
-
-
-@helper
-def copy_list(arena: Arena, item_words: int64, header: int64) -> tuple[int64, Code]:
-    """`list.copy()`, `list(list)`, `list[:]`."""
-    return repeat(arena, item_words, header, int64(1))
-
-
-@helper
 def extend(arena: Arena, item_words: int64, header: int64, other: int64) -> tuple[int64, Code]:
     """`list.extend(other)`, `list += other`: the same list, with the items of a list behind its own."""
     count = get_word(other + 8)
@@ -300,12 +243,6 @@ def repeat(arena: Arena, item_words: int64, header: int64, times: int64) -> tupl
         copy_words(get_word(header), place, count * item_words)
     set_word(many + 8, count * times)
     return many, DONE
-
-
-@helper
-def repeated(arena: Arena, item_words: int64, times: int64, header: int64) -> tuple[int64, Code]:
-    """`times * list`."""
-    return repeat(arena, item_words, header, times)
 
 
 # Comparison.
@@ -407,44 +344,3 @@ def compare_lists(
             less = less_words(item_layout, a, b)
             return int64(-1) if less != NO else int64(1), LEFT if less == UNKNOWN else DONE
     return int64(left_size > right_size) - int64(left_size < right_size), DONE
-
-
-@helper
-def lists_differ(
-    item_layout: Layout, item_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left != right`."""
-    same, code = lists_equal(item_layout, item_words, left, right)
-    return not same, code
-
-
-@helper
-def is_less(item_layout: Layout, item_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
-    """`left < right`."""
-    order, code = compare_lists(item_layout, item_words, left, right)
-    return bool(order < 0), code
-
-
-@helper
-def is_at_most(
-    item_layout: Layout, item_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left <= right`."""
-    order, code = compare_lists(item_layout, item_words, left, right)
-    return bool(order <= 0), code
-
-
-@helper
-def is_greater(
-    item_layout: Layout, item_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left > right`."""
-    return is_less(item_layout, item_words, right, left)
-
-
-@helper
-def is_at_least(
-    item_layout: Layout, item_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left >= right`."""
-    return is_at_most(item_layout, item_words, right, left)

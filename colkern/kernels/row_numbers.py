@@ -657,18 +657,6 @@ def as_integer(value: float) -> int64:
 
 
 @helper
-def floor_as_integer(value: float64) -> int64:
-    """`math.floor(value)`, as `as_integer`."""
-    return as_integer(floor(value))
-
-
-@helper
-def ceil_as_integer(value: float64) -> int64:
-    """`math.ceil(value)`, as `as_integer`."""
-    return as_integer(ceil(value))
-
-
-@helper
 def fmod_loosely(left: float64, right: float64) -> float64:
     """C's `fmod`: NaN of a division by zero, and of an infinite `left`."""
     if right == 0.0 or abs(left) > _LARGEST:

@@ -12,27 +12,13 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_dicts import (
     COUNT,
-    copy_dict,
     find_place,
     insert_place,
-    is_key,
-    merged,
     new_dict,
     next_item,
-    pop_key,
-    take_place,
-    update,
 )
-from colkern.kernels.row_items import Layout, Place
+from colkern.kernels.row_items import Layout
 from colkern.kernels.row_values import DONE, NO_ROOM, Arena, Code
-
-
-@helper
-def union(
-    arena: Arena, key_layout: Layout, key_words: int64, left: int64, right: int64
-) -> tuple[int64, Code]:
-    """`left | right`."""
-    return merged(arena, key_layout, key_words, int64(0), left, right)
 
 
 @helper
@@ -97,53 +83,6 @@ def symmetric_difference(
 
 
 @helper
-def is_element(
-    key_layout: Layout, key_words: int64, key: Place, header: int64
-) -> tuple[bool, Code]:
-    """`element in set`."""
-    return is_key(key_layout, key_words, int64(0), key, header)
-
-
-@helper
-def add(
-    arena: Arena, key_layout: Layout, key_words: int64, header: int64, key: Place
-) -> tuple[int64, Code]:
-    """`set.add(element)`."""
-    _place, code = insert_place(arena, key_layout, key_words, int64(0), header, key)
-    return header, code
-
-
-@helper
-def discard(key_layout: Layout, key_words: int64, header: int64, key: Place) -> tuple[int64, Code]:
-    """`set.discard(element)`."""
-    _place, code = take_place(key_layout, key_words, int64(0), header, key)
-    return header, code
-
-
-@helper
-def remove(key_layout: Layout, key_words: int64, header: int64, key: Place) -> tuple[int64, Code]:
-    """`set.remove(element)`."""
-    _place, code = pop_key(key_layout, key_words, int64(0), header, key)
-    return header, code
-
-
-@helper
-def update_set(
-    arena: Arena, key_layout: Layout, key_words: int64, header: int64, other: int64
-) -> tuple[int64, Code]:
-    """`set.update(other)`, `set |= other`."""
-    return update(arena, key_layout, key_words, int64(0), header, other)
-
-
-@helper
-def copy_set(
-    arena: Arena, key_layout: Layout, key_words: int64, header: int64
-) -> tuple[int64, Code]:
-    """`set.copy()`."""
-    return copy_dict(arena, key_layout, key_words, int64(0), header)
-
-
-@helper
 def count_common(
     key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
@@ -160,27 +99,10 @@ def count_common(
 
 
 @helper
-def is_disjoint(
-    key_layout: Layout, key_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left.isdisjoint(right)`."""
-    common, code = count_common(key_layout, key_words, left, right)
-    return bool(common == 0), code
-
-
-@helper
 def is_subset(key_layout: Layout, key_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
     """`left <= right`, `left.issubset(right)`."""
     common, code = count_common(key_layout, key_words, left, right)
     return bool(common == get_word(left + COUNT)), code
-
-
-@helper
-def is_superset(
-    key_layout: Layout, key_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left >= right`, `left.issuperset(right)`."""
-    return is_subset(key_layout, key_words, right, left)
 
 
 @helper
@@ -191,26 +113,9 @@ def is_less(key_layout: Layout, key_words: int64, left: int64, right: int64) -> 
 
 
 @helper
-def is_greater(
-    key_layout: Layout, key_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left > right`."""
-    return is_less(key_layout, key_words, right, left)
-
-
-@helper
 def sets_equal(
     key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[bool, Code]:
     """`left == right`."""
     is_part, code = is_subset(key_layout, key_words, left, right)
     return is_part and get_word(left + COUNT) == get_word(right + COUNT), code
-
-
-@helper
-def sets_differ(
-    key_layout: Layout, key_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left != right`."""
-    same, code = sets_equal(key_layout, key_words, left, right)
-    return not same, code

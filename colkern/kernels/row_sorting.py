@@ -7,7 +7,7 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import NO, UNKNOWN, Layout, copy_words, less_words
-from colkern.kernels.row_lists import copy_list
+from colkern.kernels.row_lists import repeat
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, allocate
 
 
@@ -40,7 +40,7 @@ def sorted_list(
     arena: Arena, item_layout: Layout, item_words: int64, header: int64, descending: bool
 ) -> tuple[int64, Code]:
     """`sorted(list, reverse=descending)`."""
-    other, code = copy_list(arena, item_words, header)
+    other, code = repeat(arena, item_words, header, int64(1))
     if code != DONE:
         return other, code
     return sort(arena, item_layout, item_words, other, descending)

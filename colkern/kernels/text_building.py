@@ -143,12 +143,6 @@ def repeat(arena: Arena, text: Text, times: int64) -> tuple[Text, Code]:
 
 
 @helper
-def repeat_of(arena: Arena, times: int64, text: Text) -> tuple[Text, Code]:
-    """`times * text`."""
-    return repeat(arena, text, times)
-
-
-@helper
 def join_items(arena: Arena, separator: Text, texts: int64, places: int64) -> tuple[Text, Code]:
     """Items of a list with a separator between them; their size is shifted by some places to the left."""
     count = list_size(texts)
@@ -171,12 +165,6 @@ def join_items(arena: Arena, separator: Text, texts: int64, places: int64) -> tu
         write_part(place, get_word(items + 16 * k), part)
         place += part
     return Text(target, size, is_ascii != 0), DONE
-
-
-@helper
-def join(arena: Arena, separator: Text, texts: int64) -> tuple[Text, Code]:
-    """`separator.join(texts)` of a list."""
-    return join_items(arena, separator, texts, int64(1))
 
 
 @helper

@@ -50,21 +50,9 @@ def turned(arena: Arena, text: Text, first: int64, either: int64) -> tuple[Text,
 
 
 @helper
-def upper(arena: Arena, text: Text) -> tuple[Text, Code]:
-    """`text.upper()`."""
-    return turned(arena, text, int64(0x61), int64(0))
-
-
-@helper
 def lower(arena: Arena, text: Text) -> tuple[Text, Code]:
     """`text.lower()`, and `text.casefold()`."""
     return turned(arena, text, int64(0x41), int64(0))
-
-
-@helper
-def swapcase(arena: Arena, text: Text) -> tuple[Text, Code]:
-    """`text.swapcase()`."""
-    return turned(arena, text, int64(0x61), int64(0x20))
 
 
 @helper

@@ -26,12 +26,6 @@ def equal(left: Value, right: Value) -> Truth:
 
 
 @helper
-def unequal(left: Value, right: Value) -> Truth:
-    """`left != right`."""
-    return not equal(left, right)
-
-
-@helper
 def order(left: Value, right: Value) -> int64:
     """Negative, zero or positive, as the left text stands before, with or behind the right."""
     size = min(left.size, right.size)
@@ -44,39 +38,3 @@ def order(left: Value, right: Value) -> int64:
             return (shifted_right(a, shift) & 255) - (shifted_right(b, shift) & 255)
         k += 8
     return left.size - right.size
-
-
-@helper
-def less(left: Value, right: Value) -> Truth:
-    """`left < right`."""
-    return order(left, right) < 0
-
-
-@helper
-def at_most(left: Value, right: Value) -> Truth:
-    """`left <= right`."""
-    return order(left, right) <= 0
-
-
-@helper
-def greater(left: Value, right: Value) -> Truth:
-    """`left > right`."""
-    return order(left, right) > 0
-
-
-@helper
-def at_least(left: Value, right: Value) -> Truth:
-    """`left >= right`."""
-    return order(left, right) >= 0
-
-
-@helper
-def smaller(left: Value, right: Value) -> Value:
-    """`min(left, right)`."""
-    return right if order(right, left) < 0 else left
-
-
-@helper
-def larger(left: Value, right: Value) -> Value:
-    """`max(left, right)`."""
-    return right if order(right, left) > 0 else left

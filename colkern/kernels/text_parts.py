@@ -199,22 +199,22 @@ def part_of(text: Text, first: int64, end: int64) -> Text:
 
 
 @helper
-def strip(text: Text) -> Text:
+def strip(text: Text, spaces: int64) -> Text:
     """`text.strip()`."""
-    first = first_not_space(text, int64(0), int64(TEXT_SPACES))
-    return part_of(text, first, last_not_space(text, first, text.size, int64(TEXT_SPACES)))
+    first = first_not_space(text, int64(0), spaces)
+    return part_of(text, first, last_not_space(text, first, text.size, spaces))
 
 
 @helper
-def lstrip(text: Text) -> Text:
+def lstrip(text: Text, spaces: int64) -> Text:
     """`text.lstrip()`."""
-    return part_of(text, first_not_space(text, int64(0), int64(TEXT_SPACES)), text.size)
+    return part_of(text, first_not_space(text, int64(0), spaces), text.size)
 
 
 @helper
-def rstrip(text: Text) -> Text:
+def rstrip(text: Text, spaces: int64) -> Text:
     """`text.rstrip()`."""
-    return part_of(text, int64(0), last_not_space(text, int64(0), text.size, int64(TEXT_SPACES)))
+    return part_of(text, int64(0), last_not_space(text, int64(0), text.size, spaces))
 
 
 @helper

@@ -15,7 +15,6 @@ from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_characters import code_at, next_position, position_before
 from colkern.kernels.text_parts import (
-    TEXT_SPACES,
     first_not_space,
     last_not_space,
     part_of,
@@ -220,30 +219,6 @@ def rsplit_by_space(
     if code == DONE:
         reverse(result)
     return result, code
-
-
-@helper
-def split(arena: Arena, text: Text, separator: Text, most: int64) -> tuple[int64, Code]:
-    """`text.split(separator, most)`."""
-    return split_by(arena, text, separator, most, form_of(text))
-
-
-@helper
-def rsplit(arena: Arena, text: Text, separator: Text, most: int64) -> tuple[int64, Code]:
-    """`text.rsplit(separator, most)`."""
-    return rsplit_by(arena, text, separator, most, form_of(text))
-
-
-@helper
-def split_space(arena: Arena, text: Text, most: int64) -> tuple[int64, Code]:
-    """`text.split(None, most)`."""
-    return split_by_space(arena, text, most, int64(TEXT_SPACES), form_of(text))
-
-
-@helper
-def rsplit_space(arena: Arena, text: Text, most: int64) -> tuple[int64, Code]:
-    """`text.rsplit(None, most)`."""
-    return rsplit_by_space(arena, text, most, int64(TEXT_SPACES), form_of(text))
 
 
 @helper

@@ -65,36 +65,6 @@ def all_of(text: Text, classes: int64, empty: bool) -> tuple[Truth, Code]:
 
 
 @helper
-def isdigit(text: Text) -> tuple[Truth, Code]:
-    """`text.isdigit()`, and `isdecimal` and `isnumeric`."""
-    return all_of(text, int64(DIGITS), False)
-
-
-@helper
-def isalpha(text: Text) -> tuple[Truth, Code]:
-    """`text.isalpha()`."""
-    return all_of(text, int64(LETTERS), False)
-
-
-@helper
-def isalnum(text: Text) -> tuple[Truth, Code]:
-    """`text.isalnum()`."""
-    return all_of(text, int64(DIGITS | LETTERS), False)
-
-
-@helper
-def isspace(text: Text) -> tuple[Truth, Code]:
-    """`text.isspace()`."""
-    return all_of(text, int64(SPACES | CONTROLS), False)
-
-
-@helper
-def isprintable(text: Text) -> tuple[Truth, Code]:
-    """`text.isprintable()`."""
-    return all_of(text, int64(PRINTABLE), True)
-
-
-@helper
 def isidentifier(text: Text) -> tuple[Truth, Code]:
     """`text.isidentifier()`."""
     result, code = all_of(text, int64(DIGITS | LETTERS | NAME), False)
@@ -110,7 +80,7 @@ def isascii(text: Text) -> bool:
 
 
 @helper
-def _has_case(text: Text, wanted: int64) -> tuple[Truth, Code]:
+def has_case(text: Text, wanted: int64) -> tuple[Truth, Code]:
     """Whether there are letters, and all have the case of the letter `wanted`, an A or a."""
     if text.size == 1:
         return bytes_between(get_byte(text.address), wanted, wanted + 25) & 0x80 != 0, DONE
@@ -125,18 +95,6 @@ def _has_case(text: Text, wanted: int64) -> tuple[Truth, Code]:
             return False, DONE
         k += 8
     return letters != 0, LEFT if not text.ascii and seen & HIGH_BITS != 0 else DONE
-
-
-@helper
-def islower(text: Text) -> tuple[Truth, Code]:
-    """`text.islower()`."""
-    return _has_case(text, int64(0x61))
-
-
-@helper
-def isupper(text: Text) -> tuple[Truth, Code]:
-    """`text.isupper()`."""
-    return _has_case(text, int64(0x41))
 
 
 @helper

@@ -271,17 +271,11 @@ _OF_CONSTANTS: dict[type, Kind] = {
 def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
     wraps = emitter.program.wraps and method.machine is not None
-    body: Any = method.machine if wraps else method.body
-    if method.maker:
-        constants = [
-            value.constant
-            for value, parameter in zip(arguments, row.parameters, strict=True)
-            if parameter.is_constant
-        ]
-        body = body(*constants)
+    pairs = list(zip(arguments, row.parameters, strict=True))
+    body = row.body((value.constant for value, one in pairs if one.is_constant), wraps)
     given = [
         _widened(emitter, parameter, value, bindings)
-        for value, parameter in zip(arguments, row.parameters, strict=True)
+        for value, parameter in pairs
         if not (parameter.is_constant and method.maker)
     ]
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)

@@ -6,7 +6,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -66,6 +66,16 @@ class Row:
     def returns(self) -> ast.expr:
         """Its result as a syntax tree."""
         return self._read[1]
+
+    def body(self, constants: Iterable[Any], wraps: bool = False) -> Any:
+        """Its body, or an expression as text.
+
+        Args:
+            constants: The values of its `const` parameters.
+            wraps: Whether it is that with the machine's arithmetic.
+        """
+        body: Any = self.method.machine if wraps else self.method.body
+        return methods.function_of(body(*constants) if self.method.maker else body)
 
     @cached_property
     def _read(self) -> tuple[tuple[Parameter, ...], ast.expr]:

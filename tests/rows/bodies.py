@@ -1,6 +1,6 @@
 """Bodies of row functions' methods, run over Python values as plain Python and compiled.
 
-    assert run(text_case.upper, "ab") == "AB"
+    assert run(text_characters.length, "ab") == 2
     assert run(numbers.parse_int, "x") is ValueError
 
 `run` gives what a body returns, as a Python value; the exception's class for a code that stands for one;

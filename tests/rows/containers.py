@@ -23,7 +23,7 @@ from colkern.rows import kinds as k
 from colkern.rows import table
 from colkern.rows.constants import constant_block, layout_of
 from colkern.rows.kinds import Kind
-from colkern.rows.methods import Method
+from colkern.rows.methods import Method, function_of
 from tests.rows.bodies import EXCEPTIONS, LEFT, Memory, _compiled
 
 COMPILED = {
@@ -167,7 +167,7 @@ class Containers:
     def do(self, method: Method, arguments: builtins.list[Any], bindings: dict[str, Kind]) -> Any:
         """A row of the table applied to Python's values, which it may change."""
         row = row_of(method)
-        body: Any = method.body
+        body: Any = function_of(method.body)
         form = table.call_of(body)
         kinds = [table.kind_of(parameter.kind, bindings) for parameter in row.parameters]
         given: list[Any] = [self._leading(name, bindings) for name in form.leading]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from inspect import getsource
 from itertools import chain, takewhile
 from typing import Any
 
 import pytest
 
 import colkern as ck
+from colkern.cpu.embedded_cache import is_kept
+from colkern.kernels import text_case
 from colkern.rows.device_loop import device_source, kernel_function
+from colkern.rows.methods import Bound, function_of
 from colkern.rows.plan import Plan
+from colkern.rows.table import Row, call_of, table
 
 AT_ONCE = "an iterator has a compiled form only where its items are asked for at once"
 CHANGES = "a container that changes while an iterator reads it has no compiled form"
@@ -410,3 +415,34 @@ def test_a_device_has_no_room_for_calls_of_itself() -> None:
     plan = Plan(fibonacci, [ck.int64()], [False])
     with pytest.raises(ck.UnsupportedError, match="it calls itself"):
         kernel_function(plan, device_source(plan))
+
+
+# Bodies of the table
+
+
+def each_body() -> Iterator[tuple[Row, Any]]:
+    for row in (row for rows in table().values() for row in rows):
+        bodies = (row.method.body, row.method.machine)
+        yield from ((row, body) for body in bodies if isinstance(body, Bound))
+
+
+def test_a_bound_body_takes_what_its_row_does() -> None:
+    for row, body in each_body():
+        if row.method.maker:
+            continue
+        form = call_of(function_of(body))
+        given = [p for p in row.parameters if getattr(p.kind, "value", "") is not None]
+        # Where a body gives a room, the last argument is written there.
+        assert len(form.places) == len(given) - (form.result == "room"), row.method
+
+
+def test_no_two_bound_bodies_are_kept_by_one_name() -> None:
+    functions = {function_of(body) for _, body in each_body()}
+    sources = {f"{one.__module__}.{one.__qualname__}": getsource(one) for one in functions}
+    assert len(sources) == len({(one.__module__, getsource(one)) for one in functions})
+    assert all(is_kept(one) for one in functions)
+
+
+def test_a_bound_body_refuses_a_name_that_is_no_parameter() -> None:
+    with pytest.raises(TypeError, match="turned: has no parameters \\['second'\\]"):
+        function_of(Bound(text_case.turned, second=1))

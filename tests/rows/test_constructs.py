@@ -483,7 +483,7 @@ def test_cases_with_guards_are_written_once() -> None:
     checked(place, [(word * k, n + k) for word, n in WORDS for k in range(4)])
     made = ck.udf(place)
     made(*(ck.array([x]) for x in WORDS[0]))
-    assert made.source().count("number_formatting_str_of_integer(") == 4
+    assert made.source().count("number_formatting_integer_of_width(") == 4
 
 
 # Lists and tuples as text

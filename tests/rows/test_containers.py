@@ -336,10 +336,10 @@ def test_sets_combine_as_python_s(by: str, data: Any) -> None:
     a, b = (c.call(row_dicts.new_dict) for _ in range(2))
     for handle, side in ((a, left), (b, right)):
         for item in side:
-            c.call(row_sets.add, handle, c.place(item, kind))
+            c.call(row_dicts.insert_place, handle, c.place(item, kind))
     of = k.set_of(kind)
     operations = {
-        row_sets.union: mine | others,
+        row_dicts.merged: mine | others,
         row_sets.intersection: mine & others,
         row_sets.difference: mine - others,
         row_sets.symmetric_difference: mine ^ others,

@@ -23,7 +23,7 @@ from colkern.errors import CompileError
 from colkern.kernels import calendar as civil
 from colkern.kernels import clock, date_text, primitives, row_values
 from colkern.rows import date_formats
-from colkern.rows.methods import Method
+from colkern.rows.methods import Method, function_of
 from colkern.rows.methods.dates import METHODS
 
 KINDS = {name: getattr(datetime, name) for name in ("date", "time", "datetime", "timedelta")}
@@ -162,8 +162,7 @@ def by_row(row: Method, values: dict[str, Any], by: str) -> Any:
             constants.append(value)
         else:
             given.append(float(value) if parameter.kind == "float" else value)
-    if row.maker:
-        body = body(*constants)
+    body = function_of(body(*constants) if row.maker else body)
     if not isinstance(body, str):
         return run(body, *given, by=by)
     numbers = [as_numbers(value) for value in given]

@@ -4,7 +4,7 @@ A row has a name (`str.upper` of a method, `len` of a function, `+` of an operat
 function of a module), a signature in the words of Python's hints, and a body of `colkern.kernels`::
 
     METHODS = [
-        Method("str.zfill", "(str, width: int) -> str", text_padding.zfill),
+        Method("str.zfill", "(str, width: int) -> str", text_building.zfill),
         Method("str.split", "(str, sep: None = None, maxsplit: int = -1) -> list[str]", …),
         Method("+", "(int, int) -> int", "{0} + {1}", check="sum_overflows({0}, {1})"),
     ]
@@ -21,16 +21,31 @@ How a body is called follows from its own declaration:
 
 A body as text is an expression of its arguments `{0}`, `{1}`, …, each of which is a name or a number;
 `check` is one that is true where the row is left to Python. `machine` is the body of functions with
-`arithmetic="machine"`, if theirs is another; it has no check. Where a row is `made`, `body` is called with
-the values of the `const` parameters when the function is compiled. It returns the body, which gets the
-other arguments.
+`arithmetic="machine"`, if theirs is another; it has no check. Where a row has a `maker`, `body` is called
+with the values of the `const` parameters when the function is compiled. It returns the body, which gets
+the other arguments.
+
+A body that differs from another by a constant argument, the order of its operands or a negation of its
+result is no function of `colkern.kernels`: the row has a `Bound` of the other.
 """
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
+
+from numpy import int64
+
+from colkern.forks import cached_property
+from colkern.generated import function_of_text
+from colkern.kernels.kernel import helper
+from colkern.kernels.row_values import Bytes
+
+Body: TypeAlias = "Callable[..., Any] | Bound"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +64,82 @@ class Method:
 
     name: str
     signature: str
-    body: Callable[..., Any] | str | None
+    body: Body | str | None
     check: str = ""
     maker: bool = False
-    machine: Callable[..., Any] | str | None = None
+    machine: Body | str | None = None
     raises: int = 0
+
+
+class Bound:
+    """A body that calls another with some arguments known, and may turn its result.
+
+    Args:
+        body: The other body.
+        order: Its parameters, where they are not those of the other whose arguments are unknown; one that
+            the other does not have may have an annotation, as in a function.
+        result: An expression of the other's result `{}`; a code that stands beside it stays.
+        gives: The annotation of the result, where it is not the other's.
+        values: Arguments of the other by name: numbers, bodies for the parameter of that name, and
+            expressions of parameters as text, in which stands what the other's module has a name for.
+    """
+
+    def __init__(
+        self, body: Body, *order: str, result: str = "", gives: str = "", **values: Any
+    ) -> None:
+        self.body = body
+        self.order = order
+        self.result = result
+        self.gives = gives
+        self.values = values
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The body.
+
+        Raises:
+            TypeError: If the other has no parameter of a name.
+        """
+        body = function_of(self.body)
+        namespace = {**vars(sys.modules[body.__module__]), "int64": int64, "Bytes": Bytes}
+
+        def use(function: Callable[..., Any]) -> str:
+            name = f"{function.__module__.rpartition('.')[2]}_{function.__qualname__}"
+            namespace[name] = function
+            return name
+
+        def argument(name: str) -> str:
+            value = self.values.get(name, name)
+            if callable(value):
+                return f"{use(value)}({name})"
+            return f"int64({value})" if type(value) is int else str(value)
+
+        signature = inspect.signature(body)
+        hints = {name: one.annotation for name, one in signature.parameters.items()}
+        if unknown := self.values.keys() - hints.keys():
+            raise TypeError(f"{body.__name__}: has no parameters {sorted(unknown)}")
+        order = self.order or [name for name in hints if callable(self.values.get(name, len))]
+        parameters = ", ".join(
+            f"{name}: {hints[name]}" if name in hints else name for name in order
+        )
+        hint = signature.return_annotation
+        names = "result, code" if "Code" in hint else "result"
+        if self.result or self.gives:
+            gives = self.gives or "Any"
+            hint = f"tuple[{gives}, Code]" if "Code" in hint else gives
+        lines = [f"return {use(body)}({', '.join(map(argument, hints))})"]
+        if self.result:
+            returned = names.replace("result", self.result.format("result"), 1)
+            lines = [lines[0].replace("return", f"{names} ="), f"return {returned}"]
+        body_lines = "\n".join(f"    {line}" for line in lines)
+        source = f"def {body.__name__}({parameters}) -> {hint}:\n{body_lines}\n"
+        function = function_of_text(body.__name__, source, namespace, "bound body")
+        # The name that it is kept by says all that it does, as those of other bodies do.
+        digest = hashlib.sha256(source.encode()).hexdigest()[:8]
+        function.__qualname__ = f"{body.__name__}_{digest}"
+        return helper(function)
+
+
+def function_of(body: Any) -> Any:
+    """A body as a function, or a row's text as it is."""
+    return body.function if isinstance(body, Bound) else body

@@ -3,51 +3,39 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
-from colkern.generated import function_of_text
-from colkern.kernels import byte_string_methods
-from colkern.kernels.kernel import helper
-from colkern.kernels.row_values import Bytes
-from colkern.rows.methods import Method
+from colkern.kernels import (
+    byte_string_methods,
+    text_building,
+    text_parts,
+    text_splitting,
+    text_tests,
+)
+from colkern.rows.methods import Body, Bound, Method, function_of
 from colkern.rows.methods import text as text_methods
 
+_BYTES = "Bytes({0}.address, {0}.size)"
+
 _RESULTS = {
-    "Text": ("Bytes", "Bytes(result.address, result.size)"),
-    "tuple[Text, Code]": (
-        "tuple[Bytes, Code]",
-        "(Bytes(result[0].address, result[0].size), result[1])",
-    ),
+    "Text": ("Bytes", _BYTES),
+    "tuple[Text, Code]": ("Bytes", _BYTES),
     "tuple[tuple[Text, Text, Text], Code]": (
-        "tuple[tuple[Bytes, Bytes, Bytes], Code]",
-        "((Bytes(result[0][0].address, result[0][0].size), Bytes(result[0][1].address, result[0][1].size),"
-        " Bytes(result[0][2].address, result[0][2].size)), result[1])",
+        "tuple[Bytes, Bytes, Bytes]",
+        f"({', '.join(_BYTES.replace('{0}', f'{{0}}[{place}]') for place in range(3))})",
     ),
 }
 """How results of bodies of text become those of byte strings: their type, and an expression."""
 
 
-def _for_bytes(body: Callable[..., Any]) -> Callable[..., Any]:
+def _for_bytes(body: Body, **values: Any) -> Bound:
     """The body for byte strings that calls one for text."""
-    signature = inspect.signature(body)
-    names = ", ".join(signature.parameters)
-    passed = ", ".join(
-        f"as_text({name})" if parameter.annotation == "Text" else name
-        for name, parameter in signature.parameters.items()
-    )
-    hint, result = _RESULTS.get(
-        signature.return_annotation, (signature.return_annotation, "result")
-    )
-    head = f"def {body.__name__}({names}) -> {hint!r}:\n"
-    source = f"{head}    result = body({passed})\n    return {result}\n"
-    namespace = {
-        "__name__": __name__,
-        "body": body,
-        "as_text": byte_string_methods.as_text,
-        "Bytes": Bytes,
-    }
-    return helper(function_of_text(body.__name__, source, namespace, "byte string"))
+    of_text = body if isinstance(body, Bound) else Bound(body)
+    signature = inspect.signature(function_of(of_text.body))
+    texts = (name for name, one in signature.parameters.items() if one.annotation == "Text")
+    gives, result = _RESULTS.get(signature.return_annotation, ("", ""))
+    given = dict.fromkeys(texts, byte_string_methods.as_text) | of_text.values | values
+    return Bound(of_text.body, *of_text.order, result=result, gives=gives, **given)
 
 
 _SAME = {"==", "!=", "<", "<=", ">", ">=", "min", "max", "in", "str.startswith", "str.endswith"}
@@ -57,8 +45,19 @@ _OTHERS = {"str", "repr", "ord", "chr", "list", "[]", "str.encode", "str.casefol
 _OTHERS |= {"str.isdecimal", "str.isnumeric", "str.isprintable", "str.isidentifier"}
 """The rows of text that byte strings do not have."""
 
+_SPACES: dict[str, Any] = {"spaces": text_parts.BYTE_SPACES, "form": 0}
+
 _OWN = [
-    Method("len", "(bytes) -> int", byte_string_methods.length),
+    *(
+        Method(
+            f"bytes.{name}",
+            f"(bytes{none}) -> bytes",
+            _for_bytes(body, spaces=text_parts.BYTE_SPACES),
+        )
+        for name, body in text_methods.STRIPS.items()
+        for none in ("", ", None")
+    ),
+    Method("len", "(bytes) -> int", "{0}.size"),
     Method("bytes", "(list[int]) -> bytes", byte_string_methods.from_items),
     Method("ord", "(bytes) -> int", byte_string_methods.ord_of),
     Method("[]", "(bytes, int) -> int", byte_string_methods.item),
@@ -71,33 +70,35 @@ _OWN = [
     Method("str.encode", "(str) -> bytes", byte_string_methods.encode),
     Method("bytes.decode", "(bytes) -> str", byte_string_methods.decode),
     Method("bytes.isascii", "(bytes) -> bool", byte_string_methods.isascii),
-    Method("bytes.isspace", "(bytes) -> bool", byte_string_methods.isspace),
-    Method("bytes.strip", "(bytes) -> bytes", byte_string_methods.strip),
-    Method("bytes.strip", "(bytes, None) -> bytes", byte_string_methods.strip),
-    Method("bytes.lstrip", "(bytes) -> bytes", byte_string_methods.lstrip),
-    Method("bytes.lstrip", "(bytes, None) -> bytes", byte_string_methods.lstrip),
-    Method("bytes.rstrip", "(bytes) -> bytes", byte_string_methods.rstrip),
-    Method("bytes.rstrip", "(bytes, None) -> bytes", byte_string_methods.rstrip),
-    Method("bytes.join", "(bytes, list[bytes]) -> bytes", byte_string_methods.join),
+    Method(
+        "bytes.isspace",
+        "(bytes) -> bool",
+        _for_bytes(text_tests.all_of, classes=text_tests.SPACES, empty=False),
+    ),
+    Method(
+        "bytes.join",
+        "(bytes, list[bytes]) -> bytes",
+        _for_bytes(text_building.join_items, places=0),
+    ),
     Method(
         "bytes.split",
         "(bytes, sep: None = None, maxsplit: int = -1) -> list[bytes]",
-        byte_string_methods.split_space,
+        _for_bytes(text_splitting.split_by_space, **_SPACES),
     ),
     Method(
         "bytes.split",
         "(bytes, sep: bytes, maxsplit: int = -1) -> list[bytes]",
-        byte_string_methods.split,
+        _for_bytes(text_splitting.split_by, form=0),
     ),
     Method(
         "bytes.rsplit",
         "(bytes, sep: None = None, maxsplit: int = -1) -> list[bytes]",
-        byte_string_methods.rsplit_space,
+        _for_bytes(text_splitting.rsplit_by_space, **_SPACES),
     ),
     Method(
         "bytes.rsplit",
         "(bytes, sep: bytes, maxsplit: int = -1) -> list[bytes]",
-        byte_string_methods.rsplit,
+        _for_bytes(text_splitting.rsplit_by, form=0),
     ),
     Method(
         "bytes.splitlines",

@@ -5,33 +5,77 @@ What gives the elements of a set one after the other has no row: their order is 
 
 from __future__ import annotations
 
+from typing import Any
+
 from colkern.kernels import constant_tables, row_dicts, row_lists, row_sets, row_sorting
-from colkern.rows.methods import Method
+from colkern.rows.methods import Body, Bound, Method
+
+_FIRST = "int64(LEAST if step > 0 else GREATEST)"
+_LAST = "int64(GREATEST if step > 0 else LEAST)"
+"""The bounds of a slice that has none."""
+
+_COPY = Bound(row_lists.repeat, times=1)
+
+_UNION = Bound(row_dicts.merged, value_words=0)
+
+
+_KEYS = ("key_layout", "key_words")
+_WORDS = (*_KEYS, "value_words")
+
+
+def _contains(find: Body, *leading: str, **values: Any) -> Body:
+    """`in`, by the body that finds a key."""
+    return Bound(find, *leading, "key", "header", result="{} != 0", **values)
+
+
+def _or_default(find: Body, *leading: str) -> Body:
+    """`get` or `pop` with a default, by the body that finds a key."""
+    order = (*leading, "header", "key", "default: Place")
+    return Bound(find, *order, result="{0} if {0} != 0 else default", gives="Place")
+
+
+def _swapped(body: Body) -> Body:
+    return Bound(body, *_KEYS, "right", "left")
+
 
 _LISTS = [
     Method("len", "(list[T]) -> int", row_lists.list_size),
     Method("[]", "(list[T], int) -> T", row_lists.index_place),
-    Method("[]=", "(list[T], int, T) -> None", row_lists.set_place),
-    Method("[:]", "(list[T], int, int) -> list[T]", row_lists.slice_between),
-    Method("[:]", "(list[T], int, None) -> list[T]", row_lists.slice_from),
-    Method("[:]", "(list[T], None, int) -> list[T]", row_lists.slice_to),
-    Method("[:]", "(list[T], None, None) -> list[T]", row_lists.copy_list),
+    Method("[]=", "(list[T], int, T) -> None", Bound(row_lists.index_place, gives="Room")),
+    Method("[:]", "(list[T], int, int) -> list[T]", Bound(row_lists.slice_list, step=1)),
+    Method(
+        "[:]",
+        "(list[T], int, None) -> list[T]",
+        Bound(row_lists.slice_list, stop=row_lists.GREATEST, step=1),
+    ),
+    Method("[:]", "(list[T], None, int) -> list[T]", Bound(row_lists.slice_list, start=0, step=1)),
+    Method("[:]", "(list[T], None, None) -> list[T]", _COPY),
     Method("[::]", "(list[T], int, int, int) -> list[T]", row_lists.slice_list),
-    Method("[::]", "(list[T], int, None, int) -> list[T]", row_lists.slice_step_from),
-    Method("[::]", "(list[T], None, int, int) -> list[T]", row_lists.slice_step_to),
-    Method("[::]", "(list[T], None, None, int) -> list[T]", row_lists.slice_step),
+    Method("[::]", "(list[T], int, None, int) -> list[T]", Bound(row_lists.slice_list, stop=_LAST)),
+    Method(
+        "[::]", "(list[T], None, int, int) -> list[T]", Bound(row_lists.slice_list, start=_FIRST)
+    ),
+    Method(
+        "[::]",
+        "(list[T], None, None, int) -> list[T]",
+        Bound(row_lists.slice_list, start=_FIRST, stop=_LAST),
+    ),
     Method("in", "(T, list[T]) -> bool", row_lists.is_in),
     Method("+", "(list[T], list[T]) -> list[T]", row_lists.concatenate),
     Method("*", "(list[T], int) -> list[T]", row_lists.repeat),
-    Method("*", "(int, list[T]) -> list[T]", row_lists.repeated),
+    Method(
+        "*",
+        "(int, list[T]) -> list[T]",
+        Bound(row_lists.repeat, "arena", "item_words", "times", "header"),
+    ),
     Method("==", "(list[T], list[T]) -> bool", row_lists.lists_equal),
-    Method("!=", "(list[T], list[T]) -> bool", row_lists.lists_differ),
-    Method("<", "(list[T], list[T]) -> bool", row_lists.is_less),
-    Method("<=", "(list[T], list[T]) -> bool", row_lists.is_at_most),
-    Method(">", "(list[T], list[T]) -> bool", row_lists.is_greater),
-    Method(">=", "(list[T], list[T]) -> bool", row_lists.is_at_least),
+    Method("!=", "(list[T], list[T]) -> bool", Bound(row_lists.lists_equal, result="not {}")),
+    Method("<", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} < 0")),
+    Method("<=", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} <= 0")),
+    Method(">", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} > 0")),
+    Method(">=", "(list[T], list[T]) -> bool", Bound(row_lists.compare_lists, result="{} >= 0")),
     Method("list.clear", "(list[T]) -> None", row_lists.clear),
-    Method("list.copy", "(list[T]) -> list[T]", row_lists.copy_list),
+    Method("list.copy", "(list[T]) -> list[T]", _COPY),
     Method("list.count", "(list[T], T) -> int", row_lists.count),
     Method("list.extend", "(list[T], list[T]) -> None", row_lists.extend),
     Method(
@@ -51,15 +95,27 @@ _LOOK_UPS = [
     Method("[]", "(dict[str, V], str) -> V", constant_tables.get_text),
     Method("[]", "(dict[int, V], int) -> V", constant_tables.get_number),
     Method("[]", "(dict[K, V], K) -> V", row_dicts.get_place),
-    Method("in", "(str, dict[str, V]) -> bool", constant_tables.is_text_key),
-    Method("in", "(int, dict[int, V]) -> bool", constant_tables.is_number_key),
-    Method("in", "(K, dict[K, V]) -> bool", row_dicts.is_key),
-    Method("in", "(str, set[str]) -> bool", constant_tables.is_text_element),
-    Method("in", "(int, set[int]) -> bool", constant_tables.is_number_element),
-    Method("in", "(K, set[K]) -> bool", row_sets.is_element),
-    Method("dict.get", "(dict[str, V], str, V) -> V", constant_tables.get_text_or),
-    Method("dict.get", "(dict[int, V], int, V) -> V", constant_tables.get_number_or),
-    Method("dict.get", "(dict[K, V], K, V) -> V", row_dicts.get_or),
+    Method(
+        "in", "(str, dict[str, V]) -> bool", _contains(constant_tables.find_text, "value_words")
+    ),
+    Method(
+        "in", "(int, dict[int, V]) -> bool", _contains(constant_tables.find_number, "value_words")
+    ),
+    Method("in", "(K, dict[K, V]) -> bool", _contains(row_dicts.find_place, *_WORDS)),
+    Method("in", "(str, set[str]) -> bool", _contains(constant_tables.find_text, value_words=0)),
+    Method("in", "(int, set[int]) -> bool", _contains(constant_tables.find_number, value_words=0)),
+    Method("in", "(K, set[K]) -> bool", _contains(row_dicts.find_place, *_KEYS, value_words=0)),
+    Method(
+        "dict.get",
+        "(dict[str, V], str, V) -> V",
+        _or_default(constant_tables.find_text, "value_words"),
+    ),
+    Method(
+        "dict.get",
+        "(dict[int, V], int, V) -> V",
+        _or_default(constant_tables.find_number, "value_words"),
+    ),
+    Method("dict.get", "(dict[K, V], K, V) -> V", _or_default(row_dicts.find_place, *_WORDS)),
     Method("dict.get", "(dict[str, V], str) -> V | None", constant_tables.get_text_optional),
     Method("dict.get", "(dict[int, V], int) -> V | None", constant_tables.get_number_optional),
     Method("dict.get", "(dict[K, V], K) -> V | None", row_dicts.get_optional),
@@ -72,14 +128,14 @@ _LOOK_UPS = [
 
 _DICTS = [
     Method("len", "(dict[K, V]) -> int", row_dicts.dict_size),
-    Method("[]=", "(dict[K, V], K, V) -> None", row_dicts.set_place),
+    Method("[]=", "(dict[K, V], K, V) -> None", Bound(row_dicts.insert_place, gives="Room")),
     Method("==", "(dict[K, V], dict[K, V]) -> bool", row_dicts.dicts_equal),
-    Method("!=", "(dict[K, V], dict[K, V]) -> bool", row_dicts.dicts_differ),
+    Method("!=", "(dict[K, V], dict[K, V]) -> bool", Bound(row_dicts.dicts_equal, result="not {}")),
     Method("|", "(dict[K, V], dict[K, V]) -> dict[K, V]", row_dicts.merged),
     Method("dict.clear", "(dict[K, V]) -> None", row_dicts.clear_dict),
     Method("dict.copy", "(dict[K, V]) -> dict[K, V]", row_dicts.copy_dict),
     Method("dict.pop", "(dict[K, V], K) -> V", row_dicts.pop_key),
-    Method("dict.pop", "(dict[K, V], K, V) -> V", row_dicts.pop_or),
+    Method("dict.pop", "(dict[K, V], K, V) -> V", _or_default(row_dicts.take_place, *_WORDS)),
     Method("dict.popitem", "(dict[K, V]) -> tuple[K, V]", row_dicts.pop_item),
     Method("dict.setdefault", "(dict[K, V], K, V) -> V", row_dicts.set_default),
     Method("dict.update", "(dict[K, V], dict[K, V]) -> None", row_dicts.update),
@@ -87,29 +143,43 @@ _DICTS = [
 
 _SETS = [
     Method("len", "(set[K]) -> int", row_dicts.dict_size),
-    Method("|", "(set[K], set[K]) -> set[K]", row_sets.union),
+    Method("|", "(set[K], set[K]) -> set[K]", _UNION),
     Method("&", "(set[K], set[K]) -> set[K]", row_sets.intersection),
     Method("-", "(set[K], set[K]) -> set[K]", row_sets.difference),
     Method("^", "(set[K], set[K]) -> set[K]", row_sets.symmetric_difference),
     Method("==", "(set[K], set[K]) -> bool", row_sets.sets_equal),
-    Method("!=", "(set[K], set[K]) -> bool", row_sets.sets_differ),
+    Method("!=", "(set[K], set[K]) -> bool", Bound(row_sets.sets_equal, result="not {}")),
     Method("<", "(set[K], set[K]) -> bool", row_sets.is_less),
     Method("<=", "(set[K], set[K]) -> bool", row_sets.is_subset),
-    Method(">", "(set[K], set[K]) -> bool", row_sets.is_greater),
-    Method(">=", "(set[K], set[K]) -> bool", row_sets.is_superset),
-    Method("set.add", "(set[K], K) -> None", row_sets.add),
+    Method(">", "(set[K], set[K]) -> bool", _swapped(row_sets.is_less)),
+    Method(">=", "(set[K], set[K]) -> bool", _swapped(row_sets.is_subset)),
+    Method(
+        "set.add",
+        "(set[K], K) -> None",
+        Bound(row_dicts.insert_place, value_words=0, result="header"),
+    ),
     Method("set.clear", "(set[K]) -> None", row_dicts.clear_dict),
-    Method("set.copy", "(set[K]) -> set[K]", row_sets.copy_set),
+    Method("set.copy", "(set[K]) -> set[K]", Bound(row_dicts.copy_dict, value_words=0)),
     Method("set.difference", "(set[K], set[K]) -> set[K]", row_sets.difference),
-    Method("set.discard", "(set[K], K) -> None", row_sets.discard),
+    Method(
+        "set.discard",
+        "(set[K], K) -> None",
+        Bound(row_dicts.take_place, value_words=0, result="header"),
+    ),
     Method("set.intersection", "(set[K], set[K]) -> set[K]", row_sets.intersection),
-    Method("set.isdisjoint", "(set[K], set[K]) -> bool", row_sets.is_disjoint),
+    Method(
+        "set.isdisjoint", "(set[K], set[K]) -> bool", Bound(row_sets.count_common, result="{} == 0")
+    ),
     Method("set.issubset", "(set[K], set[K]) -> bool", row_sets.is_subset),
-    Method("set.issuperset", "(set[K], set[K]) -> bool", row_sets.is_superset),
-    Method("set.remove", "(set[K], K) -> None", row_sets.remove),
+    Method("set.issuperset", "(set[K], set[K]) -> bool", _swapped(row_sets.is_subset)),
+    Method(
+        "set.remove",
+        "(set[K], K) -> None",
+        Bound(row_dicts.pop_key, value_words=0, result="header"),
+    ),
     Method("set.symmetric_difference", "(set[K], set[K]) -> set[K]", row_sets.symmetric_difference),
-    Method("set.union", "(set[K], set[K]) -> set[K]", row_sets.union),
-    Method("set.update", "(set[K], set[K]) -> None", row_sets.update_set),
+    Method("set.union", "(set[K], set[K]) -> set[K]", _UNION),
+    Method("set.update", "(set[K], set[K]) -> None", Bound(row_dicts.update, value_words=0)),
 ]
 
 METHODS = [*_LISTS, *_LOOK_UPS, *_DICTS, *_SETS]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from colkern.kernels import calendar, clock, date_text, row_numbers
 from colkern.rows import date_formats as formats
-from colkern.rows.methods import Method
-
-Body = Callable[..., Any]
+from colkern.rows.methods import Body, Bound, Method
 
 _KEPT = f"int = {calendar.KEPT}"
 _DATE_FIELDS = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
@@ -59,14 +56,35 @@ def _compared(of: str) -> list[Method]:
     ]
 
 
+_OF_DAYS: dict[str, Body] = {
+    "year": Bound(calendar.civil, result="{}[0]"),
+    "month": Bound(calendar.civil, result="{}[1]"),
+    "day": Bound(calendar.civil, result="{}[2]"),
+    "weekday": calendar.weekday,
+    "isoweekday": calendar.isoweekday,
+    "toordinal": calendar.toordinal,
+    "isocalendar": calendar.isocalendar,
+}
+"""What a date has, and a datetime of its date."""
+
+_OF_CLOCKS: dict[str, Body] = {
+    name: Bound(clock.clock, result=f"{{}}[{place}]")
+    for place, name in enumerate(("hour", "minute", "second", "microsecond"))
+}
+"""What a time has, and a datetime of its time."""
+
+
+def _parts(of: str, bodies: dict[str, Body]) -> list[Method]:
+    """The rows of parts, each by its name."""
+    kinds = {"isocalendar": "IsoCalendarDate"}
+    return [
+        Method(f"{of}.{name}", f"({of}) -> {kinds.get(name, 'int')}", body)
+        for name, body in bodies.items()
+    ]
+
+
 _DATES = [
-    Method("date.year", "(date) -> int", calendar.year_of),
-    Method("date.month", "(date) -> int", calendar.month_of),
-    Method("date.day", "(date) -> int", calendar.day_of),
-    Method("date.weekday", "(date) -> int", calendar.weekday),
-    Method("date.isoweekday", "(date) -> int", calendar.isoweekday),
-    Method("date.toordinal", "(date) -> int", calendar.toordinal),
-    Method("date.isocalendar", "(date) -> IsoCalendarDate", calendar.isocalendar),
+    *_parts("date", _OF_DAYS),
     Method("date.timetuple", "(date) -> struct_time", calendar.timetuple),
     Method("date.replace", f"(date, {_DATE_FIELDS}) -> date", calendar.replace_date),
     Method("date.isoformat", "(date) -> str", date_text.isoformat_date),
@@ -77,16 +95,13 @@ _DATES = [
     Method("datetime.date.fromordinal", "(int) -> date", calendar.fromordinal),
     Method("datetime.date.fromisoformat", "(str) -> date", date_text.fromisoformat_date),
     Method("+", "(date, timedelta) -> date", calendar.later_date),
-    Method("+", "(timedelta, date) -> date", calendar.later_date_of),
+    Method("+", "(timedelta, date) -> date", Bound(calendar.later_date, "duration", "days")),
     Method("-", "(date, timedelta) -> date", calendar.earlier_date),
     Method("-", "(date, date) -> timedelta", f"({{0}} - {{1}}) * {calendar.DAY}"),
 ]
 
 _TIMES = [
-    Method("time.hour", "(time) -> int", clock.hour_of),
-    Method("time.minute", "(time) -> int", clock.minute_of),
-    Method("time.second", "(time) -> int", clock.second_of),
-    Method("time.microsecond", "(time) -> int", clock.microsecond_of),
+    *_parts("time", _OF_CLOCKS),
     Method("time.replace", f"(time, {_TIME_FIELDS}) -> time", clock.replace_time),
     Method(
         "time.isoformat",
@@ -94,7 +109,7 @@ _TIMES = [
         partial(formats.isoformat, "time", ""),
         maker=True,
     ),
-    *_texts("time", date_text.str_time),
+    *_texts("time", Bound(date_text.isoformat_time, size=date_text.AUTO)),
     *_compared("time"),
     Method("bool", "(time) -> bool", "True"),
     Method("datetime.time", f"({_CLOCK}) -> time", clock.new_time),
@@ -103,14 +118,8 @@ _TIMES = [
 
 
 _DATETIMES = [
-    *(
-        Method(f"datetime.{name}", "(datetime) -> int", getattr(clock, f"datetime_{name}"))
-        for name in (
-            *("year", "month", "day", "hour", "minute", "second", "microsecond"),
-            *("weekday", "isoweekday", "toordinal"),
-        )
-    ),
-    Method("datetime.isocalendar", "(datetime) -> IsoCalendarDate", clock.datetime_isocalendar),
+    *_parts("datetime", {n: Bound(body, days=clock.date_of) for n, body in _OF_DAYS.items()}),
+    *_parts("datetime", {n: Bound(body, time=clock.time_of) for n, body in _OF_CLOCKS.items()}),
     Method("datetime.date", "(datetime) -> date", clock.date_of),
     Method("datetime.time", "(datetime) -> time", clock.time_of),
     Method(
@@ -124,11 +133,14 @@ _DATETIMES = [
         partial(formats.isoformat, "datetime"),
         maker=True,
     ),
-    *_texts("datetime", date_text.str_datetime),
+    *_texts(
+        "datetime",
+        Bound(date_text.isoformat_datetime, separator=ord(" "), size=date_text.AUTO),
+    ),
     *_compared("datetime"),
     Method("bool", "(datetime) -> bool", "True"),
     Method("+", "(datetime, timedelta) -> datetime", clock.later),
-    Method("+", "(timedelta, datetime) -> datetime", clock.later_of),
+    Method("+", "(timedelta, datetime) -> datetime", Bound(clock.later, "duration", "instant")),
     Method("-", "(datetime, timedelta) -> datetime", clock.earlier),
     Method("-", "(datetime, datetime) -> timedelta", "{0} - {1}"),
     Method("datetime.timetuple", "(datetime) -> struct_time", clock.datetime_timetuple),
@@ -138,8 +150,16 @@ _DATETIMES = [
         f"(year: int, month: int, day: int, {_CLOCK}) -> datetime",
         clock.new_datetime,
     ),
-    Method("datetime.datetime.combine", "(date: date, time: time) -> datetime", clock.combine),
-    Method("datetime.datetime.fromordinal", "(int) -> datetime", clock.datetime_fromordinal),
+    Method(
+        "datetime.datetime.combine",
+        "(date: date, time: time) -> datetime",
+        f"{{0}} * {calendar.DAY} + {{1}}",
+    ),
+    Method(
+        "datetime.datetime.fromordinal",
+        "(int) -> datetime",
+        Bound(calendar.fromordinal, result=f"{{}} * {calendar.DAY}"),
+    ),
     Method(
         "datetime.datetime.fromisoformat", "(str) -> datetime", date_text.fromisoformat_datetime
     ),
@@ -152,9 +172,9 @@ _WITHOUT_OPPOSITE = "{0} < -9223372036854775807"
 """Whether a duration is the one without an opposite."""
 
 _TIMEDELTAS = [
-    Method("timedelta.days", "(timedelta) -> int", clock.days_part),
-    Method("timedelta.seconds", "(timedelta) -> int", clock.seconds_part),
-    Method("timedelta.microseconds", "(timedelta) -> int", clock.microseconds_part),
+    Method("timedelta.days", "(timedelta) -> int", f"{{0}} // {calendar.DAY}"),
+    Method("timedelta.seconds", "(timedelta) -> int", f"{{0}} % {calendar.DAY} // {clock.SECOND}"),
+    Method("timedelta.microseconds", "(timedelta) -> int", f"{{0}} % {clock.SECOND}"),
     Method("timedelta.total_seconds", "(timedelta) -> float", clock.total_seconds),
     Method("str", "(timedelta) -> str", date_text.str_timedelta),
     Method(
@@ -187,7 +207,7 @@ _TIMEDELTAS = [
     Method("*", "(timedelta, int) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
     Method("*", "(int, timedelta) -> timedelta", "{0} * {1}", check="product_overflows({0}, {1})"),
     Method("*", "(timedelta, float) -> timedelta", clock.scaled),
-    Method("*", "(float, timedelta) -> timedelta", clock.scaled_by),
+    Method("*", "(float, timedelta) -> timedelta", Bound(clock.scaled, "factor", "duration")),
     Method("//", "(timedelta, int) -> timedelta", row_numbers.floor_divide_integers),
     Method("//", "(timedelta, timedelta) -> int", row_numbers.floor_divide_integers),
     Method("/", "(timedelta, int) -> timedelta", clock.nearest_quotient),

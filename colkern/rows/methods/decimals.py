@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable
-from typing import Any
 
 from colkern.kernels import row_decimals
-from colkern.rows.methods import Method
-
-Body = Callable[..., Any]
+from colkern.rows.methods import Body, Bound, Method
 
 _ROUNDED: dict[str | None, Body] = {
-    None: row_decimals.round_even,
-    decimal.ROUND_HALF_EVEN: row_decimals.round_even,
-    decimal.ROUND_HALF_UP: row_decimals.round_half_up,
-    decimal.ROUND_HALF_DOWN: row_decimals.round_half_down,
-    decimal.ROUND_UP: row_decimals.round_away,
-    decimal.ROUND_DOWN: row_decimals.round_truncated,
-    decimal.ROUND_FLOOR: row_decimals.round_floor,
-    decimal.ROUND_CEILING: row_decimals.round_ceiling,
+    name: Bound(row_decimals.rounded, "value", "to", exponent="to.exponent", way=way)
+    for name, way in {
+        None: row_decimals.EVEN,
+        decimal.ROUND_HALF_EVEN: row_decimals.EVEN,
+        decimal.ROUND_HALF_UP: row_decimals.UP,
+        decimal.ROUND_HALF_DOWN: row_decimals.DOWN,
+        decimal.ROUND_UP: row_decimals.AWAY,
+        decimal.ROUND_DOWN: row_decimals.TRUNCATE,
+        decimal.ROUND_FLOOR: row_decimals.FLOOR,
+        decimal.ROUND_CEILING: row_decimals.CEILING,
+    }.items()
 }
+
+
+def _to_integer(way: int) -> Body:
+    return Bound(row_decimals.integer_of, way=way)
 
 
 _OPERATORS: dict[str, tuple[Body, str]] = {
     "+": (row_decimals.add, "Decimal"),
-    "-": (row_decimals.subtract, "Decimal"),
+    "-": (Bound(row_decimals.add, "left", "right", right="negate(right)"), "Decimal"),
     "*": (row_decimals.multiply, "Decimal"),
     "/": (row_decimals.divide, "Decimal"),
     "//": (row_decimals.floor_divide, "Decimal"),
     "%": (row_decimals.modulo, "Decimal"),
-    "==": (row_decimals.is_equal, "bool"),
-    "!=": (row_decimals.is_unequal, "bool"),
-    "<": (row_decimals.is_less, "bool"),
-    "<=": (row_decimals.is_at_most, "bool"),
-    ">": (row_decimals.is_greater, "bool"),
-    ">=": (row_decimals.is_at_least, "bool"),
+    "==": (Bound(row_decimals.difference, result="{} == 0"), "bool"),
+    "!=": (Bound(row_decimals.difference, result="{} != 0"), "bool"),
+    "<": (Bound(row_decimals.difference, result="{} < 0"), "bool"),
+    "<=": (Bound(row_decimals.difference, result="{} <= 0"), "bool"),
+    ">": (Bound(row_decimals.difference, result="{} > 0"), "bool"),
+    ">=": (Bound(row_decimals.difference, result="{} >= 0"), "bool"),
 }
 
 METHODS: list[Method] = [
@@ -46,15 +49,15 @@ METHODS: list[Method] = [
     Method("neg", "(Decimal) -> Decimal", row_decimals.negate),
     Method("pos", "(Decimal) -> Decimal", row_decimals.same),
     Method("abs", "(Decimal) -> Decimal", row_decimals.absolute),
-    Method("bool", "(Decimal) -> bool", row_decimals.is_true),
-    Method("int", "(Decimal) -> int", row_decimals.to_integer),
+    Method("bool", "(Decimal) -> bool", "{0}.coefficient != 0"),
+    Method("int", "(Decimal) -> int", _to_integer(row_decimals.TRUNCATE)),
     Method("float", "(Decimal) -> float", row_decimals.to_float),
     Method("str", "(Decimal) -> str", row_decimals.str_decimal),
-    Method("round", "(Decimal) -> int", row_decimals.to_nearest),
+    Method("round", "(Decimal) -> int", _to_integer(row_decimals.EVEN)),
     Method("round", "(Decimal, ndigits: int) -> Decimal", row_decimals.round_to_places),
-    Method("math.floor", "(Decimal) -> int", row_decimals.to_floor),
-    Method("math.ceil", "(Decimal) -> int", row_decimals.to_ceiling),
-    Method("math.trunc", "(Decimal) -> int", row_decimals.to_integer),
+    Method("math.floor", "(Decimal) -> int", _to_integer(row_decimals.FLOOR)),
+    Method("math.ceil", "(Decimal) -> int", _to_integer(row_decimals.CEILING)),
+    Method("math.trunc", "(Decimal) -> int", _to_integer(row_decimals.TRUNCATE)),
     Method("decimal.Decimal", "(Decimal) -> Decimal", row_decimals.same),
     Method("decimal.Decimal", "(int) -> Decimal", row_decimals.of_integer),
     Method("decimal.Decimal", "(str) -> Decimal", row_decimals.of_text),
@@ -66,6 +69,6 @@ METHODS: list[Method] = [
     ),
     Method("Decimal.normalize", "(Decimal) -> Decimal", row_decimals.normalize),
     Method("Decimal.copy_abs", "(Decimal) -> Decimal", row_decimals.absolute),
-    Method("Decimal.is_zero", "(Decimal) -> bool", row_decimals.is_zero),
-    Method("Decimal.is_signed", "(Decimal) -> bool", row_decimals.is_signed),
+    Method("Decimal.is_zero", "(Decimal) -> bool", "{0}.coefficient == 0"),
+    Method("Decimal.is_signed", "(Decimal) -> bool", "{0}.coefficient < 0"),
 ]

@@ -18,7 +18,7 @@ from colkern.generated import function_of_text
 from colkern.kernels import number_formatting as texts
 from colkern.kernels.kernel import helper
 from colkern.kernels.row_values import DONE, LEFT, VALUE_ERROR, Arena, Code, Text
-from colkern.rows.methods import Method
+from colkern.rows.methods import Body, Bound, Method
 
 _SPECIFICATION = re.compile(
     r"(?:(?P<fill>.)?(?P<align>[<>=^]))?(?P<sign>[-+ ])?(?P<z>z)?(?P<alt>#)?(?P<zero>0)?(?P<width>\d+)?"
@@ -198,18 +198,26 @@ def _with_padding(
     )
 
 
+_STR_OF_INTEGER = Bound(texts.integer_of_width, width=1)
+
+
+def _in_digits(letter: str) -> Body:
+    bits, letters = _BASES[letter]
+    return Bound(texts.text_of_bits, bits=bits, letters=letters, prefix=ord(letter), width=1)
+
+
 METHODS = [
     Method("str", "(bool) -> str", texts.str_of_bool),
-    Method("str", "(int) -> str", texts.str_of_integer),
+    Method("str", "(int) -> str", _STR_OF_INTEGER),
     Method("str", "(float) -> str", texts.str_of_float),
     Method("repr", "(bool) -> str", texts.str_of_bool),
-    Method("repr", "(int) -> str", texts.str_of_integer),
+    Method("repr", "(int) -> str", _STR_OF_INTEGER),
     Method("repr", "(float) -> str", texts.str_of_float),
-    Method("hex", "(int) -> str", texts.hex_of_integer),
-    Method("oct", "(int) -> str", texts.oct_of_integer),
-    Method("bin", "(int) -> str", texts.bin_of_integer),
+    Method("hex", "(int) -> str", _in_digits("x")),
+    Method("oct", "(int) -> str", _in_digits("o")),
+    Method("bin", "(int) -> str", _in_digits("b")),
     Method("format", "(bool) -> str", texts.str_of_bool),
-    Method("format", "(int) -> str", texts.str_of_integer),
+    Method("format", "(int) -> str", _STR_OF_INTEGER),
     Method("format", "(float) -> str", texts.str_of_float),
     Method("format", "(str) -> str", "{0}"),
     *(

@@ -8,11 +8,8 @@ Rows of text leave a row to Python where their check holds: where an integer lea
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from colkern.kernels import float_digits, number_parsing, row_numbers, row_values
-from colkern.rows.methods import Method
+from colkern.rows.methods import Body, Bound, Method
 
 _LEAST = "{0} == -9223372036854775808"
 _INFINITE = "abs({0}) > 1.7976931348623157e308"
@@ -90,13 +87,17 @@ def _functions() -> list[Method]:
         )
         for name, check in checks.items()
     ]
-    rows += as_integers("math.floor", "int(math.floor({0}))", row_numbers.floor_as_integer)
-    rows += as_integers("math.ceil", "int(math.ceil({0}))", row_numbers.ceil_as_integer)
+    rows += as_integers(
+        "math.floor", "int(math.floor({0}))", Bound(row_numbers.as_integer, value=row_numbers.floor)
+    )
+    rows += as_integers(
+        "math.ceil", "int(math.ceil({0}))", Bound(row_numbers.as_integer, value=row_numbers.ceil)
+    )
     return rows + as_integers("math.trunc")
 
 
 def as_integers(
-    name: str, body: str = "int({0})", machine: Callable[..., Any] = row_numbers.as_integer
+    name: str, body: str = "int({0})", machine: Body = row_numbers.as_integer
 ) -> list[Method]:
     """The rows of a function that gives the integer of a number."""
     return [

@@ -6,6 +6,8 @@ has no value: the body does not get it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from colkern.kernels import (
     text_building,
     text_case,
@@ -16,7 +18,7 @@ from colkern.kernels import (
     text_splitting,
     text_tests,
 )
-from colkern.rows.methods import Method
+from colkern.rows.methods import Bound, Method
 
 _CHARACTERS = [
     Method("len", "(str) -> int", text_characters.length),
@@ -30,13 +32,17 @@ _CHARACTERS = [
 
 _COMPARISON = [
     Method("==", "(str, str) -> bool", text_comparison.equal),
-    Method("!=", "(str, str) -> bool", text_comparison.unequal),
-    Method("<", "(str, str) -> bool", text_comparison.less),
-    Method("<=", "(str, str) -> bool", text_comparison.at_most),
-    Method(">", "(str, str) -> bool", text_comparison.greater),
-    Method(">=", "(str, str) -> bool", text_comparison.at_least),
-    Method("min", "(str, str) -> str", text_comparison.smaller),
-    Method("max", "(str, str) -> str", text_comparison.larger),
+    Method("!=", "(str, str) -> bool", Bound(text_comparison.equal, result="not {}")),
+    Method("<", "(str, str) -> bool", Bound(text_comparison.order, result="{} < 0")),
+    Method("<=", "(str, str) -> bool", Bound(text_comparison.order, result="{} <= 0")),
+    Method(">", "(str, str) -> bool", Bound(text_comparison.order, result="{} > 0")),
+    Method(">=", "(str, str) -> bool", Bound(text_comparison.order, result="{} >= 0")),
+    Method(
+        "min", "(str, str) -> str", Bound(text_comparison.order, result="right if {} > 0 else left")
+    ),
+    Method(
+        "max", "(str, str) -> str", Bound(text_comparison.order, result="right if {} < 0 else left")
+    ),
 ]
 
 _SEARCHES = {
@@ -60,28 +66,45 @@ _SEARCH = [
 ]
 
 _CASE = [
-    Method("str.upper", "(str) -> str", text_case.upper),
+    Method("str.upper", "(str) -> str", Bound(text_case.turned, first=ord("a"), either=0)),
     Method("str.lower", "(str) -> str", text_case.lower),
     Method("str.casefold", "(str) -> str", text_case.lower),
-    Method("str.swapcase", "(str) -> str", text_case.swapcase),
+    Method("str.swapcase", "(str) -> str", Bound(text_case.turned, first=ord("a"), either=0x20)),
     Method("str.capitalize", "(str) -> str", text_case.capitalize),
     Method("str.title", "(str) -> str", text_case.title),
 ]
 
+_CLASSES = {
+    "isdigit": text_tests.DIGITS,
+    "isdecimal": text_tests.DIGITS,
+    "isnumeric": text_tests.DIGITS,
+    "isalpha": text_tests.LETTERS,
+    "isalnum": text_tests.DIGITS | text_tests.LETTERS,
+    "isspace": text_tests.SPACES | text_tests.CONTROLS,
+}
+"""The characters that a text has no others of, and at least one."""
+
 _TESTS = [
-    Method("str.isdigit", "(str) -> bool", text_tests.isdigit),
-    Method("str.isdecimal", "(str) -> bool", text_tests.isdigit),
-    Method("str.isnumeric", "(str) -> bool", text_tests.isdigit),
-    Method("str.isalpha", "(str) -> bool", text_tests.isalpha),
-    Method("str.isalnum", "(str) -> bool", text_tests.isalnum),
-    Method("str.isspace", "(str) -> bool", text_tests.isspace),
-    Method("str.isprintable", "(str) -> bool", text_tests.isprintable),
+    *(
+        Method(
+            f"str.{name}", "(str) -> bool", Bound(text_tests.all_of, classes=classes, empty=False)
+        )
+        for name, classes in _CLASSES.items()
+    ),
+    Method(
+        "str.isprintable",
+        "(str) -> bool",
+        Bound(text_tests.all_of, classes=text_tests.PRINTABLE, empty=True),
+    ),
     Method("str.isidentifier", "(str) -> bool", text_tests.isidentifier),
     Method("str.isascii", "(str) -> bool", text_tests.isascii),
-    Method("str.islower", "(str) -> bool", text_tests.islower),
-    Method("str.isupper", "(str) -> bool", text_tests.isupper),
+    Method("str.islower", "(str) -> bool", Bound(text_tests.has_case, wanted=ord("a"))),
+    Method("str.isupper", "(str) -> bool", Bound(text_tests.has_case, wanted=ord("A"))),
     Method("str.istitle", "(str) -> bool", text_tests.istitle),
 ]
+
+STRIPS = {"strip": text_parts.strip, "lstrip": text_parts.lstrip, "rstrip": text_parts.rstrip}
+"""The bodies that take white space away, by the method."""
 
 _PARTS = [
     Method("[]", "(str, int) -> str", text_parts.item),
@@ -93,14 +116,13 @@ _PARTS = [
     Method("[::]", "(str, int, None, int) -> str", text_parts.slice_step_from),
     Method("[::]", "(str, None, int, int) -> str", text_parts.slice_step_to),
     Method("[::]", "(str, None, None, int) -> str", text_parts.slice_step_all),
-    Method("str.strip", "(str) -> str", text_parts.strip),
-    Method("str.strip", "(str, None) -> str", text_parts.strip),
+    *(
+        Method(f"str.{name}", f"(str{none}) -> str", Bound(body, spaces=text_parts.TEXT_SPACES))
+        for name, body in STRIPS.items()
+        for none in ("", ", None")
+    ),
     Method("str.strip", "(str, str) -> str", text_parts.strip_of),
-    Method("str.lstrip", "(str) -> str", text_parts.lstrip),
-    Method("str.lstrip", "(str, None) -> str", text_parts.lstrip),
     Method("str.lstrip", "(str, str) -> str", text_parts.lstrip_of),
-    Method("str.rstrip", "(str) -> str", text_parts.rstrip),
-    Method("str.rstrip", "(str, None) -> str", text_parts.rstrip),
     Method("str.rstrip", "(str, str) -> str", text_parts.rstrip_of),
     Method("str.removeprefix", "(str, str) -> str", text_parts.removeprefix),
     Method("str.removesuffix", "(str, str) -> str", text_parts.removesuffix),
@@ -109,8 +131,8 @@ _PARTS = [
 _BUILDING = [
     Method("+", "(str, str) -> str", text_building.concat),
     Method("*", "(str, int) -> str", text_building.repeat),
-    Method("*", "(int, str) -> str", text_building.repeat_of),
-    Method("str.join", "(str, list[str]) -> str", text_building.join),
+    Method("*", "(int, str) -> str", Bound(text_building.repeat, "arena", "times", "text")),
+    Method("str.join", "(str, list[str]) -> str", Bound(text_building.join_items, places=1)),
     Method("str.replace", "(str, str, str) -> str", text_building.replace),
     Method("str.replace", "(str, str, str, int) -> str", text_building.replace_some),
     Method("str.zfill", "(str, int) -> str", text_building.zfill),
@@ -123,19 +145,29 @@ _BUILDING = [
     Method("str.expandtabs", "(str, tabsize: int = 8) -> str", text_building.expandtabs),
 ]
 
+_SPACES: dict[str, Any] = {"spaces": text_parts.TEXT_SPACES, "form": "form_of(text)"}
+
 _SPLITTING = [
     Method(
         "str.split",
         "(str, sep: None = None, maxsplit: int = -1) -> list[str]",
-        text_splitting.split_space,
+        Bound(text_splitting.split_by_space, **_SPACES),
     ),
-    Method("str.split", "(str, sep: str, maxsplit: int = -1) -> list[str]", text_splitting.split),
+    Method(
+        "str.split",
+        "(str, sep: str, maxsplit: int = -1) -> list[str]",
+        Bound(text_splitting.split_by, form="form_of(text)"),
+    ),
     Method(
         "str.rsplit",
         "(str, sep: None = None, maxsplit: int = -1) -> list[str]",
-        text_splitting.rsplit_space,
+        Bound(text_splitting.rsplit_by_space, **_SPACES),
     ),
-    Method("str.rsplit", "(str, sep: str, maxsplit: int = -1) -> list[str]", text_splitting.rsplit),
+    Method(
+        "str.rsplit",
+        "(str, sep: str, maxsplit: int = -1) -> list[str]",
+        Bound(text_splitting.rsplit_by, form="form_of(text)"),
+    ),
     Method(
         "str.splitlines", "(str, keepends: bool = False) -> list[str]", text_splitting.splitlines
     ),

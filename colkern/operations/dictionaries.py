@@ -214,7 +214,8 @@ def number_values(
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.
-        LimitExceededError: If there are more than 2^32 slots.
+        LimitExceededError: If there are more than 2^32 slots, or if, in device memory, bytes are chosen so
+            that different ones have equal hashes for each seed.
     """
     if array.layout.kind not in _ENCODED:
         raise UnsupportedError(

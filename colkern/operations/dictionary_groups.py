@@ -1,24 +1,27 @@
 """Distinct values by sorting, as devices do it: equal keys are neighbours, and groups get numbers.
 
 The keys are the values, or hashes of their bytes. Should two hashes ever be equal where the bytes are
-not, other hashes are taken.
+not, hashes of another seed are taken; bytes can be chosen so that these are equal for each seed.
 """
 
 from __future__ import annotations
 
-import itertools
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
+from colkern.errors import LimitExceededError
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels import hashing, sorting
 from colkern.operations.hashing import ViewBytes, byte_values, hashes_of, run_masks
 from colkern.operations.number_words import number_words
 from colkern.operations.sorting import split_nulls
 from colkern.targets import Items, Later, Target, on_its_device, target_of
+
+_SEEDS = 8
+"""How many seeds are tried."""
 
 
 @on_its_device
@@ -59,8 +62,13 @@ def _grouped(array: Array, chosen: Items | None) -> _Groups:
         words = (numbers.words, 1, 0, 0, 0)
         target.map(sorting.order_integers, array.length, *words, keys)
         return _grouped_by(target, keys, chosen)
-    tries = (_grouped_bytes(array, chosen, seed) for seed in itertools.count())
-    return next(grouped for grouped in tries if grouped is not None)
+    for seed in range(_SEEDS):
+        if (grouped := _grouped_bytes(array, chosen, seed)) is not None:
+            return grouped
+    raise LimitExceededError(
+        f"different values of {array.type} on {array.device} have equal hashes for {_SEEDS} seeds; "
+        f"colkern.to_host copies the array, and on the host any values are told apart"
+    )
 
 
 def _grouped_bytes(array: Array, chosen: Items | None, seed: int) -> _Groups | None:

@@ -20,6 +20,7 @@ import colkern as ck
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
+from colkern.kernels.hashing import P1
 from colkern.operations import dictionary_tables
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
@@ -265,6 +266,16 @@ def test_equal_hashes_of_other_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
         assert numbers_by_table(array, True, np.uint8)[0].tolist() == expected
         assert numbers_by_sorting(array, True, np.uint8)[0].tolist() == expected
         assert len(set(tried)) == 3
+
+
+@pytest.mark.parametrize("type_", [pa.binary(), pa.binary_view(), pa.binary(16)])
+def test_bytes_chosen_for_equal_hashes_are_no_hang(type_: pa.DataType) -> None:
+    # A first word of P1 makes a factor 0, whatever the seed and the second word are.
+    values = [int(P1).to_bytes(8, "little") + end for end in (b"abcdefgh", b"ijklmnop")]
+    array = from_pyarrow(pa.array(values, type_))
+    assert numbers_by_table(array, True, np.uint32)[0].tolist() == [0, 1]
+    with pytest.raises(ck.LimitExceededError, match="equal hashes"):
+        numbers_by_sorting(array, True, np.uint32)
 
 
 @given(

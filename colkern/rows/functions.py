@@ -431,15 +431,15 @@ def called_function(
             )
         program.functions[variant] = (*_written(program, definition, values, variant), key)
     own = next(reversed(program.stack.values()), Recursion())
-    depth = f"{DEPTH} + 1" if own.kind is not None else "i8(0)"
+    depth = f"{DEPTH} + 1" if own.kind is not None else "0"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
     if variant in program.stack:
         name, kind = _recursion(emitter, variant)
-        codes = [*map(_plainly_typed, codes), f"{DEPTH} + 1"]
+        codes.append(f"{DEPTH} + 1")
     else:
         name, kind, recurs, _ = program.functions[variant]
         if recurs:
-            codes = [*map(_plainly_typed, codes), depth]
+            codes.append(depth)
     status = emitter.fresh("status")
     parts = tuple(emitter.fresh() for _ in zeros(kind))
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"
@@ -456,13 +456,6 @@ def called_function(
             emitter.reraise(status)
     emitter.dead = False
     return of_parts(kind, parts)
-
-
-def _plainly_typed(code: str) -> str:
-    """Code whose type does not say which number it is: with another type, a call is of another function."""
-    if code in ("True", "False"):
-        return f"bool({code})"
-    return f"i8({code})" if code.lstrip("-").isdigit() else code
 
 
 def _variable(emitter: Emitter, value: Value) -> Value:

@@ -702,6 +702,37 @@ def visited_in_expressions(text: str) -> str:
     return f"{listed} {total} {ordered} {replaced} {is_any} {either} {n}"
 
 
+def in_turn(x: int) -> int:
+    total = 0
+
+    def outer(n: int) -> int:
+        nonlocal total
+
+        def inner(m: int) -> int:
+            nonlocal total
+            total += m
+            return outer(n - 1) if n > 1 else 0
+
+        return inner(n) + n
+
+    result = outer(x % 5)
+    return 100 * result + total
+
+
+def in_turn_from_a_constant(x: int) -> int:
+    def outer(n: int, start: int) -> int:
+        def inner(m: int, so_far: int) -> int:
+            return outer(m - 1, so_far + 1) if m > 1 else so_far
+
+        return inner(n, start)
+
+    try:
+        first = 0
+    except ValueError:
+        first = 0
+    return outer(x % 5, first)
+
+
 def empty() -> list[Any]:
     return []
 
@@ -747,6 +778,8 @@ def filled_by_others(x: int) -> str:
         (counted_beside_an_exception, ["123", "1a2", "", "zz"]),
         (visited, ["abc", "", "aaa"]),
         (visited_in_expressions, ["abc", "", "zbzb"]),
+        (in_turn, [7, 0, 4]),
+        (in_turn_from_a_constant, [7, 0, 4]),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

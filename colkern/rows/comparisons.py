@@ -68,14 +68,13 @@ def _by_method(
     emitter: Emitter, operation: type[ast.cmpop], left: Value, right: Value
 ) -> Value | None:
     """A comparison by a special method that a user wrote; None where there is none."""
-    from colkern.rows.expressions import truth
     from colkern.rows.functions import special
 
     own, of_right = _METHODS[operation]
     result = special(emitter, own, left, right)
     if result is None:
         result = special(emitter, of_right, right, left)
-    return result if result is None else truth(emitter, result)
+    return result
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:

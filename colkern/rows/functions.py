@@ -197,7 +197,25 @@ def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value 
     form = owner.kind.form if isinstance(owner.kind, k.Compound) else type(owner.constant)
     is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
     written = k.written_method(form, name) if is_one else None
-    return written and users_function(emitter, written, [owner, *others], {})
+    if written is None:
+        return None
+    result = users_function(emitter, written, [owner, *others], {})
+    wanted = _RESULTS.get(name, result.kind)
+    if result.kind != wanted:
+        emitter.refuse(f"{form.__name__}.{name} gives {result.kind}, and not {wanted}")
+    if name == "__len__":
+        size = emitter.numbers(result).code
+        emitter.fail_if(f"{size} < 0", row_values.VALUE_ERROR, "a negative length")
+    return result
+
+
+_RESULTS = {
+    "__bool__": k.BOOL,
+    "__len__": k.INT,
+    "__str__": k.TEXT,
+    **dict.fromkeys(("__eq__", "__lt__", "__le__", "__gt__", "__ge__"), k.BOOL),
+}
+"""What special methods give that have a compiled form."""
 
 
 def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:

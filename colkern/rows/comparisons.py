@@ -28,6 +28,8 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = contained(emitter, emitter.plain(left), emitter.plain(right))
         return value if isinstance(operation, ast.In) else _negated(value)
     name, function = OPERATORS[type(operation)]
+    if name == "!=" and any(k.written_method(type(v.constant), "__ne__") for v in (left, right)):
+        emitter.refuse("a class's own != has no compiled form")
     if name in ("==", "!="):
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)

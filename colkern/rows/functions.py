@@ -201,7 +201,7 @@ def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value 
         return None
     result = users_function(emitter, written, [owner, *others], {})
     wanted = _RESULTS.get(name, result.kind)
-    if result.kind != wanted:
+    if result.kind != wanted or (name == "__bool__" and emitter.program.has_numpy):
         emitter.refuse(f"{form.__name__}.{name} gives {result.kind}, and not {wanted}")
     if name == "__len__":
         size = emitter.numbers(result).code

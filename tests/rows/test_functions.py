@@ -733,6 +733,43 @@ def in_turn_from_a_constant(x: int) -> int:
     return outer(x % 5, first)
 
 
+def without_its_exception(text: str) -> int:
+    error = 5
+    try:
+        value = int(text)
+    except ValueError as error:  # noqa: F841
+        value = -1
+    return value + error  # type: ignore[operator]
+
+
+def without_its_exception_in_a_loop(text: str) -> int:
+    total = error = 0
+    for character in text:
+        try:
+            total += int(character)
+            error = 1
+        except ValueError as error:  # noqa: F841
+            total += 10
+            continue
+        total += error
+    return total
+
+
+def exception_beside_an_assignment(text: str) -> int:
+    error = 1
+
+    def again() -> None:
+        nonlocal error
+        error = 2
+
+    try:
+        value = int(text)
+    except ValueError as error:  # noqa: F841
+        again()
+        value = -1
+    return value + error  # type: ignore[operator]
+
+
 def empty() -> list[Any]:
     return []
 
@@ -785,6 +822,36 @@ def filled_by_others(x: int) -> str:
 )
 def test_functions_within_functions_share_variables(function: Any, values: list[Any]) -> None:
     assert ck.udf(function)(ck.array(values)).to_pylist() == [function(each) for each in values]
+
+
+def deleted_in_a_loop(text: str) -> int:
+    value = 5
+    for place in range(len(text)):
+        if place > 1:
+            del value
+            break
+    return value
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        deleted_in_a_loop,
+        without_its_exception,
+        without_its_exception_in_a_loop,
+        exception_beside_an_assignment,
+    ],
+)
+def test_a_deleted_variable_has_no_value(function: Any) -> None:
+    compiled = ck.udf(function)
+    for text in ("12", "a", "1a2", "a1"):
+        try:
+            wanted = function(text)
+        except UnboundLocalError:
+            with pytest.raises(UnboundLocalError):
+                compiled(ck.array([text]))
+        else:
+            assert compiled(ck.array([text])).to_pylist() == [wanted]
 
 
 TABLE = {"+": operator.add, "-": operator.sub, "*": lambda a, b: a * b, "max": max, "a": min}

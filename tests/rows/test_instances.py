@@ -9,6 +9,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any, TypedDict
 
+import numpy
 import pytest
 
 import colkern as ck
@@ -292,6 +293,19 @@ class Odd:
         return "no"
 
 
+class Unequal:
+    """What it is unequal to, it may be equal to as well."""
+
+    def __eq__(self, other: object) -> bool:
+        return other != 1
+
+    def __ne__(self, other: object) -> bool:
+        return other != 2
+
+
+UNEQUAL = Unequal()
+
+
 class Length:
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -300,7 +314,7 @@ class Length:
         return self.value
 
     def __bool__(self) -> Any:
-        return None if self.value else True
+        return numpy.int64(self.value) > 2
 
     def __str__(self) -> str:
         return "length"
@@ -323,6 +337,8 @@ def outcome(function: Any, *arguments: Any) -> Any:
         lambda x: 1 if Odd(x) else 0,
         lambda x: bool(Length(x)),
         lambda x: len(Odd(x)),
+        lambda x: UNEQUAL != x,  # noqa: SIM300
+        lambda x: x == UNEQUAL,
         lambda x: len(Length(x / 2)),
         lambda x: str(len(Length(x > 2))),
         lambda x: str(Odd(x)),

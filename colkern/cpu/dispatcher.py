@@ -50,7 +50,14 @@ class CachedDispatcher(CPUDispatcher):
 
 
 class HelperDispatcher(CachedDispatcher):
-    """A dispatcher of what becomes part of its callers, so that LLVM, not Numba, sees constants."""
+    """A dispatcher of what becomes part of its callers, so that LLVM, not Numba, sees constants.
+
+    Functions that call each other would be compiled apart for a constant and for a variable.
+    """
+
+    def fold_argument_types(self, args: Any, kws: Any) -> Any:
+        """The types of the arguments of a call from within."""
+        return super().fold_argument_types(tuple(map(types.unliteral, args)), kws)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Numba's form of a call."""

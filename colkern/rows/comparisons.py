@@ -28,6 +28,8 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = contained(emitter, emitter.plain(left), emitter.plain(right))
         return value if isinstance(operation, ast.In) else _negated(value)
     name, function = OPERATORS[type(operation)]
+    if name == "!=" and any(k.written_method(type(v.constant), "__ne__") for v in (left, right)):
+        emitter.refuse("a class's own != has no compiled form")
     if name in ("==", "!="):
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)
@@ -68,14 +70,13 @@ def _by_method(
     emitter: Emitter, operation: type[ast.cmpop], left: Value, right: Value
 ) -> Value | None:
     """A comparison by a special method that a user wrote; None where there is none."""
-    from colkern.rows.expressions import truth
     from colkern.rows.functions import special
 
     own, of_right = _METHODS[operation]
     result = special(emitter, own, left, right)
     if result is None:
         result = special(emitter, of_right, right, left)
-    return result if result is None else truth(emitter, result)
+    return result
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:

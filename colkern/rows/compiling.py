@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
+from colkern.cpu.dispatcher import HelperDispatcher
 from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
 from colkern.kernels import (
@@ -24,6 +24,7 @@ from colkern.kernels import (
 from colkern.rows.program import Program
 
 _OPTIONS: dict[str, Any] = {
+    "nopython": True,
     "nogil": True,
     "error_model": "numpy",
     "no_cpython_wrapper": True,
@@ -111,7 +112,9 @@ def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
         own = {**namespace, "__name__": __name__}
         spaces.append(own)
         plain = function_of_text(name, text, own, f"row function {title}")
-        own[name] = namespace[name] = numba.njit(pipeline_class=EmbeddedCompiler, **_OPTIONS)(plain)
+        own[name] = namespace[name] = HelperDispatcher(
+            plain, {}, _OPTIONS, pipeline_class=EmbeddedCompiler
+        )
     for own in spaces if program.recurs else ():
         # Those that call each other in turn.
         own.update((name, namespace[name]) for name in program.sources)

@@ -34,7 +34,7 @@ from colkern.rows.program import (
     Site,
 )
 from colkern.rows.row_displays import changing_rows, rows_of
-from colkern.rows.scopes import declared_elsewhere
+from colkern.rows.scopes import declared_elsewhere, deleted_names
 from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
 
 
@@ -134,6 +134,7 @@ class Emitter:
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
         self.shared = declared_elsewhere(definition.body)
+        self._deleted = deleted_names(definition.body)
         self.changing_rows = changing_rows(definition.body)
         program.may_change_rows |= bool(self.changing_rows)
         if not program.changes_rows:
@@ -459,6 +460,12 @@ class Emitter:
             self.write(f"{cell.unbound} = False")
         self.env[name] = _narrowed(cell.value, value.kind)
 
+    def unbind(self, name: str) -> None:
+        """Leave a variable without a value."""
+        self.env.pop(name, None)
+        if name in self.cells:
+            self.write(f"{self.cells[name].unbound} = True")
+
     def move(self, target: Value, value: Value) -> None:
         """Assign the parts of a value to variables of a kind that is as wide."""
         converted = self.converted(value, target.kind)
@@ -511,9 +518,9 @@ class Emitter:
         target = self.variables(kind, stem)
         self.move(target, value if value is not None else Value(k.NEVER))
         unbound = ""
-        if value is None or value.unbound:
+        if value is None or value.unbound or name in self._deleted:
             unbound = f"{stem}_unbound"
-            self.write(f"{unbound} = {value.unbound if value is not None else True}")
+            self.write(f"{unbound} = {value.unbound or False if value is not None else True}")
         return Cell(target, key, unbound)
 
     def variables(self, kind: Kind, stem: str) -> Value:

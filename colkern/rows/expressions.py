@@ -139,7 +139,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.functions import special
 
         result = special(emitter, method, left, right)
-        if result is None and not isinstance(left.kind, k.Record):
+        formats = name == "%" and left.kind in (k.TEXT, k.BYTES)
+        if result is None and not formats and not isinstance(left.kind, k.Record):
             result = special(emitter, method.replace("__", "__r", 1), right, left)
         if result is not None:
             return result

@@ -197,7 +197,25 @@ def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value 
     form = owner.kind.form if isinstance(owner.kind, k.Compound) else type(owner.constant)
     is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
     written = k.written_method(form, name) if is_one else None
-    return written and users_function(emitter, written, [owner, *others], {})
+    if written is None:
+        return None
+    result = users_function(emitter, written, [owner, *others], {})
+    wanted = _RESULTS.get(name, result.kind)
+    if result.kind != wanted or (name == "__bool__" and emitter.program.has_numpy):
+        emitter.refuse(f"{form.__name__}.{name} gives {result.kind}, and not {wanted}")
+    if name == "__len__":
+        size = emitter.numbers(result).code
+        emitter.fail_if(f"{size} < 0", row_values.VALUE_ERROR, "a negative length")
+    return result
+
+
+_RESULTS = {
+    "__bool__": k.BOOL,
+    "__len__": k.INT,
+    "__str__": k.TEXT,
+    **dict.fromkeys(("__eq__", "__lt__", "__le__", "__gt__", "__ge__"), k.BOOL),
+}
+"""What special methods give that have a compiled form."""
 
 
 def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:
@@ -431,15 +449,15 @@ def called_function(
             )
         program.functions[variant] = (*_written(program, definition, values, variant), key)
     own = next(reversed(program.stack.values()), Recursion())
-    depth = f"{DEPTH} + 1" if own.kind is not None else "i8(0)"
+    depth = f"{DEPTH} + 1" if own.kind is not None else "0"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
     if variant in program.stack:
         name, kind = _recursion(emitter, variant)
-        codes = [*map(_plainly_typed, codes), f"{DEPTH} + 1"]
+        codes.append(f"{DEPTH} + 1")
     else:
         name, kind, recurs, _ = program.functions[variant]
         if recurs:
-            codes = [*map(_plainly_typed, codes), depth]
+            codes.append(depth)
     status = emitter.fresh("status")
     parts = tuple(emitter.fresh() for _ in zeros(kind))
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"
@@ -456,13 +474,6 @@ def called_function(
             emitter.reraise(status)
     emitter.dead = False
     return of_parts(kind, parts)
-
-
-def _plainly_typed(code: str) -> str:
-    """Code whose type does not say which number it is: with another type, a call is of another function."""
-    if code in ("True", "False"):
-        return f"bool({code})"
-    return f"i8({code})" if code.lstrip("-").isdigit() else code
 
 
 def _variable(emitter: Emitter, value: Value) -> Value:

@@ -44,6 +44,17 @@ def declared_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
 
 
+def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
+    """The variables that statements delete, as a handler does its exception's."""
+    names: set[str] = set()
+    for part in (part for node in nodes for part in ast.walk(node)):
+        if isinstance(part, ast.ExceptHandler):
+            names.add(part.name or "")
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del):
+            names.add(part.id)
+    return names
+
+
 def own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     """The parameters and variables of a function."""
     parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}

@@ -589,9 +589,11 @@ def _try_finally(emitter: Emitter, node: ast.Try) -> None:
 
 def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:
     nodes = (node for part in handler.body for node in ast.walk(part))
-    if any(isinstance(node, ast.Name) and node.id == handler.name for node in nodes):
+    is_read = any(isinstance(node, ast.Name) and node.id == handler.name for node in nodes)
+    if is_read or handler.name in emitter.shared:
         emitter.fail(row_values.LEFT, "an exception is looked at")
         return
+    emitter.unbind(handler.name or "")
     statements(emitter, handler.body)
 
 
@@ -672,7 +674,7 @@ def _delete(emitter: Emitter, node: ast.Delete) -> None:
             else:
                 delete_item(emitter, container, needed(emitter, target.slice))
         elif isinstance(target, ast.Name):
-            emitter.env.pop(target.id, None)
+            emitter.unbind(target.id)
         else:
             emitter.refuse(f"`del {ast.unparse(target)}` has no compiled form")
 

@@ -702,6 +702,74 @@ def visited_in_expressions(text: str) -> str:
     return f"{listed} {total} {ordered} {replaced} {is_any} {either} {n}"
 
 
+def in_turn(x: int) -> int:
+    total = 0
+
+    def outer(n: int) -> int:
+        nonlocal total
+
+        def inner(m: int) -> int:
+            nonlocal total
+            total += m
+            return outer(n - 1) if n > 1 else 0
+
+        return inner(n) + n
+
+    result = outer(x % 5)
+    return 100 * result + total
+
+
+def in_turn_from_a_constant(x: int) -> int:
+    def outer(n: int, start: int) -> int:
+        def inner(m: int, so_far: int) -> int:
+            return outer(m - 1, so_far + 1) if m > 1 else so_far
+
+        return inner(n, start)
+
+    try:
+        first = 0
+    except ValueError:
+        first = 0
+    return outer(x % 5, first)
+
+
+def without_its_exception(text: str) -> int:
+    error = 5
+    try:
+        value = int(text)
+    except ValueError as error:  # noqa: F841
+        value = -1
+    return value + error  # type: ignore[operator]
+
+
+def without_its_exception_in_a_loop(text: str) -> int:
+    total = error = 0
+    for character in text:
+        try:
+            total += int(character)
+            error = 1
+        except ValueError as error:  # noqa: F841
+            total += 10
+            continue
+        total += error
+    return total
+
+
+def exception_beside_an_assignment(text: str) -> int:
+    error = 1
+
+    def again() -> None:
+        nonlocal error
+        error = 2
+
+    try:
+        value = int(text)
+    except ValueError as error:  # noqa: F841
+        again()
+        value = -1
+    return value + error  # type: ignore[operator]
+
+
 def empty() -> list[Any]:
     return []
 
@@ -747,11 +815,43 @@ def filled_by_others(x: int) -> str:
         (counted_beside_an_exception, ["123", "1a2", "", "zz"]),
         (visited, ["abc", "", "aaa"]),
         (visited_in_expressions, ["abc", "", "zbzb"]),
+        (in_turn, [7, 0, 4]),
+        (in_turn_from_a_constant, [7, 0, 4]),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_functions_within_functions_share_variables(function: Any, values: list[Any]) -> None:
     assert ck.udf(function)(ck.array(values)).to_pylist() == [function(each) for each in values]
+
+
+def deleted_in_a_loop(text: str) -> int:
+    value = 5
+    for place in range(len(text)):
+        if place > 1:
+            del value
+            break
+    return value
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        deleted_in_a_loop,
+        without_its_exception,
+        without_its_exception_in_a_loop,
+        exception_beside_an_assignment,
+    ],
+)
+def test_a_deleted_variable_has_no_value(function: Any) -> None:
+    compiled = ck.udf(function)
+    for text in ("12", "a", "1a2", "a1"):
+        try:
+            wanted = function(text)
+        except UnboundLocalError:
+            with pytest.raises(UnboundLocalError):
+                compiled(ck.array([text]))
+        else:
+            assert compiled(ck.array([text])).to_pylist() == [wanted]
 
 
 TABLE = {"+": operator.add, "-": operator.sub, "*": lambda a, b: a * b, "max": max, "a": min}

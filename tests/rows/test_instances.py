@@ -9,6 +9,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any, TypedDict
 
+import numpy
 import pytest
 
 import colkern as ck
@@ -265,3 +266,92 @@ def test_special_methods_are_those_of_the_class(function: Any) -> None:
     wanted = [function(*row) for row in zip(*columns, strict=True)]
     assert compiled(*map(ck.array, columns)).to_pylist() == wanted
     assert not compiled.report().left
+
+
+class Odd:
+    """Its special methods give what Python refuses, or passes on as it is."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __bool__(self) -> Any:
+        return self.value
+
+    def __len__(self) -> int:
+        return self.value - 2
+
+    def __str__(self) -> Any:
+        return self.value
+
+    def __eq__(self, other: object) -> Any:
+        return self.value % 3
+
+    def __lt__(self, other: Odd) -> Any:
+        return self.value % 3
+
+    def __rmod__(self, other: object) -> str:
+        return "no"
+
+
+class Unequal:
+    """What it is unequal to, it may be equal to as well."""
+
+    def __eq__(self, other: object) -> bool:
+        return other != 1
+
+    def __ne__(self, other: object) -> bool:
+        return other != 2
+
+
+UNEQUAL = Unequal()
+
+
+class Length:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __len__(self) -> Any:
+        return self.value
+
+    def __bool__(self) -> Any:
+        return numpy.int64(self.value) > 2
+
+    def __str__(self) -> str:
+        return "length"
+
+    def __rmod__(self, other: int) -> int:
+        return other + 1
+
+
+def outcome(function: Any, *arguments: Any) -> Any:
+    """What a function gives, or the class of what it raises."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError) as error:
+        return type(error)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: 1 if Odd(x) else 0,
+        lambda x: bool(Length(x)),
+        lambda x: len(Odd(x)),
+        lambda x: UNEQUAL != x,  # noqa: SIM300
+        lambda x: x == UNEQUAL,
+        lambda x: len(Length(x / 2)),
+        lambda x: str(len(Length(x > 2))),
+        lambda x: str(Odd(x)),
+        lambda x: Odd(x) == Odd(1),
+        lambda x: Odd(x) < Odd(1),
+        lambda x: 5 if Odd(x) == Odd(1) else 6,
+        lambda x: "%s" % Length(x),  # noqa: UP031
+        lambda x: f"{5 % Length(x)}",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* runs in Python")
+def test_special_methods_give_what_python_has_of_their_results(function: Any) -> None:
+    compiled = ck.udf(function, fallback=True)
+    for x in range(1, 5):
+        got = outcome(lambda x: compiled(ck.array([x])).to_pylist()[0], x)
+        assert repr(got) == repr(outcome(function, x))

@@ -226,6 +226,16 @@ def test_columns_of_any_type_that_pandas_takes_are_taken(spark: SparkSession) ->
     assert frame.select(made("day"), made("list"), made("x")).first()[:] == (False, False, True)
 
 
+def test_two_columns_of_any_type_that_pandas_compares_are_taken(spark: SparkSession) -> None:
+    @pandas_udf("boolean")
+    def before(x: pd.Series, y: pd.Series) -> pd.Series:
+        return x < y
+
+    made = accelerate(before, plan="auto")
+    frame = spark.sql("SELECT DATE'2024-01-31' AS x, DATE'2024-02-01' AS y, X'61' AS a, X'62' AS b")
+    assert frame.select(made("x", "y"), made("a", "b")).first()[:] == (True, True)
+
+
 def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) -> None:
     @pandas_udf("int")
     def whole(x: pd.Series) -> pd.Series:

@@ -100,7 +100,7 @@ def test_results_are_those_of_pandas(
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
-TEXTS = pa.array(["a1b22", "xa", "a", "½", "一", "\\\\", "", None])
+TEXTS = pa.array(["a1b22", "x@a", "a", "½", "一", "\\\\", "", None])
 
 OF_TEXTS: dict[str, tuple[Callable[[pd.Series], pd.Series], str, bool]] = {
     "count of a class": (lambda s: s.str.count("[0-9]"), "double", False),
@@ -109,6 +109,7 @@ OF_TEXTS: dict[str, tuple[Callable[[pd.Series], pd.Series], str, bool]] = {
     "count of a letter": (lambda s: s.str.count("a"), "double", True),
     "split at digits": (lambda s: s.str.split(r"\d").str[0], "string", False),
     "split at a letter": (lambda s: s.str.split("a").str[0], "string", True),
+    "split at a sign": (lambda s: s.str.split("@").str[1], "string", True),
     "rfind": (lambda s: s.str.rfind("a"), "double", True),
     "isdigit": (lambda s: s.str.isdigit(), "boolean", False),
     "isnumeric": (lambda s: s.str.isnumeric(), "boolean", False),

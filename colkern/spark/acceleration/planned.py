@@ -36,7 +36,8 @@ from colkern.spark.native.translation import require_short
 
 _EXAMPLES = {
     "double": pa.array([1.5, 2.0, None]),
-    "string": pa.array(["2024-01-31", "b", None]),
+    # The second has some parts by any separator.
+    "string": pa.array(["2024-01-31", "a-b_c,d;e:f/g.h|i@j=k&l#m n", None]),
     "date": pa.array([19_753, 19_754, None], pa.int32()).view(pa.date32()),
     "timestamp": pa.array([1_706_659_200_000_000, 1_706_745_600_000_001, None]).cast(
         pa.timestamp("us", "UTC")

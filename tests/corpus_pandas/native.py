@@ -267,8 +267,8 @@ def size(name: pd.Series) -> pd.Series:
 
 
 @case("boolean", text="plain_number_text")
-def in_digits(text: pd.Series) -> pd.Series:
-    return text.str.isdigit() | text.str.contains(".", regex=False, na=False)
+def blank_or_with_a_point(text: pd.Series) -> pd.Series:
+    return text.str.isspace() | text.str.contains(".", regex=False, na=False)
 
 
 @case("int", x="amount")

@@ -100,6 +100,50 @@ def test_results_are_those_of_pandas(
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
+TEXTS = pa.array(["a1b22", "x@a", "a", "½", "一", "\\\\", "", None])
+
+OF_TEXTS: dict[str, tuple[Callable[[pd.Series], pd.Series], str, bool]] = {
+    "count of a class": (lambda s: s.str.count("[0-9]"), "double", False),
+    "count of digits": (lambda s: s.str.count(r"\d"), "double", False),
+    "count of a backslash": (lambda s: s.str.count("\\\\"), "double", False),
+    "count of a letter": (lambda s: s.str.count("a"), "double", True),
+    "split at digits": (lambda s: s.str.split(r"\d").str[0], "string", False),
+    "split at a letter": (lambda s: s.str.split("a").str[0], "string", True),
+    "split at a sign": (lambda s: s.str.split("@").str[1], "string", True),
+    "rfind": (lambda s: s.str.rfind("a"), "double", True),
+    "isdigit": (lambda s: s.str.isdigit(), "boolean", False),
+    "isnumeric": (lambda s: s.str.isnumeric(), "boolean", False),
+    "isdecimal": (lambda s: s.str.isdecimal(), "boolean", False),
+    "isspace": (lambda s: s.str.isspace(), "boolean", True),
+    "entries in single precision": (
+        lambda s: s.map(pd.Series([1.1], index=["a"], dtype="float32")) * 3,
+        "double",
+        False,
+    ),
+    "entries of a nullable dtype": (
+        lambda s: s.map(pd.Series(["x"], index=["a"], dtype="string")) == "x",
+        "boolean",
+        False,
+    ),
+    "entries": (lambda s: s.map(pd.Series([1.1], index=["a"])) * 3, "double", True),
+    "texts as entries": (lambda s: s.map(pd.Series(["x"], index=["a"])) == "x", "boolean", True),
+}
+"""By what they do: functions of texts, what they return, and whether Spark has an expression."""
+
+
+def test_functions_of_texts_give_what_pandas_gives(spark: SparkSession) -> None:
+    columns, expected, native = {}, {}, {}
+    for name, (function, returns, is_native) in OF_TEXTS.items():
+        original = pandas_udf(function, returns)
+        made = accelerate(original, plan="auto")
+        columns[name], native[name] = made("s").alias(name), (made.planned(), is_native)
+        plain = Original(function, original.returnType, Settings())
+        expected[name] = plain([TEXTS]).to_pylist()
+    results = spark.createDataFrame(pa.table({"s": TEXTS})).select(*columns.values()).toArrow()
+    assert results.to_pydict() == expected
+    assert {name for name, (is_native, wanted) in native.items() if is_native != wanted} == set()
+
+
 @pandas_udf(DoubleType())
 def doubled(x: pd.Series) -> pd.Series:
     return x * 2
@@ -181,6 +225,16 @@ def test_columns_of_any_type_that_pandas_takes_are_taken(spark: SparkSession) ->
         "SELECT DATE'2024-01-31' AS day, array(1.0D) AS list, CAST(NULL AS double) AS x"
     )
     assert frame.select(made("day"), made("list"), made("x")).first()[:] == (False, False, True)
+
+
+def test_two_columns_of_any_type_that_pandas_compares_are_taken(spark: SparkSession) -> None:
+    @pandas_udf("boolean")
+    def before(x: pd.Series, y: pd.Series) -> pd.Series:
+        return x < y
+
+    made = accelerate(before, plan="auto")
+    frame = spark.sql("SELECT DATE'2024-01-31' AS x, DATE'2024-02-01' AS y, X'61' AS a, X'62' AS b")
+    assert frame.select(made("x", "y"), made("a", "b")).first()[:] == (True, True)
 
 
 def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,6 +36,16 @@ def whole(group: ck.RecordBatch) -> ck.RecordBatch:
 def test_a_function_of_sparks_columns_is_no_plain_function(make: Callable[..., Any]) -> None:
     with pytest.raises(TypeError, match=r"^function: doubled is a function of Spark's columns"):
         make(doubled)
+
+
+@pytest.mark.parametrize(
+    "given", [functools.partial(kept), kept, len, 3], ids=["partial", "function", "len", "3"]
+)
+def test_what_explain_cannot_explain_is_named(given: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"^subject: expected a column, a data frame, or a function"
+    ):
+        cs.explain(given)
 
 
 def test_a_result_without_a_type_says_what_to_write() -> None:

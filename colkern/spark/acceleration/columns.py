@@ -141,7 +141,10 @@ class TracedColumn(SeriesMethods):
     def _of_rows(self, name: Name, function: Any, *arguments: Any, **options: Any) -> Any:
         plain = self.__getattr__(name)(function, *arguments, **options)
         if isinstance(function, pd.Series) and function.index.is_unique:
-            function = function.to_dict()
+            table = function.to_dict()
+            # Entries of some dtypes are others in a dictionary.
+            if self._witness.map(table).dtype == plain._witness.dtype:
+                function = table
         if name == "map" and self._node.dtype == TEXT and not arguments and is_table(function):
             return text_map(self, function)
         skips_nulls = options.pop("na_action", None) == "ignore"

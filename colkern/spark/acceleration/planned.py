@@ -36,7 +36,8 @@ from colkern.spark.native.translation import require_short
 
 _EXAMPLES = {
     "double": pa.array([1.5, 2.0, None]),
-    "string": pa.array(["2024-01-31", "b", None]),
+    # The second has some parts by any separator.
+    "string": pa.array(["2024-01-31", "a-b_c,d;e:f/g.h|i@j=k&l#m n", None]),
     "date": pa.array([19_753, 19_754, None], pa.int32()).view(pa.date32()),
     "timestamp": pa.array([1_706_659_200_000_000, 1_706_745_600_000_001, None]).cast(
         pa.timestamp("us", "UTC")
@@ -47,18 +48,15 @@ _EXAMPLES = {
 _AS_DOUBLE = {"bigint": pa.int64(), "int": pa.int32()}
 """The types that are doubles in pandas where they have nulls."""
 
-_NO_TIME = {
-    "array": pa.array([[1.0, 2.0], [3.0], None]),
-    "struct": pa.array([{"a": 1.0}, {"a": 2.0}, None]),
-    "binary": pa.array([b"a", b"b", None]),
-    "boolean": pa.array([True, False, None]),
+_REFUSED: dict[str, tuple[pa.Array, set[str]]] = {
+    "date": (_EXAMPLES["date"], {"double"}),
+    "timestamp": (_EXAMPLES["timestamp"], {"double"}),
+    "array": (pa.array([[1.0, 2.0], [3.0], None]), {"double", "date", "timestamp"}),
+    "struct": (pa.array([{"a": 1.0}, {"a": 2.0}, None]), {"double", "date", "timestamp"}),
+    "binary": (pa.array([b"a", b"b", None]), {"double", "date", "timestamp"}),
+    "boolean": (pa.array([True, False, None]), {"date", "timestamp"}),
 }
-
-_NO_DOUBLE = {name: _EXAMPLES[name] for name in ("date", "timestamp")} | _NO_TIME
-del _NO_DOUBLE["boolean"]
-
-_REFUSED = {"double": _NO_DOUBLE, "date": _NO_TIME, "timestamp": _NO_TIME, "string": {}}
-"""By types: others from which Spark refuses to convert to that one when it plans a query."""
+"""By types: some values, and the types to which Spark refuses to convert them when it plans a query."""
 
 _MOST_COLUMNS = 5
 
@@ -245,9 +243,13 @@ class PlannedOriginal(PlannedFunction):
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
         branch = _Branch(node, kinds, tracer.lines, ())
         self._of(branch, [f.col(f"c{place}") for place in range(len(kinds))])
-        for place, kind in enumerate(kinds):
-            for type_, values in _REFUSED[kind].items():
-                others = [*examples[:place], values, *examples[place + 1 :]]
+        for type_, (values, refused) in _REFUSED.items():
+            choices = [
+                (column, values) if kind in refused else (column,)
+                for column, kind in zip(examples, kinds, strict=True)
+            ]
+            # Columns that are compared are of one type; the first choice has no other type.
+            for others in itertools.islice(itertools.product(*choices), 1, None):
                 if isinstance(_outcome(self._original, others), pa.Array):
                     raise NoTermError(f"it also takes columns of {type_}", 0)
         if not self._is_alike_beside_nulls(kinds):

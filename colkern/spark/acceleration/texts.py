@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from colkern.spark.acceleration.columns import TracedColumn
     from colkern.spark.acceleration.recorded import Recorded, Tracer
 
-_SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
+SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
+"""What a text has that is not its own regular expression."""
 
 
 def _quick(
@@ -33,7 +34,7 @@ def _quick(
         is_filled = options.get("na", False) is False
         if len(arguments) != (dtype == BOOL) or options.keys() - {"na", "regex"} or not is_filled:
             raise column._tracer.refused(f"Series.str.{name} with other arguments")
-        if name == "contains" and options.get("regex", True) and _SPECIAL.search(arguments[0]):
+        if name == "contains" and options.get("regex", True) and SPECIAL.search(arguments[0]):
             raise column._tracer.refused("Series.str.contains with a regular expression")
 
         def whole(texts: pa.Array) -> pa.Array:

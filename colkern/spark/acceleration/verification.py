@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.forms import ValuesDecideError
 from colkern.spark.acceleration.nodes import NumPyType
+from colkern.spark.acceleration.texts import SPECIAL
 
 _ROWS = 256
 """The number of rows from the start, and across the batch, and at most with nulls in a column."""
@@ -99,13 +100,28 @@ def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
     raise UnsupportedError(f"columns of {type_} are not compiled")
 
 
+_OF_CODE_POINTS = frozenset(
+    [
+        *("center", "count", "endswith", "find", "isascii", "isspace", "ljust", "lstrip"),
+        *("removeprefix", "removesuffix", "rfind", "rjust", "rsplit", "rstrip", "split"),
+        *("startswith", "strip", "zfill"),
+    ]
+)
+"""Methods of texts that need no table of Unicode's but that of white space, on which pandas agrees."""
+
+
 def gives_what_str_gives(name: str, *constants: object) -> bool:
-    """Whether a method of `Series.str` gives for extreme texts what the method of `str` gives."""
+    """Whether a method of `Series.str` gives what the method of `str` gives, by extreme texts, too."""
     if name == "str[]":
         return len(constants) == 1 and type(constants[0]) is int
-    method = getattr(pd.Series(_TEXTS, dtype="str").str, name)
+    parts = [each for each in constants if isinstance(each, str)]
+    is_pattern = name == "count" or (name == "split" and len("".join(parts)) > 1)
+    if name not in _OF_CODE_POINTS or (is_pattern and any(map(SPECIAL.search, parts))):
+        return False
+    texts = [*_TEXTS, *(f"{part}é{part}日{part}{part}x" for part in parts)]
+    method = getattr(pd.Series(texts, dtype="str").str, name)
     try:
-        expected = [getattr(text, name)(*constants) for text in _TEXTS]
+        expected = [getattr(text, name)(*constants) for text in texts]
         return list(method(*constants)) == expected
     except (AttributeError, TypeError, ValueError):
         return False

@@ -5,15 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 
 from colkern.spark.functions.declarations import function_name
 from colkern.spark.native.functions import KNOWN, PlannedFunction
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
@@ -34,13 +30,21 @@ def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
     Returns:
         The lines; none for what has no function of colkern. Of a frame, those functions are listed whose
         names its plan shows.
+
+    Raises:
+        TypeError: If it is anything else, as a plain function is.
     """
     if isinstance(subject, PlannedFunction):
         return subject.explanation()
-    if callable(getattr(subject, "func", None)) and not isinstance(subject, Column):
+    if isinstance(subject, Column | DataFrame):
+        text = _text(subject)
+    elif hasattr(subject, "returnType"):
         text = f"{function_name(subject)}("
     else:
-        text = _text(subject)
+        raise TypeError(
+            "subject: expected a column, a data frame, or a function from colkern.spark.udf or accelerate, "
+            f"got {function_name(subject)}, of type {type(subject).__name__}"
+        )
     return "\n".join(
         each.explanation() for name, each in sorted(KNOWN.items()) if f"{name}(" in text
     )

@@ -95,7 +95,7 @@ def _rfind(text: Operand, part: Operand) -> Column:
     """From the length of what stands behind the last one."""
     behind = f.char_length(f.call_function("substring_index", text.column, part.column, f.lit(-1)))
     place = f.char_length(text.column) - behind - f.char_length(part.column)
-    position = f.when(text.column.contains(part.column), place).otherwise(-1)
+    position = f.when(~text.column.contains(part.column), -1).otherwise(place)
     if _text(part) is None:
         position = f.when(part.column == "", f.char_length(text.column)).otherwise(position)
     return position.cast("bigint")

@@ -291,8 +291,9 @@ def least_counts(left: Any, right: Any) -> Any:
     """`left & right` of Counters."""
     result: Any = Counter()
     for key, count in left.items():
-        if count > 0 and right[key] > 0:
-            result[key] = min(count, right[key])
+        least = min(right[key], count)
+        if least > 0:
+            result[key] = least
     return result
 
 
@@ -300,8 +301,9 @@ def greatest_counts(left: Any, right: Any) -> Any:
     """`left | right` of Counters."""
     result: Any = Counter()
     for key, count in left.items():
-        if count > 0 or right[key] > 0:
-            result[key] = max(count, right[key])
+        greatest = max(count, right[key])
+        if greatest > 0:
+            result[key] = greatest
     for key, count in right.items():
         if count > 0 and key not in left:
             result[key] = count

@@ -25,7 +25,8 @@ TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
-COUNTS = st.dictionaries(st.sampled_from("abc"), st.integers(-2, 3)).map(Counter)
+AMOUNTS = st.integers(-2, 3) | st.sampled_from([math.nan, 0.5, -1.5])
+COUNTS = st.dictionaries(st.sampled_from("abc"), AMOUNTS).map(Counter)
 TWO_COUNTS = st.tuples(COUNTS, COUNTS)
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.__add__": TWO_COUNTS,
@@ -198,6 +199,17 @@ def is_shuffled(text: str) -> bool:
     mine = Counter(text)
     mine["x"] -= 1
     return mine == Counter("ab")
+
+
+def amounts(text: str) -> list[float]:
+    mine, others = Counter(), Counter()
+    mine["a"], others["a"] = float(text), 0.5
+    return [*(mine & others).values(), -1.0, *(mine | others).values()]
+
+
+def test_counts_that_are_no_numbers_are_compared_in_turn() -> None:
+    texts = ["nan", "1.5", "-2"]
+    assert ck.udf(amounts)(ck.array(texts)).to_pylist() == list(map(amounts, texts))
 
 
 @pytest.mark.parametrize("function", [counts, is_shuffled])

@@ -37,7 +37,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         return _tuple_item(emitter, container, place)
     if type(container.constant) is Counter:
         return call(emitter, "dict.get", [readable(emitter, container), place, constant(0)])
-    if type(container.constant) is defaultdict:
+    if isinstance(container.constant, defaultdict):
         entry = call(emitter, "dict.get", [readable(emitter, container), place])
         # The function of a `defaultdict` is Python's to call.
         emitter.fail_if(entry.none, row_values.LEFT, "a key that a global dictionary lacks")
@@ -56,8 +56,13 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
 
 
 def is_table_of_functions(value: object) -> bool:
-    """Whether a constant is a dictionary or list of nothing but functions."""
-    if not isinstance(value, dict | list | tuple):
+    """Whether a constant is a dictionary or list of nothing but functions, read as usual."""
+    bases = (defaultdict, dict, list, tuple)
+    base = next((base for base in bases if isinstance(value, base)), None)
+    names = ("__contains__", "__getitem__", "__iter__", "__missing__", "get", "values")
+    if base is None or any(
+        getattr(type(value), name, None) is not getattr(base, name, None) for name in names
+    ):
         return False
     return bool(value) and all(map(k.is_function, getattr(value, "values", value.__iter__)()))
 

@@ -461,9 +461,14 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     """The tuples that `zip(*rows)` gives of a list of tuples; None of other calls of `zip`."""
     if len(node.args) != 1 or not isinstance(node.args[0], ast.Starred):
         return None
+    if not all(
+        word.arg == "strict" and isinstance(word.value, ast.Constant) for word in node.keywords
+    ):
+        return None
     before = emitter.state()
     rows = looked_into(emitter, node.args[0].value)
-    if not isinstance(rows.kind, k.Container) or not isinstance(rows.kind.items[0], k.Tuple):
+    row = rows.kind.items[0] if isinstance(rows.kind, k.Container) else None
+    if not isinstance(row, k.Tuple) or k.is_row(row):
         emitter.restore(before)
         return None
     size = call(emitter, "len", [rows])
@@ -471,7 +476,7 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     emitter.env["<rows>"] = rows
     load = derived(node, "rows of zip", lambda: ast.Name("<rows>", ast.Load()))
     columns = []
-    for place in range(len(rows.kind.items[0].items)):
+    for place in range(len(row.items)):
         part = derived(node, f"column {place}", lambda: ast.Constant(None))
         column = new_container(emitter, part, "list", 0)
         items(emitter, load, lambda row, c=column, p=place: add(emitter, c, (row.items[p],)))  # type: ignore[misc]

@@ -249,12 +249,15 @@ def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
     return dictionary
 
 
-def transposed(rows: Any) -> Iterator[Any]:
-    """`zip(*rows)` of lists, texts or tuples of any length."""
-    every = list(rows)
+def transposed(rows: Any, strict: Any = False) -> Iterator[Any]:
+    """`zip(*rows)` of what has items, of any length."""
+    every = [list(row) for row in rows]
     if every:
-        for place in range(min([len(row) for row in every])):
+        sizes = [len(row) for row in every]
+        for place in range(min(sizes)):
             yield tuple([row[place] for row in every])
+        if strict and min(sizes) < max(sizes):
+            raise ValueError
 
 
 def counts_equal(left: Any, right: Any) -> bool:

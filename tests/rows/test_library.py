@@ -225,6 +225,33 @@ def columns(text: str) -> str:
     return ";".join("".join(column) for column in rows)
 
 
+def keys_of_columns(text: str) -> str:
+    rows = [{letter: 1, "q": 2} for letter in text]
+    return ";".join("".join(column) for column in zip(*rows, strict=False))
+
+
+def names_of_columns(text: str) -> str:
+    if not text:
+        return ""
+    first, _ = zip(*[{"x": 5, "y": len(text)} for _ in text], strict=True)
+    rows = zip(*[{"x": 5, "y": len(text)} for _ in text], strict=True)
+    return "".join(first) + ";".join("".join(column) for column in rows)
+
+
+def letters_of_columns(text: str) -> str:
+    return ";".join("".join(column) for column in zip(*text.split(";"), strict=text < "b"))
+
+
+def rounds_before_an_error(text: str) -> int:
+    rounds = 0
+    try:
+        for _ in zip(*(part for part in text.split(";")), strict=True):
+            rounds += 1
+    except ValueError:
+        return -rounds
+    return rounds
+
+
 def shortest(text: str) -> str:
     try:
         number: Any = int(text)
@@ -235,9 +262,36 @@ def shortest(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("function", "texts"),
-    [(columns, ["1,2;3,4", "5", "a,b;c", ""]), (shortest, ["12", "1.50", "x"])],
+    [
+        (columns, ["1,2;3,4", "5", "a,b;c", ""]),
+        (keys_of_columns, ["abc", "aqb", ""]),
+        (names_of_columns, ["abc", "a", ""]),
+        (letters_of_columns, ["ab;cd", "é;ü", "", "bc;d"]),
+        (rounds_before_an_error, ["abc;de", "ab;abc", "ab;cd", ""]),
+        (shortest, ["12", "1.50", "x"]),
+    ],
 )
 def test_rows_that_are_transposed_and_numbers_of_several_types(
     function: Callable[..., Any], texts: list[str]
 ) -> None:
     assert ck.udf(function)(ck.array(texts)).to_pylist() == list(map(function, texts))
+
+
+def test_columns_of_rows_whose_sizes_differ_raise_where_python_does() -> None:
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        ck.udf(letters_of_columns)(ck.array(["ab;c"]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda text: [
+            len(column) for column in zip(*[{letter, "q"} for letter in text], strict=False)
+        ],
+        lambda text: [len(column) for column in zip(*[text], strict=False, longest=True)],
+        lambda text: [len(pair) for pair in zip(text, text, strict=False, longest=True)],
+    ],
+)
+def test_columns_of_sets_and_words_that_zip_lacks_are_refused(function: Any) -> None:
+    with pytest.raises(ck.CompileError):
+        ck.udf(function)(ck.array(["ab"]))

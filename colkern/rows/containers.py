@@ -106,7 +106,9 @@ def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
     """`Counter.most_common(…)`."""
     kind = owner.kind
     assert isinstance(kind, Container)
-    key = kind.items[0]
+    key, value = kind.items
+    if value not in (k.INT, k.NEVER):
+        emitter.refuse(f"most_common() of counts that are {value} has no compiled form")
     count = emitter.numbers(most if most is not None else constant((1 << 63) - 1))
     pairs = k.list_of(k.tuple_of((key, k.INT)))
     arguments = [owner, emitter.converted(count, k.INT)]
@@ -293,7 +295,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         elif getattr(value.kind, "name", "") == "dict":
             # What is computed behind it may change it.
             dict_ = with_entries()
-            _add_all(emitter, dict_, node, value)
+            add_all(emitter, dict_, node, value)
         else:
             emitter.refuse(f"`**` of {value.kind} has no compiled form")
     if functions and (entries or dict_ is not None):
@@ -308,8 +310,8 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     return with_entries()
 
 
-def _add_all(emitter: Emitter, dict_: Value, node: ast.Dict, other: Value) -> None:
-    """Add the keys and values of another dictionary to a display."""
+def add_all(emitter: Emitter, dict_: Value, node: ast.expr, other: Value) -> None:
+    """Add the keys and values of another dictionary."""
     from colkern.rows.comprehensions import items
 
     emitter.env["<other>"] = other

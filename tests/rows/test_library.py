@@ -195,6 +195,38 @@ def counts(text: str) -> str:
     return f"{sorted((mine + others).items())} {sorted((mine | others).items())} {lacks} {shared}"
 
 
+PRICES = {"ab": 3, "cd": -1}
+
+
+def copied(text: str) -> str:
+    amounts = {letter: len(text) for letter in text}
+    mine = Counter(amounts)
+    amounts["h"], mine["x"] = -1, mine["x"] - 2
+    other, words = Counter(mine), Counter(h=len(text), e=-1)
+    other["h"] += 1
+    known = Counter(PRICES)["ab"] + Counter({"ab": len(text), "cd": 2})["ab"]
+    pairs = Counter({letter: len(text) for letter in text}.items())
+    found = [*mine.items(), *other.items(), *words.items(), *other.most_common(1)]
+    shown = "".join([f"{key}{count} " for key, count in found])
+    return f"{shown}{known} {sum(pairs.values())} {words['q']}"
+
+
+def copied_dictionaries(text: str) -> str:
+    mine = {letter * 2: letter for letter in text}
+    row = {"ab": text, "cd": "x"}
+    pairs = [*dict(mine, xy=text).items(), *OrderedDict(row).items()]
+    known = [*dict(PRICES).items(), *OrderedDict(PRICES).items()]
+    return f"{''.join([key + value for key, value in pairs])}{known}"
+
+
+def counted_in_turn(text: str) -> int:
+    parts = [[letter] for letter in text]
+    mine: Counter[str] = Counter()
+    if parts:
+        mine.update(parts.pop())
+    return mine["x"] * 10 + len(parts)
+
+
 def is_shuffled(text: str) -> bool:
     mine = Counter(text)
     mine["x"] -= 1
@@ -212,7 +244,9 @@ def test_counts_that_are_no_numbers_are_compared_in_turn() -> None:
     assert ck.udf(amounts)(ck.array(texts)).to_pylist() == list(map(amounts, texts))
 
 
-@pytest.mark.parametrize("function", [counts, is_shuffled])
+@pytest.mark.parametrize(
+    "function", [counts, copied, copied_dictionaries, counted_in_turn, is_shuffled]
+)
 def test_counters_are_added_and_compared(function: Callable[..., Any]) -> None:
     texts = ["hello", "", "abx", "xba", "xxab", "aab"]
     compiled = ck.udf(function)
@@ -295,3 +329,25 @@ def test_columns_of_rows_whose_sizes_differ_raise_where_python_does() -> None:
 def test_columns_of_sets_and_words_that_zip_lacks_are_refused(function: Any) -> None:
     with pytest.raises(ck.CompileError):
         ck.udf(function)(ck.array(["ab"]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda text: dict(Counter(text, a=3)),
+        lambda text: Counter({"a": len(text) / 2}).most_common(1),
+    ],
+)
+def test_counters_of_other_arguments_are_refused(function: Any) -> None:
+    with pytest.raises(ck.CompileError):
+        ck.udf(function)(ck.array(["ab"]))
+
+
+def test_counts_and_words_are_not_added_to_a_counter() -> None:
+    def added(text: str) -> int:
+        mine = Counter(text)
+        mine.update(text, a=3)
+        return mine["a"]
+
+    with pytest.raises(ck.CompileError, match=r"Counter.update\(\) has no compiled form"):
+        ck.udf(added)(ck.array(["ab"]))

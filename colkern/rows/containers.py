@@ -55,7 +55,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
     return call(emitter, "[]", [readable(emitter, container), place])
 
 
-def is_table_of_functions(value: object) -> bool:
+def is_table_of_functions(value: Any) -> bool:
     """Whether a constant is a dictionary or list of nothing but functions, read as usual."""
     bases = (defaultdict, dict, list, tuple)
     base = next((base for base in bases if isinstance(value, base)), None)

@@ -234,7 +234,8 @@ def is_shuffled(text: str) -> bool:
 
 
 def amounts(text: str) -> list[float]:
-    mine, others = Counter(), Counter()
+    mine: Any = Counter()
+    others: Any = Counter()
     mine["a"], others["a"] = float(text), 0.5
     return [*(mine & others).values(), -1.0, *(mine | others).values()]
 
@@ -322,8 +323,8 @@ def test_columns_of_rows_whose_sizes_differ_raise_where_python_does() -> None:
         lambda text: [
             len(column) for column in zip(*[{letter, "q"} for letter in text], strict=False)
         ],
-        lambda text: [len(column) for column in zip(*[text], strict=False, longest=True)],
-        lambda text: [len(pair) for pair in zip(text, text, strict=False, longest=True)],
+        lambda text: [len(column) for column in zip(*[text], strict=False, longest=True)],  # type: ignore[call-overload]
+        lambda text: [len(pair) for pair in zip(text, text, strict=False, longest=True)],  # type: ignore[call-overload]
     ],
 )
 def test_columns_of_sets_and_words_that_zip_lacks_are_refused(function: Any) -> None:

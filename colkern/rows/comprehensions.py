@@ -427,7 +427,7 @@ def counted(emitter: Emitter, node: ast.Call) -> Value:
         emitter.refuse("Counter() with such arguments has no compiled form")
     if not node.args or gives_dict(emitter, node.args[0]):
         return as_new_dict(emitter, node)
-    return counter(emitter, as_list(emitter, node.args[0]))
+    return counter(emitter, node, as_list(emitter, node.args[0]))
 
 
 def gives_dict(emitter: Emitter, node: ast.expr) -> bool:

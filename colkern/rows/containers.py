@@ -91,13 +91,13 @@ def _item_or_default(emitter: Emitter, container: Value, place: Value, default: 
     )
 
 
-def counter(emitter: Emitter, entries: Value) -> Value:
+def counter(emitter: Emitter, node: ast.Call, entries: Value) -> Value:
     """`Counter(…)` of a list."""
     kind = entries.kind
     assert isinstance(kind, Container)
     key = kind.items[0]
     if key == k.NEVER:
-        return Value(Container("dict", items=(key, k.INT), default="count"), entries.code)
+        return new_container(emitter, node, "dict", 0, "count")
     counted = invoked(emitter, row_counters.count_items, [entries], k.INT, "Counter", {"K": key})
     return Value(Container("dict", items=(key, k.INT), default="count"), counted.code)
 

@@ -227,6 +227,12 @@ def counted_in_turn(text: str) -> int:
     return mine["x"] * 10 + len(parts)
 
 
+def counted_nothing(text: str) -> str:
+    mine, empty = Counter([]), len(Counter(()))
+    mine["x"] += len(text)
+    return f"{list(mine.items())}{empty}"
+
+
 def is_shuffled(text: str) -> bool:
     mine = Counter(text)
     mine["x"] -= 1
@@ -246,7 +252,7 @@ def test_counts_that_are_no_numbers_are_compared_in_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [counts, copied, copied_dictionaries, counted_in_turn, is_shuffled]
+    "function", [counts, copied, copied_dictionaries, counted_in_turn, counted_nothing, is_shuffled]
 )
 def test_counters_are_added_and_compared(function: Callable[..., Any]) -> None:
     texts = ["hello", "", "abx", "xba", "xxab", "aab"]

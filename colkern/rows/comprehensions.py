@@ -16,7 +16,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
 from colkern.rows.comparisons import compared
-from colkern.rows.containers import add, counter, new_container, unpacked
+from colkern.rows.containers import add, add_all, counter, new_container, unpacked
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     condition,
@@ -423,11 +423,20 @@ def _list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -
 
 def counted(emitter: Emitter, node: ast.Call) -> Value:
     """`collections.Counter(…)`."""
-    if node.keywords or len(node.args) > 1:
+    if len(node.args) > 1 or (node.args and node.keywords):
         emitter.refuse("Counter() with such arguments has no compiled form")
-    if not node.args:
-        return new_container(emitter, node, "dict", 0, "count")
-    return counter(emitter, as_list(emitter, node.args[0]))
+    if not node.args or gives_dict(emitter, node.args[0]):
+        return as_new_dict(emitter, node)
+    return counter(emitter, node, as_list(emitter, node.args[0]))
+
+
+def gives_dict(emitter: Emitter, node: ast.expr) -> bool:
+    """Whether an expression gives a dictionary."""
+    if isinstance(node, _COMPREHENSIONS) or builtin_of(emitter, node):
+        return False
+    with emitter.looking():
+        value = needed(emitter, node)
+    return isinstance(value.constant, dict) or k.is_row(value.kind) or value.kind.name == "dict"
 
 
 def default_dict(emitter: Emitter, node: ast.Call) -> Value:
@@ -461,9 +470,14 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     """The tuples that `zip(*rows)` gives of a list of tuples; None of other calls of `zip`."""
     if len(node.args) != 1 or not isinstance(node.args[0], ast.Starred):
         return None
+    if not all(
+        word.arg == "strict" and isinstance(word.value, ast.Constant) for word in node.keywords
+    ):
+        return None
     before = emitter.state()
     rows = looked_into(emitter, node.args[0].value)
-    if not isinstance(rows.kind, k.Container) or not isinstance(rows.kind.items[0], k.Tuple):
+    row = rows.kind.items[0] if isinstance(rows.kind, k.Container) else None
+    if not isinstance(row, k.Tuple) or k.is_row(row):
         emitter.restore(before)
         return None
     size = call(emitter, "len", [rows])
@@ -471,7 +485,7 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     emitter.env["<rows>"] = rows
     load = derived(node, "rows of zip", lambda: ast.Name("<rows>", ast.Load()))
     columns = []
-    for place in range(len(rows.kind.items[0].items)):
+    for place in range(len(row.items)):
         part = derived(node, f"column {place}", lambda: ast.Constant(None))
         column = new_container(emitter, part, "list", 0)
         items(emitter, load, lambda row, c=column, p=place: add(emitter, c, (row.items[p],)))  # type: ignore[misc]
@@ -587,39 +601,38 @@ def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
-    """`dict()`, `dict(…)` of pairs, and the same of `OrderedDict`."""
-    is_ordered = known_object(emitter, node.func) is collections.OrderedDict
-    default = "ordered" if is_ordered else ""
-    pairs = node.args[0] if node.args else None
-    if (
-        pairs is not None
-        and not isinstance(pairs, _COMPREHENSIONS)
-        and not builtin_of(emitter, pairs)
-    ):
-        value = needed(emitter, pairs)
-        if isinstance(value.kind, k.Tuple) and k.is_row(value.kind) and not is_ordered:
+    """`dict()`, `dict(…)` of a dictionary or of pairs, and the same of `OrderedDict` and `Counter`."""
+    default = _DEFAULTS.get(known_object(emitter, node.func), "")
+    other = None
+    if node.args and gives_dict(emitter, node.args[0]):
+        other = needed(emitter, node.args[0])
+        if isinstance(other.kind, k.Tuple) and k.is_row(other.kind) and not default:
             # Compiled code does not change it.
-            fields = dict(zip(value.kind.names, value.items, strict=True))
+            fields = dict(zip(other.kind.names, other.items, strict=True))
             for word in node.keywords:
                 fields[str(word.arg)] = emitter.numbers(expression(emitter, word.value))
             return tuple_of_values(fields.values(), tuple(fields), dict)
-        if isinstance(value.kind, k.Container) and value.kind.name == "dict" and not node.keywords:
-            copied = call(emitter, "dict.copy", [value])
-            kind = replace(value.kind, default=default, constant=False)
+        if isinstance(other.kind, k.Container) and not node.keywords:
+            copied = call(emitter, "dict.copy", [other])
+            kind = replace(other.kind, default=default, constant=False)
             return of_parts(kind, copied.parts)
-        emitter.env["<pairs>"] = value
-        pairs = derived(node, "pairs", lambda: ast.Name("<pairs>", ast.Load()))
     dict_ = new_container(emitter, node, "dict", 0, default)
-    if pairs is not None:
+    if other is not None:
+        add_all(emitter, dict_, node, other)
+    elif node.args:
         items(
             emitter,
-            pairs,
+            node.args[0],
             lambda value: add(emitter, dict_, tuple(unpacked(emitter, value, 2))),
         )
     for word in node.keywords:
         assert word.arg is not None
         add(emitter, dict_, (constant(word.arg), expression(emitter, word.value)))
     return dict_
+
+
+_DEFAULTS: dict[object, str] = {collections.OrderedDict: "ordered", collections.Counter: "count"}
+"""What dictionaries of a class give for a key that is not there."""
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:

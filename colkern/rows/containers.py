@@ -37,7 +37,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         return _tuple_item(emitter, container, place)
     if type(container.constant) is Counter:
         return call(emitter, "dict.get", [readable(emitter, container), place, constant(0)])
-    if type(container.constant) is defaultdict:
+    if isinstance(container.constant, defaultdict):
         entry = call(emitter, "dict.get", [readable(emitter, container), place])
         # The function of a `defaultdict` is Python's to call.
         emitter.fail_if(entry.none, row_values.LEFT, "a key that a global dictionary lacks")
@@ -55,9 +55,14 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
     return call(emitter, "[]", [readable(emitter, container), place])
 
 
-def is_table_of_functions(value: object) -> bool:
-    """Whether a constant is a dictionary or list of nothing but functions."""
-    if not isinstance(value, dict | list | tuple):
+def is_table_of_functions(value: Any) -> bool:
+    """Whether a constant is a dictionary or list of nothing but functions, read as usual."""
+    bases = (defaultdict, dict, list, tuple)
+    base = next((base for base in bases if isinstance(value, base)), None)
+    names = ("__contains__", "__getitem__", "__iter__", "__missing__", "get", "values")
+    if base is None or any(
+        getattr(type(value), name, None) is not getattr(base, name, None) for name in names
+    ):
         return False
     return bool(value) and all(map(k.is_function, getattr(value, "values", value.__iter__)()))
 
@@ -86,13 +91,13 @@ def _item_or_default(emitter: Emitter, container: Value, place: Value, default: 
     )
 
 
-def counter(emitter: Emitter, entries: Value) -> Value:
+def counter(emitter: Emitter, node: ast.Call, entries: Value) -> Value:
     """`Counter(…)` of a list."""
     kind = entries.kind
     assert isinstance(kind, Container)
     key = kind.items[0]
     if key == k.NEVER:
-        return Value(Container("dict", items=(key, k.INT), default="count"), entries.code)
+        return new_container(emitter, node, "dict", 0, "count")
     counted = invoked(emitter, row_counters.count_items, [entries], k.INT, "Counter", {"K": key})
     return Value(Container("dict", items=(key, k.INT), default="count"), counted.code)
 
@@ -101,7 +106,9 @@ def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
     """`Counter.most_common(…)`."""
     kind = owner.kind
     assert isinstance(kind, Container)
-    key = kind.items[0]
+    key, value = kind.items
+    if value not in (k.INT, k.NEVER):
+        emitter.refuse(f"most_common() of counts that are {value} has no compiled form")
     count = emitter.numbers(most if most is not None else constant((1 << 63) - 1))
     pairs = k.list_of(k.tuple_of((key, k.INT)))
     arguments = [owner, emitter.converted(count, k.INT)]
@@ -288,7 +295,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         elif getattr(value.kind, "name", "") == "dict":
             # What is computed behind it may change it.
             dict_ = with_entries()
-            _add_all(emitter, dict_, node, value)
+            add_all(emitter, dict_, node, value)
         else:
             emitter.refuse(f"`**` of {value.kind} has no compiled form")
     if functions and (entries or dict_ is not None):
@@ -303,8 +310,8 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     return with_entries()
 
 
-def _add_all(emitter: Emitter, dict_: Value, node: ast.Dict, other: Value) -> None:
-    """Add the keys and values of another dictionary to a display."""
+def add_all(emitter: Emitter, dict_: Value, node: ast.expr, other: Value) -> None:
+    """Add the keys and values of another dictionary."""
     from colkern.rows.comprehensions import items
 
     emitter.env["<other>"] = other

@@ -412,9 +412,10 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
             with emitter.ahead():
                 emitter.env["<rows>"] = as_list(emitter, rows)
             rows = derived(node, "listed", lambda: ast.Name("<rows>", ast.Load()))
-        return _yielded(emitter, derived(node, "rows", lambda: ast.Call(function, [rows], [])))
+        rows_call = derived(node, "rows", lambda: ast.Call(function, [rows], node.keywords))
+        return _yielded(emitter, rows_call)
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
-    if words.get("strict", False) not in (False, True):
+    if not words.keys() <= {"strict"} or words.get("strict", False) not in (False, True):
         emitter.refuse("zip() has a compiled form only where `strict` is True or False")
     parts = [source_of(emitter, part) for part in node.args]
 

@@ -249,12 +249,15 @@ def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
     return dictionary
 
 
-def transposed(rows: Any) -> Iterator[Any]:
-    """`zip(*rows)` of lists, texts or tuples of any length."""
-    every = list(rows)
+def transposed(rows: Any, strict: Any = False) -> Iterator[Any]:
+    """`zip(*rows)` of what has items, of any length."""
+    every = [list(row) for row in rows]
     if every:
-        for place in range(min([len(row) for row in every])):
+        sizes = [len(row) for row in every]
+        for place in range(min(sizes)):
             yield tuple([row[place] for row in every])
+        if strict and min(sizes) < max(sizes):
+            raise ValueError
 
 
 def counts_equal(left: Any, right: Any) -> bool:
@@ -291,8 +294,9 @@ def least_counts(left: Any, right: Any) -> Any:
     """`left & right` of Counters."""
     result: Any = Counter()
     for key, count in left.items():
-        if count > 0 and right[key] > 0:
-            result[key] = min(count, right[key])
+        least = min(right[key], count)
+        if least > 0:
+            result[key] = least
     return result
 
 
@@ -300,8 +304,9 @@ def greatest_counts(left: Any, right: Any) -> Any:
     """`left | right` of Counters."""
     result: Any = Counter()
     for key, count in left.items():
-        if count > 0 or right[key] > 0:
-            result[key] = max(count, right[key])
+        greatest = max(count, right[key])
+        if greatest > 0:
+            result[key] = greatest
     for key, count in right.items():
         if count > 0 and key not in left:
             result[key] = count

@@ -18,7 +18,13 @@ from colkern.kernels import row_values, text_building
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, has, invoked, replaced, require_changeable
-from colkern.rows.comprehensions import as_list, items_in_turn, joined_in_turn, sorted_list
+from colkern.rows.comprehensions import (
+    as_list,
+    gives_dict,
+    items_in_turn,
+    joined_in_turn,
+    sorted_list,
+)
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
     COMBINED,
@@ -35,7 +41,7 @@ from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import arguments_of, expression, needed, needed_arguments, operated
 from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
-from colkern.rows.iteration import VIEWS, builtin_of, is_iterator, refuse_iterator, view_of_row
+from colkern.rows.iteration import VIEWS, is_iterator, refuse_iterator, view_of_row
 from colkern.rows.library import REPLACED, move_to_end, pop_item
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.spreading import spread
@@ -102,7 +108,7 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         return users_function(emitter, _OF_ORDERED[name], [owner, *arguments], named)
     if kind.default == "count" and name == "most_common":
         return most_common(emitter, owner, needed(emitter, node.args[0]) if node.args else None)
-    if kind.default == "count" and name == "update" and len(node.args) == 1:
+    if kind.default == "count" and name == "update" and len(node.args) == 1 and not node.keywords:
         return _counted_too(emitter, node, owner)
     if kind.default == "count" and name == "elements" and not node.args:
         if emitter.gone_over is not node:
@@ -345,10 +351,7 @@ def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
         count = item(emitter, owner, key)
         set_item(emitter, owner, key, operated(emitter, ast.Add(), count, constant(1)))
 
-    is_table = not builtin_of(emitter, node.args[0]) and not isinstance(
-        node.args[0], ast.GeneratorExp | ast.ListComp
-    )
-    if is_table and needed(emitter, node.args[0]).kind.name not in ("list", "str", "tuple"):
+    if gives_dict(emitter, node.args[0]):
         emitter.refuse("Counter.update() of counts has no compiled form")
     items_in_turn(emitter, node.args, take)
     return NONE

@@ -355,3 +355,61 @@ def test_special_methods_give_what_python_has_of_their_results(function: Any) ->
     for x in range(1, 5):
         got = outcome(lambda x: compiled(ck.array([x])).to_pylist()[0], x)
         assert repr(got) == repr(outcome(function, x))
+
+
+def halved(n: int) -> int:
+    return n // 2
+
+
+def negated(n: int) -> int:
+    return -n
+
+
+class Registry(dict[str, Callable[[int], int]]):
+    """A dictionary with a method of its own that reads nothing."""
+
+    def register(self, function: Callable[[int], int]) -> None:
+        self[function.__name__] = function
+
+
+REGISTRY = Registry(halved=halved, negated=negated)
+
+
+def test_a_dictionary_of_functions_may_have_a_class_of_its_own() -> None:
+    def by_name(name: str, n: int) -> int:
+        return REGISTRY[name](n) + REGISTRY.get(name, negated)(n) if name in REGISTRY else n
+
+    names, numbers = ["halved", "negated", "other"], [7, 8, 9]
+    wanted = list(map(by_name, names, numbers))
+    assert ck.udf(by_name)(ck.array(names), ck.array(numbers)).to_pylist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("base", "method"),
+    [
+        (dict, "get"),
+        (dict, "values"),
+        (dict, "__missing__"),
+        (defaultdict, "get"),
+        (list, "__iter__"),
+    ],
+)
+def test_functions_of_a_class_that_reads_by_itself_are_refused(base: type, method: str) -> None:
+    def read(self: Any, *_: Any) -> Any:
+        return iter([negated]) if method in ("values", "__iter__") else negated
+
+    functions: Any = type("Reading", (base,), {method: read})()
+    key: Any = "halved" if issubclass(base, dict) else 0
+    if isinstance(functions, dict):
+        functions[key] = halved
+    else:
+        functions.append(halved)
+
+    def by_item(key: Any, n: int) -> Any:
+        return functions[key](n)
+
+    def by_get(key: Any, n: int) -> Any:
+        return functions.get(key, halved)(n)
+
+    with pytest.raises(ck.CompileError):
+        ck.udf(by_get if method == "get" else by_item)(ck.array([key]), ck.array([7]))

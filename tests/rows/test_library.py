@@ -25,7 +25,8 @@ TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
-COUNTS = st.dictionaries(st.sampled_from("abc"), st.integers(-2, 3)).map(Counter)
+AMOUNTS = st.integers(-2, 3) | st.sampled_from([math.nan, 0.5, -1.5])
+COUNTS = st.dictionaries(st.sampled_from("abc"), AMOUNTS).map(Counter)
 TWO_COUNTS = st.tuples(COUNTS, COUNTS)
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.__add__": TWO_COUNTS,
@@ -194,13 +195,65 @@ def counts(text: str) -> str:
     return f"{sorted((mine + others).items())} {sorted((mine | others).items())} {lacks} {shared}"
 
 
+PRICES = {"ab": 3, "cd": -1}
+
+
+def copied(text: str) -> str:
+    amounts = {letter: len(text) for letter in text}
+    mine = Counter(amounts)
+    amounts["h"], mine["x"] = -1, mine["x"] - 2
+    other, words = Counter(mine), Counter(h=len(text), e=-1)
+    other["h"] += 1
+    known = Counter(PRICES)["ab"] + Counter({"ab": len(text), "cd": 2})["ab"]
+    pairs = Counter({letter: len(text) for letter in text}.items())
+    found = [*mine.items(), *other.items(), *words.items(), *other.most_common(1)]
+    shown = "".join([f"{key}{count} " for key, count in found])
+    return f"{shown}{known} {sum(pairs.values())} {words['q']}"
+
+
+def copied_dictionaries(text: str) -> str:
+    mine = {letter * 2: letter for letter in text}
+    row = {"ab": text, "cd": "x"}
+    pairs = [*dict(mine, xy=text).items(), *OrderedDict(row).items()]
+    known = [*dict(PRICES).items(), *OrderedDict(PRICES).items()]
+    return f"{''.join([key + value for key, value in pairs])}{known}"
+
+
+def counted_in_turn(text: str) -> int:
+    parts = [[letter] for letter in text]
+    mine: Counter[str] = Counter()
+    if parts:
+        mine.update(parts.pop())
+    return mine["x"] * 10 + len(parts)
+
+
+def counted_nothing(text: str) -> str:
+    mine, empty = Counter([]), len(Counter(()))
+    mine["x"] += len(text)
+    return f"{list(mine.items())}{empty}"
+
+
 def is_shuffled(text: str) -> bool:
     mine = Counter(text)
     mine["x"] -= 1
     return mine == Counter("ab")
 
 
-@pytest.mark.parametrize("function", [counts, is_shuffled])
+def amounts(text: str) -> list[float]:
+    mine: Any = Counter()
+    others: Any = Counter()
+    mine["a"], others["a"] = float(text), 0.5
+    return [*(mine & others).values(), -1.0, *(mine | others).values()]
+
+
+def test_counts_that_are_no_numbers_are_compared_in_turn() -> None:
+    texts = ["nan", "1.5", "-2"]
+    assert ck.udf(amounts)(ck.array(texts)).to_pylist() == list(map(amounts, texts))
+
+
+@pytest.mark.parametrize(
+    "function", [counts, copied, copied_dictionaries, counted_in_turn, counted_nothing, is_shuffled]
+)
 def test_counters_are_added_and_compared(function: Callable[..., Any]) -> None:
     texts = ["hello", "", "abx", "xba", "xxab", "aab"]
     compiled = ck.udf(function)
@@ -213,6 +266,33 @@ def columns(text: str) -> str:
     return ";".join("".join(column) for column in rows)
 
 
+def keys_of_columns(text: str) -> str:
+    rows = [{letter: 1, "q": 2} for letter in text]
+    return ";".join("".join(column) for column in zip(*rows, strict=False))
+
+
+def names_of_columns(text: str) -> str:
+    if not text:
+        return ""
+    first, _ = zip(*[{"x": 5, "y": len(text)} for _ in text], strict=True)
+    rows = zip(*[{"x": 5, "y": len(text)} for _ in text], strict=True)
+    return "".join(first) + ";".join("".join(column) for column in rows)
+
+
+def letters_of_columns(text: str) -> str:
+    return ";".join("".join(column) for column in zip(*text.split(";"), strict=text < "b"))
+
+
+def rounds_before_an_error(text: str) -> int:
+    rounds = 0
+    try:
+        for _ in zip(*(part for part in text.split(";")), strict=True):
+            rounds += 1
+    except ValueError:
+        return -rounds
+    return rounds
+
+
 def shortest(text: str) -> str:
     try:
         number: Any = int(text)
@@ -223,9 +303,58 @@ def shortest(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("function", "texts"),
-    [(columns, ["1,2;3,4", "5", "a,b;c", ""]), (shortest, ["12", "1.50", "x"])],
+    [
+        (columns, ["1,2;3,4", "5", "a,b;c", ""]),
+        (keys_of_columns, ["abc", "aqb", ""]),
+        (names_of_columns, ["abc", "a", ""]),
+        (letters_of_columns, ["ab;cd", "é;ü", "", "bc;d"]),
+        (rounds_before_an_error, ["abc;de", "ab;abc", "ab;cd", ""]),
+        (shortest, ["12", "1.50", "x"]),
+    ],
 )
 def test_rows_that_are_transposed_and_numbers_of_several_types(
     function: Callable[..., Any], texts: list[str]
 ) -> None:
     assert ck.udf(function)(ck.array(texts)).to_pylist() == list(map(function, texts))
+
+
+def test_columns_of_rows_whose_sizes_differ_raise_where_python_does() -> None:
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        ck.udf(letters_of_columns)(ck.array(["ab;c"]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda text: [
+            len(column) for column in zip(*[{letter, "q"} for letter in text], strict=False)
+        ],
+        lambda text: [len(column) for column in zip(*[text], strict=False, longest=True)],  # type: ignore[call-overload]
+        lambda text: [len(pair) for pair in zip(text, text, strict=False, longest=True)],  # type: ignore[call-overload]
+    ],
+)
+def test_columns_of_sets_and_words_that_zip_lacks_are_refused(function: Any) -> None:
+    with pytest.raises(ck.CompileError):
+        ck.udf(function)(ck.array(["ab"]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda text: dict(Counter(text, a=3)),
+        lambda text: Counter({"a": len(text) / 2}).most_common(1),
+    ],
+)
+def test_counters_of_other_arguments_are_refused(function: Any) -> None:
+    with pytest.raises(ck.CompileError):
+        ck.udf(function)(ck.array(["ab"]))
+
+
+def test_counts_and_words_are_not_added_to_a_counter() -> None:
+    def added(text: str) -> int:
+        mine = Counter(text)
+        mine.update(text, a=3)
+        return mine["a"]
+
+    with pytest.raises(ck.CompileError, match=r"Counter.update\(\) has no compiled form"):
+        ck.udf(added)(ck.array(["ab"]))

@@ -109,7 +109,8 @@ def counted_positions(target: Target, words: Items, flip: int, low: int, bits: i
 
 def _chunks(count: int) -> tuple[int, int]:
     """The number of chunks and their length: one for each thread that has enough to do."""
-    chunks = max(min(num_threads(), count // GRAIN), 1)
+    # Several chunks need more passes than one.
+    chunks = max(min(num_threads(), count // (4 * GRAIN)), 1)
     return chunks, max(-(-count // chunks), 1)
 
 

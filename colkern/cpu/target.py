@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from ctypes import addressof, c_char
 from functools import reduce as fold
 from operator import add
+from time import perf_counter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,6 +82,15 @@ _FEW = 160
 _WORTH_THREADS = 2 * GRAIN
 """From so much work on, threads of the pool are woken."""
 
+_WORTH_BLOCKS = 1 << 14
+"""More words of a filter's bitmap are cut for threads, which reads them once more."""
+
+WORTH_WAKING = 75e-6
+"""The least seconds of work that a thread is worth waking for."""
+
+_paces: dict[tuple[Kernel, object], float] = {}
+"""Kernel and variant, as in `_loops` → the seconds that one thread takes for a unit of work."""
+
 _COMBINE: dict[str, Callable[[int, int], int]] = {"add": add, "min": min, "max": max}
 
 
@@ -143,6 +153,26 @@ def _run_wrapping(
     return wrapping(0, count, *args)
 
 
+def _spread(
+    key: tuple[Kernel, object],
+    loop: Loop,
+    count: int,
+    args: tuple[Argument, ...],
+    work: float,
+    balance: Items | None = None,
+) -> list[Any]:
+    """The results of a loop over the threads, of which each has enough to do to be worth waking."""
+    items = count if balance is None else max(count, int(balance[count] - balance[0]))
+    pace = _paces.get(key)
+    grain = GRAIN / work if pace is None else WORTH_WAKING / (pace * work)
+    begin = perf_counter()
+    parts = run_ranges(loop, count, _wrapped(key[0], args), max(int(grain), 1), balance)
+    # Of all threads; the mean with what was measured before, as the machine may be busy once.
+    now = (perf_counter() - begin) * len(parts) / (items * work)
+    _paces[key] = now if pace is None else (now + pace) / 2
+    return parts
+
+
 class CpuTarget:
     """Runs kernels on the CPU."""
 
@@ -151,9 +181,8 @@ class CpuTarget:
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in a block of a filter: all of them for one thread."""
         # For several threads, enough that there are few blocks to sum.
-        if words <= 64:
-            return words or 1
-        return words if num_threads() == 1 else 64
+        is_whole = words <= _WORTH_BLOCKS or num_threads() == 1
+        return max(words, 1) if is_whole else 64
 
     @cached_property
     def no_bits(self) -> NDArray[np.uint8]:
@@ -181,8 +210,7 @@ class CpuTarget:
                 except OverflowError:
                     _run_wrapping((kernel, chosen), loop, count, args)
             else:
-                grain = max(int(GRAIN / work), 1)
-                run_ranges(loop, count, _wrapped(kernel, args), grain, balance)
+                _spread((kernel, chosen), loop, count, args, work, balance)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         place = kernel.chooser
@@ -196,7 +224,7 @@ class CpuTarget:
                 return int(loop(0, count, *args))
             except OverflowError:
                 return int(_run_wrapping((kernel, chosen), loop, count, args))
-        parts = run_ranges(loop, count, _wrapped(kernel, args), max(int(GRAIN / work), 1))
+        parts = _spread((kernel, chosen), loop, count, args, work)
         return int(fold(_COMBINE[kernel.combine], parts))
 
     start = reduce

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from colkern.cpu import target as cpu_target
 from colkern.cpu import threads
 from colkern.cpu.target import CpuTarget
 from colkern.cpu.threads import GRAIN, map_items, num_threads, run_ranges, set_num_threads
@@ -23,7 +24,8 @@ from colkern.kernels.offsets import lengths_of
 
 
 @pytest.fixture(autouse=True)
-def default_threads() -> Iterator[None]:
+def default_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(cpu_target, "WORTH_WAKING", 0)
     yield
     set_num_threads(0)
 
@@ -185,9 +187,11 @@ def test_after_a_fork() -> None:
     code = """
 import os
 import numpy as np
+from colkern.cpu import target as cpu_target
 from colkern.cpu.target import CpuTarget
 from colkern.cpu.threads import GRAIN, set_num_threads
 from colkern.kernels.offsets import lengths_of
+cpu_target.WORTH_WAKING = 0
 set_num_threads(3)
 target = CpuTarget()
 offsets = target.table(range(101), np.int32)

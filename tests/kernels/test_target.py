@@ -8,6 +8,7 @@ import pytest
 from kernels.cases import variants
 from kernels.running import target_failures
 
+from colkern.cpu import target as cpu_target
 from colkern.cpu.compiler import compile_kernel, signature
 from colkern.cpu.threads import GRAIN, set_num_threads
 
@@ -24,9 +25,12 @@ def test_compiled(name: str, target: Any) -> None:
 
 
 @pytest.mark.parametrize("name", variants())
-def test_compiled_over_several_threads(name: str, target: Any) -> None:
+def test_compiled_over_several_threads(
+    name: str, target: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if target.device.kind != "cpu":
         pytest.skip("a GPU has its own threads")
+    monkeypatch.setattr(cpu_target, "WORTH_WAKING", 0)
     set_num_threads(3)
     try:
         assert list(target_failures(name, target, work=GRAIN)) == []

@@ -18,6 +18,7 @@ from operations.samples import buffer, ints, sample, samples
 import colkern.schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.builders import array, record_batch
+from colkern.cpu import target
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError
 from colkern.memory import Buffer
@@ -123,7 +124,12 @@ def test_filter_anything(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("share", [0.002, 0.03, 0.1, 0.3, 0.95])
-def test_stretches_of_any_share(share: float, threads: int) -> None:
+def test_stretches_of_any_share(
+    share: float, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As masks of more than a million slots are cut for threads.
+    monkeypatch.setattr(target, "_WORTH_BLOCKS", 64)
+    monkeypatch.setattr(target, "WORTH_WAKING", 0)
     rng = np.random.default_rng(7)
     count, begin = 30_011, 5
     numbers = rng.integers(0, 256, 2 * count, np.uint8)

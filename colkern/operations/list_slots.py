@@ -110,6 +110,14 @@ class Lists:
         """The count of the elements of the valid lists."""
         return self.count()
 
+    @property
+    def total(self) -> int:
+        """The number of the elements of the valid lists."""
+        if self.has_views or self.array.null_count:
+            return self.shown.total
+        first, last = self._span()
+        return last - first
+
     def starts(self, count: Count, dtype: DType | None = None) -> Items:
         """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
 
@@ -226,10 +234,15 @@ def lists_of(array: Array) -> Lists:
         TypeError: If the array has no lists.
         InvalidArrowError: If a list reaches outside the child.
     """
+    require_lists(array)
+    return Lists(array)
+
+
+def require_lists(array: Array) -> None:
+    """Make sure that an array has lists, and that these lie within its child; else raise."""
     if not has_lists(array):
         raise TypeError(f"array: expected lists, got {array.type}")
     require_valid(array)
-    return Lists(array)
 
 
 def most_of(dtype: DType) -> int:

@@ -11,14 +11,16 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import LISTS
 from colkern.forks import cached_property
 from colkern.kernels import Kernel, lists, offsets
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import offset_ends, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of
+
+
+_LISTS = (LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 
 
 class Lists:
@@ -170,6 +172,8 @@ class Lists:
         return self.shown.total == last - first
 
     def _span(self) -> tuple[int, int]:
+        if self.array.layout.kind is LayoutKind.LIST:
+            return offset_ends(self.array)[0]
         return self.target.ends(self.offsets)[0]
 
     def elements(self, first: int, last: int) -> Array:
@@ -224,7 +228,7 @@ class Count:
 
 def has_lists(array: Array) -> bool:
     """Whether it is a list, large list, list view, fixed-size list or map array."""
-    return isinstance(array.type.storage, LISTS)
+    return array.layout.kind in _LISTS
 
 
 def lists_of(array: Array) -> Lists:
@@ -242,7 +246,8 @@ def require_lists(array: Array) -> None:
     """Make sure that an array has lists, and that these lie within its child; else raise."""
     if not has_lists(array):
         raise TypeError(f"array: expected lists, got {array.type}")
-    require_valid(array)
+    if not array._checked:
+        require_valid(array)
 
 
 def most_of(dtype: DType) -> int:

@@ -20,6 +20,8 @@ from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity, with_nulls_of
 from colkern.targets import NOWHERE, target_of
 
+_INT32, _INT64 = s.int32(), s.int64()
+
 
 @operation(kind=Kind.SELECTION)
 def list_flatten(array: Array) -> Array:
@@ -70,7 +72,7 @@ def list_value_length(array: Array) -> Array:
         starts = array.items(Role.OFFSETS)
         lengths = target.output(count, starts.dtype)
         target.map(lists.list_sizes, count, starts, lengths)
-    type_ = s.int64() if lengths.dtype.itemsize == 8 else s.int32()
+    type_ = _INT64 if lengths.dtype.itemsize == 8 else _INT32
     return with_nulls_of(array, type_, (target.buffer(lengths),))
 
 
@@ -90,11 +92,10 @@ def list_parent_indices(array: Array) -> Array:
     slots = lists_of(array)
     starts = slots.element_starts()
     target = slots.target
-    ((first, last),) = target.ends(starts)
-    count = last - first
+    count = slots.total
     out = target.output(count, np.int64)
     target.map(lists.list_of_each, count, starts, out)
-    return Array.of_valid(s.int64(), count, (None, target.buffer(out)), 0)
+    return Array.of_valid(_INT64, count, (None, target.buffer(out)), 0)
 
 
 @operation(kind=Kind.ELEMENT_WISE)

@@ -19,7 +19,6 @@ from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of
 
-
 _LISTS = (LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 
 

@@ -45,6 +45,8 @@ class Device(NamedTuple):
 
 HOST = Device("cpu")
 
+_new = object.__new__
+
 UNKNOWN = -1
 """A count that nobody knows yet."""
 
@@ -102,7 +104,7 @@ class Buffer(PublicNames):
     @staticmethod
     def of_items(items: Items, size: int | None = None) -> Buffer:
         """The bytes of contiguous items on the host, or the first `size` of them; not copied."""
-        buffer = LateBuffer.__new__(LateBuffer)
+        buffer: LateBuffer = _new(LateBuffer)
         buffer._written = items
         buffer._size = items.nbytes if size is None else size
         buffer.device = HOST
@@ -382,7 +384,7 @@ _BYTE = np.dtype(np.uint8)
 _LINE = 64
 """Places in blocks begin at a multiple of this, and of `ALIGNMENT`."""
 
-_MOST_IN_BLOCKS = 32 * _LINE
+_MOST_IN_BLOCKS = 16 * _LINE
 """Up to so many bytes are a part of a block."""
 
 _BLOCK, _LEAST_PLACES = 4096, 8

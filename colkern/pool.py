@@ -85,11 +85,15 @@ class Pool:
                 continue  # Another thread was faster.
             if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY:
                 array, memory, start, bytes_ = block
-                if array.dtype is not dtype or array.shape != (count,):
+                is_same = array.dtype is dtype and array.shape == (count,)
+                if not is_same:
                     array = np.ndarray(count, dtype, memory, start)
                     block = array, memory, start, bytes_
                 # From here on it is in use, also for other threads: `array` refers to it.
                 blocks.append(block)  # type: ignore[union-attr]
+                if is_same:
+                    # Nobody has written behind it.
+                    return array
                 break
             blocks.appendleft(block)  # type: ignore[union-attr]
         else:

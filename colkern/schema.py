@@ -81,7 +81,11 @@ def same_type(a: DataType, b: DataType) -> bool:
     # Those names carry no meaning, and writers choose different ones (`item`, `element`, `array` …).
     if a is b:
         return True
-    return alike(a, b, by_name=False) if isinstance(a, trees.NestedType) else a == b
+    return _alike_but_for_names(a, b) if isinstance(a, trees.NestedType) else a == b
+
+
+_alike_but_for_names = functools.lru_cache(functools.partial(alike, by_name=False))
+"""Kept, as each array that another library hands over has a type of its own, made anew."""
 
 
 EXTENSION_NAME_KEY = b"ARROW:extension:name"

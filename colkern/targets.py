@@ -86,10 +86,10 @@ class Target(Protocol):
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
         """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]), whose `total` fits."""
 
-    def copy(self, items: Items, out: Items) -> None:
-        """`out[:] = items`, both unsigned words of one type."""
+    def copy(self, items: Items, out: Items, place: int = 0) -> None:
+        """`out[place : place + len(items)] = items`, both of bytes (uint8[])."""
 
-    def accumulate(self, offsets: Items) -> None:
+    def accumulate(self, lengths: Items) -> None:
         """Turn lengths, behind any item, into offsets `[0, l0, l0 + l1, …]` in place; their sum fits."""
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:

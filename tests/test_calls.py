@@ -41,7 +41,7 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (47, "fill_null", lambda: ck.fill_null(FLOATS, 0.0)),
     (15, "equal", lambda: ck.equal(INTEGERS, INTEGERS)),
     (10, "and", lambda: ck.and_(MASK, MASK)),
-    (30, "concat", lambda: ck.concat([INTEGERS, INTEGERS])),
+    (22, "concat", lambda: ck.concat([INTEGERS, INTEGERS])),
     (16, "take", lambda: ck.take(INTEGERS, POSITIONS)),
     (25, "filter", lambda: ck.filter(INTEGERS, MASK)),
     (22, "if_else", lambda: ck.if_else(MASK, INTEGERS, INTEGERS)),

@@ -57,7 +57,7 @@ def extremes(d: Data, which: tuple[str, bool]) -> tuple[Any, ...]:
 def sum_words(d: Data, width: int) -> tuple[Any, ...]:
     pieces = d.blocks(PIECE)
     out = d.out("u8", 2 * width * pieces)
-    return pieces, d.words("u8", width * d.n), width, d.none, 0, PIECE, SIGN, out
+    return pieces, d.words("u8", width * d.n), width, d.none, 0, PIECE, 1, out
 
 
 def least_word(d: Data) -> tuple[Any, ...]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from colkern import methods
     from colkern.arrays.tabular import Chosen
 
+_new = object.__new__
+
 
 class Array(Column):
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
@@ -145,7 +147,7 @@ class Array(Column):
         For types without children and dictionary; the caller has checked counts and sizes. Readers make
         arrays by the ten thousand, and each further object would cost the garbage collector its time.
         """
-        array = LateArray.__new__(LateArray)
+        array: Array = _new(LateArray)
         array.type = type
         array.layout = layout
         array.length = length
@@ -175,7 +177,7 @@ class Array(Column):
 
         For what kernels have written. Children and dictionary are valid, too.
         """
-        array = cls.__new__(cls)
+        array: Array = _new(cls)
         array.type = type
         try:
             # No call on the way of every result.
@@ -183,8 +185,8 @@ class Array(Column):
         except AttributeError:
             array.layout = layout(type)
         array.length = length
-        array.buffers = tuple(buffers)
-        array.children = tuple(children)
+        array.buffers = buffers if buffers.__class__ is tuple else tuple(buffers)
+        array.children = children if children.__class__ is tuple else tuple(children)
         array.dictionary = dictionary
         array.offset = offset
         array._null_count = null_count
@@ -372,7 +374,7 @@ class Array(Column):
         whole = count == self.length
         nulls = self._null_count if whole or self._null_count == 0 else UNKNOWN
         # What has been checked of this array holds for its parts.
-        part = Array.__new__(Array)
+        part: Array = _new(Array)
         part.type = self.type
         part.layout = self.layout
         part.length = count

@@ -206,14 +206,14 @@ class CudaTarget:
             memory.array_library().cumsum(lengths, out=offsets[1:])
         return offsets
 
-    def copy(self, items: Items, out: Items) -> None:
+    def copy(self, items: Items, out: Items, place: int = 0) -> None:
         with memory.current(self.device):
-            out[:] = items
+            out[place : place + len(items)] = items
 
-    def accumulate(self, offsets: Items) -> None:
+    def accumulate(self, lengths: Items) -> None:
         with memory.current(self.device):
-            offsets[:1] = 0
-            offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
+            lengths[:1] = 0
+            lengths[:] = memory.array_library().cumsum(lengths, dtype=lengths.dtype)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         total = self.total(lengths)

@@ -285,14 +285,15 @@ def sum_halves(
 
 @kernel()
 def sum_words(
-    start, stop, step, words: In[uint64], width, validity: Bitmap, size, sign, out: Out[uint64]
+    start, stop, step, words: In[uint64], width, validity: Bitmap, size, signed, out: Out[uint64]
 ):
     """The sums of the lower and upper halves of each word of the valid slots of a piece, side by side.
 
     Numbers have `width` words, the lowest first; pieces have `size` slots, a multiple of 64. Sums of
-    halves do not overflow. `sign` is the bit to flip in the highest word, so that it is not negative.
+    halves do not overflow. Of `signed` numbers (1), the highest bit is flipped, so that none is negative.
     """
     half, one, zero = uint64(0xFFFFFFFF), uint64(1), uint64(0)
+    sign = signed << uint64(63)
     slots = uint64(len(words)) // width
     for piece in range(start, stop, step):
         begin = uint64(piece) * size

@@ -52,8 +52,8 @@ NO_VALUE = (1 << 64) - (1 << 32) + 1
 
 LOW = uint64(0xFFFF_FFFF)
 
-SMALL_BITS = 15
-"""Tables of up to 2^15 slots are small: of 512 KiB."""
+SMALL_BITS = 14
+"""Tables of up to 2^14 slots are small: of 256 KiB."""
 
 AHEAD = 16
 """How many places further the table is asked for."""

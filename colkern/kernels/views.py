@@ -22,6 +22,9 @@ WINDOW_BITS = 30
 BLOCK = 64
 """How many values are looked at together: whether they lie one behind the other."""
 
+FAR = 40
+"""Of values that have more bytes than that in the mean, bytes are asked for ahead."""
+
 AHEAD = 64
 """How many values further bytes are asked for."""
 
@@ -229,26 +232,49 @@ def encode_views(
     while whole > start and uint64(offsets[whole - uint64(1)]) + uint64(12) > size:
         whole -= uint64(1)
     i = uint64(start)
+    first_slot = min(i, uint64(stop))
+    end = uint64(offsets[first_slot])
+    # Values that lie far apart have not been fetched with others.
+    is_far = uint64(offsets[uint64(stop)]) - end > uint64(FAR) * (uint64(stop) - first_slot)
+    while i < whole:
+        if is_far:
+            prefetch(base + uint64(offsets[min(i + uint64(AHEAD), uint64(stop))]))
+        begin = end if step == 1 else uint64(offsets[i])
+        end = uint64(offsets[i + uint64(1)])
+        length = end - begin
+        first = load_word(data, begin, uint64(0))
+        # Of a long value only its first bytes are read, which are one line of a cache most often.
+        second = load_word(data, begin + (uint64(4) & short_mask(length)), uint64(0))
+        write_view(first, second, begin, length, valid_mask(validity, i), masks, out, i)
+        i += uint64(step)
     while i < stop:
-        # Long values lie too far apart for their first bytes to be there by chance.
-        prefetch(base + uint64(offsets[min(i + uint64(AHEAD), uint64(stop))]))
         begin = uint64(offsets[i])
         length = uint64(offsets[i + uint64(1)]) - begin
-        kind, short = min(length, uint64(13)), short_mask(length)
-        if i < whole:
-            first = load_word(data, begin, uint64(0)) << uint64(32)
-            # Of a long value only its first bytes are read, which are one line of a cache most often.
-            second = load_word(data, begin + (uint64(4) & short), uint64(0))
-        else:
-            first = few_bytes(data, begin, min(kind, uint64(4))) << uint64(32)
-            second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))
-        place = begin >> uint64(WINDOW_BITS)
-        place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
-        second = second & masks[kind + uint64(16)] & short | place & ~short
-        shown = valid_mask(validity, i)
-        out[i << uint64(1)] = (length | first & masks[kind]) & shown
-        out[(i << uint64(1)) + uint64(1)] = second & shown
+        kind = min(length, uint64(13))
+        first = few_bytes(data, begin, min(kind, uint64(4)))
+        second = few_bytes(data, begin + uint64(4), max(kind, uint64(4)) - uint64(4))
+        write_view(first, second, begin, length, valid_mask(validity, i), masks, out, i)
         i += uint64(step)
+
+
+@helper
+def write_view(
+    first: uint64,
+    second: uint64,
+    begin: uint64,
+    length: uint64,
+    shown: uint64,
+    masks: In[uint64],
+    out: Out[uint64],
+    i: uint64,
+) -> None:
+    """View `i` of a value of a length from `begin` on, whose first bytes are in two words."""
+    kind, short = min(length, uint64(13)), short_mask(length)
+    place = begin >> uint64(WINDOW_BITS)
+    place |= (begin & uint64((1 << WINDOW_BITS) - 1)) << uint64(32)
+    second = second & masks[kind + uint64(16)] & short | place & ~short
+    out[i << uint64(1)] = (length | (first << uint64(32)) & masks[kind]) & shown
+    out[(i << uint64(1)) + uint64(1)] = second & shown
 
 
 @kernel(combine="add")

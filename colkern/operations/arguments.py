@@ -150,7 +150,7 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
                         args = (*args[:place], convert(args[place], name), *args[place + 1 :])
                     elif name in kwargs:
                         kwargs[name] = convert(kwargs[name], name)
-            return function(*args, **kwargs)
+            return function(*args, **kwargs) if kwargs else function(*args)
         except Exception:
             wrong = _wrong_argument(function, args, kwargs)
             if wrong is None:

@@ -131,6 +131,9 @@ def abs(array: Array) -> Array:
 
     An array of unsigned integers is returned as it is.
     """
+    known = planned(_ABSOLUTES, array, array)
+    if known is not None:
+        return _absolute_numbers(array, known)
     require_valid(array)
     type_ = value_type_of(array)
     if isinstance(type_, s.Decimal):
@@ -309,6 +312,15 @@ def _absolute(array: Array) -> Array:
     type_ = _numbers(array)
     if isinstance(type_, s.FloatingPoint) and type_.bit_width == 16:
         return cast(_absolute(cast(array, s.float32())), type_, safe=False)
+    _ABSOLUTES[array.layout, array.layout] = type_
+    return _absolute_numbers(array, type_)
+
+
+_ABSOLUTES: Plans[s.Int | s.FloatingPoint] = {}
+"""The types of numbers whose absolute values a kernel computes."""
+
+
+def _absolute_numbers(array: Array, type_: s.Int | s.FloatingPoint) -> Array:
     target = target_of(array.device)
     if isinstance(type_, s.Int):
         words, _ = own_words(array, Role.DATA)

@@ -84,7 +84,7 @@ def offsets_to_views(array: Array) -> Array:
     """
     if array.layout.kind is not LayoutKind.BINARY:
         raise TypeError(f"array: expected a variable-size binary type, got {array.type}")
-    is_text = isinstance(array.type.storage, s.Utf8 | s.LargeUtf8)
+    is_text = isinstance(array.type.storage, (s.Utf8, s.LargeUtf8))
     result = s.utf8_view() if is_text else s.binary_view()
     require_valid(array)
     target = target_of(array.device)
@@ -98,7 +98,9 @@ def offsets_to_views(array: Array) -> Array:
     base = data.address if data.size else 0
     target.map(views.encode_views, array.length, offsets, data.array, base, *validity, masks, out)
     window = 1 << views.WINDOW_BITS
-    windows = [data[start:] for start in range(0, data.size, window)]
+    windows = [data[start:] for start in range(window, data.size, window)]
+    if data.size:
+        windows.insert(0, data)
     return with_nulls_of(array, result, [target.buffer(out), *windows])
 
 

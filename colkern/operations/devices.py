@@ -44,7 +44,7 @@ def one_device(arrays: Sequence[Array], *names: str) -> Device:
     """
     for array in arrays:
         last = array.buffers[-1] if array.buffers else None
-        if last is None or last.device is not HOST:
+        if (array if last is None else last).device is not HOST:
             break
     else:
         # Most often: without a call for each.

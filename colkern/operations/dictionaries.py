@@ -369,7 +369,9 @@ def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Diction
                 f"not {first.index_type}; pass an index_type for all"
             )
     assert isinstance(first, s.Dictionary)
-    return s.dictionary(index_type or first.index_type, first.value_type, first.ordered)
+    if index_type is None or index_type == first.index_type:
+        return first
+    return s.dictionary(index_type, first.value_type, first.ordered)
 
 
 def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> Buffer:

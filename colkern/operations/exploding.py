@@ -14,7 +14,7 @@ from colkern.kernels import lists
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, has_lists, lists_of
-from colkern.operations.lists import list_flatten
+from colkern.operations.lists import shown_elements
 from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
@@ -56,12 +56,12 @@ def explode(
         raise TypeError(f"column: expected lists, {name!r} has {array.type}")
     own = lists_of(array)
     places = own.count(null=int(keep_nulls), empty=int(empty_as_null))
-    if places.total > own.shown.total:
+    if places.total > own.total:
         starts = own.starts(places)
         elements = _elements_and_nulls(own, starts)
     else:
         starts = own.element_starts()
-        elements = list_flatten(array)
+        elements = shown_elements(own)
     columns = [
         elements if i == position else _repeated(own.target, batch.column(i), starts)
         for i in range(batch.num_columns)

@@ -11,14 +11,15 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import LISTS
 from colkern.forks import cached_property
 from colkern.kernels import Kernel, lists, offsets
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import offset_ends, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of
+
+_LISTS = (LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 
 
 class Lists:
@@ -110,6 +111,14 @@ class Lists:
         """The count of the elements of the valid lists."""
         return self.count()
 
+    @property
+    def total(self) -> int:
+        """The number of the elements of the valid lists."""
+        if self.has_views or self.array.null_count:
+            return self.shown.total
+        first, last = self._span()
+        return last - first
+
     def starts(self, count: Count, dtype: DType | None = None) -> Items:
         """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
 
@@ -162,6 +171,8 @@ class Lists:
         return self.shown.total == last - first
 
     def _span(self) -> tuple[int, int]:
+        if self.array.layout.kind is LayoutKind.LIST:
+            return offset_ends(self.array)[0]
         return self.target.ends(self.offsets)[0]
 
     def elements(self, first: int, last: int) -> Array:
@@ -216,7 +227,7 @@ class Count:
 
 def has_lists(array: Array) -> bool:
     """Whether it is a list, large list, list view, fixed-size list or map array."""
-    return isinstance(array.type.storage, LISTS)
+    return array.layout.kind in _LISTS
 
 
 def lists_of(array: Array) -> Lists:
@@ -226,10 +237,16 @@ def lists_of(array: Array) -> Lists:
         TypeError: If the array has no lists.
         InvalidArrowError: If a list reaches outside the child.
     """
+    require_lists(array)
+    return Lists(array)
+
+
+def require_lists(array: Array) -> None:
+    """Make sure that an array has lists, and that these lie within its child; else raise."""
     if not has_lists(array):
         raise TypeError(f"array: expected lists, got {array.type}")
-    require_valid(array)
-    return Lists(array)
+    if not array._checked:
+        require_valid(array)
 
 
 def most_of(dtype: DType) -> int:

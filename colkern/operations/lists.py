@@ -10,14 +10,17 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import lists
+from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
-from colkern.operations.list_slots import Lists, lists_of
+from colkern.operations.list_slots import Lists, list_size, lists_of, require_lists
 from colkern.operations.nulling import null_outside
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity, with_nulls_of
-from colkern.targets import NOWHERE, Items
+from colkern.targets import NOWHERE, target_of
+
+_INT32, _INT64 = s.int32(), s.int64()
 
 
 @operation(kind=Kind.SELECTION)
@@ -33,7 +36,11 @@ def list_flatten(array: Array) -> Array:
         TypeError: If the array has no lists.
         InvalidArrowError: If a list reaches outside the child.
     """
-    slots = lists_of(array)
+    return shown_elements(lists_of(array))
+
+
+def shown_elements(slots: Lists) -> Array:
+    """As `list_flatten`, of the lists of an array."""
     row = slots.row()
     if row is not None:
         return slots.elements(*row)
@@ -54,10 +61,19 @@ def list_value_length(array: Array) -> Array:
         TypeError: If the array has no lists.
         InvalidArrowError: If a list reaches outside the child.
     """
-    slots = lists_of(array)
-    lengths = _lengths(array, slots)
-    type_ = s.int64() if lengths.dtype.itemsize == 8 else s.int32()
-    return with_nulls_of(array, type_, [slots.target.buffer(lengths)])
+    require_lists(array)
+    target, count, kind = target_of(array.device), array.length, array.layout.kind
+    if kind is LayoutKind.LIST_VIEW:
+        lengths = array.items(Role.SIZES)
+    elif kind is LayoutKind.FIXED_SIZE_LIST:
+        lengths = target.output(count, np.int32)
+        lengths[:] = list_size(array)
+    else:
+        starts = array.items(Role.OFFSETS)
+        lengths = target.output(count, starts.dtype)
+        target.map(lists.list_sizes, count, starts, lengths)
+    type_ = _INT64 if lengths.dtype.itemsize == 8 else _INT32
+    return with_nulls_of(array, type_, (target.buffer(lengths),))
 
 
 @operation
@@ -76,11 +92,10 @@ def list_parent_indices(array: Array) -> Array:
     slots = lists_of(array)
     starts = slots.element_starts()
     target = slots.target
-    ((first, last),) = target.ends(starts)
-    count = last - first
+    count = slots.total
     out = target.output(count, np.int64)
     target.map(lists.list_of_each, count, starts, out)
-    return Array.of_valid(s.int64(), count, (None, target.buffer(out)), 0)
+    return Array.of_valid(_INT64, count, (None, target.buffer(out)), 0)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -112,16 +127,3 @@ def list_element(array: Array, index: int) -> Array:
     taken = take_positions(slots.child, positions)
     visible = compact_validity(array)
     return taken if visible is None else null_outside(taken, visible)
-
-
-def _lengths(array: Array, slots: Lists) -> Items:
-    if slots.has_views:
-        return slots.sizes
-    storage = array.type.storage
-    if isinstance(storage, s.FixedSizeList):
-        out = slots.target.output(array.length, np.int32)
-        out[:] = storage.list_size
-    else:
-        out = slots.target.output(array.length, slots.offsets.dtype)
-        slots.target.map(lists.list_sizes, array.length, slots.offsets, out)
-    return out

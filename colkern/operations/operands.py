@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -64,7 +65,7 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
     plan = plans.get((left.layout, right.layout))
     if plan is not None:
         data, other = left.buffers[1], right.buffers[1]
-        if data is not None and other is not None and data.device == other.device:
+        if data is not None and other is not None and data.device is other.device:
             return plan
     return None
 
@@ -79,14 +80,17 @@ _NUMBER_ITEMS: dict[object, Items] = {}
 def items_of_value(array: Array, value: object, make: Callable[[Array, object], Items]) -> Items:
     """What `make` gives on the host for an array and a value, where the bytes of the array are.
 
-    Those of numbers of Python's are kept on the host: making them takes longer than a kernel of few values.
+    Those of Python's numbers and decimals are kept on the host: making them takes longer than a kernel of
+    few values.
     """
     target = target_of(array.device)
-    # Zeros are equal whatever their sign.
-    if target.device is not HOST or value.__class__ not in _PYTHON_NUMBERS or not value:
+    # Zeros are equal whatever their sign, and not every NaN has a hash.
+    kind = value.__class__
+    is_kept = kind in _PYTHON_NUMBERS or (isinstance(value, Decimal) and value.is_finite())
+    if target.device is not HOST or not is_kept or not value:
         items = make(array, value)
         return target.table(items, items.dtype)
-    key = make, value.__class__, value, array.layout
+    key = make, kind, value, array.layout
     kept = _NUMBER_ITEMS.get(key)
     if kept is None:
         if len(_NUMBER_ITEMS) >= _MOST_KEPT:

@@ -38,7 +38,7 @@ def text_of(array: Array, target: Target) -> Text:
         return Text(offsets, buffer.array, buffer.address)
     data = target.allocate(_WORD, np.uint8)
     if buffer is not None:
-        target.copy(buffer.array, data[: buffer.size])
+        target.copy(buffer.array, data)
     return Text(offsets, data, target.address(data))
 
 

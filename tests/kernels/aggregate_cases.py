@@ -147,7 +147,7 @@ def sum_words(types: dict[str, str]) -> Iterator[Case]:
                             place = i // 64 * 2 * width + 2 * k
                             sums[place] += word & 0xFFFFFFFF
                             sums[place + 1] += word >> 32
-                    args = (words, width, bytes_, offset, 64, np.uint64(sign))
+                    args = (words, width, bytes_, offset, 64, sign >> 63)
                     label = f"{count} of {width}, sign {sign}, {label}"
                     yield Case(label, -(-count // 64), args, sums)
 

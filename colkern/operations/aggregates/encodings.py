@@ -106,14 +106,15 @@ def _count_own(array: Array) -> int:
 
 @COUNT_VALID.of(LayoutKind.RUN_END_ENCODED)
 def _count_of_runs(array: Array) -> int:
-    if isinstance(array.children[1].type.storage, s.Dictionary | s.RunEndEncoded | s.Union):
+    values = array.children[1]
+    if isinstance(values.type.storage, (s.Dictionary, s.RunEndEncoded, s.Union)):
         values = decoded(array)
         return COUNT_VALID[values.layout.kind](values)
-    values, lengths = run_values(array)
     if values.layout.kind is LayoutKind.NULL:
         return 0
     if values.null_count == 0:
         return array.length
+    values, lengths = run_values(array)
     target = target_of(array.device)
     validity = validity_of(values, target)
     return target.reduce(kernels.sum_integers, values.length, lengths, *validity)

@@ -23,7 +23,6 @@ from colkern.operations.aggregates.encodings import (
     is_enough,
     run_values,
     used_values,
-    value_type,
 )
 from colkern.operations.aggregates.sums import PIECE, sum_bools
 from colkern.operations.operands import Operand, validity_of
@@ -41,18 +40,22 @@ Scalar: TypeAlias = object
 """A value as `Array.to_pylist` gives it, or None."""
 
 
-def extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Scalar:
-    """The least or the greatest value as a Python object; None if there is none."""
-    values = _ordered(array, skip_nulls, min_count)
+def extreme(
+    array: Array, type_: s.DataType, greatest: bool, skip_nulls: bool, min_count: int
+) -> Scalar:
+    """The least or the greatest value as a Python object; None if there is none. It has that type."""
+    values = _ordered(array, type_, skip_nulls, min_count)
     if values is None:
         return None
     type_ = values.type.storage
     return _scalar(_EXTREMES[type(type_)](values, greatest), type_)
 
 
-def both_extremes(array: Array, skip_nulls: bool, min_count: int) -> tuple[Scalar, Scalar]:
+def both_extremes(
+    array: Array, type_: s.DataType, skip_nulls: bool, min_count: int
+) -> tuple[Scalar, Scalar]:
     """As `extreme`, of both; in one pass over numbers."""
-    values = _ordered(array, skip_nulls, min_count)
+    values = _ordered(array, type_, skip_nulls, min_count)
     if values is None:
         return None, None
     type_ = values.type.storage
@@ -67,9 +70,8 @@ def both_extremes(array: Array, skip_nulls: bool, min_count: int) -> tuple[Scala
     return _scalar(both[0], type_), _scalar(both[1], type_)
 
 
-def _ordered(array: Array, skip_nulls: bool, min_count: int) -> Array | None:
+def _ordered(array: Array, type_: s.DataType, skip_nulls: bool, min_count: int) -> Array | None:
     """The values that an extreme is among, some of them valid; None if there is no extreme."""
-    type_ = value_type(array)
     if type(type_) not in _EXTREMES:
         raise UnsupportedError(f"no order of the values of {array.type}; {instead_of_order(type_)}")
     require_valid(array)

@@ -155,10 +155,11 @@ def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 @operation(kind=Kind.AGGREGATE)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
-    if isinstance(value_type(array), _ORDERED_BY_BYTES):
+    type_ = value_type(array)
+    if isinstance(type_, _ORDERED_BY_BYTES):
         least, greatest = (_extreme(array, top, skip_nulls, min_count) for top in (False, True))
     else:
-        least, greatest = both_extremes(array, skip_nulls, min_count)
+        least, greatest = both_extremes(array, type_, skip_nulls, min_count)
     return {"min": least, "max": greatest}
 
 
@@ -166,8 +167,9 @@ _ORDERED_BY_BYTES = (*TEXT, *BINARY, s.FixedSizeBinary)
 
 
 def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
-    if not isinstance(value_type(array), _ORDERED_BY_BYTES):
-        return extreme(array, greatest, skip_nulls, min_count)
+    type_ = value_type(array)
+    if not isinstance(type_, _ORDERED_BY_BYTES):
+        return extreme(array, type_, greatest, skip_nulls, min_count)
     # Imported late: groups have aggregates of their own, which need these.
     from colkern.operations.group_aggregates import one_group
     from colkern.operations.moving import to_host

@@ -159,7 +159,7 @@ def whole_sum(array: Array) -> int:
     size = PIECE[target.device.kind]
     out = target.output(-(-array.length // size) * 2 * width, np.uint64)
     # Kernels add words without a sign: flipping the sign bit of each value adds 2**(64 * width - 1).
-    args = (words, width, *validity_of(array, target), size, np.uint64(1 << 63 if signed else 0))
+    args = (words, width, *validity_of(array, target), size, int(signed))
     target.map(kernels.sum_words, len(out) // (2 * width), *args, out, work=size)
     sums = out if len(out) == 2 * width else out.reshape(-1, 2 * width).sum(axis=0)
     total = 0

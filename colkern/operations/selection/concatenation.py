@@ -6,9 +6,7 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import accumulate
-from operator import or_
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -49,6 +47,8 @@ Sizes: TypeAlias = NDArray[np.int64]
 
 _ARRAYS = frozenset({Array, LateArray})
 
+_BYTE = np.dtype(np.uint8)
+
 
 @overload
 def concat(arrays: Sequence[Array]) -> Array: ...
@@ -84,8 +84,7 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
     if kinds <= _ARRAYS:
         columns: Any = arrays
         require_one_type(columns)
-        one_device(columns)
-        return _joined(columns)
+        return _joined(columns, one_device(columns))
     parts: list[Any] = []
     for value in arrays:
         if isinstance(value, ChunkedArray):
@@ -137,22 +136,24 @@ def require_one_type(arrays: Sequence[Array]) -> None:
 def join_plan(arrays: Sequence[Array]) -> Joined:
     """How arrays are joined, as `concat` joins them; to be kept, as it takes a look at each of them."""
     require_one_type(arrays)
-    one_device(arrays)
-    return Joined(_filled(arrays))
+    return Joined(_filled(arrays), one_device(arrays))
 
 
 def _filled(arrays: Sequence[Array]) -> Sequence[Array]:
-    return [array for array in arrays if array.length] or arrays[:1]
+    for array in arrays:
+        if not array.length:
+            return [array for array in arrays if array.length] or arrays[:1]
+    return arrays
 
 
-def _joined(arrays: Sequence[Array]) -> Array:
+def _joined(arrays: Sequence[Array], device: Device) -> Array:
     filled = _filled(arrays)
-    return filled[0] if len(filled) == 1 else join_arrays(filled)
+    return filled[0] if len(filled) == 1 else assemble(Joined(filled, device), filled[0])
 
 
 def join_arrays(arrays: Sequence[Array]) -> Array:
     """Checked arrays of one type, copied one after the other."""
-    return Joined(arrays).joined()
+    return Joined(arrays, device_of(arrays)).joined()
 
 
 class Joined(Copier):
@@ -160,11 +161,14 @@ class Joined(Copier):
 
     Args:
         arrays: Checked arrays of one type.
+        device: That of their bytes.
     """
 
     count = 0
+    # Once they are counted.
+    _nulls: int | None = None
 
-    def __init__(self, arrays: Sequence[Array]) -> None:
+    def __init__(self, arrays: Sequence[Array], device: Device) -> None:
         self.arrays = arrays
         # One walk over the arrays, which may be many: each is somewhere else in memory. A tuple for
         # each would take ten times as long, as Python then looks for garbage.
@@ -176,16 +180,14 @@ class Joined(Copier):
             self._begins.append(array.offset)
             self._buffers.append(array.buffers)
         self.count = sum(self._lengths)
-        # Others may have a bitmap where the first has no bytes.
-        self.device: Device = device_of(arrays)
-        self.target = target_of(self.device)
+        self.device = device
+        self.target = target_of(device)
         if self.count >> 63:
             raise LimitExceededError(
                 f"{self.count} slots: the length of an array has at most 63 bits"
             )
         # Where the buffers at a position are; 0 for those that are not there.
         self._places: dict[int, NDArray[np.uint64]] = {}
-        self._nulls: int | None = None
 
     @cached_property
     def _ends(self) -> Items:
@@ -208,9 +210,7 @@ class Joined(Copier):
         nulls = self._nulls
         if nulls == 0:
             return None, 0
-        pairs = zip(self.arrays, self._buffers, strict=True)
-        bitmaps = [own[0] if array._null_count else None for array, own in pairs]
-        return self._bits(0, bitmaps), nulls
+        return self._bits(0, [a.buffers[0] if a._null_count else None for a in self.arrays]), nulls
 
     def bits(self, array: Array) -> Buffer:
         return self._bits(1, [own[1] for own in self._buffers])
@@ -219,9 +219,13 @@ class Joined(Copier):
         """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
         target = self.target
         is_plain = len(buffers) <= _FEW and None not in buffers
-        if is_plain and reduce(or_, (*self._begins, *self._lengths[:-1])) & 7 == 0:
+        place = 0
+        for k, begin in enumerate(self._begins) if is_plain else ():
             # Each begins with a byte, there and here.
-            data = target.output(self.count + 7 >> 3, np.uint8)
+            is_plain &= (begin | place) & 7 == 0
+            place += self._lengths[k]
+        if is_plain:
+            data = target.output(self.count + 7 >> 3, _BYTE)
             begins, sizes = [k >> 3 for k in self._begins], [k + 7 >> 3 for k in self._lengths]
             self._copy_bytes(position, begins, sizes, data)
             return target.buffer(data)
@@ -241,28 +245,30 @@ class Joined(Copier):
         return self.target.buffer(self._items(role))
 
     def _items(self, role: Role) -> Items:
-        """The items of a one-item-a-slot buffer of all the arrays; they may be written."""
-        target = self.target
-        position = self.arrays[0].layout.position(role)
-        dtype = self.arrays[0].layout.buffers[position].dtype
-        size = dtype.itemsize
-        if size == 0:
-            return target.allocate(0, np.uint8)
+        """The items of a one-item-a-slot buffer of all the arrays, as bytes that may be written."""
         # As bytes: an array of another type for each part takes longer than to copy many a part.
-        out = target.output(self.count * size, np.uint8)
-        begins: Sequence[int] | Sizes
-        sizes: Sequence[int] | Sizes
-        if len(self.arrays) <= _FEW:
-            begins, sizes = [size * k for k in self._begins], [size * k for k in self._lengths]
-        else:
-            begins, sizes = [size * each for each in self._slots]
-        self._copy_bytes(position, begins, sizes, out)
-        return out.view(dtype)
+        layout = self.arrays[0].layout
+        position = layout.position(role)
+        size = layout.buffers[position].dtype.itemsize
+        out = self.target.output(self.count * size, _BYTE)
+        if size:
+            few = len(self.arrays) <= _FEW
+            begins, lengths = (self._begins, self._lengths) if few else self._slots
+            self._copy_bytes(position, begins, lengths, out, size)
+        return out
 
     def _copy_bytes(
-        self, position: int, begins: Sequence[int] | Sizes, sizes: Sequence[int] | Sizes, out: Items
+        self,
+        position: int,
+        begins: Sequence[int] | Sizes,
+        sizes: Sequence[int] | Sizes,
+        out: Items,
+        unit: int = 1,
     ) -> None:
-        """Bytes of the arrays' buffers at a position, one after the other; of none where there are none."""
+        """Parts of the arrays' buffers at a position, one after the other; of none where there are none.
+
+        Parts begin, and are as long, as two tables say in units of some bytes.
+        """
         target = self.target
         count = len(self.arrays)
         if count > _FEW and len(out) < _SHORT[self.device.kind] * count:
@@ -271,15 +277,18 @@ class Joined(Copier):
                 buffers = [own[position] for own in self._buffers]
                 known = [0 if buffer is None else buffer.address for buffer in buffers]
                 places = self._places[position] = np.array(known, np.uint64)
-            addresses = target.table(places + np.asarray(begins, np.uint64), np.uint64)
-            starts = target.table(np.append(0, np.cumsum(sizes)), np.int64)
+            addresses = target.table(places + unit * np.asarray(begins, np.uint64), np.uint64)
+            starts = target.table(np.append(0, unit * np.cumsum(sizes)), np.int64)
             target.map(selection.gather_bytes, count, addresses, starts, out, balance=starts)
             return
-        buffers = [own[position] for own in self._buffers]
         place = 0
-        for buffer, begin, size in zip(buffers, begins, sizes, strict=True):
+        copy = target.copy
+        # Not by `zip`, whose check of lengths takes as long as a copy of few bytes.
+        for k, own in enumerate(self._buffers):
+            buffer = own[position]
             if buffer is not None:
-                target.copy(buffer.array[begin : begin + size], out[place : place + size])
+                begin, size = unit * begins[k], unit * sizes[k]
+                copy(buffer.array[begin : begin + size], out, place)
                 place += size
 
     def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
@@ -291,7 +300,8 @@ class Joined(Copier):
     def child_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Array]:
         joined, begins, sizes = self._offsets()
         parts = zip(self.arrays, begins, sizes, strict=True)
-        return joined, _joined([a.children[0].slice(begin, size) for a, begin, size in parts])
+        children = [a.children[0].slice(begin, size) for a, begin, size in parts]
+        return joined, _joined(children, self.device)
 
     def _offsets(self) -> tuple[Buffer, list[int], list[int]]:
         """One run of offsets from 0 on, and where the elements of each array begin, and how many it has."""
@@ -336,11 +346,11 @@ class Joined(Copier):
         return target.buffer(joined), begins.tolist(), of_each
 
     def fixed_ranges(self, array: Array, size: int) -> Array:
-        return _joined([own_children(part, size)[0] for part in self.arrays])
+        return _joined([own_children(part, size)[0] for part in self.arrays], self.device)
 
     def children(self, array: Array) -> Sequence[Array]:
         parts = [own_children(part) for part in self.arrays]
-        return [_joined(children) for children in zip(*parts, strict=True)]
+        return [_joined(children, self.device) for children in zip(*parts, strict=True)]
 
     def views(self, array: Array) -> Sequence[Buffer | None]:
         joined = self._items(Role.VIEWS).view(np.int32)
@@ -359,7 +369,7 @@ class Joined(Copier):
         return [self.target.buffer(joined), *data]
 
     def indices(self, array: Array) -> tuple[Buffer, Array | None]:
-        indices = self._items(Role.DATA)
+        indices = self._items(Role.DATA).view(array.layout.spec(Role.DATA).dtype)
         dictionaries = [array.dictionary for array in self.arrays if array.dictionary is not None]
         # Those without values have only nulls for indices, and nowhere to begin.
         places = [_memory(values) for values in dictionaries]
@@ -376,13 +386,14 @@ class Joined(Copier):
         return self.target.buffer(indices), concat(distinct)
 
     def list_views(self, array: Array) -> tuple[Buffer, Buffer, Array]:
-        begins = self._items(Role.OFFSETS)
+        begins = self._items(Role.OFFSETS).view(array.layout.spec(Role.OFFSETS).dtype)
         children = [array.children[0] for array in self.arrays]
         starts = list(accumulate([child.length for child in children], initial=0))
         if starts[-1] > np.iinfo(begins.dtype).max:
             raise LimitExceededError(f"{starts[-1]} elements do not fit offsets of {begins.dtype}")
         self._rebase(begins, starts[:-1])
-        return self.target.buffer(begins), self.items(array, Role.SIZES), _joined(children)
+        sizes = self.items(array, Role.SIZES)
+        return self.target.buffer(begins), sizes, _joined(children, self.device)
 
     def _rebase(self, items: Items, bases: Sequence[int]) -> None:
         """Add to the items of each array's slots, in place, where its values begin."""
@@ -430,7 +441,7 @@ def _join_dense_unions(how: Joined, array: Array) -> Array:
         target.map(unions.rebase_slots, part.length, *own, target.table(bases, np.int64), out)
         bases = [base + child.length for base, child in zip(bases, part.children, strict=True)]
         place += part.length
-    children = [_joined(children) for children in parts]
+    children = [_joined(children, how.device) for children in parts]
     buffers = (how.items(array, Role.TYPE_IDS), target.buffer(joined))
     return Array.of_valid(array.type, how.count, buffers, 0, children)
 
@@ -454,7 +465,8 @@ def _join_runs(how: Joined, array: Array) -> Array:
         place += count
         base += part.length
     run_ends = Array.of_valid(run_ends_type, len(joined), (None, target.buffer(joined)), 0)
-    return Array.of_valid(array.type, how.count, (), 0, (run_ends, _joined(values)))
+    children = run_ends, _joined(values, how.device)
+    return Array.of_valid(array.type, how.count, (), 0, children)
 
 
 _Places: TypeAlias = tuple[tuple[int, int] | None, ...]

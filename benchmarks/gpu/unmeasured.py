@@ -13,8 +13,6 @@ UNMEASURED = {
     "first_words": IN_ORDER,
     "grow_keys": IN_ORDER,
     "number_words": IN_ORDER,
-    "number_strings": IN_ORDER,
-    "number_views": IN_ORDER,
     "grow_table": IN_ORDER,
     "copy_lines": "copies past the caches of a CPU; a device has `copy_items`",
     "pack_keys": RADIX,

@@ -14,6 +14,7 @@ UNMEASURED = {
     "grow_keys": IN_ORDER,
     "number_words": IN_ORDER,
     "grow_table": IN_ORDER,
+    "match_last_of_group": IN_ORDER,
     "copy_lines": "copies past the caches of a CPU; a device has `copy_items`",
     "pack_keys": RADIX,
     "count_digits": RADIX,

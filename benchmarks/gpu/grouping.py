@@ -75,3 +75,4 @@ other(
     joining.right_of_matches,
     lambda d: (*matches(d), d.range("u8"), d.n // ROWS, matches(d)[-1], d.out("u8")),
 )
+other(joining.match_last, lambda d: (d.n, d.range("u8"), d.range("u8", 3), d.out("u8")))

@@ -9,7 +9,7 @@ range one by one, with all that they know in their output:
     out[0]                  how many distinct values there are by now
     out[1]                  the place in `out` for the first slot of the next one
     out[2], out[3]          a pair for nulls, of key 0: with an entry of number 1 if they are no value
-    out[4 : 4 + codes]      the number of each slot's value
+    out[4 : 4 + codes]      each slot's entry less 1: the number of its value in the lower 32 bits
     out[4 + codes :]        room for as many first slots of values, in the order of these
     out[4 + 2 * codes :]    the table
 
@@ -29,7 +29,8 @@ from numpy import int64, uint8, uint32, uint64
 
 from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
-from colkern.kernels.hashing import MASKS, P1, word_of_few
+from colkern.kernels.hashing import BLOCK as RUN_BLOCK
+from colkern.kernels.hashing import MASKS, P1, longest_of_block, word_of_few
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, copy_bytes_loosely, multiply, prefetch, word_at
 from colkern.kernels.selection import follow
@@ -283,7 +284,7 @@ def number_small_values(
         if entry == 0:
             entry = number_anew(out, first + uint64(i))
             out[place] = entry
-        out[uint64(HEAD) + uint64(i)] = (entry & LOW) - uint64(1)
+        out[uint64(HEAD) + uint64(i)] = entry - uint64(1)
 
 
 @kernel(sequential=True)
@@ -307,7 +308,7 @@ def number_words(
             entry = number_anew(out, row)
             out[place] = key
             out[place + uint64(1)] = entry
-        out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
+        out[uint64(HEAD) + uint64(i)] = add(entry, ~uint64(0))
     return uint64(stop)
 
 
@@ -325,6 +326,19 @@ def are_same_bytes(left: uint64, right: uint64, length: uint64) -> Truth:
     if k < length:
         different |= word_at(left + k - uint64(8)) ^ word_at(right + k - uint64(8))
     return different == 0
+
+
+@helper
+def unlike_words(
+    left: uint64, right: uint64, length: uint64, masks: In[uint64], words: uint64
+) -> uint64:
+    """0 if `length` bytes at two addresses are the same; from either one `words` may be read."""
+    different = uint64(0)
+    for k in range(uint64(0), words):
+        ahead = uint64(k) << uint64(3)
+        word = word_at(left + ahead) ^ word_at(right + ahead)
+        different |= word & masks[length + uint64(k) * uint64(MASKS)]
+    return different
 
 
 @helper
@@ -346,11 +360,7 @@ def are_same_runs(
         left += uint64(32)
         right += uint64(32)
         rest -= uint64(32)
-    different |= (word_at(left) ^ word_at(right)) & masks[rest]
-    for k in range(uint64(1), uint64(4)):
-        word = word_at(left + (uint64(k) << uint64(3))) ^ word_at(right + (uint64(k) << uint64(3)))
-        different |= word & masks[rest + uint64(k) * uint64(MASKS)]
-    return different == 0
+    return different | unlike_words(left, right, rest, masks, uint64(4)) == 0
 
 
 class ByteRuns(NamedTuple, Generic[O]):
@@ -407,81 +417,73 @@ def are_same_views(runs: ViewRuns, i: uint64, j: uint64) -> Truth:
     )
 
 
-@kernel(sequential=True)
-def number_strings(
-    start,
-    stop,
-    step,
-    hashes: In[uint64],
-    runs: ByteRuns[O],
-    validity: Bitmap,
-    numbering: Numbering,
-    out: Out[uint64],
-) -> uint64:
-    """Number the distinct runs of bytes, found by their hashes; returns as `number_words`."""
-    table = uint64(HEAD) + (numbering.codes << uint64(1))
-    mask = ~uint64(0) >> numbering.shift
-    for i in range(start, stop, step):
-        expect(hashes, i, stop, step, numbering)
-        row = numbering.first + uint64(i)
-        shown = valid_mask(validity, i)
-        key = hashes[i] & shown
-        place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
-        place = seek(out, table, place, mask, key)
-        entry = out[place + uint64(1)]
-        # What a null is compared with is itself.
-        while entry != 0 and not are_same_strings(
-            validity.bits,
-            runs,
-            row,
-            (entry >> uint64(32)) & shown | row & ~shown,
-        ):
-            place = seek(out, table, next_place(table, place, mask), mask, key)
-            entry = out[place + uint64(1)]
-        if entry == 0 and row < numbering.closed:
-            if out[0] > room(mask):
-                return uint64(i)
-            entry = number_anew(out, row)
-            out[place] = key
-            out[place + uint64(1)] = entry
-        out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
-    return uint64(stop)
+@helper
+def unlike_runs(runs: ByteRuns[O], i: uint64, j: uint64, words: uint64) -> uint64:
+    """1 if slots i and j have other bytes, else 0; both have up to 8 `words`, which may be read."""
+    left, right = uint64(runs.offsets[i]), uint64(runs.offsets[j])
+    length = uint64(runs.offsets[i + uint64(1)]) - left
+    different = length ^ (uint64(runs.offsets[j + uint64(1)]) - right)
+    different |= unlike_words(runs.base + left, runs.base + right, length, runs.masks, words)
+    return uint64(different != 0)
 
 
-@kernel(sequential=True)
-def number_views(
-    start,
-    stop,
-    step,
-    hashes: In[uint64],
-    runs: ViewRuns,
-    validity: Bitmap,
-    numbering: Numbering,
-    out: Out[uint64],
+@helper
+def first_like(numbered: In[uint64], i: Index, validity: Bitmap, own: uint64) -> uint64:
+    """The first slot that has the number of slot i; `own`, the slot itself, if that is null or has none."""
+    entry = numbered[i]
+    shown = valid_mask(validity, i) if entry != ~uint64(0) else uint64(0)
+    return (entry >> uint64(32)) & shown | own & ~shown
+
+
+@kernel(combine="add")
+def count_unlike_strings(
+    start, stop, step, numbered: In[uint64], runs: ByteRuns[O], validity: Bitmap, first
 ) -> uint64:
-    """Number the distinct views, found by the hashes of their bytes; returns as `number_words`."""
-    table = uint64(HEAD) + (numbering.codes << uint64(1))
-    mask = ~uint64(0) >> numbering.shift
+    """How many slots have other bytes than the first slot of their number, which is above it in 64 bits.
+
+    The range begins with slot `first` of the whole array.
+    """
+    total = uint64(0)
+    i = uint64(start)
+    while i < stop:
+        own = first + i
+        longest = uint64(64)
+        # As in `hash_strings`; the bytes of first slots come before.
+        block = step == 1 and i + uint64(RUN_BLOCK) <= stop and len(runs.offsets) != 0
+        if block and uint64(runs.offsets[own + uint64(RUN_BLOCK)]) + uint64(32) <= runs.size:
+            longest = longest_of_block(runs.offsets, own)
+        last = i + uint64(RUN_BLOCK) if block else i + uint64(1)
+        if longest <= 16:
+            for k in range(i, last):
+                own = first + uint64(k)
+                other = first_like(numbered, k, validity, own)
+                total += unlike_runs(runs, own, other, uint64(2))
+        elif longest <= 32:
+            for k in range(i, last):
+                own = first + uint64(k)
+                other = first_like(numbered, k, validity, own)
+                total += unlike_runs(runs, own, other, uint64(4))
+        else:
+            for k in range(i, last):
+                own = first + uint64(k)
+                other = first_like(numbered, k, validity, own)
+                total += uint64(not are_same_strings(validity.bits, runs, own, other))
+        i = last if block else i + uint64(step)
+    return total
+
+
+@kernel(combine="add")
+def count_unlike_views(
+    start, stop, step, numbered: In[uint64], runs: ViewRuns, validity: Bitmap, first
+) -> uint64:
+    """As `count_unlike_strings`."""
+    total = uint64(0)
     for i in range(start, stop, step):
-        expect(hashes, i, stop, step, numbering)
-        row = numbering.first + uint64(i)
-        shown = valid_mask(validity, i)
-        key = hashes[i] & shown
-        place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
-        place = seek(out, table, place, mask, key)
-        entry = out[place + uint64(1)]
+        own = first + uint64(i)
+        other = first_like(numbered, i, validity, own)
         # A null's view may point anywhere.
-        while entry != 0 and not (shown == 0 or are_same_views(runs, row, entry >> uint64(32))):
-            place = seek(out, table, next_place(table, place, mask), mask, key)
-            entry = out[place + uint64(1)]
-        if entry == 0 and row < numbering.closed:
-            if out[0] > room(mask):
-                return uint64(i)
-            entry = number_anew(out, row)
-            out[place] = key
-            out[place + uint64(1)] = entry
-        out[uint64(HEAD) + uint64(i)] = add(entry & LOW, ~uint64(0))
-    return uint64(stop)
+        total += uint64(own != other and not are_same_views(runs, own, other))
+    return total
 
 
 @kernel(sequential=True)
@@ -581,10 +583,11 @@ def group_firsts(start, stop, step, positions: In[uint64], groups: In[int64], ou
 
 
 @kernel()
-def rank(start, stop, step, order: In[uint64], out: Out[uint64]):
-    """out[order[i]] = i; `order` has the numbers below n."""
+def rank(start, stop, step, order: In[uint64], firsts: In[uint64], out: Out[uint64]):
+    """out[order[i]] = i, and firsts[order[i]] in the upper 32 bits; `order` has the numbers below n."""
     for i in range(start, stop, step):
-        out[order[i]] = i
+        group = order[i]
+        out[group] = (firsts[group] << uint64(32)) | uint64(i)
 
 
 @kernel()
@@ -594,31 +597,3 @@ def number_groups(
     """out[positions[i]] = the rank of its group; `groups` is as in `group_firsts`."""
     for i in range(start, stop, step):
         out[positions[i]] = ranks[uint64(groups[i + uint64(1)]) - uint64(1)]
-
-
-@kernel(combine="add")
-def count_unlike_strings(
-    start, stop, step, positions: In[uint64], groups: In[int64], runs: ByteRuns[O], like: In[uint8]
-) -> uint64:
-    """How many slots have other bytes than the one before them in their group; range over n - 1."""
-    total = uint64(0)
-    for i in range(start, stop, step):
-        following = uint64(i) + uint64(1)
-        if groups[following + uint64(1)] == groups[following]:
-            here, there = positions[i], positions[following]
-            total += uint64(not are_same_strings(like, runs, here, there))
-    return total
-
-
-@kernel(combine="add")
-def count_unlike_views(
-    start, stop, step, positions: In[uint64], groups: In[int64], runs: ViewRuns
-) -> uint64:
-    """How many slots have other bytes than the one before them in their group; range over n - 1."""
-    total = uint64(0)
-    for i in range(start, stop, step):
-        following = uint64(i) + uint64(1)
-        if groups[following + uint64(1)] == groups[following]:
-            here, there = positions[i], positions[following]
-            total += uint64(not are_same_views(runs, here, there))
-    return total

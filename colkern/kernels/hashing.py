@@ -283,19 +283,19 @@ def hash_strings(
             longest = longest_of_block(offsets, i)
         last = i + uint64(BLOCK) if block else i + uint64(1)
         # What stands under a null is hashed too: it is in bounds, and a branch costs more.
-        if longest < 8:
+        if longest <= 8:
             begin = uint64(offsets[i])
             for k in range(i, last):
                 end = uint64(offsets[uint64(k) + uint64(1)])
                 low = word_at(base + begin) & masks[end - begin]
                 out[k] = finish_run(fold_pair(state, low, uint64(0)), end - begin)
                 begin = end
-        elif longest < 16:
+        elif longest <= 16:
             for k in range(i, last):
                 begin = uint64(offsets[uint64(k)])
                 length = uint64(offsets[uint64(k) + uint64(1)]) - begin
                 out[k] = hash_short_run(base + begin, length, masks, state, length)
-        elif longest < 32:
+        elif longest <= 32:
             for k in range(i, last):
                 begin = uint64(offsets[uint64(k)])
                 length = uint64(offsets[uint64(k) + uint64(1)]) - begin

@@ -11,6 +11,8 @@ from numpy import int64, uint32, uint64
 from colkern.kernels.arguments import Bitmap, In, Out
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.kernel import kernel
+from colkern.kernels.primitives import add
+from colkern.kernels.runs import find_run
 
 NO_MATCH = (1 << 64) - 1
 """The row that stands for none."""
@@ -70,3 +72,52 @@ def right_of_matches(
         for k in range(begin, uint64(starts[uint64(i) + uint64(1)])):
             here = uint64(k) - begin
             out[k] = order[first + here] if here < matches else uint64(NO_MATCH)
+
+
+@kernel()
+def match_last(start, stop, step, left: In[uint64], right: In[uint64], out: Out[uint64]):
+    """out[i] = the last right row whose word is not greater, `NO_MATCH` for none; both are in order."""
+    if step != 1:
+        for k in range(start, stop, step):
+            out[k] = add(find_run(right, left[k]), ~uint64(0))
+    elif start < stop:
+        i = uint64(start)
+        j = find_run(right, left[i])
+        # No branch: which side is next is guessed wrong every other time.
+        while i < stop and j < uint64(len(right)):
+            is_left = right[j] > left[i]
+            out[i] = add(j, ~uint64(0))
+            i += uint64(is_left)
+            j += uint64(not is_left)
+        for k in range(i, stop):
+            out[k] = add(j, ~uint64(0))
+
+
+@kernel(sequential=True)
+def match_last_of_group(
+    start,
+    stop,
+    step,
+    left: In[uint64],
+    right: In[uint64],
+    left_groups: In[uint32],
+    right_groups: In[uint32],
+    groups,
+    out: Out[uint64],
+):
+    """As `match_last`, of the right rows of the same group.
+
+    Behind those of the left rows, `out` has the last row of each group so far, at first `NO_MATCH`, and
+    another one.
+    """
+    table = uint64(stop)
+    i, j = uint64(start), uint64(0)
+    while i < stop and j < uint64(len(right)):
+        is_left = right[j] > left[i]
+        group = uint64(right_groups[j])
+        out[table + (groups if is_left else group)] = j
+        out[i] = out[table + uint64(left_groups[i])]
+        i += uint64(is_left)
+        j += uint64(not is_left)
+    for k in range(i, stop):
+        out[k] = out[table + uint64(left_groups[k])]

@@ -214,8 +214,7 @@ def number_values(
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.
-        LimitExceededError: If there are more than 2^32 slots, or if, in device memory, bytes are chosen so
-            that different ones have equal hashes for each seed.
+        LimitExceededError: If there are 2^32 slots or more.
     """
     if array.layout.kind not in _ENCODED:
         raise UnsupportedError(

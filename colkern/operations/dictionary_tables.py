@@ -7,19 +7,19 @@ continued.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
-from colkern.kernels import Kernel, hashing
 from colkern.kernels import dictionaries as kernels
+from colkern.kernels import hashing
 from colkern.kernels.dictionaries import FIRSTS, HEAD, NO_VALUE, NULLS, SMALL_BITS
 from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
-from colkern.targets import Argument, Items, target_of
+from colkern.operations.sorting import byte_ranks
+from colkern.targets import Items, target_of
 
 CHUNK = 1 << 15
 """The slots that are looked up at once: their numbers fit a cache."""
@@ -32,9 +32,6 @@ _GROWTH_BITS = 2
 
 _CROWDED_BITS = 3
 """As `_GROWTH_BITS`, if most slots had new values: a table for all slots would be past the caches early."""
-
-Lookup: TypeAlias = Callable[[int, int], tuple[Items, tuple[Argument, ...]]]
-"""For slots `begin` to `end`: an item a slot (keys or hashes), and the kernel's other arguments."""
 
 
 def numbers_by_table(
@@ -63,9 +60,21 @@ def numbers_by_table(
             return _by_value(array, numbers, low, values, counted, dtype)
         if counted and dtype is None:
             return np.zeros(0, np.uint32), _firsts(array, numbers.words)
-    table = _Table(array, counted, dtype, expected, closed, *_lookup(array, numbers))
-    table.number_all()
-    return table.numbers, np.concatenate(table.firsts)
+    table = _Table(array, counted, dtype, expected, closed)
+    if numbers is not None and numbers.width == 1:
+        table.number_all(lambda begin, end: numbers.words[begin:end])
+        return table.numbers, np.concatenate(table.firsts)
+    target = target_of(array.device)
+    write_hashes = byte_hasher(target, array, hashing.state_of(0))
+    hashes = target.output(min(array.length, CHUNK), np.uint64)
+
+    def hashed(begin: int, end: int) -> Items:
+        write_hashes(begin, end, hashes)
+        return hashes
+
+    if table.number_all(hashed, unlike_counter(array)):
+        return table.numbers, np.concatenate(table.firsts)
+    return numbers_by_table(byte_ranks(array), counted, dtype, expected, closed)
 
 
 def _by_value(
@@ -90,7 +99,7 @@ def _by_value(
         slots = (bitmap, offset + begin, begin, chunk)
         target.map(kernels.number_small_values, end - begin, *words, *slots, out)
         if dtype:
-            numbered[begin:end] = out[HEAD : HEAD + end - begin]
+            numbered[begin:end] = low_words(out[HEAD : HEAD + end - begin])
         firsts.append(_taken_firsts(out, chunk))
     return numbered, np.concatenate(firsts)
 
@@ -125,23 +134,29 @@ def _taken_firsts(out: Items, chunk: int) -> Items:
     return firsts
 
 
-def _lookup(array: Array, numbers: NumberWords | None) -> tuple[Kernel, Lookup]:
-    """The kernel that looks the array's values up, and what it takes."""
-    if numbers is not None and numbers.width == 1:
-        return kernels.number_words, lambda begin, end: (numbers.words[begin:end], ())
+def low_words(words: Items) -> Items:
+    """The lower 32 bits of each uint64."""
+    return words.view(np.uint32)[::2]
+
+
+def unlike_counter(array: Array) -> Callable[[int, Items], int]:
+    """A function that says how many slots have other bytes than the first one of their number.
+
+    It takes the first of some slots, and what they have: numbers (uint64[]) below those first slots, in the
+    upper 32 bits.
+    """
     target = target_of(array.device)
-    write_hashes = byte_hasher(target, array, hashing.state_of(0))
-    hashes = target.output(min(array.length, CHUNK), np.uint64)
     values = byte_values(array)
+    is_view = isinstance(values, ViewBytes)
+    kernel = kernels.count_unlike_views if is_view else kernels.count_unlike_strings
     given = (*values, run_masks(target))
+    bitmap, offset = validity_of(array, target)
 
-    def look_up(begin: int, end: int) -> tuple[Items, tuple[Argument, ...]]:
-        write_hashes(begin, end, hashes)
-        return hashes, given
+    def count_unlike(begin: int, numbered: Items) -> int:
+        slots = (bitmap, offset + begin, begin)
+        return target.reduce(kernel, len(numbered), numbered, *given, *slots)
 
-    return kernels.number_views if isinstance(
-        values, ViewBytes
-    ) else kernels.number_strings, look_up
+    return count_unlike
 
 
 class _Table:
@@ -154,14 +169,10 @@ class _Table:
         dtype: DTypeLike | None,
         expected: int,
         closed: int,
-        kernel: Kernel,
-        lookup: Lookup,
     ) -> None:
         self._target = target_of(array.device)
         self._array = array
         self._closed = closed
-        self._kernel = kernel
-        self._lookup = lookup
         self._chunk = min(array.length, CHUNK)
         self._bits = max(_FIRST_BITS, (2 * expected).bit_length())
         self._out = self._empty()
@@ -182,26 +193,38 @@ class _Table:
     def _address(self) -> int:
         return self._target.address(self._out) + 8 * self._table
 
-    def number_all(self) -> None:
+    def number_all(
+        self,
+        keys_of: Callable[[int, int], Items],
+        count_unlike: Callable[[int, Items], int] | None = None,
+    ) -> bool:
+        """Number the values by the keys that a function has for slots `begin` to `end`.
+
+        Returns:
+            Whether values are the same if their keys are, as far as `count_unlike` says.
+        """
         bitmap, offset = validity_of(self._array, self._target)
         for begin in range(0, self._array.length, CHUNK):
             end = min(begin + CHUNK, self._array.length)
-            keys, others = self._lookup(begin, end)
+            keys = keys_of(begin, end)
             done = begin
             while True:
                 own = keys[done - begin :] if done > begin else keys
                 place = (done, self._chunk, 64 - self._bits, self._address, self._closed)
                 slots = (bitmap, offset + done, *place)
-                count = self._target.reduce(
-                    self._kernel, end - done, own, *others, *slots, self._out
-                )
+                given = (own, *slots, self._out)
+                count = self._target.reduce(kernels.number_words, end - done, *given)
+                numbered = self._out[HEAD : HEAD + count]
+                if count_unlike is not None and count_unlike(done, numbered):
+                    return False
                 if self._is_numbered:
-                    self.numbers[done : done + count] = self._out[HEAD : HEAD + count]
+                    self.numbers[done : done + count] = low_words(numbered)
                 self.firsts.append(_taken_firsts(self._out, self._chunk))
                 done += count
                 if done == end:
                     break
                 self._grow(done)
+        return True
 
     def _grow(self, done: int) -> None:
         """Grow the table: by more, if most slots up to now had values of their own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any, Literal, TypeAlias
 
@@ -15,9 +15,11 @@ from colkern.bitmaps import packed_bits
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import joining as kernels
 from colkern.layouts import Role
+from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows
+from colkern.operations.grouping import Groups
 from colkern.operations.join_keys import JoinKeys, key_columns
 from colkern.operations.key_groups import key_groups
 from colkern.operations.number_words import number_words
@@ -327,17 +329,10 @@ def join_asof(
         tolerance = _in_units(tolerance, time.type.storage)
     if tolerance is not None and tolerance < 0:
         raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
-    keys, groups = [(time, False)], None
-    if own:
-        groups = key_groups(sides.columns[:-1]).numbers
-        group = Array(s.uint32(), time.length, [None, target.buffer(groups)], null_count=0)
-        keys.insert(0, (group, False))
-    words = sort_words(target, keys, False)
-    matches = _asof(
-        target, words, groups, time.items(Role.DATA), sides.known(), rows, strategy, tolerance
-    )
+    groups = key_groups(sides.columns[:-1]) if own else None
+    matches = _asof(target, time, groups, sides.known(), rows, strategy, tolerance)
     kept = [k for k in range(len(right.schema)) if k not in right_places]
-    columns = [take(right.columns[k], _indices(target, matches)) for k in kept]
+    columns = _taken(target, [right.columns[k] for k in kept], matches)
     names = [
         n + right_suffix * (n in left.schema.names) for n in (right.schema.names[k] for k in kept)
     ]
@@ -364,19 +359,91 @@ def _in_units(duration: timedelta | np.timedelta64, type_: s.DataType) -> int:
 @on_its_device
 def _asof(
     target: Target,
-    words: Sequence[Items],
-    groups: Items | None,
-    times: Items,
+    time: Array,
+    groups: Groups | None,
     known: Items | None,
     rows: int,
     strategy: str,
     tolerance: float | None,
 ) -> Items:
-    """The right row of each left row; right rows are the first of both."""
+    """The right row of each left row, or `NO_MATCH`; right rows are the first of both."""
+    times = time.items(Role.DATA)
     if times.dtype.kind == "f":
         # NaN has no distance.
         are_numbers = times == times
         known = are_numbers if known is None else known & are_numbers
+    words = sort_words(target, [(time, False)], False)
+    can_go = known is None and len(words) == 1 and (groups is None or time.device == HOST)
+    if can_go and _is_in_order(words[0][:rows]) and _is_in_order(words[0][rows:]):
+        match = _matched_in_order(target, words[0], groups, rows)
+    else:
+        if groups is not None:
+            buffers = [None, target.buffer(groups.numbers)]
+            group = Array(s.uint32(), time.length, buffers, null_count=0)
+            words = sort_words(target, [(group, False), (time, False)], False)
+        match = _matched_by_sorting(target, words, groups, known, rows)
+
+    def within(found: Items) -> tuple[Items, Any]:
+        """Right rows that are near enough, and how far they are: of none infinitely."""
+        there = found != np.uint64(kernels.NO_MATCH)
+        far = _distances(times[np.where(there, found, np.uint64(0))], times[rows:])
+        if tolerance is not None:
+            there &= far <= float(tolerance)
+        return np.where(there, found, np.uint64(kernels.NO_MATCH)), np.where(there, far, np.inf)
+
+    if strategy != "nearest":
+        found = match(strategy == "forward")
+        return found if tolerance is None else within(found)[0]
+    (before, how_far), (after, beyond) = (within(match(forward)) for forward in (False, True))
+    return np.where(how_far <= beyond, before, after)
+
+
+def _is_in_order(words: Items) -> bool:
+    return bool((words[1:] >= words[:-1]).all())
+
+
+_Match: TypeAlias = Callable[[bool], Items]
+"""The last right row that is not later than each left row; with True, the first that is not earlier."""
+
+
+def _matched_in_order(target: Target, words: Items, groups: Groups | None, rows: int) -> _Match:
+    """By going through both sides, which are in order."""
+    count = len(words) - rows
+    sides = [words[rows:], words[:rows]]
+    if groups is not None:
+        sides += [groups.numbers[rows:], groups.numbers[:rows]]
+
+    def match(forward: bool) -> Items:
+        own = sides
+        if forward:
+            # From the last ones on, the first is the last.
+            left, right, *others = (side[::-1].copy() for side in sides)
+            own = [~left, ~right, *others]
+        if groups is None:
+            found = target.output(count, np.uint64)
+            target.map(kernels.match_last, count, *own, found)
+        else:
+            several = len(groups.firsts)
+            out = target.output(count + several + 1, np.uint64)
+            out[count:] = kernels.NO_MATCH
+            target.map(kernels.match_last_of_group, count, *own, several, out)
+            found = out[:count]
+        if not forward:
+            return found
+        none = np.uint64(kernels.NO_MATCH)
+        return np.where(found == none, none, np.uint64(max(rows, 1) - 1) - found)[::-1].copy()
+
+    return match
+
+
+def _matched_by_sorting(
+    target: Target,
+    words: Sequence[Items],
+    groups: Groups | None,
+    known: Items | None,
+    rows: int,
+) -> _Match:
+    """By sorting both sides together, by groups and times."""
     # Of equal rows, those of the right side come first.
     order = word_order(target, words)
     on_right = order < rows
@@ -385,38 +452,26 @@ def _asof(
     right = order[on_right]
     counts = np.cumsum(on_right)
 
-    def of_left(numbers: Items) -> Items:
-        """The numbers of the left rows, of those of all rows in order."""
-        out = target.output(len(order), np.int64)
-        out[order] = numbers
-        return out[rows:]
-
-    def candidates(place: Items) -> tuple[Items, Any]:
-        """Right rows at places of the order, and how far they are, if that counts: of none infinitely."""
+    def match(forward: bool) -> Items:
+        before = counts - 1
+        if forward:
+            # How many right rows there are before the first of equal rows.
+            changes = word_changes(target, words, order)
+            changes[:1] = True
+            less: Items = (counts - on_right)[changes]
+            before = less[np.cumsum(changes) - 1]
+        places = target.output(len(order), np.int64)
+        places[order] = before
+        place = places[rows:]
         inside = (place >= 0) & (place < len(right))
         if known is not None:
             inside &= known[rows:]
-        row = right[np.where(inside, place, 0)] if len(right) else place * 0
+        row = right[np.where(inside, place, 0)] if len(right) else (place * 0).view(np.uint64)
         if groups is not None:
-            inside &= groups[row] == groups[rows:]
-        far: Any = None
-        if tolerance is not None or strategy == "nearest":
-            far = _distances(times[row], times[rows:])
-        if tolerance is not None:
-            inside &= far <= float(tolerance)
-        found = np.where(inside, row, np.uint64(kernels.NO_MATCH))
-        return found, None if far is None else np.where(inside, far, np.inf)
+            inside &= groups.numbers[row] == groups.numbers[rows:]
+        return np.where(inside, row, np.uint64(kernels.NO_MATCH))
 
-    if strategy != "forward":
-        before, how_far = candidates(of_left(counts) - 1)
-        if strategy == "backward":
-            return before
-    # How many right rows there are before the first of equal rows.
-    changes = word_changes(target, words, order)
-    changes[:1] = True
-    less: Items = (counts - on_right)[changes]
-    after, beyond = candidates(of_left(less[np.cumsum(changes) - 1]))
-    return after if strategy == "forward" else np.where(how_far <= beyond, before, after)
+    return match
 
 
 def _distances(left: Items, right: Items) -> Items:

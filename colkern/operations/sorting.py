@@ -193,8 +193,11 @@ def is_text(type_: s.DataType) -> bool:
 
 def _orderable(array: Array) -> Array:
     """Numbers in the order of the values: of text, the place of each among the distinct ones."""
-    if not is_text(array.type):
-        return array
+    return byte_ranks(array) if is_text(array.type) else array
+
+
+def byte_ranks(array: Array) -> Array:
+    """The number (uint32) of each value of a flat array among the distinct ones, as `text_ranks`."""
     valid = array.length - array.null_count
     return text_ranks(array, split_nulls(array)[:valid] if array.null_count else None)
 

@@ -10,6 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.kernels import keys
+from colkern.layouts import LayoutKind
 from colkern.operations.convert import views_to_offsets
 from colkern.operations.string_data import Text, text_of
 from colkern.operations.string_ordering import as_strings
@@ -23,10 +24,10 @@ def text_positions(array: Array, chosen: Items | None) -> tuple[Items, Items]:
     Equal strings have the same number (int64[n]), from 0 on in their order, and keep their order.
 
     Args:
-        array: A checked array of text or bytes.
+        array: A checked array of text, or of values that are taken as bytes.
         chosen: The positions to sort; all if None.
     """
-    if isinstance(array.type.storage, s.FixedSizeBinary):
+    if array.layout.kind is LayoutKind.FIXED_SIZE:
         array = as_strings(array)
     elif array.layout.variadic:
         array = views_to_offsets(array)
@@ -75,7 +76,7 @@ def text_ranks(array: Array, split: Items | None) -> Array:
     """The number (uint32) of each string among the distinct ones, in their order; null where it is.
 
     Args:
-        array: A checked array of text or bytes.
+        array: As for `text_positions`.
         split: The positions of slots that are valid, if not all are.
     """
     target = target_of(array.device)

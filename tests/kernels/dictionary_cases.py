@@ -150,11 +150,9 @@ class Numbers:
                 key = value if ok else None
                 if key not in self.entries and first + i < closed:
                     self.entries[key] = (first + i) << 32 | len(self.entries) + 1
-                self.numbers.append(
-                    (self.entries[key] & LOW) - 1 if key in self.entries else NOWHERE
-                )
+                self.numbers.append(self.entries[key] - 1 if key in self.entries else NOWHERE)
             else:
-                self.numbers.append(0)
+                self.numbers.append(dictionaries.NO_VALUE - 1)
         self.count = len(self.entries)
         self.firsts = [entry >> 32 for entry in self.entries.values()]
         self.no_null = 0 if counted else dictionaries.NO_VALUE
@@ -269,71 +267,6 @@ def grow_keys(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{count}", 16, (old, 2, 58), expected, [9, 9, *[0] * 64])
 
 
-def _hashes(values: list[bytes]) -> list[int]:
-    """Hashes of which some are equal though the values are not."""
-    return [len(value) % 3 << 62 | len(value) // 2 for value in values]
-
-
-def _byte_tables(
-    rng: Any, values: list[bytes], arguments: tuple[Any, ...], slot: int
-) -> Iterator[Case]:
-    """Cases for values at slots from `slot` on."""
-    count = len(values)
-    hashes = _hashes(values)
-    for counted, closed in itertools.product((0, 1), (3, NOWHERE)):
-        for label, validity, offset, valid in validities(rng, count):
-            found = Numbers(values, valid, counted, slot, closed)
-            keys = dict(zip(values, hashes, strict=True))
-            table = pairs([(keys[v], e) for v, e in found.entries.items()], 8)  # type: ignore[index]
-            args = (hashes, *arguments, validity, offset, slot, count + 3, 56, 0, closed)
-            expected = (count, found.output(count + 3, table))
-            before = found.before(count + 3, 512)
-            yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
-    distinct = list(dict.fromkeys(values))
-    if len(distinct) > 2 and values[:2] == distinct[:2]:
-        found = Numbers(
-            values[: values.index(distinct[2])], [True] * values.index(distinct[2]), 0, slot
-        )
-        table = pairs([(_hashes([v])[0], e) for v, e in found.entries.items()], 3)  # type: ignore[list-item]
-        args = (hashes, *arguments, [], 0, slot, count, 61, 0, NOWHERE)
-        done = len(found.numbers)
-        yield Case("full", count, args, (done, found.output(count, table)), found.before(count, 16))
-
-
-@cases_of(dictionaries.number_strings)
-def number_strings(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("number strings")
-    for count in (0, 1, 65):
-        distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
-        distinct += [b"a" * 70, b"a" * 69 + b"b", b"b" + b"a" * 69]
-        values = [rng.choice(distinct) for _ in range(count)]
-        offsets = list(itertools.accumulate([5, *map(len, values)]))
-        data = np.frombuffer(b"12345" + b"".join(values), np.uint8)
-        # One slot before those that are looked at.
-        yield from _byte_tables(rng, values, ([0, *offsets], At(data), len(data), 0, MASKS), 1)
-        for width in (0, 3, 20):
-            fixed = [value.ljust(20, b".")[:width] for value in values]
-            data = np.frombuffer(b"?" * width + b"".join(fixed), np.uint8)
-            yield from _byte_tables(rng, fixed, ([], At(data), len(data), width, MASKS), 1)
-
-
-@cases_of(dictionaries.number_views)
-def number_views(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("number views")
-    for count in (0, 1, 65):
-        distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
-        distinct += [b"a" * 70, b"a" * 69 + b"b", b"b" + b"a" * 69]
-        values = [rng.choice(distinct) for _ in range(count)]
-        made, buffers = with_buffers(rng, values)
-        dirty = [
-            view[: 4 + len(v)] + rng.randbytes(12 - len(v)) if len(v) <= 12 else view
-            for view, v in zip(made, values, strict=True)
-        ]
-        words = np.frombuffer(b"".join([bytes(16), *dirty]), np.uint64)
-        addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
-        yield from _byte_tables(rng, values, (words, addresses, MASKS), 1)
-
-
 @cases_of(dictionaries.grow_table)
 def grow_table(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("grow")
@@ -378,7 +311,9 @@ def rank(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("rank")
     for count in LENGTHS:
         order = rng.sample(range(count), count)
-        yield Case(f"{count}", count, (order,), [order.index(i) for i in range(count)])
+        firsts = [rng.randrange(2**32) for _ in range(count)]
+        ranks = [firsts[i] << 32 | order.index(i) for i in range(count)]
+        yield Case(f"{count}", count, (order, firsts), ranks)
 
 
 @cases_of(dictionaries.number_groups)
@@ -391,47 +326,62 @@ def number_groups(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{count}", count, (positions, groups, ranks), expected)
 
 
-def _grouped(values: list[bytes], seed: object) -> tuple[list[int], list[int], int]:
-    """Groups of values by their length: positions, running sum, and how many are unlike the one before."""
-    positions = sorted(range(len(values)), key=lambda i: len(values[i]))
-    neighbours = [(values[a], values[b]) for a, b in itertools.pairwise(positions)]
-    marks = [1, *(int(len(a) != len(b)) for a, b in neighbours)]
-    groups = list(itertools.accumulate(marks, initial=0))
-    return positions, groups, sum(len(a) == len(b) and a != b for a, b in neighbours)
+def _unlike_cases(
+    rng: Any, values: list[bytes], arguments: tuple[Any, ...], slot: int
+) -> Iterator[Case]:
+    """Cases for values at slots from `slot` on, which have a number by their length."""
+    count = len(values)
+    for label, validity, offset, valid in validities(rng, count):
+        # Slot 0 is before those that are looked at; under a null, anything stands.
+        firsts = {len(value): k for k, value in reversed(list(enumerate(values)))}
+        like = [firsts[len(value)] for value in values]
+        numbered = [(slot + k) << 32 | rng.randrange(9) for k in like]
+        numbered = [
+            n if ok else dictionaries.NO_VALUE - 1 for n, ok in zip(numbered, valid, strict=True)
+        ]
+        looked = [ok and rng.random() < 0.9 for ok in valid]
+        numbered = [
+            n if is_looked or not ok else NOWHERE
+            for n, is_looked, ok in zip(numbered, looked, valid, strict=True)
+        ]
+        unlike = sum(
+            ok and values[k] != value for value, k, ok in zip(values, like, looked, strict=True)
+        )
+        args = (numbered, *arguments, validity, offset, slot)
+        yield Case(f"{count}, {label}", count, args, unlike)
 
 
 @cases_of(dictionaries.count_unlike_strings)
 def count_unlike_strings(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("unlike strings")
-    for count in (1, 9, 65):
-        distinct = some_values(rng, 12)
+    for count, most in itertools.product((0, 1, 150), (16, 32, 70)):
+        distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
+        distinct += [b"a" * 70, b"a" * 69 + b"b", b"b" + b"a" * 69, b"a" * 15 + b"b", b"a" * 16]
+        distinct += [b"a" * 32, b"a" * 31 + b"b", b"a" * 8 + b"b" + b"a" * 23]
+        distinct = [value[:most] for value in distinct]
         values = [rng.choice(distinct) for _ in range(count)]
-        positions, groups, expected = _grouped(values, count)
-        offsets = list(itertools.accumulate(map(len, values), initial=0))
-        data = np.frombuffer(b"".join(values), np.uint8)
-        args: tuple[Any, ...] = (positions, groups, offsets, At(data), len(data), 0, MASKS, [])
-        yield Case(f"{count}", count - 1, args, expected)
-        fixed = [value.ljust(9, b".")[:9] for value in values]
-        order = sorted(range(count), key=lambda i: fixed[i][:1])
-        marks = [1, *(int(fixed[a][:1] != fixed[b][:1]) for a, b in itertools.pairwise(order))]
-        unlike = sum(
-            fixed[a][:1] == fixed[b][:1] and fixed[a] != fixed[b]
-            for a, b in itertools.pairwise(order)
-        )
-        running = list(itertools.accumulate(marks, initial=0))
-        data = np.frombuffer(b"".join(fixed), np.uint8)
-        args = (order, running, [], At(data), len(data), 9, MASKS, [])
-        yield Case(f"{count} of 9", count - 1, args, unlike)
+        offsets = list(itertools.accumulate([5, *map(len, values)]))
+        data = np.frombuffer(b"12345" + b"".join(values) + bytes(7), np.uint8)
+        yield from _unlike_cases(rng, values, ([0, *offsets], At(data), len(data), 0, MASKS), 1)
+    for width in (0, 3, 20):
+        fixed = [rng.choice(distinct).ljust(20, b".")[:width] for _ in range(65)]
+        data = np.frombuffer(b"?" * width + b"".join(fixed), np.uint8)
+        yield from _unlike_cases(rng, fixed, ([], At(data), len(data), width, MASKS), 1)
 
 
 @cases_of(dictionaries.count_unlike_views)
 def count_unlike_views(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("unlike views")
-    for count in (1, 9, 65):
-        distinct = some_values(rng, 12)
+    for count in (0, 1, 65):
+        distinct = [*some_values(rng, 12), b"12345678x", b"12345678y", b"1234567", bytes(7)]
+        distinct += [b"a" * 70, b"a" * 69 + b"b", b"b" + b"a" * 69]
         values = [rng.choice(distinct) for _ in range(count)]
-        made, buffers = with_buffers(rng, values)
-        positions, groups, expected = _grouped(values, count)
-        words = np.frombuffer(b"".join(made), np.uint64)
+        views, buffers = with_buffers(rng, values)
+        # The bytes behind a short value may be any.
+        dirty = [
+            view[: 4 + len(v)] + rng.randbytes(12 - len(v)) if len(v) <= 12 else view
+            for view, v in zip(views, values, strict=True)
+        ]
+        words = np.frombuffer(b"".join([bytes(16), *dirty]), np.uint64)
         addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
-        yield Case(f"{count}", count - 1, (positions, groups, words, addresses, MASKS), expected)
+        yield from _unlike_cases(rng, values, (words, addresses, MASKS), 1)

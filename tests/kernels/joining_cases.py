@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -51,3 +52,39 @@ def right_of_matches(types: dict[str, str]) -> Iterator[Case]:
         starts = list(itertools.accumulate(map(len, expected), initial=0))
         args = (*given, order, KNOWN, starts)
         yield Case(f"{label}, {outer}", len(found), args, [i for rows in expected for i in rows])
+
+
+def words_in_order() -> Iterator[tuple[str, list[int], list[int]]]:
+    """The words of both sides, in order, of which many are equal."""
+    rng = numbers("words in order")
+    for left, right, most in itertools.product((0, 1, 70), (0, 1, 90), (2**64 - 1, 30)):
+        words = sorted(rng.randint(0, most) for _ in range(left))
+        others = sorted(rng.randint(0, most) for _ in range(right))
+        yield f"{left}, {right}, up to {most}", words, others
+
+
+@cases_of(joining.match_last)
+def match_last(types: dict[str, str]) -> Iterator[Case]:
+    for label, left, right in words_in_order():
+        expected = [bisect.bisect_right(right, word) - 1 for word in left]
+        found = [joining.NO_MATCH if row < 0 else row for row in expected]
+        yield Case(label, len(left), (left, right), found)
+
+
+@cases_of(joining.match_last_of_group)
+def match_last_of_group(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("match groups")
+    for label, left, right in words_in_order():
+        own, others = ([rng.randrange(3) for _ in side] for side in (left, right))
+        ends = [bisect.bisect_right(right, word) for word in left]
+
+        def last(group: int, end: int, others: list[int] = others) -> int:
+            return max((j for j in range(end) if others[j] == group), default=joining.NO_MATCH)
+
+        found = [last(group, end) for group, end in zip(own, ends, strict=True)]
+        table = [last(group, ends[-1] if ends else 0) for group in range(3)]
+        # What is behind them takes the rows that are not looked at yet.
+        spare = [end for end in ends if end < len(right)][-1:] or [joining.NO_MATCH]
+        args = (left, right, own, others, 3)
+        before = [7] * len(left) + [joining.NO_MATCH] * 4
+        yield Case(label, len(left), args, [*found, *table, *spare], before)

@@ -82,7 +82,6 @@ NARROW = {
         "count_unlike_strings",
         "mark_binary_changes",
         "mark_view_changes",
-        "number_strings",
     },
     "a copy past the caches of a CPU, which is not for a GPU": {"copy_lines"},
     "the three bytes before each, which other threads load as well": {"encoding_of"},

@@ -13,6 +13,7 @@ import pytest
 from arrow_oracle import from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy import uint64
 from operations.samples import ints, sample, samples
 from present import present
 
@@ -20,8 +21,7 @@ import colkern as ck
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.kernels.hashing import P1
-from colkern.operations import dictionary_tables
+from colkern.kernels.hashing import P1, fold_pair, state_of
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
 
@@ -235,47 +235,74 @@ def test_encode_many(name: str) -> None:
             assert again[1].tolist() == firsts.tolist()
 
 
-def test_equal_hashes_of_other_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Both ways compare the bytes; the one that sorts takes other hashes.
-    from colkern.operations import dictionary_groups
-    from colkern.operations.hashing import hashes_of
-
-    plain = hashes_of
-    tried = []
-
-    def poor(target: Any, array: Array, state: int) -> Any:
-        tried.append(state)
-        return plain(target, array, state) >> np.uint64(62 if len(tried) < 3 else 0)
-
-    def poor_hasher(target: Any, array: Array, state: int) -> Any:
-        def write(begin: int, end: int, out: Any) -> None:
-            out[: end - begin] = plain(target, array.slice(begin, end - begin), state) & np.uint64(
-                3
-            )
-
-        return write
-
-    monkeypatch.setattr(dictionary_groups, "hashes_of", poor)
-    monkeypatch.setattr(dictionary_tables, "byte_hasher", poor_hasher)
-    for name in ("utf8", "utf8_view", "fixed_size_binary", "decimal256"):
-        tried.clear()
-        array = ck.concat([sample(name), sample(name)])
-        values = array.to_pylist()
-        seen: dict[Any, int] = {}
-        expected = [seen.setdefault(v, len(seen)) for v in values]
-        assert numbers_by_table(array, True, np.uint8)[0].tolist() == expected
-        assert numbers_by_sorting(array, True, np.uint8)[0].tolist() == expected
-        assert len(set(tried)) == 3
+@cache
+def colliding_texts() -> list[str]:
+    """Texts of 32 bytes that have one hash: their last word makes a factor of `fold_pair` 0."""
+    for k in range(10_000):
+        head = f"{k:016d}".encode()
+        words = (int.from_bytes(head[at : at + 8], "little") for at in (0, 8))
+        last = int(fold_pair(uint64(state_of(0)), *map(uint64, words))).to_bytes(8, "little")
+        if last.isascii():
+            return [(head + b"%08d" % n + last).decode() for n in range(20)]
+    raise AssertionError
 
 
-@pytest.mark.parametrize("type_", [pa.binary(), pa.binary_view(), pa.binary(16)])
-def test_bytes_chosen_for_equal_hashes_are_no_hang(type_: pa.DataType) -> None:
-    # A first word of P1 makes a factor 0, whatever the seed and the second word are.
-    values = [int(P1).to_bytes(8, "little") + end for end in (b"abcdefgh", b"ijklmnop")]
+def colliding_bytes(length: int) -> list[bytes]:
+    """Values that have one hash: a first word of `P1` makes a factor 0, whatever the others are."""
+    return [int(P1).to_bytes(8, "little") + n.to_bytes(length - 8, "little") for n in range(20)]
+
+
+COLLIDING: dict[pa.DataType, list[Any]] = {
+    pa.string(): colliding_texts(),
+    pa.large_string(): colliding_texts(),
+    pa.string_view(): colliding_texts(),
+    pa.binary(): colliding_bytes(10),
+    pa.binary_view(): colliding_bytes(12),
+    pa.large_binary(): colliding_bytes(70),
+    pa.binary(16): colliding_bytes(16),
+    pa.decimal128(38): [
+        Decimal(int.from_bytes(value, "little")) for value in colliding_bytes(16)[:3]
+    ],
+}
+"""By the type, different values that have one hash."""
+
+
+@pytest.mark.parametrize("type_", COLLIDING, ids=str)
+def test_values_chosen_for_equal_hashes_are_told_apart(type_: pa.DataType) -> None:
+    values = COLLIDING[type_] * 3
     array = from_pyarrow(pa.array(values, type_))
-    assert numbers_by_table(array, True, np.uint32)[0].tolist() == [0, 1]
-    with pytest.raises(ck.LimitExceededError, match="equal hashes"):
-        numbers_by_sorting(array, True, np.uint32)
+    assert len(set(ck.hash_columns([array]).to_pylist())) == 1
+    assert ck.unique(array).to_pylist() == COLLIDING[type_]
+    assert ck.value_counts(array).children[1].to_pylist() == [3] * len(COLLIDING[type_])
+    encoded = ck.dictionary_encode(array, index_type=s.int64())
+    assert encoded.to_pylist() == values
+    counts = ck.group_by(ck.record_batch({"k": array}), "k").aggregate([("k", "count")])
+    assert counts["k"].to_pylist() == COLLIDING[type_]
+    joined = ck.join(ck.record_batch({"k": array}), ck.record_batch({"k": ck.unique(array)}), "k")
+    assert joined["k"].to_pylist() == values
+
+
+@given(st.data())
+def test_number_any_values_of_equal_hashes(data: st.DataObject) -> None:
+    type_ = data.draw(st.sampled_from(list(COLLIDING)))
+    some = COLLIDING[type_]
+    others = st.text(max_size=40) if isinstance(some[0], str) else st.binary(max_size=40)
+    fixed = type_ in (pa.binary(16), pa.decimal128(38))
+    chosen = st.none() | st.sampled_from(some) | (st.nothing() if fixed else others)
+    values = data.draw(st.lists(chosen, min_size=1, max_size=200))
+    skipped = data.draw(st.integers(0, len(values)))
+    array = from_pyarrow(pa.array(values, type_)).slice(skipped)
+    for counted in (False, True):
+        seen: dict[Any, int] = {}
+        expected = [
+            0 if v is None and not counted else seen.setdefault(v, len(seen))
+            for v in values[skipped:]
+        ]
+        for way in (numbers_by_table, numbers_by_sorting):
+            for dtype in (np.uint8, np.uint64):
+                numbers, firsts = way(array, counted, dtype)
+                assert numbers.tolist() == expected
+                assert [values[skipped + i] for i in firsts.tolist()] == list(seen)
 
 
 @given(

@@ -141,10 +141,22 @@ TIMES = st.none() | st.integers(0, 12)
     st.lists(st.tuples(st.sampled_from([None, "a", "b"]), TIMES), max_size=12),
     st.sampled_from(["backward", "forward", "nearest"]),
     st.none() | st.integers(0, 3),
+    st.booleans(),
+    st.booleans(),
 )
 def test_the_row_that_was_there_at_the_time(
-    left: list[Any], right: list[Any], strategy: Any, tolerance: int | None
+    left: list[Any],
+    right: list[Any],
+    strategy: Any,
+    tolerance: int | None,
+    grouped: bool,
+    in_order: bool,
 ) -> None:
+    if in_order:
+        left, right = (
+            sorted((row for row in rows if row[1] is not None), key=lambda row: row[1])
+            for rows in (left, right)
+        )
     sides = [
         ck.RecordBatch.from_arrays(
             [
@@ -156,22 +168,27 @@ def test_the_row_that_was_there_at_the_time(
         )
         for rows, name in ((left, "i"), (right, "j"))
     ]
-    found = ck.join_asof(sides[0], sides[1], "t", "k", strategy=strategy, tolerance=tolerance)
+    by = "k" if grouped else ()
+    found = ck.join_asof(sides[0], sides[1], "t", by, strategy=strategy, tolerance=tolerance)
     assert found["i"].to_pylist() == list(range(len(left)))
     for (key, time), row in zip(left, found["j"].to_pylist(), strict=True):
         near = [
-            (abs(t - time), t > time)
-            for k, t in right
-            if None not in (k, t, key, time)
-            and k == key
-            and (t <= time if strategy == "backward" else t >= time or strategy == "nearest")
+            (t, j)
+            for j, (k, t) in enumerate(right)
+            if None not in (t, time)
+            and (not grouped or (k is not None and k == key))
             and (tolerance is None or abs(t - time) <= tolerance)
         ]
-        if row is None:
-            assert not near
-        else:
-            assert right[row][0] == key
-            assert (abs(right[row][1] - time), right[row][1] > time) == min(near)
+        before = max((pair for pair in near if pair[0] <= time), default=None)
+        after = min((pair for pair in near if pair[0] >= time), default=None)
+        kept = [
+            pair
+            for pair, other in ((before, "forward"), (after, "backward"))
+            if pair is not None and strategy != other
+        ]
+        # The one before counts where both are as near.
+        kept.sort(key=lambda pair: abs(pair[0] - time))
+        assert row == (kept[0][1] if kept else None)
 
 
 @pytest.mark.parametrize(

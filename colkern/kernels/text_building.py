@@ -398,7 +398,7 @@ def translate(arena: Arena, text: Text, parts: int64, covers: bool) -> tuple[Tex
         else:
             return text, LEFT
         k += int64(1)
-    address = allocate(arena, size)
+    address = allocate_text(arena, size)
     if address == 0:
         return text, NO_ROOM
     at = address
@@ -431,7 +431,7 @@ def represented(arena: Arena, text: Text) -> tuple[Text, Code]:
         has_other = has_other or code == 34
     if quote == 34 and has_other:
         return text, LEFT
-    address = allocate(arena, text.size + 2)
+    address = allocate_text(arena, text.size + 2)
     if address == 0:
         return text, NO_ROOM
     set_byte(address, quote)

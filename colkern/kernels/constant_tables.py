@@ -11,8 +11,9 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_dicts import MASK, SLOTS, as_optional
-from colkern.kernels.row_items import Layout, Place, hash_bytes, mix, same_bytes
+from colkern.kernels.row_items import Layout, Place, hash_bytes, mix
 from colkern.kernels.row_values import DONE, KEY_ERROR, Arena, Code, Text
+from colkern.kernels.text_words import are_same
 
 
 @helper
@@ -28,7 +29,8 @@ def find_text(value_words: int64, header: int64, key: Text) -> Place:
     while number != 0:
         entry = entries + number * size_of_entry
         is_same = get_word(entry) == key_hash and get_word(entry + 16) >> 1 == key.size
-        if is_same and same_bytes(get_word(entry + 8), key.address, key.size):
+        # Below eight bytes, no other text has this hash.
+        if is_same and (key.size < 8 or are_same(get_word(entry + 8), key.address, key.size)):
             return entry + 24
         slot = (slot + 1) & mask
         number = get_word(slots + slot * 8)

@@ -19,7 +19,6 @@ from colkern.kernels.row_values import (
     Arena,
     Code,
     Text,
-    allocate,
 )
 from colkern.kernels.text_building import text_between, text_room
 
@@ -111,7 +110,7 @@ def isoformat_datetime(
 @helper
 def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     """`str` of a timedelta: `-1 day, 23:59:59.999999`."""
-    start = allocate(arena, int64(48))
+    start = text_room(arena, int64(48))
     if start == 0:
         return Text(int64(0), int64(0), True), NO_ROOM
     place = start
@@ -131,7 +130,7 @@ def str_timedelta(arena: Arena, duration: int64) -> tuple[Text, Code]:
     place = put_two(put_text(place, int64(0x3A), int64(1)), second)
     if microsecond != 0:
         place = put_six(put_text(place, int64(0x2E), int64(1)), microsecond)
-    return Text(start, place - start, True), DONE
+    return text_between(arena, start, place), DONE
 
 
 @helper

@@ -19,8 +19,10 @@ from colkern.kernels.primitives import (
     trailing_zeros,
     wrapped,
 )
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, copy
-from colkern.kernels.text_building import allocate_text, grow_text, text_between, text_room
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
+from colkern.kernels.text_building import allocate_text, fill, grow_text, text_between, text_room
+from colkern.kernels.text_characters import length
+from colkern.kernels.text_words import write_part
 
 NO_TEXT = Text(int64(0), int64(0), True)
 
@@ -377,22 +379,10 @@ def with_separators(
 
 
 @helper
-def characters(text: Text) -> int64:
-    """The length of a text in code points."""
-    if text.ascii:
-        return text.size
-    count = int64(0)
-    for k in range(text.size):
-        if get_byte(text.address + k) & 0xC0 != 0x80:
-            count = count + 1
-    return count
-
-
-@helper
 def padded(
-    arena: Arena, text: Text, width: int64, share: int64, lead: int64, fill: int64
+    arena: Arena, text: Text, width: int64, share: int64, lead: int64, filler: int64
 ) -> tuple[Text, Code]:
-    """A text with `fill` (of ASCII) around it, so that it has at least `width` characters.
+    """A text with `filler` (of ASCII) around it, so that it has at least `width` characters.
 
     Args:
         arena: Where the text is made.
@@ -400,9 +390,9 @@ def padded(
         width: In characters.
         share: How many halves of the filling stand before it: 0, 1 (rounded down) or 2.
         lead: -1; or of a number, whose filling stands behind its sign, the bytes of its prefix.
-        fill: The byte to fill with.
+        filler: The byte to fill with.
     """
-    missing = width - characters(text)
+    missing = width - length(text)
     if missing <= 0:
         return text, DONE
     size = text.size + missing
@@ -412,13 +402,11 @@ def padded(
     first = int64(0)
     if lead >= 0:
         first = behind_sign(text, lead)
-        copy(text.address, place, first)
+        write_part(place, text.address, first)
     before = missing * share // 2
-    for k in range(before):
-        set_byte(place + first + k, fill)
-    copy(text.address + first, place + first + before, text.size - first)
-    for k in range(missing - before):
-        set_byte(place + before + text.size + k, fill)
+    behind = fill(place + first, filler, int64(1), before)
+    write_part(behind, text.address + first, text.size - first)
+    fill(behind + text.size - first, filler, int64(1), missing - before)
     return Text(place, size, text.ascii), DONE
 
 

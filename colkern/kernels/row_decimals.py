@@ -21,6 +21,7 @@ from colkern.kernels.row_values import (
     Text,
     allocate,
 )
+from colkern.kernels.text_parts import TEXT_SPACES, strip
 
 END = 10**18
 """No number is as large."""
@@ -109,6 +110,7 @@ def is_no_number(text: Text) -> bool:
 @helper
 def of_text(text: Text) -> tuple[Decimal, Code]:
     """`Decimal(str)`, of digits with a sign and a point; other text that may be one is left to Python."""
+    text = strip(text, int64(TEXT_SPACES))
     place, end = text.address, text.address + text.size
     negative = False
     if text.size > 0 and (get_byte(place) == 0x2D or get_byte(place) == 0x2B):

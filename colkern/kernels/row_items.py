@@ -21,10 +21,11 @@ from colkern.kernels.primitives import (
     get_byte,
     get_unaligned,
     get_word,
+    multiply,
     set_word,
     shifted_right,
-    wrapped,
 )
+from colkern.kernels.text_words import are_same, near_word
 
 Place: TypeAlias = int64
 """The address of the words of an item. Of a parameter: the argument's. As a result: the result's."""
@@ -51,6 +52,7 @@ UNKNOWN = 2
 # Of XXH64.
 STATE_KEY = 0x9E37_79B1_85EB_CA87
 WORD_KEY = 0xC2B2_AE3D_27D4_EB4F
+SPREAD_KEY = 0x27D4_EB2F_1656_67C5
 
 
 @helper
@@ -61,30 +63,24 @@ def copy_words(source: int64, target: int64, count: int64) -> None:
 
 
 @helper
-def short_word(address: int64, size: int64) -> int64:
-    """The `size` bytes (0 to 8) at an address as a word, the first one lowest; reads no other words."""
-    if size == 0:
-        return int64(0)
-    shift = (address & 7) * 8
-    low = get_word(address & -8)
-    high = get_word((address + size - 1) & -8)
-    word = shifted_right(low, shift) | wrapped(wrapped(high << 1) << (63 - shift))
-    unused = 64 - size * 8
-    return shifted_right(wrapped(word << unused), unused)
-
-
-@helper
 def mix(state: int64, word: int64) -> int64:
     """A hash with one word more."""
     return int64(fold(uint64(state) ^ uint64(STATE_KEY), uint64(word) ^ uint64(WORD_KEY)))
 
 
 @helper
+def spread(word: int64) -> int64:
+    """A hash of up to 63 bits that no others have, its lowest bit aside."""
+    word = int64(multiply(uint64(word ^ shifted_right(word, int64(30))), uint64(2 * SPREAD_KEY)))
+    return word ^ shifted_right(word, int64(32))
+
+
+@helper
 def hash_bytes(state: int64, address: int64, size: int64) -> int64:
-    """A hash with bytes more."""
+    """A hash with bytes more. Two keys of one text below eight bytes have different ones."""
+    if size < 8:
+        return spread(state ^ ((near_word(address, size) if size > 0 else int64(0)) << 3 | size))
     state ^= size
-    if size <= 8:
-        return mix(state, short_word(address, size))
     last = address + size - 8
     while address < last:
         state = mix(state, get_unaligned(address))
@@ -116,22 +112,6 @@ def hash_words(layout: Layout, place: Place) -> int64:
 
 
 @helper
-def same_bytes(left: int64, right: int64, size: int64) -> bool:
-    """Whether `size` bytes at two addresses are equal."""
-    if size < 8:
-        return short_word(left, size) == short_word(right, size)
-    last = left + size - 8
-    if get_unaligned(last) != get_unaligned(right + size - 8):
-        return False
-    while left < last:
-        if get_unaligned(left) != get_unaligned(right):
-            return False
-        left += 8
-        right += 8
-    return True
-
-
-@helper
 def order_of_bytes(left: int64, left_size: int64, right: int64, right_size: int64) -> int64:
     """-1, 0 or 1, as bytes are less than others, equal or greater; of texts, as their code points are."""
     size = min(left_size, right_size)
@@ -159,7 +139,7 @@ def equal_words(layout: Layout, left: Place, right: Place) -> int64:
         right += 8
         if part & 14 == TEXT:
             size = get_word(left) >> (BYTES - part)
-            if size != get_word(right) >> (BYTES - part) or not same_bytes(a, b, size):
+            if size != get_word(right) >> (BYTES - part) or not are_same(a, b, size):
                 return int64(NO)
             left += 8
             right += 8

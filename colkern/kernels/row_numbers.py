@@ -427,10 +427,16 @@ def power_of_floats(base: float64, exponent: float64) -> tuple[float, Code]:
     """`base ** exponent`; infinities and complex results are left to Python.
 
     Python calls C's `pow`, which errs by up to 0.54 units of the last place. A product errs by 0.5, so it
-    is the square but near the middle of two floats.
+    is the square or the third power but near the middle of two floats.
     """
-    if exponent == 2.0 and 1e-140 < abs(base) < 1e140:
+    if (exponent == 2.0 or exponent == 3.0) and 1e-90 < abs(base) < 1e90:
         result, rest = exact_product(base, base)
+        if exponent == 3.0:
+            below = rest * base
+            product, rest = exact_product(result, base)
+            rest += below
+            result = product + rest
+            rest -= result - product
         is_power_of_two = bits_of_float(float64(result)) & _FRACTION == 0
         if abs(rest) < 0.44 * last_place(result) and not is_power_of_two:
             return result, DONE

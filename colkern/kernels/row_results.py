@@ -16,6 +16,9 @@ from colkern.kernels.text_words import SPILL, is_ascii, write_part
 HEADER = 64
 """The bytes before those of a sink: results are aligned as Arrow has them."""
 
+RESULTS = 16
+"""Where in an arena's header the address of the sink is that texts are made in which are results."""
+
 
 @helper
 def write_at(sink: int64, place: int64, address: int64, size: int64) -> int64:

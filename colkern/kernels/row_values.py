@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_byte, get_word, set_byte, set_word
+from colkern.kernels.primitives import get_word, set_word
 
 Code: TypeAlias = int
 
@@ -102,13 +102,6 @@ def allocate(arena: Arena, size: int64) -> int64:
         return int64(0)
     set_word(arena, end)
     return address
-
-
-@helper
-def copy(source: int64, target: int64, size: int64) -> None:
-    """Copy bytes, one after the other: the target may begin within the source only before it."""
-    for k in range(size):
-        set_byte(target + k, get_byte(source + k))
 
 
 # Items of containers: words of eight bytes.

@@ -37,6 +37,7 @@ from colkern.kernels.text_words import (
     ONES,
     SPILL,
     are_same,
+    edges_of,
     equal_bytes,
     first_hit,
     hits_at,
@@ -177,12 +178,11 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
     room = get_word(arena + 8) - MARGIN
     place = target
     limit = text.size - old.size + 1
-    head = get_byte(old.address)
-    tail = get_byte(old.address + old.size - 1)
+    near, head, tail = edges_of(old.address, old.size)
     first = int64(0)
     k = int64(0)
     while k < limit and most != 0:
-        hits = hits_at(text.address + k, limit - k, old.size, head, tail)
+        hits = hits_at(text.address + k, limit - k, near, head, tail)
         while hits != 0 and most != 0:
             hit = k + first_hit(hits)
             hits &= hits - 1
@@ -197,7 +197,7 @@ def replace_some(arena: Arena, text: Text, old: Text, new: Text, most: int64) ->
                 place += gap + new.size
                 first = hit + old.size
                 most -= int64(most > 0)
-        k += SPILL
+        k += SPILL - near
     if first == 0:
         return text, DONE
     rest = text.size - first
@@ -398,7 +398,7 @@ def translate(arena: Arena, text: Text, parts: int64, covers: bool) -> tuple[Tex
         else:
             return text, LEFT
         k += int64(1)
-    address = allocate(arena, size)
+    address = allocate_text(arena, size)
     if address == 0:
         return text, NO_ROOM
     at = address
@@ -431,7 +431,7 @@ def represented(arena: Arena, text: Text) -> tuple[Text, Code]:
         has_other = has_other or code == 34
     if quote == 34 and has_other:
         return text, LEFT
-    address = allocate(arena, text.size + 2)
+    address = allocate_text(arena, text.size + 2)
     if address == 0:
         return text, NO_ROOM
     set_byte(address, quote)

@@ -11,11 +11,11 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     get_byte,
     set_byte,
-    set_word,
+    set_unaligned,
     shifted_right,
     turn_piece,
 )
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text, allocate
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text
 from colkern.kernels.text_words import (
     HIGH_BITS,
@@ -68,7 +68,7 @@ def capitalize(arena: Arena, text: Text) -> tuple[Text, Code]:
 @helper
 def title(arena: Arena, text: Text) -> tuple[Text, Code]:
     """`text.title()`."""
-    target = allocate(arena, text.size)
+    target = allocate_text(arena, text.size)
     if target == 0:
         return Text(arena, int64(0), True), NO_ROOM
     seen = int64(0)
@@ -82,7 +82,7 @@ def title(arena: Arena, text: Text) -> tuple[Text, Code]:
         letters = bytes_between(word | EITHER, int64(0x61), int64(0x7A))
         firsts = letters & ~(letters << 8 | before)
         turned_down = word | shifted_right(letters, int64(2))
-        set_word(target + k, turned_down & ~shifted_right(firsts, int64(2)))
+        set_unaligned(target + k, turned_down & ~shifted_right(firsts, int64(2)))
         k += 8
     if not text.ascii and seen & HIGH_BITS != 0:
         return Text(arena, int64(0), True), LEFT

@@ -15,8 +15,8 @@ from colkern.kernels.row_values import (
     Arena,
     Code,
     Text,
-    allocate,
 )
+from colkern.kernels.text_building import allocate_text
 from colkern.kernels.text_characters import (
     character_at,
     code_at,
@@ -75,7 +75,7 @@ def slice_to(text: Text, stop: int64) -> Text:
 @helper
 def stepped(arena: Arena, text: Text, start: int64, count: int64, step: int64) -> tuple[Text, Code]:
     """Every `step`th of the characters from index `start` on, `count` of them."""
-    target = allocate(arena, text.size)
+    target = allocate_text(arena, text.size)
     if target == 0:
         return Text(arena, int64(0), True), NO_ROOM
     if text.ascii:

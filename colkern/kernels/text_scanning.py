@@ -19,12 +19,12 @@ from colkern.kernels.primitives import (
     get_byte,
     get_unaligned,
     range_places,
-    set_byte,
+    set_unaligned,
     trailing_zeros,
     wrapped,
 )
-from colkern.kernels.row_values import Text, copy
-from colkern.kernels.text_words import SPILL, first_hit, readable
+from colkern.kernels.row_values import Text
+from colkern.kernels.text_words import SPILL, first_hit, readable, write_part
 
 ONES = 0x0101010101010101
 HIGHS = -0x7F7F7F7F7F7F7F80
@@ -369,10 +369,13 @@ def character_index(text: Text, offset: int64) -> int64:
 
 @helper
 def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64) -> int64:
-    """Copy a part of a text to `target`: the end of the copy; 0 if that is beyond `limit`, or for 0."""
+    """Copy a part of a text to `target`, and up to a piece more.
+
+    The end of the copy; 0 if that is beyond `limit`, or for 0.
+    """
     if target == 0 or target + (stop - start) > limit:
         return int64(0)
-    copy(base + start, target, stop - start)
+    write_part(target, base + start, stop - start)
     return target + (stop - start)
 
 
@@ -381,8 +384,5 @@ def put_piece(target: int64, limit: int64, of: Piece) -> int64:
     """As `put_part`, of up to eight bytes."""
     if target == 0 or target + of.size > limit:
         return int64(0)
-    k = int64(0)
-    while k < of.size:
-        set_byte(target + k, of.word >> (k * 8))
-        k += 1
+    set_unaligned(target, of.word)
     return target + of.size

@@ -13,6 +13,7 @@ from colkern.kernels.text_comparison import Value
 from colkern.kernels.text_words import (
     SPILL,
     are_same,
+    edges_of,
     find_last_part,
     find_part,
     first_hit,
@@ -119,13 +120,12 @@ def count(text: Text, part: Text) -> int64:
     if part.size == 0:
         return length(text) + 1
     limit = text.size - part.size + 1
-    head = get_byte(part.address)
-    tail = get_byte(part.address + part.size - 1)
+    near, head, tail = edges_of(part.address, part.size)
     total = int64(0)
     after = int64(0)
     k = int64(0)
     while k < limit:
-        hits = hits_at(text.address + k, limit - k, part.size, head, tail)
+        hits = hits_at(text.address + k, limit - k, near, head, tail)
         if part.size == 1:
             total += int64(popcount(uint64(hits)))
             hits = int64(0)
@@ -135,7 +135,7 @@ def count(text: Text, part: Text) -> int64:
             if place >= after and are_same(text.address + place, part.address, part.size):
                 total += 1
                 after = place + part.size
-        k += SPILL
+        k += SPILL - near
     return total
 
 

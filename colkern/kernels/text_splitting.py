@@ -23,6 +23,7 @@ from colkern.kernels.text_parts import (
 from colkern.kernels.text_words import (
     SPILL,
     are_same,
+    edges_of,
     find_last_part,
     find_part,
     first_hit,
@@ -86,12 +87,11 @@ def split_by(
         return header, VALUE_ERROR if separator.size == 0 else NO_ROOM
     place = get_word(arena)
     limit = text.size - separator.size + 1
-    head = get_byte(separator.address)
-    tail = get_byte(separator.address + separator.size - 1)
+    near, head, tail = edges_of(separator.address, separator.size)
     first = int64(0)
     k = int64(0)
     while k < limit and most != 0:
-        hits = hits_at(text.address + k, limit - k, separator.size, head, tail)
+        hits = hits_at(text.address + k, limit - k, near, head, tail)
         while hits != 0 and most != 0:
             hit = k + first_hit(hits)
             hits &= hits - 1
@@ -102,7 +102,7 @@ def split_by(
                 place = write_piece(arena, place, text.address + first, hit - first, form)
                 first = hit + separator.size
                 most -= int64(most > 0)
-        k += SPILL
+        k += SPILL - near
     place = write_piece(arena, place, text.address + first, text.size - first, form)
     return closed(arena, header, place)
 

@@ -148,13 +148,24 @@ def places_of(byte: int64, address: int64, count: int64) -> int64:
 
 
 @helper
-def hits_at(address: int64, count: int64, size: int64, head: int64, tail: int64) -> int64:
-    """Bit `k` = whether a part of `size` may begin at place `k`, of at most `SPILL` and of `count`.
+def edges_of(part: int64, size: int64) -> tuple[int64, int64, int64]:
+    """Where in a part its last byte is, or one of its first 16; its first byte; and that one."""
+    near = min(size, int64(16)) - 1
+    return near, get_byte(part), get_byte(part + near)
 
-    Its first byte and its last one are there.
+
+@helper
+def hits_at(address: int64, count: int64, near: int64, head: int64, tail: int64) -> int64:
+    """Bit `k` = whether a part may begin at place `k`, of at most `SPILL - near` and of `count`.
+
+    Those bytes of it are there that `edges_of` gives. They are looked for in one piece, at the same address
+    as bytes were written by: a processor waits for a store that another load reads a part of.
     """
-    hits = places_of(head, address, count)
-    return hits & places_of(tail, address + size - 1, count) if size > 1 else hits
+    piece = readable(address, count + near, int64(SPILL))
+    hits = range_places(piece, head, int64(1))
+    if near > 0:
+        hits &= range_places(piece, tail, int64(1)) >> near
+    return (hits >> (address - piece)) & low_places(min(count, SPILL - near))
 
 
 @helper
@@ -172,17 +183,16 @@ def find_part(address: int64, first: int64, stop: int64, part: int64, size: int6
     limit = stop - size + 1
     if size == 0:
         return first if first < limit else int64(-1)
-    head = get_byte(part)
-    tail = get_byte(part + size - 1)
+    near, head, tail = edges_of(part, size)
     k = first
     while k < limit:
-        hits = hits_at(address + k, limit - k, size, head, tail)
+        hits = hits_at(address + k, limit - k, near, head, tail)
         while hits != 0:
             place = k + first_hit(hits)
             if size <= 2 or are_same(address + place, part, size):
                 return place
             hits &= hits - 1
-        k += SPILL
+        k += SPILL - near
     return int64(-1)
 
 

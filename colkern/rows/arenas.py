@@ -7,7 +7,7 @@ import threading
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.kernels.row_results import HEADER
+from colkern.kernels.row_results import HEADER, RESULTS
 from colkern.memory import allocate_for_overwrite
 from colkern.rows.program import Program
 
@@ -36,7 +36,7 @@ class Room:
 
     def _make(self, size: int) -> None:
         self._bytes = allocate_for_overwrite(size + -size % 8, np.uint8)
-        self._words = self._bytes[:16].view(np.int64)
+        self._words = self._bytes[:HEADER].view(np.int64)
         self.address = int(self._bytes.ctypes.data)
         self._words[1] = self.address + len(self._bytes)
         self.begin()
@@ -45,6 +45,10 @@ class Room:
         """The room, empty."""
         self._words[0] = self.address + HEADER
         return self
+
+    def make_results_in(self, sink: Room) -> None:
+        """Have bodies make results in a sink."""
+        self._words[RESULTS // 8] = sink.address
 
     def used(self) -> NDArray[np.uint8]:
         """The values that were appended."""

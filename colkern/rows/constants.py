@@ -434,6 +434,8 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         return state
     if isinstance(value, str | bytes) and not isinstance(kind, k.Member):
         data = value if isinstance(value, bytes) else value.encode()
+        if len(data) < 8:
+            return _spread(state ^ (int.from_bytes(data, "little") << 3 | len(data)))
         state ^= len(data)
         for begin in range(0, len(data) - 8, 8):
             state = _mixed(state, int.from_bytes(data[begin : begin + 8], "little"))
@@ -442,6 +444,11 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
         return state
     is_float = isinstance(value, float) and not isinstance(kind, k.Member)
     return _mixed(state, word_of(value + 0.0 if is_float else value) & _ALL)
+
+
+def _spread(word: int) -> int:
+    word = (word ^ word >> 30) * (2 * row_items.SPREAD_KEY) & _ALL
+    return word ^ word >> 32
 
 
 def _mixed(state: int, word: int) -> int:

@@ -52,8 +52,6 @@ class DeviceOutput(Output):
             yield Slots(f"{self.name}_addresses", np.int64)
         yield from super().row_slots()
 
-    in_arena = False
-
     def own_sinks(self) -> list[Sink]:
         """None."""
         return []

@@ -203,8 +203,8 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         return emitter.left(k.TEXT, "a format that depends on the row like this")
     body, names = sized
     for name, size in sizes.items():
-        # Another number is no size: it begins with a sign, or with the flag `0`.
-        least = int(name == "width_" or text[-1:] not in "fFeE%")
+        # Another number is no size: it begins with a sign. A width of 0 is the flag `0`, and no width.
+        least = int(name != "width_" and text[-1:] not in "fFeE%")
         most = 1 << 20 if name == "width_" else 16
         test = f"({size.code} < {least}) | ({size.code} > {most})"
         emitter.leave_if(test, "a format of a size that is not usual")

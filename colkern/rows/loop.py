@@ -16,6 +16,7 @@ from typing import Any
 
 from colkern.generated import function_of_text
 from colkern.kernels import row_values
+from colkern.kernels.row_results import RESULTS
 from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
 from colkern.rows.kinds import Kind
@@ -218,7 +219,10 @@ def loop_source(
         site: The place in the user's source that a row is left at for a reason.
     """
     output = Output(returns)
-    program = replace(program, sources=program.sources | output.functions())
+    sources = program.sources | output.functions()
+    if output.is_one_text:
+        sources[name] = made_in_results(sources[name])
+    program = replace(program, sources=sources)
     call = call_of(program, name, returns, arguments, site, makes=output.makes)
     memory = output.memory()
     sinks = [part for part in memory if isinstance(part, Sink)]
@@ -230,19 +234,16 @@ def loop_source(
     written = list(output.lines(call.result))
     parameters = [part.name for part in memory]
     no_room = f"status & 255 == {row_values.NO_ROOM}"
-    if sinks or output.in_arena:
+    if sinks:
         slot = [f"{sink.name}_used = get_word({sink.name})" for sink in sinks]
         undo = [f"set_word({sink.name}, {sink.name}_used)" for sink in sinks]
-        kept = []
-        if output.in_arena:
-            slot.append("arena_end = arena_begin")
-            undo.append("set_word(arena, arena_begin)")
-            kept = ["r_sizes[i] = arena_end - arena_begin", "arena_begin = arena_end"]
-        slot += [*row, "if status == 0:", "    full = False", *("    " + line for line in written)]
+        slot += row
+        if output.is_one_text:
+            slot += [*undo, "r_sizes[i] = 0"]
+        slot += ["if status == 0:", "    full = False", *("    " + line for line in written)]
         slot += ["else:", f"    full = {no_room} or not leave(left, i8(i), status)"]
-        slot += ["if full:", *("    " + line for line in (*undo, "return i8(i)")), *kept]
-        after = undo if output.in_arena else []
-        return Source(program, loop_text(call, slot, parameters, after=after), output)
+        slot += ["if full:", *("    " + line for line in (*undo, "return i8(i)"))]
+        return Source(program, loop_text(call, slot, parameters), output)
     checked = call.leaves or bool(misfits)
     slot = [*row, *written]
     if checked:
@@ -258,6 +259,31 @@ def loop_source(
         plain = plain_rows([*row, *written], checked, everywhere=True)
     is_everywhere = bool(plain) and not checked
     return Source(program, loop_text(call, slot, parameters, plain=plain), output, is_everywhere)
+
+
+def made_in_results(source: str) -> str:
+    """A function whose bodies make the text that it returns where results go, not in the arena.
+
+    What else they make does not lie behind the result of the row before: a processor need not know how long
+    that one is to go on with the next row.
+    """
+    made = r"^( *({}), \w+ = \w+)\(arena, (?!pool\b)"
+    apart = {name for _, name in re.findall(made.format(r"\w+"), source, re.M)}
+    returned = set(re.findall(r"^ *return .*, (\w+)$", source, re.M))
+    known: set[str] = set()
+    while returned != known:
+        known = set(returned)
+        copies = re.findall(r"^ *(\w+) = (\w+)$", source, re.M)
+        # Of a sum, whose right side is copied behind its left one: if no body makes it for this.
+        sums = re.findall(
+            r"^ *(\w+), \w+ = text_building_concat\(arena, (\w+), (\w+)", source, re.M
+        )
+        copies += [(to, left) for to, left, right in sums if right not in apart]
+        returned |= {of for to, of in copies if to in known}
+    written = re.sub(made.format("|".join(known)), r"\1(results, ", source, flags=re.M)
+    if written == source:
+        return source
+    return written.replace("\n", f"\n    results = get_word(arena + {RESULTS})\n", 1)
 
 
 def zeros_of(result: Value) -> list[str]:

@@ -22,7 +22,7 @@ from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
-from colkern.rows.arenas import ARENA, LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
+from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
 from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
@@ -37,6 +37,9 @@ from colkern.targets import Target, target_of
 
 MOST_EXPECTED = 256
 """The bytes of a row's results that there is room for at first, at most."""
+
+SLACK = 1 << 10
+"""More bytes that there is room for, however few rows there are: for what bodies write behind a result."""
 
 
 class Plan(Replanned):
@@ -100,7 +103,6 @@ class Plan(Replanned):
         self._slots = [part for part in memory if isinstance(part, Slots)]
         self._sinks = [part for part in memory if isinstance(part, Sink)]
         self._bytes_a_row: dict[str, float] = {}
-        self._makes_slots = not self._sinks and not self.source.output.in_arena
         self._entry: Callable[..., int] | None = None
 
     def _written(
@@ -192,7 +194,9 @@ class Plan(Replanned):
         for part in self._slots:
             written[part.name] = allocate_for_overwrite(length, part.dtype)
         # What each row writes need not be cleared before.
-        if self._sinks or (null_count and not self.source.is_everywhere):
+        if (self._sinks and not self.source.output.is_one_text) or (
+            null_count and not self.source.is_everywhere
+        ):
             for slots in written.values():
                 slots.fill(0)
         bits = (EMPTY if validity is None else validity).array
@@ -260,11 +264,13 @@ class Plan(Replanned):
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
         """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
         rooms = rooms_of_thread()
-        memory = {} if self._makes_slots else self._memory(stop - start)
-        arena = memory.get("r_data", rooms.arena)
+        memory = self._memory(stop - start)
+        arena = rooms.arena
         left, at = [], start
-        arena.begin()
         while True:
+            arena.begin()
+            if self.source.output.is_one_text:
+                arena.make_results_in(memory["r_data"])
             at = (self._entry or self._loop)(
                 at,
                 stop,
@@ -279,15 +285,9 @@ class Plan(Replanned):
             noted = rooms.left.taken()
             if len(noted):
                 left.append(noted)
-            elif self._makes_slots and at >= stop:
-                if self._entry is None:
-                    self._keep_entry()
-                return {}, left
-            if not self.source.output.in_arena:
-                arena.begin()
             if at >= stop:
-                return self._used(memory, stop - start), left
-            if len(noted) == LEFT_AT_ONCE or self._grow({"arena": arena, **memory}):
+                break
+            if len(noted) == LEFT_AT_ONCE or self._grow({"arena": arena.begin(), **memory}):
                 continue
             left.append(np.array([[at, 0]], np.int64))
             for slots in written.values():
@@ -295,16 +295,17 @@ class Plan(Replanned):
                 slots[at] = 0
             at += 1
             if at >= stop:
-                return self._used(memory, stop - start), left
+                break
+        if self._entry is None:
+            self._keep_entry()
+        return self._used(memory, stop - start), left
 
     def _memory(self, rows: int) -> dict[str, Room]:
-        """Room for the results of so many rows: the sinks, and the arena if results stay there."""
-        memory = {sink.name: Room(64 + self._expected(sink.name, rows)) for sink in self._sinks}
-        if self.source.output.in_arena:
-            expected = self._expected("r_data", rows)
-            is_large = expected > ARENA // 2
-            memory["r_data"] = Room(expected + ARENA) if is_large else rooms_of_thread().arena
-        return memory
+        """Room for the results of so many rows."""
+        return {
+            sink.name: Room(SLACK + int(self._bytes_a_row.get(sink.name, 16) * rows))
+            for sink in self._sinks
+        }
 
     def _grow(self, memory: dict[str, Room]) -> bool:
         """Make room for the row that found none; false if there is room for any row."""
@@ -323,17 +324,9 @@ class Plan(Replanned):
         if type(self.inputs) is Columns and len(overloads) == 1:
             self._entry = next(iter(overloads.values())).entry_point
 
-    def _expected(self, sink: str, rows: int) -> int:
-        """How many bytes there may be of so many rows."""
-        return int(self._bytes_a_row.get(sink, 16) * rows)
-
     def _used(self, sinks: dict[str, Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
-        arena = rooms_of_thread().arena
-        used = {
-            name: room.used().copy() if room is arena else room.used()
-            for name, room in sinks.items()
-        }
+        used = {name: room.used() for name, room in sinks.items()}
         if rows and sinks:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()

@@ -110,14 +110,14 @@ class Output:
             yield from part.below()
 
     @property
-    def in_arena(self) -> bool:
-        """Whether the arena is its only sink: results that are texts stay where they were made."""
+    def is_one_text(self) -> bool:
+        """Whether a row has a text or byte string alone, which a body can make where results go."""
         return self.name == "r" and self.is_text
 
     @property
     def makes(self) -> bool:
-        """Whether the arena is used: for texts, or lists of what dictionaries and sets have."""
-        return self.in_arena or any(is_hashed(part.inside) for part in self.below())
+        """Whether the arena is used: for lists of what dictionaries and sets have."""
+        return any(is_hashed(part.inside) for part in self.below())
 
     def memory(self) -> list[Memory]:
         """All its memory."""
@@ -134,7 +134,7 @@ class Output:
 
     def own_sinks(self) -> list[Sink]:
         """Its own sink."""
-        if self.is_text and not self.in_arena:
+        if self.is_text:
             return [Sink(f"{self.name}_data")]
         return [Sink(f"{self.name}_items")] if self.item is not None else []
 
@@ -147,7 +147,7 @@ class Output:
             return
         yield f"{self.name}_valid[i] = 0 if {value.none} else 1"
         lines = list(self._inside(inner(value)))
-        if self.in_arena or any(part.own_sinks() for part in self.below()):
+        if any(part.own_sinks() for part in self.below()):
             yield f"if not {value.none}:"
             lines = ["    " + line for line in lines]
         yield from lines or ["    pass"]
@@ -168,11 +168,7 @@ class Output:
         return list(self.checks(of_parts(self.kind, loaded(self.kind, place))))
 
     def _inside(self, value: Value) -> Iterator[str]:
-        if self.in_arena:
-            place = f"arena_begin, {value.code}.address, {value.code}.size"
-            yield f"arena_end = write_at(arena, {place})"
-            yield "full = arena_end == 0"
-        elif self.is_text:
+        if self.is_text:
             yield f"full |= put({self.name}_data, {value.code}.address, {value.code}.size) == 0"
             yield f"{self.name}_sizes[i] = {value.code}.size"
         elif self.item is not None:

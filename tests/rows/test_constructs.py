@@ -78,6 +78,12 @@ def in_precisions(word: str, n: int) -> str:
     return f"{n / 3:.{n}f}|{n / 7:{n + 3}.2e}|{n * 1.5:0{n + 4}.1f}|{n / 9:{n + 2}.{n}g}|{True:{n}}"
 
 
+def in_no_width(word: str, n: int) -> str:
+    w = n * 0
+    wide = f"{word:{w}}|{word:>{w}}|{word:*^{w}}|{n:{w}}|{n:0{w}d}|{n * 1234567:{w},}|{n:<+{w}x}"
+    return f"{wide}|{n / 3:{w}.1f}|{n / 7:-^{w}.2e}|{True:{w}}|{True:>{w}}|{n / 3:0{w}.0f}"
+
+
 def behind_each_other(word: str, n: int) -> str:
     kept = f"{word}{n}"
     again = kept + "!" + kept[:1] + kept[1:]
@@ -129,6 +135,25 @@ def separated_by_name(word: str, n: int) -> str:
         return "type"
 
 
+def made_last(word: str, n: int) -> str | None:
+    if n < 0:
+        return None
+    kept = word.strip().upper()
+    if n > 9:
+        return kept * n + word
+    return kept + "-" + word if n > 2 else word
+
+
+def test_texts_are_made_where_results_go() -> None:
+    # Of a row that is left to Python, one without a result and one that finds no room, nothing stays.
+    rows = [("a ", 3), ("\xe9", 5), ("b", -1), ("", 0), ("cd" * 9000, 99), (" e", 1), ("f", 12)]
+    compiled = ck.udf(made_last)
+    words, numbers = zip(*[*rows, *WORDS] * 3, strict=True)
+    got = compiled(ck.array(list(words)), ck.array(list(numbers))).to_pylist()
+    assert got == list(map(made_last, words, numbers))
+    assert "text_building_concat(results, " in compiled.source()
+
+
 def test_what_join_does_not_take_is_refused_as_python_does() -> None:
     for function in (all_items_first, separated_by_name):
         compiled = ck.udf(function)
@@ -139,6 +164,12 @@ def test_what_join_does_not_take_is_refused_as_python_does() -> None:
 @pytest.mark.parametrize("function", [in_widths, in_precisions])
 def test_a_format_may_have_sizes_of_the_row(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
+
+
+def test_a_format_of_width_0_is_one_without_a_width() -> None:
+    checked(in_no_width, [("abc", 1), ("", 12)])
+    columns = ck.array(["abc", ""]), ck.array([1, 12])
+    assert ck.udf(in_no_width, strict=True)(*columns).null_count == 0
 
 
 def in_turn(word: str, n: int) -> str:

@@ -239,6 +239,15 @@ def test_what_is_sure_to_be_no_decimal_raises(text: str) -> None:
         return
 
 
+def test_white_space_around_a_decimal_is_no_part_of_it() -> None:
+    texts = [" 4.31", "-25.26 ", "\t\n7\r\x1f", "\u2003+1.0\xa0"]
+    made = ck.udf(text_of, strict=True)
+    assert made(ck.array(texts)).to_pylist() == list(map(text_of, texts))
+    for text in (" ", "1 2", "- 1", ""):
+        with pytest.raises(decimal.InvalidOperation):
+            ck.udf(text_of)(ck.array([text]))
+
+
 def of_what_is_finite(text: str) -> str:
     value = Decimal(text)
     if not value.is_finite() or value.is_nan() or value.is_infinite():

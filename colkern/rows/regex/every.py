@@ -15,10 +15,11 @@ from numpy import int64
 
 from colkern.errors import CompileError
 from colkern.generated import function_of_text
-from colkern.kernels import row_lists, row_values, text_scanning
+from colkern.kernels import row_lists, row_values, text_building, text_scanning
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_word
+from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
+from colkern.kernels.text_building import MARGIN
 from colkern.rows.regex.matching import matcher, needs_barring, piece_of
 from colkern.rows.regex.parsing import Pattern, parse
 from colkern.rows.regex.sets import parser, signed
@@ -37,8 +38,9 @@ _NAMESPACE: dict[str, object] = {
     "part": text_scanning.part,
     "put_part": text_scanning.put_part,
     "set_text": row_values.set_text,
-    "allocate": row_values.allocate,
-    "free_place": row_values.free_place,
+    "set_word": set_word,
+    "end_behind": text_building.end_behind,
+    "text_place": text_building.text_place,
 }
 
 _LOOP = """\
@@ -215,10 +217,8 @@ if count == 0:
 target = put_part(target, limit, text.address, last, text.size)
 if target == 0:
     return Text(text.address, int64(0), True), NO_ROOM
-place = allocate(arena, target - begin)
-if place == 0:
-    return Text(text.address, int64(0), True), NO_ROOM
-return Text(place, target - begin, {"text.ascii" if ascii else "False"}), DONE"""
+set_word(arena, end_behind(target))
+return Text(begin, target - begin, {"text.ascii" if ascii else "False"}), DONE"""
     return _body(
         "sub",
         parsed,
@@ -226,7 +226,7 @@ return Text(place, target - begin, {"text.ascii" if ascii else "False"}), DONE""
         "Text",
         "Text(text.address, int64(0), True)",
         (
-            "begin = free_place(arena)\nlimit = get_word(arena + 8)\ntarget = begin\nlast = int64(0)",
+            f"target = begin = text_place(arena)\nlimit = get_word(arena + 8) - {MARGIN}\nlast = int64(0)",
             each + "\nlast = spans[2]",
             after,
         ),

@@ -48,6 +48,7 @@ from colkern.rows.front import CACHED, is_of_standard_library, plain_function
 from colkern.rows.functions import local_function, users_function
 from colkern.rows.instances import has_fields, instance
 from colkern.rows.iteration import (
+    gives_items,
     known_object,
     makes_iterator,
     refuse_iterator,
@@ -176,8 +177,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
     given, function = function, plain_function(replacement(function))
     is_whole = function is not given and not makes_iterator(function)
-    if is_whole and any(isinstance(part, ast.GeneratorExp) for part in node.args):
-        node = derived(node, "with lists", functools.partial(_with_lists_for, node))
+    if is_whole and any(gives_items(emitter, part) for part in node.args):
+        node = derived(node, "with lists", functools.partial(_with_lists_for, emitter, node))
     if makes_iterator(function) and emitter.gone_over is not node:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
@@ -247,10 +248,11 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     return checked_loose(emitter, result, *arguments) if function in _KEEPING else result
 
 
-def _with_lists_for(node: ast.Call) -> ast.Call:
-    """A call with lists in the place of generator expressions, of what looks at all items."""
+def _with_lists_for(emitter: Emitter, node: ast.Call) -> ast.Call:
+    """A call with lists in the place of iterators and views, of what looks at all items."""
+    list_: Any = list
     arguments = [
-        ast.ListComp(part.elt, part.generators) if isinstance(part, ast.GeneratorExp) else part
+        ast.Call(ast.Constant(list_), [part], []) if gives_items(emitter, part) else part
         for part in node.args
     ]
     return ast.Call(node.func, arguments, node.keywords)

@@ -230,6 +230,11 @@ def is_iterator(emitter: Emitter, node: ast.expr) -> bool:
     return isinstance(node, ast.GeneratorExp) or builtin_of(emitter, node) in _ITERATORS
 
 
+def gives_items(emitter: Emitter, node: ast.expr) -> bool:
+    """Whether an expression makes an iterator, or a view of a dictionary."""
+    return is_iterator(emitter, node) or builtin_of(emitter, node) in VIEWS
+
+
 def makes_iterator(function: object) -> bool:
     """Whether a function makes an iterator."""
     return is_generator(function) or (isinstance(function, type) and issubclass(function, Iterator))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -66,7 +67,7 @@ def _statement(emitter: Emitter, node: ast.stmt) -> None:
     emitter.depth -= isinstance(node, _BRANCHING)
 
 
-_BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
+_BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 
 def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
@@ -497,7 +498,8 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
     if node.finalbody:
         _try_finally(emitter, node)
         return
-    names = _assigned(emitter, [*node.body, *node.orelse, *node.handlers])
+    node = _with_result_apart(emitter, node)
+    names = _assigned(emitter, node.body)
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
@@ -529,6 +531,44 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
             fine,
             lambda: handle(list(zip(node.handlers, caught, strict=True))),
         )
+
+
+def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
+    """A `try` that ends with `x = …`, for an `x` that has a value, as one with `x = …` in its `else`.
+
+    So `x` may be of another kind behind it, as in `try: x = float(x)`.
+    """
+    *before, last = node.body
+    target = last.targets[0] if isinstance(last, ast.Assign) and len(last.targets) == 1 else None
+    if not isinstance(target, ast.Name) or target.id in stored_names(before):
+        return node
+    if target.id not in emitter.env or target.id in emitter.cells:
+        return node
+
+    def make() -> ast.Try:
+        own, load = ast.Name("<tried>", ast.Store()), ast.Name("<tried>", ast.Load())
+        body = [*before, ast.copy_location(ast.Assign([own], last.value), last)]  # type: ignore[attr-defined]
+        orelse = [ast.copy_location(ast.Assign([target], load), last), *node.orelse]
+        return ast.Try(body, node.handlers, orelse, [])
+
+    apart: ast.Try = derived(node, "apart", make)
+    return apart
+
+
+def _with(emitter: Emitter, node: ast.With) -> None:
+    """`with suppress(…)`: a `try` whose handler does nothing."""
+    from colkern.rows.iteration import known_object
+
+    context: Any = node.items[0].context_expr
+    function = known_object(emitter, getattr(context, "func", context))
+    if len(node.items) > 1 or node.items[0].optional_vars or function is not contextlib.suppress:
+        emitter.refuse("`with` has a compiled form with contextlib.suppress() alone")
+
+    def make() -> ast.Try:
+        handler = ast.ExceptHandler(ast.Tuple(context.args, ast.Load()), None, [ast.Pass()])
+        return ast.Try(node.body, [handler], [], [])
+
+    _try(emitter, derived(node, "try", make))
 
 
 def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
@@ -775,6 +815,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Raise: _raise,
     ast.Assert: _assert,
     ast.Try: _try,
+    ast.With: _with,
     ast.Expr: _expression,
     ast.Pass: lambda e, _: None,
     ast.Global: _declared,

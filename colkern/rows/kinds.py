@@ -415,13 +415,26 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if (left.name, left.default, left.most) == (right.name, right.default, right.most):
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
-        if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
-            items = tuple(joined(*pair) or NEVER for pair in pairs)
+        are_made = all(side.sites and ELSEWHERE not in side.sites for side in (left, right))
+        if all(
+            NEVER in pair or pair[0] == pair[1] or (are_made and _may_be_none(pair))
+            for pair in pairs
+        ):
+            kinds = [joined(*pair) for pair in pairs]
+            if None in kinds:
+                return None
+            items = tuple(kind for kind in kinds if kind is not None)
             constant = left.constant or right.constant
             is_known = bool(left.sites) == bool(right.sites)
             sites = left.sites | right.sites | (frozenset() if is_known else {ELSEWHERE})
             return replace(left, items=items, sites=sites, constant=constant)
     return None
+
+
+def _may_be_none(pair: tuple[Kind, Kind]) -> bool:
+    """Whether items of one of two containers, or items of these, may be None as those of the other may."""
+    are_lists = all(isinstance(kind, Container) for kind in pair)
+    return are_lists or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
 
 
 def _joined_optional(left: Kind, right: Kind) -> Kind | None:

@@ -244,9 +244,6 @@ def constant_kind(value: Any) -> Kind:
     if isinstance(value, tuple):
         names = tuple(getattr(value, "_fields", ()))
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
-    if isinstance(value, enum.IntEnum):
-        # Where it is not known any more which member it is, it has no text of its own, as a bool.
-        return k.LOOSE_INT
     if k.is_enum(type(value)):
         return k.member_of(type(value))
     if type(value) is datetime.datetime:

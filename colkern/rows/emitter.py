@@ -392,6 +392,10 @@ class Emitter:
                 of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
+        if isinstance(value.kind, k.Member):
+            from colkern.rows.enums import as_plain
+
+            return self.converted(as_plain(self, value), kind)
         if isinstance(kind, k.Choice) and isinstance(value.kind, k.Choice):
             *rest, code = map(str, map(kind.among.index, value.kind.among))
             for number, other in enumerate(rest):
@@ -476,6 +480,9 @@ class Emitter:
     def require_kind(self, key: Any, has: Kind, gets: Kind) -> None:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
+        if joined is None and key == RETURN and not self.program.stack:
+            # A column has the text that a member is as well.
+            joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
         if joined is None:
             what = "it returns" if key == RETURN else "one variable is"
             if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
@@ -691,15 +698,14 @@ def literal(emitter: Emitter, value: Any) -> Value:
             return NONE
         case bool():
             return Value(k.BOOL, str(value), constant=value)
-        case enum.Enum() if not isinstance(value, enum.IntEnum) and k.is_enum(type(value)):
+        case enum.Enum() if k.is_enum(type(value)):
             return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
             # The least integer has no literal of its own.
             code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
-            kind = k.LOOSE_INT if isinstance(value, enum.IntEnum) else k.INT
-            return Value(kind, code, constant=value)
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

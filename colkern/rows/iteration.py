@@ -356,7 +356,9 @@ def _range(emitter: Emitter, node: ast.Call) -> Source:
 
 def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
     """Where a `range(…)` starts and stops, and its step."""
-    bounds = [emitter.numbers(needed(emitter, part)) for part in node.args]
+    from colkern.rows.enums import as_plain
+
+    bounds = [emitter.numbers(as_plain(emitter, needed(emitter, part))) for part in node.args]
     codes = []
     for bound in bounds:
         if bound.kind.name not in ("int", "bool"):

@@ -53,7 +53,7 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
 def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     """The class of the values of a kind."""
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
-        emitter.refuse(f"the type of a value that may be of several, {kind} among them")
+        emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
     named = {
         "date": datetime.date,
         "datetime": datetime.datetime,

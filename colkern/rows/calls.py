@@ -6,7 +6,6 @@ import ast
 import builtins
 import datetime
 import decimal
-import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

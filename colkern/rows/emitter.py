@@ -21,7 +21,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
-from colkern.rows.front import Definition
+from colkern.rows.front import Definition, changing_instances
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
     Block,
@@ -102,11 +102,11 @@ class Emitter:
         yielded: The list of what a generator yields.
         rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
         gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
-        shared: The variables that functions within this one assign to, by `nonlocal`.
+        shared: The variables that functions within this one assign to, by `nonlocal`, or methods change.
         changing: The variables that this loop assigns to.
         changing_rows: The variables of dictionaries with constant keys that are assigned other values.
-        is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
-            the row.
+        is_ahead: Whether items are made before they are asked for, if they ever are.
+        leaves_raised: Whether what is raised leaves the row, as it does there.
         read_later: The containers that iterators read which the loops around this place go over.
         gaps: How many parts without a compiled form were written so that they leave the row.
         has_calls_left: Whether a call of a library's function was written so.
@@ -133,7 +133,7 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
-        self.shared = declared_elsewhere(definition.body)
+        self.shared = declared_elsewhere(definition.body) | changing_instances(definition)
         self._deleted = deleted_names(definition.body)
         self.changing_rows = changing_rows(definition.body)
         program.may_change_rows |= bool(self.changing_rows)
@@ -145,7 +145,7 @@ class Emitter:
         self.gone_over: ast.AST | None = None
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
-        self.is_ahead = False
+        self.is_ahead = self.leaves_raised = False
         self.gaps = 0
         self.has_calls_left = False
         self.operations: dict[str, tuple[Operation, int]] = {}
@@ -269,7 +269,7 @@ class Emitter:
 
     def fail(self, code: str | int, reason: str) -> None:
         """Raise, or leave the row, with a code."""
-        if self.is_ahead and code != row_values.NO_ROOM:
+        if self.leaves_raised and code != row_values.NO_ROOM:
             code = row_values.LEFT if isinstance(code, int) else _left(code)
         if self.attempts:
             self.write(f"{self.attempts[-1].code} = {self._status(code, reason)}")
@@ -297,7 +297,7 @@ class Emitter:
 
     def reraise(self, status: str) -> None:
         """Raise, or leave the row, as a status says."""
-        if self.is_ahead:
+        if self.leaves_raised:
             status = f"({status} & ~255) | {_left(f'{status} & 255')}"
         if self.attempts:
             self.write(f"{self.attempts[-1].code} = {status}")
@@ -307,13 +307,18 @@ class Emitter:
         self.dead = True
 
     @contextmanager
-    def ahead(self) -> Iterator[None]:
-        """Write what makes items that Python may make later, or never."""
-        before, self.is_ahead = self.is_ahead, True
+    def ahead(self, is_only_raised: bool = False) -> Iterator[None]:
+        """Write what makes items that Python may make later, or never.
+
+        Args:
+            is_only_raised: Whether it is made now, and an exception alone leaves the row.
+        """
+        before = self.is_ahead, self.leaves_raised
+        self.is_ahead, self.leaves_raised = self.is_ahead or not is_only_raised, True
         try:
             yield
         finally:
-            self.is_ahead = before
+            self.is_ahead, self.leaves_raised = before
 
     def read_ahead(self, names: Iterable[str]) -> None:
         """Note variables that are read now, and in Python later: they must not change meanwhile."""

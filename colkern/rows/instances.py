@@ -112,10 +112,12 @@ def instance(
         for name, value in bound.arguments.items()
     }
     if "__init__" in written:
-        made = _constructed(emitter, kind, getattr(kind, "__init__"), values, {})
+        made = _constructed(emitter, kind, inspect.getattr_static(kind, "__init__"), values, {})
         return _of_fields(emitter, kind, made)
     if "__post_init__" in written:
-        values = _constructed(emitter, kind, getattr(kind, "__post_init__"), {}, values)
+        values = _constructed(
+            emitter, kind, inspect.getattr_static(kind, "__post_init__"), {}, values
+        )
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):
         emitter.refuse(

@@ -146,14 +146,16 @@ def _give_rounds_own_names(body: Sequence[ast.stmt], loop: ast.For) -> None:
 
 
 def _bound_by(node: ast.stmt) -> list[ast.Name]:
-    """Where a statement binds the one variable that it surely binds: a `try`, at the end of what it attempts,
-    and in handlers that do nothing else. Other handlers leave."""
+    """Where a statement binds the one variable that it surely binds.
+
+    A `try` does so at the end of what it attempts, and in handlers that do nothing else; others leave.
+    """
     match node:
         case ast.Assign([ast.Name() as target]):
             return [target]
         case ast.Try([*before, ast.Assign([ast.Name() as target])], handlers, _, []):
             targets = [target]
-            others = [*before, *node.orelse]
+            others: list[ast.AST] = [*before, *node.orelse]
             for handler in handlers:
                 match handler.body:
                     case [ast.Assign([ast.Name(name) as own], value)] if name == target.id:

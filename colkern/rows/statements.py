@@ -26,6 +26,7 @@ from colkern.rows.emitter import (
 )
 from colkern.rows.expressions import Condition, condition, expression, needed, operated
 from colkern.rows.folding import constant
+from colkern.rows.front import keeps_to_itself
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
@@ -168,24 +169,36 @@ def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
     form: Any = getattr(owner.kind, "form", None)
     is_plain = isinstance(owner.kind, k.Record) and target.attr in owner.kind.names
     is_frozen = getattr(k.data_class_of(form), "frozen", False)
-    if not is_plain or is_frozen or not _is_own(emitter, name, owner.kind):
+    if not is_plain or is_frozen or not is_own(emitter, name, owner.kind):
         emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
     emitter.assign(name, replaced(emitter, owner, {target.attr: value}))
 
 
-def _is_own(emitter: Emitter, name: str, kind: Any) -> bool:
-    """Whether a variable is made by its class alone, and only asked for its fields until it is returned."""
+def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
+    """Whether an instance is known by this variable alone, and only asked for its fields and methods.
+
+    Its class makes it here, and it may be returned; or the variable is the `self` of a method that gives it
+    back.
+    """
     nodes = list(ast.walk(ast.Module(emitter.definition.body, [])))
     ends = {part for node in nodes if isinstance(node, ast.Return) for part in ast.walk(node)}
-    if name in emitter.definition.parameters or any(getattr(n, "finalbody", []) for n in nodes):
+    calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    gives_back = any(isinstance(node, ast.Nonlocal) and name in node.names for node in nodes)
+    # Not that of a function around, which would not see the change.
+    is_made = name in stored_names(emitter.definition.body)
+    is_made &= name not in emitter.definition.parameters
+    if not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
         return False
     for node in nodes:
         for part in ast.iter_child_nodes(node) if node not in ends else ():
             if not isinstance(part, ast.Name) or part.id != name:
                 continue
             if isinstance(node, ast.Attribute):
-                is_known = node.attr in kind.names or isinstance(
-                    getattr(kind.form, node.attr, None), property
+                method = getattr(kind.form, node.attr, None)
+                method = method.fget if isinstance(method, property) else method
+                is_known = node.attr in kind.names or (
+                    keeps_to_itself(method)
+                    and (id(node) in calls or method is not getattr(kind.form, node.attr))
                 )
             else:
                 targets = getattr(node, "targets", [getattr(node, "target", None)])

@@ -208,15 +208,15 @@ def decimal_float(value: int64, exponent: int64) -> tuple[float64, Code]:
 @helper
 def parse_float_word(text: Text, k: int64, end: int64) -> tuple[float64, Code]:
     """An infinity or NaN, without its sign."""
-    if end - k == 3:
-        word = (get_byte(k) << 16 | get_byte(k + 1) << 8 | get_byte(k + 2)) | 0x202020
-        if word == 0x6E616E:
-            return float64(math.nan), DONE
-        if word == 0x696E66:
-            return float64(math.inf), DONE
-    if end - k == 8:
-        # "infinity", or something else.
-        return float64(0.0), LEFT
+    word = int64(0)
+    if end - k <= 8:
+        while k < end:
+            word = word << 8 | get_byte(k) | 32
+            k = k + 1
+    if word == 0x6E616E:
+        return float64(math.nan), DONE
+    if word == 0x696E66 or word == 0x696E66696E697479:
+        return float64(math.inf), DONE
     return float64(0.0), refused(text)
 
 

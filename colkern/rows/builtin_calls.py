@@ -41,8 +41,19 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
+    return issubclass(class_of(emitter, kind), classes)
+
+
+def _type(emitter: Emitter, node: ast.Call) -> Value:
+    if len(node.args) != 1:
+        emitter.refuse("type() of several arguments has no compiled form")
+    return constant(class_of(emitter, expression(emitter, node.args[0]).kind))
+
+
+def class_of(emitter: Emitter, kind: k.Kind) -> Any:
+    """The class of the values of a kind."""
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
-        emitter.refuse(f"isinstance() of a value that may be of several types, {kind} among them")
+        emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
     named = {
         "date": datetime.date,
         "datetime": datetime.datetime,
@@ -53,12 +64,15 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
     named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
     if isinstance(kind, k.Compound | k.Member):
-        return issubclass(kind.form, classes)
+        return kind.form
     if kind.name not in named:
-        emitter.refuse(f"isinstance() of {kind} has no compiled form")
+        emitter.refuse(f"the type of {kind} has no compiled form")
     if k.is_deque(kind):
-        return issubclass(collections.deque, classes)
-    return issubclass(tuple if k.is_tuple(kind) else named[kind.name], classes)
+        return collections.deque
+    if isinstance(kind, k.Container) and kind.default:
+        by_default = {"count": collections.Counter, "ordered": collections.OrderedDict}
+        return by_default.get(kind.default, collections.defaultdict)
+    return tuple if k.is_tuple(kind) else named[kind.name]
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:
@@ -157,6 +171,7 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     isinstance: _isinstance,
+    type: _type,
     len: _len,
     bool: _bool,
     str: _str,

@@ -6,7 +6,6 @@ import ast
 import builtins
 import datetime
 import decimal
-import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -244,9 +243,6 @@ def constant_kind(value: Any) -> Kind:
     if isinstance(value, tuple):
         names = tuple(getattr(value, "_fields", ()))
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
-    if isinstance(value, enum.IntEnum):
-        # Where it is not known any more which member it is, it has no text of its own, as a bool.
-        return k.LOOSE_INT
     if k.is_enum(type(value)):
         return k.member_of(type(value))
     if type(value) is datetime.datetime:

@@ -97,7 +97,8 @@ class CompiledRows:
             if columns not in self._plans:
                 result = self._plans[columns] = self._new_plan(columns, nullable, returns)
                 if isinstance(result, Plan):
-                    self._meanings.note([self._function, *result.program.definitions])
+                    called = (each.function for each in result.program.definitions.values())
+                    self._meanings.note([self._function, *called])
             return self._plans[columns]
 
     def is_current(self) -> bool:

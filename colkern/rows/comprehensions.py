@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from colkern.kernels import row_lists, row_numbers, row_sorting, row_values
 from colkern.rows import kinds as k
@@ -665,6 +665,13 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
         items(emitter, node.args[0], take, any_order=_noting(sets))
     else:
         list_ = _list_of(emitter, node.args[0], any_order=always)
+        of: Any = list_.kind
+        if isinstance(of.items[0], k.Member) and issubclass(of.items[0].form, int):
+            emitter.env["<members>"], number = list_, ast.Constant(cast(Any, int))
+            members = ast.Name("<members>", ast.Load())
+            by_number = [*node.keywords, ast.keyword("key", number)]
+            make = partial(ast.Call, node.func, [members], by_number)
+            return sorted_list(emitter, derived(node, "by number", make))
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
     return _sorted(emitter, list_, truth(emitter, reverse), "key" in words, node, bool(sets))
 

@@ -20,7 +20,7 @@ from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import Container
-from colkern.rows.library import replace_slice
+from colkern.rows.library import REPLACED, replace_items, replace_slice
 from colkern.rows.matches import Match, group
 from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_values
 
@@ -433,10 +433,12 @@ def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) 
     from colkern.rows.functions import users_function
 
     kind = container.kind
-    if not isinstance(kind, Container) or kind.name != "list" or kind.most or cut.step:
+    if not isinstance(kind, Container) or kind.name != "list" or kind.most:
         emitter.refuse("an assignment to such a slice has no compiled form")
-    bounds = [expression(emitter, part) if part else NONE for part in (cut.lower, cut.upper)]
-    users_function(emitter, replace_slice, [container, *bounds, value], {})
+    parts = (cut.lower, cut.upper, *([cut.step] if cut.step else []))
+    bounds = [expression(emitter, part) if part else NONE for part in parts]
+    replace_them = replace_items if cut.step else replace_slice
+    users_function(emitter, replace_them, [container, *bounds, value], {})
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
@@ -470,6 +472,13 @@ def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, ri
         return
     if isinstance(operation, ast.BitOr) and has(f"{left.kind.name}.update", [left, right]):
         call(emitter, f"{left.kind.name}.update", [left, right])
+        return
+    counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]
+    method = {ast.Add: "__iadd__", ast.Sub: "__isub__"}.get(type(operation))
+    if all(counts) and method:
+        from colkern.rows.functions import users_function
+
+        users_function(emitter, REPLACED[f"Counter.{method}"], [left, right], {})
         return
     # Other names of the container would not see what is made anew.
     emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")

@@ -21,7 +21,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
-from colkern.rows.front import Definition
+from colkern.rows.front import Definition, changing_instances
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
     Block,
@@ -102,11 +102,11 @@ class Emitter:
         yielded: The list of what a generator yields.
         rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
         gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
-        shared: The variables that functions within this one assign to, by `nonlocal`.
+        shared: The variables that functions within this one assign to, by `nonlocal`, or methods change.
         changing: The variables that this loop assigns to.
         changing_rows: The variables of dictionaries with constant keys that are assigned other values.
-        is_ahead: Whether items are made before they are asked for, if they ever are: what is raised leaves
-            the row.
+        is_ahead: Whether items are made before they are asked for, if they ever are.
+        leaves_raised: Whether what is raised leaves the row, as it does there.
         read_later: The containers that iterators read which the loops around this place go over.
         gaps: How many parts without a compiled form were written so that they leave the row.
         has_calls_left: Whether a call of a library's function was written so.
@@ -133,7 +133,7 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
-        self.shared = declared_elsewhere(definition.body)
+        self.shared = declared_elsewhere(definition.body) | changing_instances(definition)
         self._deleted = deleted_names(definition.body)
         self.changing_rows = changing_rows(definition.body)
         program.may_change_rows |= bool(self.changing_rows)
@@ -145,7 +145,7 @@ class Emitter:
         self.gone_over: ast.AST | None = None
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
-        self.is_ahead = False
+        self.is_ahead = self.leaves_raised = False
         self.gaps = 0
         self.has_calls_left = False
         self.operations: dict[str, tuple[Operation, int]] = {}
@@ -269,7 +269,7 @@ class Emitter:
 
     def fail(self, code: str | int, reason: str) -> None:
         """Raise, or leave the row, with a code."""
-        if self.is_ahead and code != row_values.NO_ROOM:
+        if self.leaves_raised and code != row_values.NO_ROOM:
             code = row_values.LEFT if isinstance(code, int) else _left(code)
         if self.attempts:
             self.write(f"{self.attempts[-1].code} = {self._status(code, reason)}")
@@ -297,7 +297,7 @@ class Emitter:
 
     def reraise(self, status: str) -> None:
         """Raise, or leave the row, as a status says."""
-        if self.is_ahead:
+        if self.leaves_raised:
             status = f"({status} & ~255) | {_left(f'{status} & 255')}"
         if self.attempts:
             self.write(f"{self.attempts[-1].code} = {status}")
@@ -307,13 +307,18 @@ class Emitter:
         self.dead = True
 
     @contextmanager
-    def ahead(self) -> Iterator[None]:
-        """Write what makes items that Python may make later, or never."""
-        before, self.is_ahead = self.is_ahead, True
+    def ahead(self, is_only_raised: bool = False) -> Iterator[None]:
+        """Write what makes items that Python may make later, or never.
+
+        Args:
+            is_only_raised: Whether it is made now, and an exception alone leaves the row.
+        """
+        before = self.is_ahead, self.leaves_raised
+        self.is_ahead, self.leaves_raised = self.is_ahead or not is_only_raised, True
         try:
             yield
         finally:
-            self.is_ahead = before
+            self.is_ahead, self.leaves_raised = before
 
     def read_ahead(self, names: Iterable[str]) -> None:
         """Note variables that are read now, and in Python later: they must not change meanwhile."""
@@ -392,6 +397,10 @@ class Emitter:
                 of = self.converted(Value(value.kind.of, value.code, items=value.items), kind.of)
                 return of_parts(kind, (value.none, *of.parts))
             return of_parts(kind, ("False", *self.converted(value, kind.of).parts))
+        if isinstance(value.kind, k.Member):
+            from colkern.rows.enums import as_plain
+
+            return self.converted(as_plain(self, value), kind)
         if isinstance(kind, k.Choice) and isinstance(value.kind, k.Choice):
             *rest, code = map(str, map(kind.among.index, value.kind.among))
             for number, other in enumerate(rest):
@@ -476,6 +485,9 @@ class Emitter:
     def require_kind(self, key: Any, has: Kind, gets: Kind) -> None:
         """Have the function written again if something of a kind gets a value of a wider one."""
         joined = k.joined(has, gets)
+        if joined is None and key == RETURN and not self.program.stack:
+            # A column has the text that a member is as well.
+            joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
         if joined is None:
             what = "it returns" if key == RETURN else "one variable is"
             if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
@@ -691,15 +703,14 @@ def literal(emitter: Emitter, value: Any) -> Value:
             return NONE
         case bool():
             return Value(k.BOOL, str(value), constant=value)
-        case enum.Enum() if not isinstance(value, enum.IntEnum) and k.is_enum(type(value)):
+        case enum.Enum() if k.is_enum(type(value)):
             return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
             # The least integer has no literal of its own.
             code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
-            kind = k.LOOSE_INT if isinstance(value, enum.IntEnum) else k.INT
-            return Value(kind, code, constant=value)
+            return Value(k.INT, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():

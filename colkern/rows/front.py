@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import builtins
+import dis
 import hashlib
 import inspect
 import linecache
@@ -242,6 +243,57 @@ def plain_function(value: Any) -> Any:
     if isinstance(value, CACHED):
         return value.__wrapped__
     return getattr(value, "row_function", getattr(value, "py_func", value))
+
+
+@lru_cache(maxsize=1 << 10)
+def keeps_to_itself(method: Any) -> bool:
+    """Whether a method uses its instance for nothing but its attributes: nobody else gets to know it."""
+    if not isinstance(method, types.FunctionType):
+        return False
+    try:
+        node = _node_of(method)
+    except CompileError:
+        return False
+    own = node.args.args[0].arg if node.args.args else ""
+    parts = list(ast.walk(node))
+    attributes = Counter(
+        getattr(part.value, "id", "") for part in parts if isinstance(part, ast.Attribute)
+    )
+    return attributes[own] == sum(isinstance(part, ast.Name) and part.id == own for part in parts)
+
+
+@lru_cache(maxsize=1 << 10)
+def changing_methods(form: type) -> frozenset[str]:
+    """The methods of a class that assign to attributes, and those that name one of these."""
+    codes = {
+        name: method.__code__
+        for base in form.__mro__[:-1]
+        for name, method in vars(base).items()
+        if isinstance(method, types.FunctionType) and name[:2] != "__"
+    }
+    changing = {
+        name
+        for name, code in codes.items()
+        if any(step.opname == "STORE_ATTR" for step in dis.get_instructions(code))
+    }
+    while (
+        more := {name for name, code in codes.items() if not changing.isdisjoint(code.co_names)}
+        - changing
+    ):
+        changing |= more
+    return frozenset(changing)
+
+
+def changing_instances(definition: Definition) -> set[str]:
+    """The variables of instances that methods may change."""
+    names = set()
+    for node in (part for statement in definition.body for part in ast.walk(statement)):
+        match node:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name(form))):
+                made = definition.names.get(form)
+                if isinstance(made, type) and changing_methods(made):
+                    names.add(name)
+    return names
 
 
 CACHED = type(lru_cache(abs))

@@ -182,14 +182,61 @@ def users_function(
         definition = definitions[function]
     except CompileError as error:
         emitter.refuse(str(error))
+    values = _bound_values(emitter, function, arguments, named)
+    _require_one_meaning(emitter, definition, values.values())
+    return _called_within(emitter, definition, values, function)
+
+
+def _bound_values(
+    emitter: Emitter, function: Any, arguments: Sequence[Value], named: dict[str, Value]
+) -> dict[str, Value]:
+    """The arguments of a plain function, by name."""
     try:
         bound = inspect.signature(function, follow_wrapped=False).bind(*arguments, **named)
     except TypeError as error:
         emitter.refuse(f"{function.__name__}: {error}")
     bound.apply_defaults()
-    values = {name: _argument(value) for name, value in bound.arguments.items()}
-    _require_one_meaning(emitter, definition, values.values())
-    return _called_within(emitter, definition, values, function)
+    return {name: _argument(value) for name, value in bound.arguments.items()}
+
+
+def changing_method(
+    emitter: Emitter,
+    function: Any,
+    owner: Value,
+    name: str,
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> Value:
+    """A call of a method that assigns to fields of its instance: it gives back the instance, too.
+
+    Args:
+        emitter: Where it is written.
+        function: The method.
+        owner: The instance.
+        name: The one variable that has the instance; empty if there is none.
+        arguments: The other arguments by position.
+        named: Those by name.
+    """
+    if emitter.is_ahead:
+        emitter.refuse("an iterator that changes an instance has no compiled form")
+    key = "changing", function
+    definitions = emitter.program.definitions
+    if key not in definitions:
+        try:
+            plain = definition_of(function, is_called=True)
+        except CompileError as error:
+            emitter.refuse(str(error))
+        body = _with_results(plain.body, plain.parameters[:1]).body
+        definitions[key] = replace(plain, body=body)
+    definition = definitions[key]
+    values = _bound_values(emitter, function, [owner, *arguments], named)
+    values[definition.parameters[0]] = _variable(emitter, owner)
+    with emitter.ahead(is_only_raised=True) if emitter.attempts else nullcontext():
+        both = _called_within(emitter, definition, values, definition)
+    result, changed = _items_given(emitter, both, 2)
+    if name:
+        emitter.assign(name, changed)
+    return result
 
 
 def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
@@ -287,14 +334,22 @@ def _called_within(
         if name in values:
             values[name] = _variable(emitter, values[name])
     # Where an exception is caught, what was assigned before it is not known.
-    with emitter.ahead() if assigned and emitter.attempts else nullcontext():
+    is_unsure = bool(assigned and emitter.attempts)
+    with emitter.ahead(is_only_raised=True) if is_unsure else nullcontext():
         result = called_function(emitter, definition, values, key)
     if not assigned:
         return result
-    result, *changed = result.items
+    result, *changed = _items_given(emitter, result, len(assigned) + 1)
     for name, value in zip(assigned, changed, strict=True):
         emitter.assign(name, value)
     return result
+
+
+def _items_given(emitter: Emitter, result: Value, count: int) -> Sequence[Value]:
+    """The result of a function, and the variables that it gives back."""
+    if len(result.items) != count:
+        emitter.refuse("a function that leaves each row to Python")
+    return result.items
 
 
 def _functions_in(values: Iterable[Value]) -> Iterator[Any]:

@@ -6,6 +6,7 @@ with `self` nothing but read and assign them.
 
 from __future__ import annotations
 
+import abc
 import ast
 import collections
 import copy
@@ -55,10 +56,16 @@ def has_fields(kind: type) -> bool:
 
 
 def _is_users(kind: type) -> bool:
-    """Whether a class is a user's, with a constructor, and with no other base."""
-    return (
-        type(kind) is type and kind.__bases__ == (object,) and "__init__" in _written_methods(kind)
+    """Whether a class is a user's, with a constructor, and so are its bases."""
+    are_plain = all(
+        type(base) in (type, abc.ABCMeta) and base.__flags__ & _WRITTEN
+        for base in kind.__mro__[:-1]
     )
+    return are_plain and "__init__" in _written_methods(kind)
+
+
+_WRITTEN = 1 << 9
+"""The flag of classes that are written in Python."""
 
 
 def _written_methods(kind: type) -> Iterator[str]:
@@ -105,9 +112,12 @@ def instance(
         for name, value in bound.arguments.items()
     }
     if "__init__" in written:
-        return _of_fields(emitter, kind, _constructed(emitter, kind, "__init__", values, {}))
+        made = _constructed(emitter, kind, inspect.getattr_static(kind, "__init__"), values, {})
+        return _of_fields(emitter, kind, made)
     if "__post_init__" in written:
-        values = _constructed(emitter, kind, "__post_init__", {}, values)
+        values = _constructed(
+            emitter, kind, inspect.getattr_static(kind, "__post_init__"), {}, values
+        )
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):
         emitter.refuse(
@@ -120,6 +130,69 @@ def _of_fields(emitter: Emitter, form: type, fields: dict[str, Value]) -> Value:
     return tuple_of_values(map(emitter.numbers, fields.values()), tuple(fields), form)
 
 
+@dataclasses.dataclass(frozen=True)
+class Constructor:
+    """The constructor of a base class, called for an instance of a class, as `super().__init__`.
+
+    Args:
+        kind: The class.
+        function: The base's `__init__`.
+    """
+
+    kind: type
+    function: Any
+
+    def fields(
+        self, emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]
+    ) -> Value:
+        """The fields that it assigns, as a tuple."""
+        try:
+            bound = inspect.signature(self.function).bind(None, *arguments, **named)
+        except TypeError as error:
+            emitter.refuse(str(error))
+        bound.apply_defaults()
+        _, *given = bound.arguments.items()
+        values = {
+            name: value if isinstance(value, Value) else constant(value) for name, value in given
+        }
+        made = _constructed(emitter, self.kind, self.function, values, {})
+        return tuple_of_values(map(emitter.numbers, made.values()))
+
+    def names(self) -> Iterator[str]:
+        """The fields that it assigns."""
+        yield from _fields_assigned(self.kind, self.function, definition_of(self.function))
+
+
+def _base_constructor(kind: type, function: Any) -> Constructor | None:
+    """What `super().__init__` is in a constructor; None where it does nothing."""
+    lineage = iter(kind.__mro__[:-1])
+    for base in lineage:
+        if vars(base).get("__init__") is function:
+            break
+    behind = (vars(base).get("__init__") for base in lineage)
+    return next((Constructor(kind, each) for each in behind if each is not None), None)
+
+
+def _is_base_call(node: ast.AST) -> bool:
+    match node:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Call(ast.Name("super"), []), "__init__"))):
+            return True
+    return False
+
+
+def _fields_assigned(kind: type, function: Any, definition: Definition) -> Iterator[str]:
+    """The fields that a constructor, or one that it calls, assigns."""
+    own = definition.parameters[0]
+    nodes = [node for statement in definition.body for node in ast.walk(statement)]
+    if any(map(_is_base_call, nodes)):
+        base = _base_constructor(kind, function)
+        yield from base.names() if base is not None else ()
+    for node in nodes:
+        match node:
+            case ast.Attribute(ast.Name(name), field, ast.Store()) if name == own:
+                yield field
+
+
 class _Fields(ast.NodeTransformer):
     """Puts variables in the place of the fields of an instance.
 
@@ -127,12 +200,31 @@ class _Fields(ast.NodeTransformer):
         kind: The class.
         own: What the function calls the instance.
         names: The fields, those that are assigned before and those that the function assigns.
+        base: What it calls as `super().__init__`.
     """
 
-    def __init__(self, kind: type, own: str, names: Iterable[str]) -> None:
+    def __init__(
+        self, kind: type, own: str, names: Iterable[str], base: Constructor | None
+    ) -> None:
         self._kind = kind
         self._own = own
+        self._base = base
         self.names = tuple(dict.fromkeys(names))
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """An assignment of the base's fields for a call of its constructor."""
+        self.generic_visit(node)
+        if not _is_base_call(node):
+            return node
+        if self._base is None:
+            return ast.copy_location(ast.Pass(), node)
+        call: Any = node.value
+        call.func = ast.Constant(self._base)  # type: ignore[arg-type]
+        variables: list[ast.expr] = [
+            ast.Name(self.variable(name), ast.Store()) for name in dict.fromkeys(self._base.names())
+        ]
+        made = ast.Assign([ast.Tuple(variables, ast.Store())], call)
+        return ast.fix_missing_locations(ast.copy_location(made, node))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """A variable for a field, and the class's own attribute for another."""
@@ -155,27 +247,24 @@ def is_constant_of(kind: type, name: str) -> bool:
     return attribute is not None and not hasattr(attribute, "__get__")
 
 
-def _stored(own: str, nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        match node:
-            case ast.Attribute(ast.Name(name), field, ast.Store()) if name == own:
-                yield field
-
-
 def _constructed(
-    emitter: Emitter, kind: type, name: str, arguments: dict[str, Value], before: dict[str, Value]
+    emitter: Emitter,
+    kind: type,
+    function: Any,
+    arguments: dict[str, Value],
+    before: dict[str, Value],
 ) -> dict[str, Value]:
     """The fields of an instance after a special method of its class has run.
 
     Args:
         emitter: Where it is written.
         kind: The class.
-        name: The method.
+        function: The method.
         arguments: Those of the call, by the names of parameters.
         before: The fields that the instance has already.
     """
-    function: Any = getattr(kind, name)
-    known = emitter.program.definitions.get(function)
+    key = kind, function
+    known = emitter.program.definitions.get(key)
     if known is None:
         try:
             known = definition_of(function)
@@ -183,7 +272,8 @@ def _constructed(
             emitter.refuse(str(error))
         own, *parameters = known.parameters
         nodes = [node for statement in known.body for node in ast.walk(statement)]
-        fields = _Fields(kind, own, (*before, *_stored(own, nodes)))
+        names = (*before, *_fields_assigned(kind, function, known))
+        fields = _Fields(kind, own, names, _base_constructor(kind, function))
         body = [fields.visit(copy.deepcopy(statement)) for statement in known.body]
         rest = {
             node.id for statement in body for node in ast.walk(statement) if hasattr(node, "id")
@@ -196,7 +286,8 @@ def _constructed(
             or any(isinstance(each, property) for each in computed)
         ):
             emitter.refuse(
-                f"{kind.__name__}.{name} does more than to assign fields, which has no compiled form"
+                f"{kind.__name__}.{function.__name__} does more than to assign fields, which has no "
+                f"compiled form"
             )
         loads: list[ast.expr] = [
             ast.Name(fields.variable(each), ast.Load()) for each in fields.names
@@ -207,10 +298,10 @@ def _constructed(
         variables = [fields.variable(each) for each in before]
         own_names = (*parameters, *variables)
         known = Definition(function, own_names, [*body, returned], known.names, known.path)
-        emitter.program.definitions[function] = known
+        emitter.program.definitions[key] = known
     values = [*arguments.values(), *before.values()]
     given = dict(zip(known.parameters, values, strict=True))
-    instance = called_function(emitter, known, given, function)
+    instance = called_function(emitter, known, given, known)
     end: Any = known.body[-1]
     prefix = f"{function.__code__.co_varnames[0]}__"
     stems = [each.id.removeprefix(prefix) for each in end.value.elts]

@@ -18,7 +18,7 @@ from colkern.errors import CompileError, shown
 from colkern.kernels import row_values
 from colkern.rows import enums, zones
 from colkern.rows import kinds as k
-from colkern.rows.builtin_calls import FORMS
+from colkern.rows.builtin_calls import FORMS, class_of
 from colkern.rows.calls import (
     call,
     is_left,
@@ -46,8 +46,9 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant
 from colkern.rows.front import CACHED, is_of_standard_library, plain_function
 from colkern.rows.functions import local_function, users_function
-from colkern.rows.instances import has_fields, instance
+from colkern.rows.instances import Constructor, has_fields, instance
 from colkern.rows.iteration import (
+    gives_items,
     known_object,
     makes_iterator,
     refuse_iterator,
@@ -60,7 +61,7 @@ from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.spreading import spread, table_name
 from colkern.rows.table import table
-from colkern.rows.values import Value, inner, tuple_of_values
+from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
 """Methods of containers that change nothing."""
@@ -74,6 +75,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
     elif is_spread or any(keyword.arg is None for keyword in node.keywords):
         node = spread(emitter, node)
     if isinstance(node.func, ast.Attribute):
+        if known_object(emitter, getattr(node.func.value, "func", node)) is super:
+            return _of_super(emitter, node, node.func.attr)
         is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
         owner = (looked_into if is_read else expression)(emitter, node.func.value)
         if not owner.is_constant or owner.kind.name != "object":
@@ -115,6 +118,32 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
         )
 
     return choose(0)
+
+
+def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
+    """`super().name(…)` in a method."""
+    own = emitter.env.get(emitter.definition.parameters[0], NONE)
+    written_in = emitter.definition.names.get("__class__")
+    lineage = list(getattr(own.kind, "form", object).__mro__)
+    behind = lineage[lineage.index(written_in) + 1 :] if written_in in lineage else []
+    function = next((vars(base)[name] for base in behind if name in vars(base)), None)
+    if node.func.value.args or not isinstance(function, types.FunctionType):  # type: ignore[attr-defined]
+        emitter.refuse(f"super().{name}() has no compiled form here")
+    arguments, named = arguments_of(emitter, node)
+    return users_function(emitter, function, [own, *arguments], named)
+
+
+def _dispatched(emitter: Emitter, node: ast.Call, function: Any) -> Value:
+    """A call of a function of `functools.singledispatch`, which the class of an argument decides."""
+    (first, *rest), named = arguments_of(emitter, node)
+
+    def by_class(value: Value) -> Value:
+        chosen = function.dispatch(class_of(emitter, value.kind))
+        return users_function(emitter, chosen, [value, *rest], named)
+
+    if isinstance(first.kind, k.Optional):
+        return emitter.chosen(first.none, lambda: by_class(NONE), lambda: by_class(inner(first)))
+    return by_class(first)
 
 
 def _function_got(emitter: Emitter, node: ast.Call, table: Any) -> Value:
@@ -176,12 +205,14 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
     given, function = function, plain_function(replacement(function))
     is_whole = function is not given and not makes_iterator(function)
-    if is_whole and any(isinstance(part, ast.GeneratorExp) for part in node.args):
-        node = derived(node, "with lists", functools.partial(_with_lists_for, node))
+    if is_whole and any(gives_items(emitter, part) for part in node.args):
+        node = derived(node, "with lists", functools.partial(_with_lists_for, emitter, node))
     if makes_iterator(function) and emitter.gone_over is not node:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         return local_function(emitter, function, *arguments_of(emitter, node))
+    if isinstance(function, Constructor):
+        return function.fields(emitter, *arguments_of(emitter, node))
     if not callable(function):
         emitter.refuse(f"{shown(function)} is not callable")
     if isinstance(given, CACHED) and _is_being_written(emitter, function):
@@ -210,6 +241,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             return result
     if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
         return _of_record(emitter, node, function)
+    if hasattr(function, "registry") and hasattr(function, "dispatch") and node.args:
+        return _dispatched(emitter, node, function)
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         return users_function(emitter, function, *arguments_of(emitter, node))
     called_as = inspect.getattr_static(type(function), "__call__", None)
@@ -247,10 +280,11 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     return checked_loose(emitter, result, *arguments) if function in _KEEPING else result
 
 
-def _with_lists_for(node: ast.Call) -> ast.Call:
-    """A call with lists in the place of generator expressions, of what looks at all items."""
+def _with_lists_for(emitter: Emitter, node: ast.Call) -> ast.Call:
+    """A call with lists in the place of iterators and views, of what looks at all items."""
+    list_: Any = list
     arguments = [
-        ast.ListComp(part.elt, part.generators) if isinstance(part, ast.GeneratorExp) else part
+        ast.Call(ast.Constant(list_), [part], []) if gives_items(emitter, part) else part
         for part in node.args
     ]
     return ast.Call(node.func, arguments, node.keywords)

@@ -230,6 +230,11 @@ def is_iterator(emitter: Emitter, node: ast.expr) -> bool:
     return isinstance(node, ast.GeneratorExp) or builtin_of(emitter, node) in _ITERATORS
 
 
+def gives_items(emitter: Emitter, node: ast.expr) -> bool:
+    """Whether an expression makes an iterator, or a view of a dictionary."""
+    return is_iterator(emitter, node) or builtin_of(emitter, node) in VIEWS
+
+
 def makes_iterator(function: object) -> bool:
     """Whether a function makes an iterator."""
     return is_generator(function) or (isinstance(function, type) and issubclass(function, Iterator))
@@ -351,7 +356,9 @@ def _range(emitter: Emitter, node: ast.Call) -> Source:
 
 def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
     """Where a `range(…)` starts and stops, and its step."""
-    bounds = [emitter.numbers(needed(emitter, part)) for part in node.args]
+    from colkern.rows.enums import as_plain
+
+    bounds = [emitter.numbers(as_plain(emitter, needed(emitter, part))) for part in node.args]
     codes = []
     for bound in bounds:
         if bound.kind.name not in ("int", "bool"):

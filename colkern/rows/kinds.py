@@ -399,6 +399,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return right
     if NONE in (left, right) or isinstance(left, Optional) or isinstance(right, Optional):
         return _joined_optional(left, right)
+    if isinstance(left, Member) != isinstance(right, Member):
+        left, right = of_member(left, int), of_member(right, int)
     if left.name in _NUMBERS and right.name in _NUMBERS:
         wider = max(left, right, key=lambda kind: _NUMBERS.index(kind.name))
         return replace(wider, loose=True)
@@ -415,13 +417,34 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if (left.name, left.default, left.most) == (right.name, right.default, right.most):
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))
-        if all(NEVER in pair or pair[0] == pair[1] for pair in pairs):
-            items = tuple(joined(*pair) or NEVER for pair in pairs)
+        are_made = all(side.sites and ELSEWHERE not in side.sites for side in (left, right))
+        if all(
+            NEVER in pair or pair[0] == pair[1] or (are_made and _may_be_none(pair))
+            for pair in pairs
+        ):
+            kinds = [joined(*pair) for pair in pairs]
+            if None in kinds:
+                return None
+            items = tuple(kind for kind in kinds if kind is not None)
             constant = left.constant or right.constant
             is_known = bool(left.sites) == bool(right.sites)
             sites = left.sites | right.sites | (frozenset() if is_known else {ELSEWHERE})
             return replace(left, items=items, sites=sites, constant=constant)
     return None
+
+
+def _may_be_none(pair: tuple[Kind, Kind]) -> bool:
+    """Whether items of one of two containers, or items of these, may be None as those of the other may."""
+    are_lists = all(isinstance(kind, Container) for kind in pair)
+    return are_lists or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
+
+
+def of_member(kind: Kind, plain: type) -> Kind:
+    """The kind of the integers or texts that members of an enum are as well; other kinds as they are."""
+    if isinstance(kind, Optional):
+        return optional(of_member(kind.of, plain))
+    is_one = isinstance(kind, Member) and issubclass(kind.form, plain)
+    return {int: LOOSE_INT, str: TEXT}[plain] if is_one else kind
 
 
 def _joined_optional(left: Kind, right: Kind) -> Kind | None:

@@ -189,6 +189,16 @@ def from_keys(iterable: Any, value: Any = None) -> Any:
     return dictionary
 
 
+def replace_items(items: Any, start: int | None, stop: int | None, step: int, values: Any) -> None:
+    """`items[start:stop:step] = values`."""
+    places = list(range(len(items)))[start:stop:step]
+    new = list(values)
+    if len(new) != len(places):
+        raise ValueError
+    for place, value in zip(places, new, strict=True):
+        items[place] = value
+
+
 def replace_slice(items: Any, start: int | None, stop: int | None, values: Any) -> None:
     """`items[start:stop] = values`."""
     head = items[:0] if start is None else items[:start]
@@ -311,6 +321,38 @@ def greatest_counts(left: Any, right: Any) -> Any:
         if count > 0 and key not in left:
             result[key] = count
     return result
+
+
+def take_counts(self: Any, counts: Any) -> None:
+    """`Counter.update` of a dictionary of counts."""
+    for key, count in counts.items():
+        self[key] += count
+
+
+def subtract_counts(self: Any, counts: Any) -> None:
+    """`Counter.subtract` of a dictionary of counts."""
+    for key, count in counts.items():
+        self[key] -= count
+
+
+def keep_positive(self: Any) -> None:
+    """Have a Counter keep the counts above 0, as its operators in place do."""
+    for key in [key for key, count in self.items() if not count > 0]:
+        self.pop(key)
+
+
+def add_counts(self: Any, counts: Any) -> Any:
+    """`self += counts` of Counters."""
+    take_counts(self, counts)
+    keep_positive(self)
+    return self
+
+
+def lessen_counts(self: Any, counts: Any) -> Any:
+    """`self -= counts` of Counters."""
+    subtract_counts(self, counts)
+    keep_positive(self)
+    return self
 
 
 def elements(self: Any) -> Iterator[Any]:
@@ -517,10 +559,46 @@ def quote(string: str, safe: str = "/") -> str:
 
 
 def unquote(string: str) -> str:
-    """`urllib.parse.unquote` of what has nothing quoted."""
-    if "%" in string:
+    """`urllib.parse.unquote` of ASCII."""
+    if "%" not in string:
+        return string
+    if not string.isascii():
         raise Uncovered
-    return string
+    first, *rest = string.split("%")
+    parts = [first.encode()]
+    for part in rest:
+        digits = part[:2]
+        if len(digits) < 2 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
+            parts.append(("%" + part).encode())
+        else:
+            parts.append(bytes([int(digits, 16)]) + part[2:].encode())
+    try:
+        return b"".join(parts).decode()
+    except UnicodeDecodeError:
+        raise Uncovered from None
+
+
+def unquote_plus(string: str) -> str:
+    """`urllib.parse.unquote_plus`."""
+    return unquote(string.replace("+", " "))
+
+
+def parse_qsl(qs: str) -> list[tuple[str, str]]:
+    """`urllib.parse.parse_qsl` of one argument."""
+    pairs = []
+    for part in qs.split("&"):
+        name, _, value = part.partition("=")
+        if value:
+            pairs.append((unquote_plus(name), unquote_plus(value)))
+    return pairs
+
+
+def parse_qs(qs: str) -> dict[str, list[str]]:
+    """`urllib.parse.parse_qs` of one argument."""
+    parsed: dict[str, list[str]] = {}
+    for name, value in parse_qsl(qs):
+        parsed.setdefault(name, []).append(value)
+    return parsed
 
 
 def split_url(url: str) -> tuple[str, str, str, str, str]:
@@ -640,6 +718,8 @@ def is_not_so(self: Any) -> bool:
 REPLACED: dict[str, Any] = {
     "Counter.__add__": counts_added,
     "Counter.__and__": least_counts,
+    "Counter.__iadd__": add_counts,
+    "Counter.__isub__": lessen_counts,
     "Counter.__eq__": counts_equal,
     "Counter.__or__": greatest_counts,
     "Counter.__sub__": counts_less,
@@ -682,7 +762,10 @@ REPLACED: dict[str, Any] = {
     "unicodedata.combining": combining,
     "unicodedata.normalize": normalize,
     "urllib.parse.quote": quote,
+    "urllib.parse.parse_qs": parse_qs,
+    "urllib.parse.parse_qsl": parse_qsl,
     "urllib.parse.unquote": unquote,
+    "urllib.parse.unquote_plus": unquote_plus,
     "urllib.parse.urlparse": urlparse,
     "urllib.parse.urlsplit": urlsplit,
     "zlib.crc32": crc32,

@@ -35,14 +35,22 @@ from colkern.rows.containers import (
     item,
     most_common,
     set_item,
+    unpacked,
 )
 from colkern.rows.deques import method_of_deque
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import arguments_of, expression, needed, needed_arguments, operated
 from colkern.rows.folding import constant
-from colkern.rows.functions import users_function
-from colkern.rows.iteration import VIEWS, is_iterator, refuse_iterator, view_of_row
-from colkern.rows.library import REPLACED, move_to_end, pop_item
+from colkern.rows.front import changing_methods, keeps_to_itself
+from colkern.rows.functions import changing_method, users_function
+from colkern.rows.iteration import (
+    VIEWS,
+    is_iterator,
+    known_object,
+    refuse_iterator,
+    view_of_row,
+)
+from colkern.rows.library import REPLACED, move_to_end, pop_item, subtract_counts, take_counts
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.spreading import spread
 from colkern.rows.values import NONE, Value, inner
@@ -108,8 +116,9 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         return users_function(emitter, _OF_ORDERED[name], [owner, *arguments], named)
     if kind.default == "count" and name == "most_common":
         return most_common(emitter, owner, needed(emitter, node.args[0]) if node.args else None)
-    if kind.default == "count" and name == "update" and len(node.args) == 1 and not node.keywords:
-        return _counted_too(emitter, node, owner)
+    is_changed = kind.default == "count" and name in _OF_COUNTERS
+    if is_changed and len(node.args) == 1 and not node.keywords:
+        return _counted_too(emitter, node, owner, name)
     if kind.default == "count" and name == "elements" and not node.args:
         if emitter.gone_over is not node:
             refuse_iterator(emitter)
@@ -154,6 +163,19 @@ def _is_alike(emitter: Emitter, owner: Value, node: ast.expr) -> bool:
         return False
     with emitter.looking():
         return getattr(expression(emitter, node).kind, "name", "") == owner.kind.name
+
+
+@_form("dict.update")
+def _updated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
+    """`update` of pairs, and by names."""
+    if len(node.args) > 1 or (node.args and gives_dict(emitter, node.args[0])):
+        return None
+    items_in_turn(
+        emitter, node.args, lambda pair: add(emitter, owner, tuple(unpacked(emitter, pair, 2)))
+    )
+    for word in node.keywords:
+        add(emitter, owner, (constant(word.arg), expression(emitter, word.value)))
+    return NONE
 
 
 @_form(*(f"set.{name}" for name in COMBINED if isinstance(name, str)))
@@ -343,16 +365,24 @@ _OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}
 """The methods that an `OrderedDict` has in a form of its own."""
 
 
-def _counted_too(emitter: Emitter, node: ast.Call, owner: Value) -> Value:
-    """`Counter.update(…)` of what has items, one after the other."""
+_OF_COUNTERS: dict[str, tuple[ast.operator, Any]] = {
+    "update": (ast.Add(), take_counts),
+    "subtract": (ast.Sub(), subtract_counts),
+}
+"""How methods of Counters change a count for each item, and what they are of a dictionary."""
+
+
+def _counted_too(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
+    """`update(…)` or `subtract(…)` of a Counter, of counts or of what has items, one after the other."""
+    operation, of_counts = _OF_COUNTERS[name]
 
     def take(key: Value) -> None:
         key = emitter.numbers(key)
         count = item(emitter, owner, key)
-        set_item(emitter, owner, key, operated(emitter, ast.Add(), count, constant(1)))
+        set_item(emitter, owner, key, operated(emitter, operation, count, constant(1)))
 
     if gives_dict(emitter, node.args[0]):
-        emitter.refuse("Counter.update() of counts has no compiled form")
+        return users_function(emitter, of_counts, [owner, needed(emitter, node.args[0])], {})
     items_in_turn(emitter, node.args, take)
     return NONE
 
@@ -380,7 +410,35 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     function = inspect.getattr_static(kind.form, name, None)
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
+    if isinstance(kind, k.Record) and name in changing_methods(kind.form):
+        return _of_own(emitter, node, owner, function, arguments, named)
     return users_function(emitter, function, [owner, *arguments], named)
+
+
+def _of_own(
+    emitter: Emitter,
+    node: ast.Call,
+    owner: Value,
+    function: types.FunctionType,
+    arguments: list[Value],
+    named: dict[str, Value],
+) -> Value:
+    """A method that changes its instance, which one variable has, or none."""
+    from colkern.rows.statements import is_own
+
+    receiver = node.func.value  # type: ignore[attr-defined]
+    name = getattr(receiver, "id", "")
+    is_new = isinstance(receiver, ast.Call) and known_object(emitter, receiver.func) is (
+        owner.kind.form  # type: ignore[attr-defined]
+    )
+    if not keeps_to_itself(function) or not (
+        is_new or (name and is_own(emitter, name, owner.kind))
+    ):
+        emitter.refuse(
+            f"{function.__qualname__}() changes an instance that may have other names, which has no "
+            f"compiled form"
+        )
+    return changing_method(emitter, function, owner, name, arguments, named)
 
 
 def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:

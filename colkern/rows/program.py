@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -162,7 +161,7 @@ class Program:
     recurs: bool = False
     gaps: set[str] = field(default_factory=set)
     calls_left: set[str] = field(default_factory=set)
-    definitions: dict[types.FunctionType, Definition] = field(default_factory=dict)
+    definitions: dict[Any, Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
     owners: dict[int, list[dict[Any, Kind]]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)

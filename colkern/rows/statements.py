@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from colkern.rows.emitter import (
 )
 from colkern.rows.expressions import Condition, condition, expression, needed, operated
 from colkern.rows.folding import constant
+from colkern.rows.front import keeps_to_itself
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
@@ -66,7 +68,7 @@ def _statement(emitter: Emitter, node: ast.stmt) -> None:
     emitter.depth -= isinstance(node, _BRANCHING)
 
 
-_BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
+_BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 
 def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
@@ -167,24 +169,36 @@ def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
     form: Any = getattr(owner.kind, "form", None)
     is_plain = isinstance(owner.kind, k.Record) and target.attr in owner.kind.names
     is_frozen = getattr(k.data_class_of(form), "frozen", False)
-    if not is_plain or is_frozen or not _is_own(emitter, name, owner.kind):
+    if not is_plain or is_frozen or not is_own(emitter, name, owner.kind):
         emitter.refuse(f"an assignment to {ast.unparse(target)} has no compiled form")
     emitter.assign(name, replaced(emitter, owner, {target.attr: value}))
 
 
-def _is_own(emitter: Emitter, name: str, kind: Any) -> bool:
-    """Whether a variable is made by its class alone, and only asked for its fields until it is returned."""
+def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
+    """Whether an instance is known by this variable alone, and only asked for its fields and methods.
+
+    Its class makes it here, and it may be returned; or the variable is the `self` of a method that gives it
+    back.
+    """
     nodes = list(ast.walk(ast.Module(emitter.definition.body, [])))
     ends = {part for node in nodes if isinstance(node, ast.Return) for part in ast.walk(node)}
-    if name in emitter.definition.parameters or any(getattr(n, "finalbody", []) for n in nodes):
+    calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    gives_back = any(isinstance(node, ast.Nonlocal) and name in node.names for node in nodes)
+    # Not that of a function around, which would not see the change.
+    is_made = name in stored_names(emitter.definition.body)
+    is_made &= name not in emitter.definition.parameters
+    if not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
         return False
     for node in nodes:
         for part in ast.iter_child_nodes(node) if node not in ends else ():
             if not isinstance(part, ast.Name) or part.id != name:
                 continue
             if isinstance(node, ast.Attribute):
-                is_known = node.attr in kind.names or isinstance(
-                    getattr(kind.form, node.attr, None), property
+                method = getattr(kind.form, node.attr, None)
+                method = method.fget if isinstance(method, property) else method
+                is_known = node.attr in kind.names or (
+                    keeps_to_itself(method)
+                    and (id(node) in calls or method is not getattr(kind.form, node.attr))
                 )
             else:
                 targets = getattr(node, "targets", [getattr(node, "target", None)])
@@ -497,7 +511,8 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
     if node.finalbody:
         _try_finally(emitter, node)
         return
-    names = _assigned(emitter, [*node.body, *node.orelse, *node.handlers])
+    node = _with_result_apart(emitter, node)
+    names = _assigned(emitter, node.body)
     caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
@@ -529,6 +544,44 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
             fine,
             lambda: handle(list(zip(node.handlers, caught, strict=True))),
         )
+
+
+def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
+    """A `try` that ends with `x = …`, for an `x` that has a value, as one with `x = …` in its `else`.
+
+    So `x` may be of another kind behind it, as in `try: x = float(x)`.
+    """
+    *before, last = node.body
+    target = last.targets[0] if isinstance(last, ast.Assign) and len(last.targets) == 1 else None
+    if not isinstance(target, ast.Name) or target.id in stored_names(before):
+        return node
+    if target.id not in emitter.env or target.id in emitter.cells:
+        return node
+
+    def make() -> ast.Try:
+        own, load = ast.Name("<tried>", ast.Store()), ast.Name("<tried>", ast.Load())
+        body = [*before, ast.copy_location(ast.Assign([own], last.value), last)]  # type: ignore[attr-defined]
+        orelse = [ast.copy_location(ast.Assign([target], load), last), *node.orelse]
+        return ast.Try(body, node.handlers, orelse, [])
+
+    apart: ast.Try = derived(node, "apart", make)
+    return apart
+
+
+def _with(emitter: Emitter, node: ast.With) -> None:
+    """`with suppress(…)`: a `try` whose handler does nothing."""
+    from colkern.rows.iteration import known_object
+
+    context: Any = node.items[0].context_expr
+    function = known_object(emitter, getattr(context, "func", context))
+    if len(node.items) > 1 or node.items[0].optional_vars or function is not contextlib.suppress:
+        emitter.refuse("`with` has a compiled form with contextlib.suppress() alone")
+
+    def make() -> ast.Try:
+        handler = ast.ExceptHandler(ast.Tuple(context.args, ast.Load()), None, [ast.Pass()])
+        return ast.Try(node.body, [handler], [], [])
+
+    _try(emitter, derived(node, "try", make))
 
 
 def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
@@ -775,6 +828,7 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.Raise: _raise,
     ast.Assert: _assert,
     ast.Try: _try,
+    ast.With: _with,
     ast.Expr: _expression,
     ast.Pass: lambda e, _: None,
     ast.Global: _declared,

@@ -22,7 +22,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.booleans import expand
 from colkern.operations.casting import cast
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of

@@ -18,7 +18,7 @@ from colkern.jit import Generator, Udf
 from colkern.jit.signatures import Parameter
 from colkern.memory import HOST, Device
 from colkern.operations import nulls
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.moving import to_device, to_host
 from colkern.spark.devices import task_device
 from colkern.spark.functions import compiling

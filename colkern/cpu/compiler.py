@@ -23,8 +23,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
-from colkern.cpu.embedded import EmbeddedCompiler
-from colkern.cpu.embedded_cache import EmbeddedCache, is_kept
+from colkern.cpu.embedded import EmbeddedCache, EmbeddedCompiler, is_kept
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
 from colkern.kernels.kernel import HELPERS, KERNELS, Kernel

@@ -20,7 +20,16 @@ from numba.np.numpy_support import as_dtype
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
-from colkern.jit.device.emitter import CONSTANTS, Emitter, Like, Program, Value, items, name_of
+from colkern.jit.device.emitter import (
+    CONSTANTS,
+    Emitter,
+    Like,
+    Program,
+    Value,
+    items,
+    name_of,
+    present,
+)
 from colkern.jit.device.kinds import (
     BYTES,
     TEXT,
@@ -105,7 +114,7 @@ class Loop(Emitter):
         """The code of a value as compiled loops have it."""
         kind, parts = value.kind, ", ".join(value.parts)
         if isinstance(kind, Nullable):
-            inner = self.value_of(Value(kind.inner, value.parts[1:]))
+            inner = self.value_of(present(value))
             return f"({inner} if {value.parts[0]} else None)"
         if isinstance(kind, Literal):
             # Of no type of its own for each literal.

@@ -28,7 +28,7 @@ from numba.extending import (
 )
 
 from colkern.jit.device import decimals
-from colkern.jit.device.conversions import truth
+from colkern.jit.device.assignments import truth
 from colkern.jit.device.emitter import Value, record
 from colkern.jit.device.kinds import BOOL, INTEGER, Decimal
 from colkern.jit.loops import Loop, number_named

@@ -21,7 +21,7 @@ from colkern.jit.device.kinds import (
     Record,
     is_plain,
 )
-from colkern.kernels import decimal_floats, decimal_words, decimals
+from colkern.kernels import decimal_words, decimals
 
 _WORD = 64
 _FACTOR_DIGITS = 18
@@ -264,7 +264,7 @@ def as_float(e: Emitter, value: Value) -> Value:
     magnitude, filling = _magnitude(e, words)
     four = [*magnitude, *["_ck_zero"] * (4 - len(magnitude))]
     up, down = max(-scale, 0), max(scale, 0)
-    nearest = e.call(decimal_floats.nearest_float, *four, str(down), repr(float(10**down)))
+    nearest = e.call(decimal_words.nearest_float, *four, str(down), repr(float(10**down)))
     total = e.bind(f"{nearest} * {float(10**up)!r}")
     return Value(Number("f8"), (e.bind(f"-{total} if {filling} != _ck_zero else {total}"),))
 

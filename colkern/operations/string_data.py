@@ -14,10 +14,9 @@ from colkern.arrays import Array
 from colkern.kernels import ordering
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.comparing import output_for
+from colkern.operations.comparing import Order, output_for
 from colkern.operations.convert import offsets_to_views
 from colkern.operations.operands import validity_of, view_addresses
-from colkern.operations.order import Order
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _WORD = 8

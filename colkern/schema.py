@@ -17,7 +17,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -716,7 +715,6 @@ def parsed_types(text: str) -> list[tuple[DataType, bool]]:
     return types
 
 
-@dataclass(slots=True)
 class _Reader:
     """A place in a text.
 
@@ -726,10 +724,11 @@ class _Reader:
         argument: The argument's name in errors.
     """
 
-    text: str
-    mistake: str
-    argument: str = "signature"
-    at: int = 0
+    __slots__ = ("argument", "at", "mistake", "text")
+
+    def __init__(self, text: str, mistake: str, argument: str = "signature") -> None:
+        self.text, self.mistake, self.argument = text, mistake, argument
+        self.at = 0
 
     @property
     def is_at_end(self) -> bool:

@@ -108,10 +108,9 @@ def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
 
 @on_its_device
 def as_strings(array: Array) -> Array:
-    """An array of binary values of one size as one with offsets; the values are not copied."""
-    type_ = array.type.storage
-    assert isinstance(type_, s.FixedSizeBinary)
+    """The bytes of values of one size as an array with offsets; they are not copied."""
     target = target_of(array.device)
-    ends = (target.positions(array.length + 1) + array.offset) * type_.byte_width
+    width = array.layout.spec(Role.DATA).dtype.itemsize
+    ends = (target.positions(array.length + 1) + array.offset) * width
     buffers = (None, target.buffer(ends), array.buffers[1])
     return Array.of_valid(s.large_binary(), array.length, buffers, 0)

@@ -3,7 +3,7 @@
 A data type is an immutable value: equal when its parameters are equal, hashable, printed as
 `pyarrow` prints it. The functions at the end of the module (`int32()`, `list_(...)`, …) are the way
 to make one. Wherever a type is an argument, a name such as `"int32"` does as well, and a type of another
-library: see `as_type`. Which buffers a type has is said in `colkern.layouts`, nowhere else.
+library: see `as_type`. `colkern.layouts` alone has the buffers of each type.
 
 The module can be called, as `colkern.schema([("price", colkern.float64())])`: that is `Schema`.
 

@@ -38,7 +38,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 # and where it does not see that this comes to nothing, each item costs ten times what it should.
 _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
-# What other languages would call a function by: half of the work of compiling one of a few lines.
+# Wrappers for callers in other languages are half of the work of compiling a function of a few lines.
 _WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 

@@ -355,7 +355,7 @@ def _jitclass(kind: ClassType, seen: dict[int, int]) -> Iterator[bytes]:
 
 def _code(code: types.CodeType, seen: dict[int, int]) -> Iterator[bytes]:
     yield code.co_code
-    # What a `try` covers is said here alone.
+    # Nothing else has the lines that a `try` covers.
     yield getattr(code, "co_exceptiontable", b"")
     variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)

@@ -127,7 +127,7 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
                 self._final_module.link_in(parse_assembly(_ADDRESS.format(name, called)))
                 self._final_module.get_global_variable(name).linkage = Linkage.internal
         for function in self._final_module.functions:
-            # What is linked from other libraries is for this one alone: of one call, it is not kept.
+            # Functions of other libraries are for this one alone: one that is called once is not kept.
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
         vectors = self.makes_vectors

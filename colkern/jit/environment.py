@@ -1,4 +1,4 @@
-"""What compiled code depends on besides users' functions: colkern's own code, and the environment."""
+"""Dependencies of compiled code besides users' functions: colkern's own code, and the environment."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """A plan that counts its rows, and has a default for nulls."""
         fill = None
         if self._has_default():
-            # What runs in Python says what its results are once there are some.
+            # The type of results of a function that runs in Python is known once there are some.
             default = None if plan.returns == s.null() else self._default(plan.returns)
             fill = partial(self._filled, default)
         return Counted(plan, self.rows.report, fill)

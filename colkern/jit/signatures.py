@@ -308,7 +308,7 @@ def _same_parts(a: s.DataType, b: s.DataType) -> bool:
     return all(reads_alike(left.type, right.type) for left, right in pairs)
 
 
-# What two types must share to be read alike, and their children; others must be equal.
+# The tests of whether two types, and their children, are read alike; other types must be equal.
 _SAME_MEANING: dict[type[s.DataType], Callable[[Any, Any], bool]] = {
     s.Decimal: lambda a, b: isinstance(b, s.Decimal) and a.scale == b.scale,
     s.Timestamp: lambda a, b: isinstance(b, s.Timestamp) and a.unit == b.unit,

@@ -89,7 +89,7 @@ def integers_to_floats(
         value = values[i]
         # No less than any of them.
         seen |= add(uint64(value), bias)
-        # What is in range has 32 bits, of which processors convert several at a time.
+        # Numbers in range have 32 bits, of which processors convert several at a time.
         out[i] = kind(int32(value))
     if seen > span:
         return first_beyond(start, stop, step, values, validity, bias, span)

@@ -117,7 +117,7 @@ class Expressions(Assignments):
             block, at = self.block, len(self.block)
             values.append(self.value(node))
             if len(block) > at:
-                # What stands before statements is computed before them.
+                # Operands before the one with statements are computed before these.
                 with self.within([]) as before:
                     values[:-1] = [self._kept(value) for value in values[:-1]]
                 block[at:at] = before
@@ -144,7 +144,7 @@ class Expressions(Assignments):
         kind = self.kinds.get(node.id)
         if kind is None:
             kind = self.kinds_so_far.get(node.id, UNKNOWN)
-            # What else it will be is not known yet.
+            # It may get other kinds further down.
             kind = UNKNOWN if kind == NOTHING else kind
         return Value(kind, variables(node.id, kind))
 

@@ -129,7 +129,7 @@ def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: st
     e.emit(e.call(slot_values.write_bytes, *likes, target, f"_ck_u8({address})", given))
 
 
-# What methods of builders are made of
+# The functions that methods of builders are made of
 
 
 def _nothing(e: Emitter, *values: Value) -> Value:

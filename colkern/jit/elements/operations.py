@@ -39,7 +39,7 @@ from colkern.jit.table_calls import COMPARISONS, FUNCTIONS, MODULES, is_attribut
 from colkern.kernels import text_characters
 from colkern.rows.table import NO_DEFAULT, table
 
-# What is named in the table
+# Names of the table
 
 
 def _parameters(name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Decimals in compiled code: an integer of 64, 128 or 256 bits, and a scale that the type knows.
 
 Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has; what does not fit
-raises OverflowError. Numbers of different scales meet at the larger one. What is computed is said in
+raises OverflowError. Numbers of different scales meet at the larger one. The arithmetic is that of
 `colkern.jit.device.decimals`.
 """
 

@@ -73,7 +73,7 @@ def read_parquet(
             path,
             format="parquet",
             filesystem=filesystem,
-            # What the folders above a file are called does not matter to it.
+            # The names of the folders above a single file make no columns.
             partitioning="hive" if is_folder else None,
         )
     else:

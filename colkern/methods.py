@@ -54,7 +54,6 @@ def _late(home: str, name: str) -> Callable[..., Any]:
     return method
 
 
-type_of_text: Callable[[str], DataType] = _late("colkern.jit.type_texts", "parsed_type")
 field_of_arrow: Callable[[object], Field] = _late("colkern.interchange", "import_field")
 schema_of_arrow: Callable[[object], s.Schema] = _late("colkern.interchange", "import_schema")
 chosen: Callable[..., Any] = _late("colkern.operations.keys", "chosen")
@@ -518,11 +517,7 @@ _OF_DATA = {
 """The methods of columns and of tables."""
 
 METHODS: Mapping[type, Mapping[str, Any]] = {
-    DataType: {
-        **_SCHEMA,
-        "of": staticmethod(s.as_type),
-        "of_text": staticmethod(type_of_text),
-    },
+    DataType: {**_SCHEMA, "of": staticmethod(s.as_type)},
     Field: {**_SCHEMA, "from_arrow": staticmethod(field_of_arrow)},
     s.Schema: {**_SCHEMA, "from_arrow": staticmethod(schema_of_arrow)},
     s.Extension: {"_spelled": text_of},

@@ -62,7 +62,7 @@ INSTALL: dict[str, tuple[str, str]] = {
     "fsspec": ("fsspec", "fsspec"),
     "scipy": ("SciPy", "scipy"),
     "numba_cuda": ("numba-cuda", _DEVICE),
-    # What numba-cuda's wheel installs beside itself.
+    # A package that numba-cuda's wheel installs beside itself.
     "_numba_cuda_redirector": ("numba-cuda", _DEVICE),
     "cupy": ("CuPy", _DEVICE),
     "numba_cuda_mlir": (

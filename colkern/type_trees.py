@@ -39,7 +39,6 @@ class DataType(_Immutable):
 
     if TYPE_CHECKING:
         of = staticmethod(as_type)
-        of_text = staticmethod(methods.type_of_text)
         __arrow_c_schema__ = methods.schema_capsule
 
     def __repr__(self) -> str:

@@ -21,8 +21,8 @@ import colkern.schema as s
 from colkern.cpu.primitives import get_byte
 from colkern.jit.elements.memory import keep, raw
 from colkern.jit.elements.types import MomentType, SequenceType
+from colkern.jit.lowering import unwrapped
 from colkern.jit.values.decimal_numbers import DecimalType
-from colkern.jit.values.optionals import unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
 
 NULL = 7

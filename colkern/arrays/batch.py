@@ -56,7 +56,7 @@ class RecordBatch(Tabular):
         __arrow_c_device_array__ = methods.device_array_capsules
         __arrow_c_stream__ = methods.stream_capsule
 
-    # What compiled code is handed (colkern.jit.views.records), once it has been.
+    # The record that compiled code takes (colkern.jit.views.records), once it is made.
     _record: Any
 
     def __init__(
@@ -217,7 +217,7 @@ class RecordBatchStream(PublicNames):
         self.schema = schema
         self.device = device
         self._batches = iter(batches)
-        # What compiled code was handed of it, kept alive while that runs.
+        # Its columns and record, kept alive while compiled code runs.
         self._record: Any = None
 
     def __iter__(self) -> Iterator[RecordBatch]:

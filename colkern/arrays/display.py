@@ -70,7 +70,7 @@ def html(data: Array | ChunkedArray | RecordBatch | Table) -> str:
         grid += [[ELLIPSIS, ELLIPSIS]] if data.num_columns > len(grid) else []
     else:
         heading = _column_title(data)
-        texts = _guarded(lambda: _column_ends(data, EDGE_VALUES, VALUE_WIDTH))
+        texts = _guarded(lambda: _column_ends(data))
         grid = [["", str(data.type), *([texts] if isinstance(texts, str) else texts)]]
     lines = list(zip_longest(*grid, fillvalue=""))
     rows = [_html_row(texts, "th" if number < 2 else "td") for number, texts in enumerate(lines)]
@@ -144,14 +144,14 @@ def _texts(column: Array | ChunkedArray, width: int) -> list[str]:
     return [_cut(_text(value, MOST_MEMBERS), width) for value in values]
 
 
-def _column_ends(column: Array | ChunkedArray, edge: int, width: int) -> list[str]:
+def _column_ends(column: Array | ChunkedArray) -> list[str]:
     if column.device.kind != "cpu":
         return [f"<on {column.device}>"]
-    return _ends(column, edge, lambda part: _texts(part, width))
+    return _ends(column, EDGE_VALUES, lambda part: _texts(part, VALUE_WIDTH))
 
 
 def _values_text(column: Array | ChunkedArray) -> str:
-    texts = _guarded(lambda: _column_ends(column, EDGE_VALUES, VALUE_WIDTH))
+    texts = _guarded(lambda: _column_ends(column))
     return texts if isinstance(texts, str) else f"[{_filled(texts)}]"
 
 

@@ -79,7 +79,7 @@ def _integers(values: Values) -> s.DataType:
         if dtype.kind in "iu":
             return from_dtype(dtype)
     if max(map(int, present)) <= 2**63 - 1:
-        # What is too small for int64 is refused, with its place, by the builder.
+        # The builder refuses numbers below int64, with their place.
         return s.int64()
     return s.uint64()
 

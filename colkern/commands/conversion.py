@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
@@ -108,7 +107,11 @@ def write_table(
     table.batches = counts = Counts(table.batches, source)
     try:
         with writing(target.name, source):
-            _WRITERS[target.format](target.sink, table, codec, level)
+            if target.format == "parquet":
+                write_parquet(target.sink, table.schema, table.batches, codec, level)
+            else:
+                with _writer(target, table, codec, level) as writer:
+                    writer.write(table.batches)
     except ColkernError:
         raise
     except ValueError as error:
@@ -116,34 +119,14 @@ def write_table(
     return counts
 
 
-def _write_file(sink: Sink, table: Table, codec: str | None, level: int | None) -> None:
-    options = _write_options(table, codec, level)
-    with ipc.new_file(sink, table.schema, metadata=table.footer_metadata, **options) as writer:
-        writer.write(table.batches)
-
-
-def _write_stream(sink: Sink, table: Table, codec: str | None, level: int | None) -> None:
-    with ipc.new_stream(sink, table.schema, **_write_options(table, codec, level)) as writer:
-        writer.write(table.batches)
-
-
-def _write_options(table: Table, codec: str | None, level: int | None) -> dict[str, Any]:
-    return {
+def _writer(
+    target: Target, table: Table, codec: str | None, level: int | None
+) -> ipc.FileWriter | ipc.StreamWriter:
+    options = {
         "compression": None if codec == "none" else codec,
         "compression_level": level,
         **table.options,
     }
-
-
-def _write_parquet(sink: Sink, table: Table, codec: str | None, level: int | None) -> None:
-    write_parquet(sink, table.schema, table.batches, codec, level)
-
-
-Sink = Path | BinaryIO
-
-_WRITERS: dict[str, Callable[[Sink, Table, str | None, int | None], None]] = {
-    "file": _write_file,
-    "stream": _write_stream,
-    "parquet": _write_parquet,
-}
-"""Format → how to write it."""
+    if target.format == "stream":
+        return ipc.new_stream(target.sink, table.schema, **options)
+    return ipc.new_file(target.sink, table.schema, metadata=table.footer_metadata, **options)

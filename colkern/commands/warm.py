@@ -55,16 +55,16 @@ keys of the JSON document:
 
 def _capability(text: str) -> tuple[int, int]:
     """A compute capability, written as `sm_90` or `9.0`."""
-    found = re.fullmatch(r"(?:sm_)?(\d+)\.?(\d)", text)
-    if found is None:
+    match = re.fullmatch(r"(?:sm_)?(\d+)\.?(\d)", text)
+    if match is None:
         raise argparse.ArgumentTypeError(
             f"expected a compute capability such as sm_90, got {text!r}"
         )
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 class _Work(NamedTuple):
-    """What one process compiles at a time."""
+    """A unit of compilation, which one process takes at a time."""
 
     name: str
     variants: int

@@ -23,8 +23,7 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
-from colkern.cpu.embedded import EmbeddedCompiler
-from colkern.cpu.embedded_cache import EmbeddedCache, is_kept
+from colkern.cpu.embedded import EmbeddedCache, EmbeddedCompiler, is_kept
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
 from colkern.kernels.kernel import HELPERS, KERNELS, Kernel
@@ -39,7 +38,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 # and where it does not see that this comes to nothing, each item costs ten times what it should.
 _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
-# What other languages would call a function by: half of the work of compiling one of a few lines.
+# Wrappers for callers in other languages are half of the work of compiling a function of a few lines.
 _WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 

@@ -143,23 +143,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     yield from _linked(value)
     value = _unwrapped(value)
     if isinstance(value, types.FunctionType):
-        if _is_known_by_version(value.__module__):
-            # Their functions hold caches that fill up as the process runs; their version says all.
-            compiler = value.__module__.partition(".")[0]
-            version = getattr(sys.modules.get(compiler), "__version__", "")
-            yield f"{value.__module__}.{value.__qualname__} {version}".encode()
-            return
-        package = _hashed_as_whole(value)
-        if package is not None:
-            yield f"{value.__module__}.{value.__qualname__} {source_key(package)}".encode()
-        is_new = id(value) not in seen
-        # Which of those that were met it is, if it was.
-        yield f"function {seen.setdefault(id(value), len(seen))}".encode()
-        if is_new and package is not None:
-            # Its code is known by then, but not the values of its cells.
-            yield from _walk(tuple(_contents(value)), seen)
-        elif is_new:
-            yield from _function(value, seen)
+        yield from _reached(value, seen)
     elif isinstance(value, types.BuiltinFunctionType):
         yield f"{value.__module__}.{value.__qualname__}".encode()
     elif isinstance(value, types.MethodType):
@@ -176,17 +160,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
         yield value.name.encode()
         yield from _walk(type(value), seen)
     elif isinstance(value, type):
-        yield f"{value.__module__}.{value.__qualname__}".encode()
-        # Compiled functions see of a class the members of an enum, a named tuple's fields, and the
-        # fields and methods of a jitclass.
-        if isinstance(value, EnumType):
-            members: dict[str, Any] = dict(value.__members__)
-            yield from _walk(tuple((name, m.value) for name, m in members.items()), seen)
-        elif issubclass(value, tuple):
-            yield from _walk(getattr(value, "_fields", ()), seen)
-            yield from _walk(tuple(getattr(value, "_field_defaults", {}).items()), seen)
-        elif hasattr(value, "class_type"):
-            yield from _jitclass(value.class_type, seen)
+        yield from _class(value, seen)
     elif isinstance(value, types.ModuleType):
         yield f"module {value.__name__} {getattr(value, '__version__', '')}".encode()
     elif isinstance(value, tuple | list | frozenset | set):
@@ -208,6 +182,40 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     else:
         yield type(value).__qualname__.encode()
         yield from _text(repr(value))
+
+
+def _reached(function: types.FunctionType, seen: dict[int, int]) -> Iterator[bytes]:
+    """A function: its content the first time, and after that which of those met before it is."""
+    if _is_known_by_version(function.__module__):
+        # Their functions hold caches that fill up as the process runs; their version says all.
+        compiler = function.__module__.partition(".")[0]
+        version = getattr(sys.modules.get(compiler), "__version__", "")
+        yield f"{function.__module__}.{function.__qualname__} {version}".encode()
+        return
+    package = _hashed_as_whole(function)
+    if package is not None:
+        yield f"{function.__module__}.{function.__qualname__} {source_key(package)}".encode()
+    is_new = id(function) not in seen
+    # Which of those that were met it is, if it was.
+    yield f"function {seen.setdefault(id(function), len(seen))}".encode()
+    if is_new and package is not None:
+        # Its code is known by then, but not the values of its cells.
+        yield from _walk(tuple(_contents(function)), seen)
+    elif is_new:
+        yield from _function(function, seen)
+
+
+def _class(kind: Any, seen: dict[int, int]) -> Iterator[bytes]:
+    """A class as compiled functions see it: an enum's members, a named tuple's or a jitclass's fields."""
+    yield f"{kind.__module__}.{kind.__qualname__}".encode()
+    if isinstance(kind, EnumType):
+        members: dict[str, Any] = dict(kind.__members__)
+        yield from _walk(tuple((name, m.value) for name, m in members.items()), seen)
+    elif issubclass(kind, tuple):
+        yield from _walk(getattr(kind, "_fields", ()), seen)
+        yield from _walk(tuple(getattr(kind, "_field_defaults", {}).items()), seen)
+    elif hasattr(kind, "class_type"):
+        yield from _jitclass(kind.class_type, seen)
 
 
 def _text(text: str) -> Iterator[bytes]:
@@ -347,7 +355,7 @@ def _jitclass(kind: ClassType, seen: dict[int, int]) -> Iterator[bytes]:
 
 def _code(code: types.CodeType, seen: dict[int, int]) -> Iterator[bytes]:
     yield code.co_code
-    # What a `try` covers is said here alone.
+    # Nothing else has the lines that a `try` covers.
     yield getattr(code, "co_exceptiontable", b"")
     variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)

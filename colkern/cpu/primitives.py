@@ -153,7 +153,7 @@ def _compress(
 ) -> None:
     """All 64 items of `bits` bits."""
     lanes = min(256 // bits, 8)
-    # What is permuted: bytes, or words of 32 bits.
+    # The items that are permuted: bytes, or words of 32 bits.
     part = 8 if bits < 32 else 32
     parts = bits // part
     vector = ir.VectorType(ir.IntType(part), lanes * parts)

@@ -141,7 +141,7 @@ def kept_files() -> set[str]:
 
 @cache
 def package_key() -> str:
-    """What all device code depends on, as a hash: what it is compiled by, and colkern's own files."""
+    """A hash of what all device code depends on: the compiler, and colkern's own files."""
     return _hash((*map(source_key, ("colkern.cuda", "colkern.kernels")), _toolchain()))
 
 

@@ -327,7 +327,7 @@ def download(
 
 
 class _Download:
-    """What copies from a device to the host need; they wait for the current stream's work until now.
+    """A stream and staging memory for copies to the host; it waits for the current one's work so far.
 
     Args:
         device: The device.

@@ -23,7 +23,7 @@ from colkern.dissociated.serving import (
 from colkern.dissociated.shared.segments import (
     SharedMemory as SharedMemory,
 )
-from colkern.dissociated.traffic import (
+from colkern.dissociated.bounds import (
     Traffic as Traffic,
 )
 from colkern.dissociated.uri import (

@@ -13,11 +13,11 @@ from typing import Any, TypeVar, cast
 
 from colkern.arrays import RecordBatch
 from colkern.closing import AsyncClosing, OnFailure
+from colkern.dissociated.bounds import Traffic
 from colkern.dissociated.connecting import ServiceReader, connect
 from colkern.dissociated.server import Server
 from colkern.dissociated.serving import serve
 from colkern.dissociated.sources import AsyncBatches, Source
-from colkern.dissociated.traffic import Traffic
 from colkern.schema import Schema
 
 Result = TypeVar("Result")

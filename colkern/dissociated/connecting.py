@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from colkern.closing import OnFailure
-from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
+from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds, Traffic
 from colkern.dissociated.leases import Frees
 from colkern.dissociated.messages import Hello
 from colkern.dissociated.protocol.client import ClientStream
 from colkern.dissociated.receiving import ReceivedMessages
-from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports import transport_of
 from colkern.dissociated.transports.connection import Connection, FrameKind
 from colkern.dissociated.uri import ServiceUri, parse_uri

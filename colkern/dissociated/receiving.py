@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.dissociated.bounds import Traffic
 from colkern.dissociated.leases import Frees
 from colkern.dissociated.messages import BodyLocations
 from colkern.dissociated.protocol.client import ClientStream, Complete, ReceivedBody, buffers_of
-from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.ipc.enums import MessageHeader

@@ -15,6 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from colkern.closing import Closing, OnFailure
+from colkern.dissociated.bounds import Traffic
 from colkern.dissociated.messages import UNKNOWN, Hello, parse_hello
 from colkern.dissociated.protocol.server import ServerStream
 from colkern.dissociated.sending import (
@@ -26,7 +27,6 @@ from colkern.dissociated.sending import (
 )
 from colkern.dissociated.sharing import Pairing, SharedBytes, SharedMessages
 from colkern.dissociated.sources import Catalogue
-from colkern.dissociated.traffic import Traffic
 from colkern.dissociated.transports.connection import (
     Connection,
     Frame,

@@ -42,7 +42,7 @@ from colkern.operations import (
     repeat,
     subtract,
 )
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
 from colkern.operations.nulling import null_outside

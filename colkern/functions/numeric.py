@@ -33,7 +33,7 @@ from colkern.functions.row_functions import (
 )
 from colkern.integers import integer
 from colkern.operations import cast
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded
 from colkern.rows.encoded import decoded_type
 

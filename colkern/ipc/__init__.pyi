@@ -14,7 +14,7 @@ from colkern.ipc.reading.readers import (
     FileReader as FileReader,
     StreamReader as StreamReader,
 )
-from colkern.ipc.reading.summaries import (
+from colkern.ipc.reading.batches import (
     BatchSummary as BatchSummary,
 )
 from colkern.ipc.reading.tables import (

@@ -182,8 +182,8 @@ class ZstdCodec:
         with memory.current(self.device):
             stored = [self._aligned(staged[at.begin :][: at.frame.stored]) for at in frames]
             places = [out[at.place :][: at.frame.size] for at in frames]
-            made = nvcomp.decompress("Zstd", stored, places, self.device)
-        pairs = zip(frames, made, strict=False)
+            sizes = nvcomp.decompress("Zstd", stored, places, self.device)
+        pairs = zip(frames, sizes, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0].frame.size == pair[1], pairs))
 
     def _aligned(self, stored: Items) -> Items:

@@ -8,19 +8,20 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from colkern import builders
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray
-from colkern.errors import UnsupportedError
-from colkern.jit.accepted import require_accepted
+from colkern.errors import UnsupportedError, without_addresses
 from colkern.jit.bound_arguments import sees_names
 from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
-from colkern.jit.signatures import Parameter, Signature
+from colkern.jit.signatures import Parameter, Signature, require_accepted
 from colkern.jit.stored_elements import AS_BYTES
-from colkern.memory import HOST
-from colkern.operations import cast, combine_validity
+from colkern.memory import HOST, Buffer
+from colkern.operations import cast, combine_validity, concat, nulls, take, unpack_bits
 from colkern.operations.chunks import each_chunk
+from colkern.operations.moving import to_device
 from colkern.rows.compiled_rows import (
     DEFAULT_OPTIONS,
     AnyPlan,
@@ -30,6 +31,7 @@ from colkern.rows.compiled_rows import (
 )
 from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
 from colkern.rows.front import Sources
+from colkern.targets import on_its_device, target_of
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
@@ -117,7 +119,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """A plan that counts its rows, and has a default for nulls."""
         fill = None
         if self._has_default():
-            # What runs in Python says what its results are once there are some.
+            # The type of results of a function that runs in Python is known once there are some.
             default = None if plan.returns == s.null() else self._default(plan.returns)
             fill = partial(self._filled, default)
         return Counted(plan, self.rows.report, fill)
@@ -215,7 +217,6 @@ class FunctionOfRow(ColumnFunction[Counted]):
         Args:
             default: The value; None if it has the type of the results.
         """
-        from colkern.jit.default_values import filled
 
         may = self._nullable()
         required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
@@ -231,6 +232,55 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def _default(self, returns: s.DataType) -> Array:
         """The result for nulls as an array of one slot."""
-        from colkern.jit.default_values import default_array
 
         return default_array(self.name, self.nulls, returns)
+
+
+# Results where an argument is null
+
+
+_BYTES = (s.Binary, s.LargeBinary)
+
+
+def default_array(name: str, value: Any, returns: s.DataType) -> Array:
+    """A default value as an array of one slot.
+
+    Args:
+        name: The function's name, for messages.
+        value: The value. Bytes are taken for text too, so that a text may be "propagate" or "pass".
+        returns: The type of the results; null if there are none but this.
+
+    Raises:
+        ValueError: If the type does not hold it.
+    """
+    default = value
+    if isinstance(returns, s.Struct) and isinstance(value, tuple):
+        default = dict(zip((field.name for field in returns.fields), value, strict=False))
+        default = default if len(value) == len(returns.fields) else value
+    elif isinstance(value, bytes) and not isinstance(returns, _BYTES):
+        default = value.decode(errors="replace")
+    try:
+        return builders.array([default], None if returns == s.null() else returns)
+    except (TypeError, ValueError, OverflowError) as error:
+        given = without_addresses(repr(value))
+        raise ValueError(
+            f"{name}: nulls: expected 'propagate', 'pass' or a value of {returns}, got {given}"
+        ) from error
+
+
+@on_its_device
+def filled(results: Array, called: Buffer, default: Array) -> Array:
+    """Results with a default value where the function was not called.
+
+    Args:
+        results: What was made where it was called, in host memory or on a device.
+        called: The bitmap of the slots that the function was called for, there.
+        default: One slot of the type of the results, in host memory.
+    """
+    if results.type == s.null():
+        results = nulls(results.length, default.type)
+    target, length = target_of(called.device), results.length
+    picked = target.positions(length)
+    picked[~unpack_bits(called, 0, length)] = length
+    indices = Array(s.int64(), length, [None, target.buffer(picked)], null_count=0)
+    return take(concat([results, to_device(default, called.device)]), indices)

@@ -1,7 +1,7 @@
 """Functions for compiled loops, written by what writes kernels (`colkern.jit.device`).
 
-What columns and decimals mean is said once there, as code over numbers and addresses. Here that code
-becomes functions that Numba compiles for the CPU.
+The meaning of columns and decimals is written once there, as code over numbers and addresses. Here that
+code becomes functions that Numba compiles for the CPU.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from numba.np.numpy_support import as_dtype
 from colkern.arrays.values import DayTime, MonthDayNano
 from colkern.cpu.compiler import compiled
 from colkern.generated import function_of_text
-from colkern.jit.device.emitter import CONSTANTS, Emitter, Like, Program, Value, items, name_of
+from colkern.jit.device.emitter import (
+    CONSTANTS,
+    Emitter,
+    Like,
+    Program,
+    Value,
+    items,
+    name_of,
+    present,
+)
 from colkern.jit.device.kinds import (
     BYTES,
     TEXT,
@@ -60,7 +69,7 @@ class Loop(Emitter):
         self.parameters = parameters
         self.namespace = {**CONSTANTS, **_CLASSES, **names}
         self.sources: list[str] = []
-        """What the bytes of texts may belong to, if not to a column."""
+        """The values that may own the bytes of texts, where these are not of a column."""
 
     def call(self, function: Callable[..., Any], *arguments: str) -> str:
         """A call of a function of `colkern.kernels`."""
@@ -93,7 +102,7 @@ class Loop(Emitter):
 
     def written(self, value: Value, title: str) -> FunctionType:
         """The function, which returns a value."""
-        # What it names may need something more.
+        # The result may need more of the arrays.
         ending = self.ending(self.value_of(value))
         statements = ast.unparse(ast.Module(self.block, [])).splitlines()
         lines = [*self.prelude(), *statements, *ending]
@@ -105,7 +114,7 @@ class Loop(Emitter):
         """The code of a value as compiled loops have it."""
         kind, parts = value.kind, ", ".join(value.parts)
         if isinstance(kind, Nullable):
-            inner = self.value_of(Value(kind.inner, value.parts[1:]))
+            inner = self.value_of(present(value))
             return f"({inner} if {value.parts[0]} else None)"
         if isinstance(kind, Literal):
             # Of no type of its own for each literal.

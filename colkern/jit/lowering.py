@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.base import BaseContext
+from numba.core.imputils import impl_ret_borrowed
+
+from colkern.kernels.intrinsics import instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +44,10 @@ class Lowering:
         """Raise an error where a condition does not hold, which is unlikely."""
         with self.builder.if_then(self.builder.not_(condition), likely=False):
             self.context.call_conv.return_user_exc(self.builder, error, (message,))
+
+
+@instructions(lambda value: value.type(value))
+def unwrapped(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The value of an optional that is not None; without a check, which an assignment would make."""
+    inner = context.make_helper(builder, signature.args[0], value=args[0]).data
+    return impl_ret_borrowed(context, builder, signature.return_type, inner)

@@ -13,7 +13,6 @@ from typing import Any, TypedDict, Unpack, overload
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.errors import CompileError, UnsupportedError
-from colkern.jit.accepted import require_accepted
 from colkern.jit.column_function import (
     ColumnFunction,
     NullPolicy,
@@ -23,7 +22,7 @@ from colkern.jit.column_function import (
     require_null_policy,
     require_on_host,
 )
-from colkern.jit.signatures import Signature, signature_of
+from colkern.jit.signatures import Signature, require_accepted, signature_of
 from colkern.operations.grouping import Groups, group_rows
 from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions
 from colkern.rows.encoded import decoded_type

@@ -2,7 +2,8 @@
 
 Hints are Python's types (`int`, `float`, `str`, …), data types of colkern, or both at once,
 `Annotated[int, ck.date32()]`, so that a type checker is content too. A signature is text:
-`"(float64, utf8?, decimal128(12, 2)) -> list<utf8>"`; a `?` marks what may be null.
+`"(float64, utf8?, decimal128(12, 2)) -> list<utf8>"`; a `?` marks what may be null. Columns of other types
+that read alike are accepted.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.builders.infer import from_dtype
+from colkern.dispatch import TEXT
 from colkern.errors import without_addresses
-from colkern.jit.type_texts import parsed_type, parsed_types
-from colkern.rows.columns import RESULTS_OF_HINTS
+from colkern.rows.columns import LISTS, RESULTS_OF_HINTS
+from colkern.rows.encoded import decoded_type
+from colkern.schema import parsed_type, parsed_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,3 +271,81 @@ def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]
     if not (arguments.startswith("(") and arguments.endswith(")")):
         raise TypeError(f"signature: expected '(types) -> type', got {text!r}")
     return parsed_types(arguments[1:-1]), parsed_type(result) if arrow else None
+
+
+# Columns that a parameter takes
+
+
+_BINARY = (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary)
+
+
+def _is_int(t: s.DataType) -> bool:
+    return isinstance(t, s.Int) and t != s.uint64()
+
+
+_HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
+    bool: (lambda t: t == s.bool_(), "bool"),
+    int: (_is_int, "an integer type (uint64 when declared as such)"),
+    # As Python's own hints have it: the function gets integers.
+    float: (lambda t: isinstance(t, s.FloatingPoint) or _is_int(t), "a floating-point type"),
+    str: (lambda t: isinstance(t, TEXT), "a utf8 type"),
+    bytes: (lambda t: isinstance(t, _BINARY + TEXT), "a binary or utf8 type"),
+    datetime.date: (lambda t: isinstance(t, s.Date), "a date type"),
+    datetime.datetime: (lambda t: isinstance(t, s.Timestamp), "a timestamp type"),
+    datetime.timedelta: (lambda t: isinstance(t, s.Duration), "a duration type"),
+    datetime.time: (lambda t: isinstance(t, s.Time), "a time type"),
+    decimal.Decimal: (lambda t: isinstance(t, s.Decimal), "a decimal type"),
+}
+"""A test of the types that a hint accepts, and that in words."""
+
+
+def _same_names(a: s.DataType, b: s.DataType) -> bool:
+    return [field.name for field in a.fields] == [field.name for field in b.fields]
+
+
+def _same_parts(a: s.DataType, b: s.DataType) -> bool:
+    pairs = zip(a.fields, b.fields, strict=True)
+    return all(reads_alike(left.type, right.type) for left, right in pairs)
+
+
+# The tests of whether two types, and their children, are read alike; other types must be equal.
+_SAME_MEANING: dict[type[s.DataType], Callable[[Any, Any], bool]] = {
+    s.Decimal: lambda a, b: isinstance(b, s.Decimal) and a.scale == b.scale,
+    s.Timestamp: lambda a, b: isinstance(b, s.Timestamp) and a.unit == b.unit,
+    s.Map: lambda a, b: (
+        isinstance(b, s.Map) and _same_parts(a.entries_field.type, b.entries_field.type)
+    ),
+    s.Struct: lambda a, b: isinstance(b, s.Struct) and _same_names(a, b) and _same_parts(a, b),
+    s.Union: lambda a, b: (
+        isinstance(b, s.Union) and a.type_codes == b.type_codes and _same_parts(a, b)
+    ),
+    **{kind: lambda a, b: isinstance(b, TEXT) for kind in TEXT},
+    **{kind: lambda a, b: isinstance(b, _BINARY) for kind in _BINARY},
+    **{kind: lambda a, b: isinstance(b, LISTS) and _same_parts(a, b) for kind in LISTS},
+}
+
+
+def reads_alike(a: s.DataType, b: s.DataType) -> bool:
+    """Whether a function for columns of one type may take those of the other: it reads the same.
+
+    Layouts may differ, and so may what says nothing about values: names of elements, nullability.
+    """
+    a, b = decoded_type(a).storage, decoded_type(b).storage
+    same = _SAME_MEANING.get(type(a), lambda a, b: bool(a == b))
+    return same(a, b)
+
+
+def require_accepted(parameter: Parameter, data_type: s.DataType) -> None:
+    """Check that a parameter takes columns of a type.
+
+    Raises:
+        TypeError: If it was declared to be something else; names it.
+    """
+    declared = parameter.type
+    if isinstance(declared, s.DataType):
+        if not reads_alike(declared, data_type):
+            raise TypeError(f"{parameter.name}: expected {declared}, got {data_type}")
+    elif declared is not None:
+        accepts, words = _HINTS[declared]
+        if not accepts(decoded_type(data_type).storage):
+            raise TypeError(f"{parameter.name}: expected {words}, got {data_type}")

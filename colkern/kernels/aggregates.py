@@ -16,6 +16,8 @@ from numpy import float64, int32, int64, uint8, uint64
 from colkern.kernels.arguments import Bitmap, I, In, Out, R, RunSpan, T
 from colkern.kernels.bitmaps import (
     bit_at,
+    bits_of_next,
+    bits_of_slots,
     is_valid,
     lowest_bits,
     whole_word,
@@ -24,7 +26,6 @@ from colkern.kernels.bitmaps import (
 )
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, multiply, popcount
-from colkern.kernels.words import bits_of_next, bits_of_slots
 
 LANES = 64
 """How many running sums a piece of `sum_floats` has."""

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from numpy import float32, float64, int32, int64, uint8, uint32, uint64
 
 from colkern.kernels.arguments import Bitmap, F, In, O, Out, T, Truth
-from colkern.kernels.bitmaps import is_valid
+from colkern.kernels.bitmaps import bits_of_slots, is_valid
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, copy_bytes, high_product, multiply
-from colkern.kernels.words import bits_of_slots
 
 
 @helper
@@ -90,7 +89,7 @@ def integers_to_floats(
         value = values[i]
         # No less than any of them.
         seen |= add(uint64(value), bias)
-        # What is in range has 32 bits, of which processors convert several at a time.
+        # Numbers in range have 32 bits, of which processors convert several at a time.
         out[i] = kind(int32(value))
     if seen > span:
         return first_beyond(start, stop, step, values, validity, bias, span)

@@ -13,7 +13,7 @@ from numpy import float64, uint64
 from colkern.kernels.arguments import Bitmap, In, Out, S, T, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.casts import quotient, subtract
-from colkern.kernels.decimal_floats import nearest_float
+from colkern.kernels.decimal_words import nearest_float
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, high_product, multiply
 

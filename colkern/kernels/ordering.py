@@ -15,6 +15,7 @@ from typing import Generic, NamedTuple
 from numpy import uint8, uint64
 
 from colkern.kernels.arguments import In, Index, O, Out, T, Truth
+from colkern.kernels.bitmaps import bits_of_next
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     prefetch,
@@ -35,7 +36,6 @@ from colkern.kernels.strings import (
     reversed_bytes,
     source_of_view,
 )
-from colkern.kernels.words import bits_of_next
 from colkern.layouts import VIEW_INLINE_BYTES
 
 SIDE_BY_SIDE = 64

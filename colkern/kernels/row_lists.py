@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_word, set_word
+from colkern.kernels.primitives import difference_overflows, get_word, set_word
 from colkern.kernels.row_items import (
     NO,
     UNKNOWN,
@@ -344,3 +344,24 @@ def compare_lists(
             less = less_words(item_layout, a, b)
             return int64(-1) if less != NO else int64(1), LEFT if less == UNKNOWN else DONE
     return int64(left_size > right_size) - int64(left_size < right_size), DONE
+
+
+# Ranges
+
+
+@helper
+def range_size(start: int64, stop: int64, step: int64) -> tuple[int64, Code]:
+    """How many numbers `range(start, stop, step)` has; a step of 0 is a ValueError.
+
+    More than an int64 holds are left to Python.
+    """
+    if step == 0:
+        return int64(0), VALUE_ERROR
+    if step < 0:
+        # The least int64 has no opposite; a step that is less by one leads as far.
+        start, stop, step = stop, start, -max(step, int64(-GREATEST))
+    if start >= stop:
+        return int64(0), DONE
+    if difference_overflows(stop, start):
+        return int64(0), LEFT
+    return (stop - start - 1) // step + 1, DONE

@@ -21,7 +21,7 @@ from colkern.operations.booleans import (
 )
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal, not_equal
-from colkern.operations.convert import offsets_to_views, views_to_offsets
+from colkern.operations.convert import compact_views, offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import (
     dictionary_decode,
@@ -106,7 +106,6 @@ from colkern.operations.unions import gather_union, select_child, to_dense_union
 from colkern.operations.validation import validate
 from colkern.operations.validity import combine_validity, compact_validity, null_count
 from colkern.operations.value_checks import TypeRule
-from colkern.operations.view_compaction import compact_views
 
 __all__ = [name for name, value in globals().items() if callable(value) and name[0] != "_"]
 

@@ -38,7 +38,7 @@ from colkern.operations.operands import (
 )
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
-from colkern.operations.run_merging import merge_runs
+from colkern.operations.run_search import merge_runs
 from colkern.operations.selection import WORDS, own_words, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.time_arithmetic import (

@@ -78,7 +78,7 @@ _NUMBER_ITEMS: dict[object, Items] = {}
 
 
 def items_of_value(array: Array, value: object, make: Callable[[Array, object], Items]) -> Items:
-    """What `make` gives on the host for an array and a value, where the bytes of the array are.
+    """The items that `make` gives on the host for an array and a value, moved to the array's device.
 
     Those of Python's numbers and decimals are kept on the host: making them takes longer than a kernel of
     few values.

@@ -22,7 +22,12 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import combined_values
 from colkern.operations.comparing import (
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
     Comparer,
+    Order,
     boolean_of,
     bytes_of,
     compared,
@@ -30,10 +35,9 @@ from colkern.operations.comparing import (
     output_for,
 )
 from colkern.operations.operands import items_of_value
-from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL, Order
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection import own_words
-from colkern.operations.string_ordering import as_strings, ordered_string, ordered_strings
+from colkern.operations.string_data import as_strings, ordered_string, ordered_strings
 from colkern.targets import Items, Target, on_its_device, target_of
 
 

@@ -19,7 +19,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.encodings import run_end_encoded
 from colkern.operations.operands import buffer_addresses, unsigned, validity_of
 from colkern.operations.position_checks import require_valid
-from colkern.operations.run_bounds import require_room, run_bounds
+from colkern.operations.run_search import require_room, run_bounds
 from colkern.operations.selection import Picks, assemble, words_of
 from colkern.targets import Items, Target, on_its_device, target_of
 

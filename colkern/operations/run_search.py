@@ -1,4 +1,4 @@
-"""Search for the run that holds a slot of a run-end encoded array.
+"""Runs: where equal neighbours begin and end, which run holds a slot, and the runs of two arrays together.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """
@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
-from colkern.kernels import runs
+from colkern.errors import LimitExceededError
+from colkern.kernels import changes, run_merging, runs
 from colkern.layouts import Role
-from colkern.targets import Items, target_of
+from colkern.memory import ALIGNMENT
+from colkern.targets import Items, Target, target_of
 
 _SEARCH = 16
 """How many times longer a search for one run takes than its share of an index, about."""
@@ -56,3 +58,110 @@ def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:
     target.map(runs.find_runs, 2, ends, places, array.offset, ends_of_range)
     run = target.item(ends_of_range, 0)
     return run, target.item(ends_of_range, 1) - run + 1
+
+
+_FEW = 8
+"""Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
+
+
+def encode_words(
+    target: Target, words: Items, kind: np.dtype[np.signedinteger]
+) -> tuple[Items, Items | None]:
+    """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
+
+    Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
+    """
+    count = len(words)
+    marks = target.output((count + 63) // 64, np.uint64)
+    target.map(changes.mark_changes, len(marks), words, 1, count, marks)
+    counts, total = _counted(target, marks)
+    if total > count - count // _FEW:
+        numbers = target.output(count, kind)
+        target.map(runs.number_runs, count, numbers)
+        return numbers, None
+    bounds = _listed(target, marks, counts, total, count, kind)
+    return bounds[1:], bounds[:-1]
+
+
+def require_room(length: int, kind: np.dtype[np.signedinteger]) -> None:
+    """Raise `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
+    if length.bit_length() >= 8 * kind.itemsize:
+        raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
+
+
+def run_bounds(
+    target: Target, marks: Items, length: int, kind: np.dtype[np.signedinteger]
+) -> Items:
+    """Where runs begin, by bits set there (words), and, one further, the last ends; read-only."""
+    return _listed(target, marks, *_counted(target, marks), length, kind)
+
+
+def _counted(target: Target, marks: Items) -> tuple[Items, int]:
+    """How many marks there are before each block of them (int64), and in all."""
+    blocks = -(-len(marks) // changes.BLOCK_WORDS)
+    counts = target.output(blocks + 1, np.int64)
+    target.map(changes.count_changes, blocks, marks, counts[1:])
+    target.accumulate(counts)
+    return counts, target.item(counts, blocks)
+
+
+def _listed(
+    target: Target,
+    marks: Items,
+    counts: Items,
+    total: int,
+    length: int,
+    kind: np.dtype[np.signedinteger],
+) -> Items:
+    # The ends are a buffer of their own without being copied: they begin one item after the starts, and
+    # where a buffer may.
+    before = ALIGNMENT // kind.itemsize - 1
+    bounds = target.output(before + total + 1, kind)[before:]
+    target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
+    bounds[total] = length
+    return bounds
+
+
+# Two arrays
+
+
+def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
+    """The slots where a run of either begins, and for each of them the runs of both that hold it.
+
+    All int64 and read-only.
+
+    Args:
+        left: A checked run-end encoded array.
+        right: Another one of the same length.
+    """
+    target = target_of(left.device)
+    if left.length == 0:
+        none = target.output(0, np.int64)
+        return none, none, none
+    firsts, ends = zip(*map(_own_ends, (left, right)), strict=True)
+    if ends[0].dtype != ends[1].dtype:
+        ends = tuple([items.astype(np.int64) for items in ends])
+    block = 1 << run_merging.BLOCK_BITS
+    counts = target.output(-(-(len(ends[0]) + len(ends[1])) // block), np.int64)
+    target.map(run_merging.count_merged, len(counts), *ends, counts)
+    places = target.scan(counts, np.int64)
+    # A run begins at 0, and wherever one ends but the last.
+    size = target.item(places, len(counts)) + 1
+    merged = target.output(3 * size, np.int64)
+    args = (*ends, *firsts, places, merged)
+    target.map(run_merging.list_merged, len(counts), *args)
+    return merged[: size - 1], merged[size : 2 * size - 1], merged[2 * size : -1]
+
+
+def _own_ends(array: Array) -> tuple[int, Items]:
+    """The first run of the array's own slots, and the ends of all of these, from its first slot on."""
+    target = target_of(array.device)
+    first, count = own_runs(array)
+    ends = array.children[0].items(Role.DATA)
+    if array.offset == 0 and count == len(ends) and target.item(ends, -1) == array.length:
+        return 0, ends
+    ends = ends[first : first + count]
+    out = target.output(count, ends.dtype)
+    last = array.offset + array.length
+    target.map(runs.rebase_run_ends, count, ends, array.offset, last, 0, out)
+    return first, out

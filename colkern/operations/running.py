@@ -22,7 +22,7 @@ from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.booleans import expand
 from colkern.operations.casting import cast
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of
@@ -193,7 +193,7 @@ def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
     validity = compact_validity(array)
     numbers = target.buffer(ranks.view(np.int64))
     order = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
-    # What stands under a null may be any number.
+    # The number under a null may be any.
     places = rows[order.items(Role.DATA).clip(0, max(array.length - 1, 0))]
     buffers = order.buffers[0], target.buffer(places)
     return take(array, Array.of_valid(s.uint64(), array.length, buffers))

@@ -19,7 +19,7 @@ from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.casting.results import fixed_result
+from colkern.operations.casting.dispatch import fixed_result
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes, offset_ends
 from colkern.operations.position_checks import require_valid

@@ -12,8 +12,7 @@ from colkern.arrays import Array
 from colkern.kernels import keys
 from colkern.layouts import LayoutKind
 from colkern.operations.convert import views_to_offsets
-from colkern.operations.string_data import Text, text_of
-from colkern.operations.string_ordering import as_strings
+from colkern.operations.string_data import Text, as_strings, text_of
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
 

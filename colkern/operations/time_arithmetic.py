@@ -13,7 +13,7 @@ from colkern.arrays import Array
 from colkern.layouts import Role
 from colkern.missing import is_null
 from colkern.operations.casting import cast
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded
 from colkern.operations.position_checks import require_valid
 

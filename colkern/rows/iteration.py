@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any, NoReturn, cast
 
 from colkern.errors import CompileError
-from colkern.kernels import row_ranges, row_values, text_characters
+from colkern.kernels import row_lists, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
@@ -391,7 +391,7 @@ def _counted(emitter: Emitter, start: str, stop: str, step: str) -> Source:
 def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
     """How many numbers a range has."""
     bounds = [Value(k.INT, code) for code in (start, stop, step)]
-    return invoked(emitter, row_ranges.range_size, bounds, k.INT, "range")
+    return invoked(emitter, row_lists.range_size, bounds, k.INT, "range")
 
 
 def _enumerate(emitter: Emitter, node: ast.Call) -> Source:

@@ -739,69 +739,77 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
     subject = expression(emitter, node.subject)
     name = emitter.fresh("subject")
     emitter.env[name] = subject
-    load = ast.copy_location(ast.Name(name, ast.Load()), node.subject)
+    _cases(
+        emitter,
+        node.cases,
+        ast.copy_location(ast.Name(name, ast.Load()), node.subject),
+        subject.kind,
+    )
 
-    def cases(rest: list[ast.match_case]) -> None:
-        if not rest or emitter.dead:
-            return
-        case = rest[0]
-        emitter.node = case.pattern
 
-        def then() -> None:
-            capture(emitter, case.pattern, load)
-            if guard_node is None:
-                statements(emitter, case.body)
-                return
-            guard = condition(emitter, guard_node)
-            emitter.branch(
-                guard.code, lambda: statements(emitter, case.body), lambda: cases(rest[1:])
-            )
+def _cases(emitter: Emitter, cases: list[ast.match_case], subject: ast.Name, kind: k.Kind) -> None:
+    """The first of some cases that holds."""
+    if not cases or emitter.dead:
+        return
+    case, *rest = cases
+    emitter.node = case.pattern
+    test, guard = test_of(emitter, case.pattern, subject, kind), case.guard
+    if test is not None and guard is not None and not stored_names([case.pattern]):
+        # As one test, so that the cases behind it are written once.
+        test, guard = ast.BoolOp(ast.And(), [test, guard]), None
 
-        def guarded(guard_node: ast.expr, known: Condition) -> None:
-            """Find out whether the case holds, so that the ones behind it are written once."""
-            holds = emitter.copy("False")
+    def otherwise() -> None:
+        _cases(emitter, rest, subject, kind)
 
-            def look() -> None:
-                emitter.env.update(known.holds)
-                capture(emitter, case.pattern, load)
-                emitter.write(f"{holds} = {condition(emitter, guard_node).code}")
+    def then() -> None:
+        capture(emitter, case.pattern, subject)
+        if guard is None:
+            statements(emitter, case.body)
+        else:
+            code = condition(emitter, guard).code
+            emitter.branch(code, lambda: statements(emitter, case.body), otherwise)
 
-            emitter.branch(known.code, look, lambda: None)
+    if test is None:
+        then()
+        return
+    known = condition(emitter, ast.fix_missing_locations(ast.copy_location(test, subject)))
+    if known.constant is not None:
+        then() if known.constant else otherwise()
+    elif guard is not None:
+        holds = _guarded(emitter, case, guard, subject, known)
+        emitter.branch(holds, lambda: _captured(emitter, case, known), otherwise)
+    else:
 
-            def then() -> None:
-                bound = {
-                    name: replace(value, unbound="")
-                    for name in stored_names([case.pattern])
-                    if (value := emitter.env.get(name)) is not None
-                }
-                emitter.env.update(known.holds | bound)
-                statements(emitter, case.body)
-
-            emitter.branch(holds, then, lambda: cases(rest[1:]))
-
-        test, guard_node = test_of(emitter, case.pattern, load, subject.kind), case.guard
-        if test is not None and guard_node is not None and not stored_names([case.pattern]):
-            # As one test, so that the cases behind it are written once.
-            test, guard_node = ast.BoolOp(ast.And(), [test, guard_node]), None
-        if test is None:
-            then()
-            return
-        result = condition(emitter, ast.fix_missing_locations(ast.copy_location(test, node)))
-        if result.constant is not None:
-            then() if result.constant else cases(rest[1:])
-            return
-
-        if guard_node is not None:
-            guarded(guard_node, result)
-            return
-
-        def holds() -> None:
-            emitter.env.update(result.holds)
+        def held() -> None:
+            emitter.env.update(known.holds)
             then()
 
-        emitter.branch(result.code, holds, lambda: cases(rest[1:]))
+        emitter.branch(known.code, held, otherwise)
 
-    cases(node.cases)
+
+def _guarded(
+    emitter: Emitter, case: ast.match_case, guard: ast.expr, subject: ast.Name, known: Condition
+) -> str:
+    """Whether a case holds, with its guard: found out first, so that those behind it are written once."""
+    holds = emitter.copy("False")
+
+    def look() -> None:
+        emitter.env.update(known.holds)
+        capture(emitter, case.pattern, subject)
+        emitter.write(f"{holds} = {condition(emitter, guard).code}")
+
+    emitter.branch(known.code, look, lambda: None)
+    return holds
+
+
+def _captured(emitter: Emitter, case: ast.match_case, known: Condition) -> None:
+    """The body of a case that holds, whose names have been assigned to."""
+    values = {name: emitter.env.get(name) for name in stored_names([case.pattern])}
+    bound = {
+        name: replace(value, unbound="") for name, value in values.items() if value is not None
+    }
+    emitter.env.update(known.holds | bound)
+    statements(emitter, case.body)
 
 
 def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:

@@ -120,7 +120,7 @@ KNOWN = builtin_registry.functions[:50]
 FORGOTTEN = """
 import importlib, pkgutil
 import colkern.jit
-from colkern.jit.compiling import library
+from colkern.jit import environment
 from numba.core import imputils
 from numba.core.datamodel import default_manager
 from numba.core.typing.templates import builtin_registry
@@ -129,8 +129,8 @@ for module in pkgutil.walk_packages(colkern.jit.__path__, "colkern.jit."):
     if not module.name.startswith("colkern.jit.device"):
         importlib.import_module(module.name)
 hashed, found = [], set()
-library.source_key = lambda package: hashed.append(package) or ""
-library.library_key()
+environment.source_key = lambda package: hashed.append(package) or ""
+environment.library_key()
 lowering = imputils.builtin_registry
 registered = [*builtin_registry.functions, *builtin_registry.attributes]
 registered += [each[0] for kind in ("functions", "getattrs", "casts") for each in getattr(lowering, kind)]

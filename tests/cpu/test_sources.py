@@ -11,8 +11,8 @@ import pytest
 
 from colkern.cpu import sources
 from colkern.cpu.sources import module_key, package_of, source_key
-from colkern.jit.compiling import library
-from colkern.jit.compiling.library import library_key
+from colkern.jit import environment
+from colkern.jit.environment import library_key
 
 
 @pytest.fixture
@@ -67,7 +67,9 @@ def test_the_file_of_a_module_alone_counts(package: Path) -> None:
 def test_what_columns_are_described_by_counts(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     key = library_key()
     keys = {name: "of other content"}
-    monkeypatch.setattr(library, "module_key", lambda module: keys.get(module, module_key(module)))
+    monkeypatch.setattr(
+        environment, "module_key", lambda module: keys.get(module, module_key(module))
+    )
     assert library_key() != key
 
 

@@ -10,8 +10,8 @@ import pytest
 from jit.checksums import checksum, kernel_source
 from jit.device_kernels import CASES as KERNEL_CASES
 from jit.device_kernels import (
+    COLUMNS,
     a_launch_uses_one_stream_and_waits_for_what_others_will_find,
-    columns_are_indexed_sliced_and_counted,
     each_type_at_three_levels,
     kernel_of,
 )
@@ -58,7 +58,7 @@ def test_a_kernel_of_each_pattern(kernel: str) -> None:
 @pytest.mark.parametrize(
     "case",
     [
-        columns_are_indexed_sliced_and_counted,
+        COLUMNS["positions"],
         rows_have_any_number_of_values,
         integers_do_not_wrap_around,
         texts_are_made_in_arenas,

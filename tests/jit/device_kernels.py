@@ -16,14 +16,16 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from arrow_oracle import batch_from_pyarrow, from_pyarrow
+from arrow_oracle import from_pyarrow
 from arrow_strategies import arrays
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from jit.checksums import checksum, kernel_source
+from jit.column_cases import CASES as COLUMN_CASES
+from jit.column_cases import Case as ColumnCase
+from jit.column_cases import name_of
 from jit.element_cases import CASES as ELEMENT_CASES
 from jit.element_cases import Case, outcome, plain
-from numba import njit
 
 import colkern as ck
 from colkern.cuda import adapter, memory
@@ -78,29 +80,29 @@ def raised(wanted: type[Exception], words: str, call: Callable[[], Any]) -> None
         call()
 
 
-# Numbers and nulls
+# Functions of columns
 
 
-@ck.cuda_jit
-def positions(out, col):
-    i = cuda.grid(1)
-    if i == 0:
-        out[0] = len(col)
-        out[1] = col[-1]
-        out[2] = col.value(1)
-        out[3] = col.is_valid(2) + 2 * col.is_valid(-1)
-        out[4] = col.null_count
-        out[5] = len(col[1:-1])
-        out[6] = col[1:].null_count
-        last = 0
-        for k, x in enumerate(col[-2:], 10):
-            if x is not None:
-                last += k * x
-        out[7] = last
+def _written(case: ColumnCase) -> Callable[[], None]:
+    """Compares what a function of columns gives in a kernel with what is expected."""
+
+    def check() -> None:
+        names = [f"a{k}" for k in range(len(case.columns))]
+        lines = [f"def checksums(out, {', '.join(names)}):", "    if cuda.grid(1) == 0:"]
+        lines.append(f"        found = function({', '.join(names)})")
+        lines += [f"        out[{k}] = found[{k}]" for k in range(len(case.expected))]
+        kernel = kernel_of("\n".join([*lines, ""]), function=case.function)
+        columns = map(to_device, case.columns)
+        assert run(kernel, len(case.expected), *columns, dtype=np.float64) == list(case.expected)
+
+    check.__name__ = name_of(case)
+    return check
 
 
-def columns_are_indexed_sliced_and_counted() -> None:
-    assert run(positions, 8, column([5, 6, None, 8])) == [4, 8, 6, 2, 1, 2, 1, 88]
+COLUMNS = {name_of(case): _written(case) for case in COLUMN_CASES}
+
+
+# What loops on the CPU do not have
 
 
 @ck.cuda_jit
@@ -120,37 +122,6 @@ def a_variable_is_a_number_or_none() -> None:
 
 
 @ck.cuda_jit
-def in_order(out, left, right):
-    total = 0
-    for a, b in zip(left, right, strict=False):
-        if a is None or b is None or (a > b and b != 0):
-            continue
-        total += a * b
-    else:
-        total += 1000
-    k = 0
-    while left[k] is not None and k < 2:
-        k += 1
-    out[0], out[1] = total, k
-
-
-def columns_are_gone_over_together() -> None:
-    left, right = column([1, 2, None, 4]), column([3, 1, 1, 5])
-    assert run(in_order, 2, left, right) == [1023, 2]
-
-
-@ck.cuda_jit
-def times(out, stamps, spans):
-    if stamps.unit == "ms" and spans.unit != "ms":
-        out[0] = stamps.as_integers()[0] // 1000 + spans.as_integers()[0]
-
-
-def temporal_values_may_be_read_as_integers_of_a_unit() -> None:
-    stamps = column([5000], ck.timestamp("ms"))
-    assert run(times, 1, stamps, column([7], ck.duration("s"))) == [12]
-
-
-@ck.cuda_jit
 def days(out, col):
     for x in col:
         if x is not None:
@@ -161,19 +132,6 @@ def days(out, col):
 def intervals_have_named_parts() -> None:
     values = column([(1, 2, 3), None, (0, 0, -1)], ck.month_day_nano_interval())
     assert run(days, 1, values) == [23]
-
-
-@ck.cuda_jit
-def doubled(out, col):
-    i = cuda.grid(1)
-    x = col[i]
-    out[i] = -1.0 if x is None else 2 * x
-
-
-def half_precision_floats_are_floats() -> None:
-    values = [0.5, None, 65504.0, 6e-8, float("inf")]
-    expected = [1.0, -1.0, 131008.0, 2 * float(np.float16(6e-8)), float("inf")]
-    assert run(doubled, 5, column(values, ck.float16()), dtype=np.float64) == expected
 
 
 # Texts, byte strings, dates and times
@@ -348,143 +306,6 @@ def an_integer_becomes_a_decimal_that_is_added_to_it() -> None:
     assert run(decimal_totals, 3, small) == [-2, -1, 1]
 
 
-# Nested types
-
-
-@ck.cuda_jit
-def fields(out, batch, structs):
-    i = cuda.grid(1)
-    if i < len(batch):
-        row = batch[i]
-        price = row.price
-        out[i] = 0 if price is None else price
-        if row["tags"] is not None:
-            for tag in row["tags"]:
-                out[i] += 10 if tag is None else 100 * len(tag)
-        out[i] += 1000 * len(batch.tags) - (batch["tags"][i] is None)
-        inner = structs[i]
-        if inner is not None and inner.x is not None:
-            out[i] += 100000 * inner.x + 1000000 * (structs.x[i] == inner["x"])
-
-
-def rows_have_fields() -> None:
-    batch = ck.record_batch(
-        {"price": ck.array([1, None, 3]), "tags": ck.array([["a", None], None, ["bcd"]])}
-    )
-    structs = column([{"x": 1}, None, {"x": None}])
-    device = ck.RecordBatch(batch.schema, [to_device(c) for c in batch.columns])
-    assert run(fields, 3, device, structs) == [1103111, 2999, 3303]
-
-
-@ck.cuda_jit
-def entries(out, col):
-    i = cuda.grid(1)
-    m = col[i]
-    if m is None:
-        return
-    keys, values = m.keys, m.values
-    for k in range(len(m)):
-        out[i] += ord(keys[k][0]) + (values[k] or 0)
-    for entry in m:
-        if entry.key == "b":
-            out[i] += 1000 * (entry.value or 7)
-
-
-def maps_have_keys_and_values() -> None:
-    maps = column([{"a": 1, "b": None}, None, {"b": 2}], ck.map_(ck.utf8(), ck.int32()))
-    assert run(entries, 3, maps) == [97 + 1 + 98 + 7000, 0, 98 + 2 + 2000]
-
-
-@ck.cuda_jit
-def encoded(out, names, runs):
-    i = cuda.grid(1)
-    out[i] = 0 if names[i] is None else 1 + names.index(i) + 10 * len(names.dictionary)
-    out[i] += 100 * runs.run(i) + 1000 * runs.run_ends[0] + 10000 * (runs.values[1] or 0)
-    out[i] += 100000 * (runs[i] or 0)
-
-
-def dictionaries_and_runs_are_seen_and_seen_through() -> None:
-    names = pa.array(["x", None, "y", "x"]).dictionary_encode()
-    runs = pa.RunEndEncodedArray.from_arrays(
-        pa.array([2, 5], pa.int32()), pa.array([None, 4])
-    ).slice(1)
-    device = [to_device(ck.interchange.import_array(array)) for array in (names, runs)]
-    assert run(encoded, 4, *device) == [42021, 442100, 442122, 442121]
-
-
-@ck.cuda_jit
-def carried(out, col):
-    found = 0
-    for x in col:
-        found = found * 10 + (9 if x is None else x)
-    for x in col[len(col) :]:
-        found += x
-    out[0] = found
-
-
-def runs_are_carried_from_slot_to_slot() -> None:
-    runs = pa.RunEndEncodedArray.from_arrays(
-        pa.array([2, 3, 6], pa.int16()), pa.array([1, None, 3])
-    )
-    assert run(carried, 1, to_device(from_pyarrow(runs))) == [119333]
-    assert run(carried, 1, to_device(from_pyarrow(runs.slice(1, 4)))) == [1933]
-
-
-@ck.cuda_jit
-def members(out, col):
-    i = cuda.grid(1)
-    slot = col[i]
-    out[i] = col.type_id(i) + 10 * col.child_index(i) + 1000 * (slot.type_id == col.type_id(i))
-    if slot.type_id == 5:
-        out[i] += 100 * (slot.child(0) or 0)
-    else:
-        out[i] += 100 * len(col.child(1)[col.child_index(i)] or "")
-
-
-def unions_have_children() -> None:
-    ids, offsets = pa.array([5, 7, 5], pa.int8()), pa.array([0, 0, 1], pa.int32())
-    children = [pa.array([3, None]), pa.array(["word"])]
-    dense = pa.UnionArray.from_dense(ids, offsets, children, ["a", "b"], [5, 7])
-    assert run(members, 3, to_device(ck.interchange.import_array(dense))) == [1305, 1407, 1015]
-
-
-@ck.cuda_jit
-def validity(out, col, runs):
-    if cuda.grid(1) == 0:
-        for i in range(len(col)):
-            out[0] += col.is_valid(i) + 10 * (col[i] is not None)
-        for slot in runs:
-            out[1] += slot.type_id if slot.child(0) is None and slot.child(1) is None else 0
-        for i in range(len(runs)):
-            out[2] += runs.is_valid(i) + 10 * (runs[i] is not None)
-
-
-def unions_have_no_validity_of_their_own() -> None:
-    ids, offsets = pa.array([5, 7, 5], pa.int8()), pa.array([0, 0, 1], pa.int32())
-    children = [pa.array([3, None]), pa.array(["word"])]
-    dense = pa.UnionArray.from_dense(ids, offsets, children, ["a", "b"], [5, 7])
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 4], pa.int32()), dense)
-    columns = [to_device(ck.interchange.import_array(column)) for column in (dense, runs)]
-    assert run(validity, 3, *columns) == [33, 10, 44]
-
-
-@ck.cuda_jit
-def present(out, indexed, nested):
-    i = cuda.grid(1)
-    if i < len(indexed):
-        out[i] = indexed.is_valid(i) + 10 * (indexed[i] is not None)
-        out[i] += 100 * (nested[i].child(0) is not None)
-
-
-def slots_are_null_where_no_union_is_meant() -> None:
-    ids, offsets = pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32())
-    inner = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array([3, None])])
-    dense = pa.UnionArray.from_dense(ids, offsets, [inner, pa.array(["word"])])
-    indexed = pa.DictionaryArray.from_arrays(pa.array([2, None, 0], pa.int32()), dense)
-    columns = [to_device(ck.interchange.import_array(column)) for column in (indexed, dense)]
-    assert run(present, 3, *columns) == [111, 0, 111]
-
-
 # Functions
 
 
@@ -541,91 +362,6 @@ def all_else_is_left_to_the_compiler() -> None:
     tripled(placed[0], column([1, 2, 3]), placed[1])
     stream.synchronize()
     assert memory.on_host(placed[0]).tolist() == [1018]
-
-
-# The same functions in compiled code on the CPU
-
-
-def of_batch(batch):
-    found = 0.0
-    for row in batch:
-        if row.length is not None:
-            found += row.length
-        found += 10 * len(row["text"])
-        rest = row["é 1"]
-        if rest is not None:
-            found += rest
-    first = batch["é 1"][0]
-    return found + len(batch) + batch.length.null_count + (0 if first is None else first)
-
-
-def of_maps(column):
-    found = 0
-    for entries in column:
-        if entries is not None:
-            for entry in entries:
-                if entry.key == "a" and entry.value is not None:
-                    found += entry.value
-            found += 1000 * (len(entries.keys) + len(entries.values))
-    return found
-
-
-def of_union(column):
-    found = 0.0
-    for i in range(len(column)):
-        if column.type_id(i) == 5:
-            value = column.child(0)[column.child_index(i)]
-            found += 100 if value is None else value
-        else:
-            text = column[i].child(1)
-            found += 0 if text is None else len(text) / 4
-        found += 1000 * column.is_valid(i)
-    return found
-
-
-def of_decimals(column):
-    least = None
-    total = 0
-    for value in column[1:]:
-        if value is not None:
-            total += value * 3
-            if least is None or value < least:
-                least = value
-    return float(total) + (0.0 if least is None else float(least.rescale(5)))
-
-
-def _union() -> pa.Array:
-    ids = pa.array([5, 3, 5, 3, 3], pa.int8())
-    children = [pa.array([1, None, 3, 4, 5]), pa.array(["a", "bbbb", None, "dd", None])]
-    return pa.UnionArray.from_sparse(ids, children, ["n", "t"], [5, 3])
-
-
-MAPS = [[("a", 1), ("b", 2)], None, [("a", None), ("a", 5)]]
-NUMBERS = [Decimal("1.5"), Decimal("-2.25"), None, Decimal("-3"), Decimal(4)]
-BATCH = {"length": [1, None, 3], "text": ["a", "bb", "ccc"], "é 1": [1.5, 2.5, None]}
-
-SHARED: list[tuple[Callable[[Any], Any], Any]] = [
-    (of_batch, pa.RecordBatch.from_pydict(BATCH)),
-    (of_maps, pa.array(MAPS, pa.map_(pa.utf8(), pa.int32()))),
-    (of_union, _union()),
-    (of_decimals, pa.array(NUMBERS, pa.decimal64(12, 4))),
-]
-
-
-def the_spelling_is_that_of_the_cpu() -> None:
-    for function, data in SHARED:
-
-        @ck.cuda_jit
-        def kernel(out, column):
-            out[0] = function(column)  # noqa: B023 (the kernel is launched in this round)
-
-        if isinstance(data, pa.RecordBatch):
-            host: Any = batch_from_pyarrow(data)
-            device: Any = ck.RecordBatch(host.schema, [to_device(c) for c in host.columns])
-        else:
-            host = from_pyarrow(data)
-            device = to_device(host)
-        assert run(kernel, 1, device, dtype=np.float64) == [njit(function)(host)], function
 
 
 # What goes wrong
@@ -716,28 +452,17 @@ def a_launch_uses_one_stream_and_waits_for_what_others_will_find() -> None:
 
 CASES: list[Callable[[], None]] = [
     each_type_at_three_levels,
-    columns_are_indexed_sliced_and_counted,
+    *COLUMNS.values(),
     a_variable_is_a_number_or_none,
-    columns_are_gone_over_together,
-    temporal_values_may_be_read_as_integers_of_a_unit,
     intervals_have_named_parts,
-    half_precision_floats_are_floats,
     *ELEMENTS,
     lists_of_pieces_are_gone_over,
     what_methods_make_has_the_room_that_is_given,
     columns_are_those_of_other_types_and_what_methods_raise_is_found_without_checks,
     decimals_are_computed_with,
     an_integer_becomes_a_decimal_that_is_added_to_it,
-    rows_have_fields,
-    maps_have_keys_and_values,
-    dictionaries_and_runs_are_seen_and_seen_through,
-    runs_are_carried_from_slot_to_slot,
-    unions_have_children,
-    unions_have_no_validity_of_their_own,
-    slots_are_null_where_no_union_is_meant,
     functions_take_and_return_what_is_read_from_columns,
     all_else_is_left_to_the_compiler,
-    the_spelling_is_that_of_the_cpu,
     errors_name_the_line,
     a_launch_uses_one_stream_and_waits_for_what_others_will_find,
 ]

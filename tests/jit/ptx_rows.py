@@ -13,11 +13,10 @@ from jit.ptx_kernels import in_pages, memory_of, parameters
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter
-from colkern.jit.device.building_kernels import names_of, row_kernel
+from colkern.jit.device.building_kernels import Tree, names_of, row_kernel
 from colkern.jit.device.emitter import Member
 from colkern.jit.device.kernels import Specialisation, type_of
 from colkern.jit.device.rows import rows_of
-from colkern.jit.device.tree import Tree
 from colkern.memory import HOST
 
 BLOCKS, THREADS = 2, 2

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow, from_pyarrow
+from jit.column_cases import BATCH, CASES, Case, name_of
 from numba import njit, prange
 from numba.core.errors import NumbaError, TypingError
 
@@ -40,42 +41,20 @@ def total(column: Any) -> Any:
     return found
 
 
+# What kernels have, too
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_functions_of_columns(case: Case) -> None:
+    assert ck.njit(case.function)(*case.columns) == case.expected
+
+
 # Elements
 
 
 def test_slots_are_counted_from_both_ends_and_nulls_are_none() -> None:
     column = ck.array([1, None, 3], ck.int16())
     assert [element(column, i) for i in (0, 1, 2, -1, -3)] == [1, None, 3, 3, 1]
-
-
-def test_length_validity_and_unchecked_values_follow_the_slice() -> None:
-    @njit
-    def describe(column: Any) -> Any:
-        valid = [column.is_valid(i) for i in range(len(column))]
-        return len(column), column.null_count, valid, column.value(0)
-
-    column = from_pyarrow(pa.array([7, None, 3, None, 5])).slice(2)
-    assert describe(column) == (3, 1, [True, False, True], 3)
-
-
-def test_a_slice_is_a_column_with_its_own_null_count() -> None:
-    @njit
-    def of_slice(column: Any, start: int, stop: int) -> Any:
-        part = column[start:stop]
-        return len(part), part.null_count, total(part)
-
-    column = ck.array([1, None, 3, None, 5])
-    assert of_slice(column, 1, 4) == (3, 2, 3)
-    assert of_slice(column, -2, 99) == (2, 1, 5)
-    assert of_slice(column, 3, 1) == (0, 0, 0)
-
-
-def test_a_column_can_be_taken_by_a_callee() -> None:
-    @njit
-    def twice(column: Any) -> Any:
-        return 2 * total(column)
-
-    assert twice(ck.array([1, 2, None])) == 6
 
 
 def test_columns_of_one_type_share_one_compilation() -> None:
@@ -101,53 +80,7 @@ def test_every_half_precision_float_is_the_one_that_numpy_says() -> None:
     assert out[numbers].tobytes() == expected.tobytes()
 
 
-def test_temporal_columns_know_their_unit() -> None:
-    @njit
-    def seconds(column: Any) -> Any:
-        scale = 1 if column.unit == "s" else 1000
-        return column.as_integers().value(0) // scale
-
-    assert seconds(ck.array([5], ck.timestamp("s"))) == 5
-    assert seconds(ck.array([5000], ck.timestamp("ms"))) == 5
-
-
 # Batches, rows, streams
-
-
-BATCH = pa.RecordBatch.from_pydict(
-    {"length": [1, None, 3], "text": ["a", "bb", "ccc"], "é 1": [1.5, 2.5, None]}
-)
-
-
-def test_fields_of_batches_and_rows_go_by_attribute_and_by_name() -> None:
-    @njit
-    def fields(batch: Any) -> Any:
-        found = 0.0
-        for row in batch:
-            if row.length is not None:
-                found += row.length
-            found += 10 * len(row["text"])
-            rest = row["é 1"]
-            if rest is not None:
-                found += rest
-        return found, len(batch), batch.length.null_count, batch["é 1"][0], batch[1].length
-
-    assert fields(batch_from_pyarrow(BATCH)) == (4 + 60 + 4.0, 3, 1, 1.5, None)
-
-
-def test_a_struct_column_reads_as_a_batch_but_for_null_rows() -> None:
-    @njit
-    def fields(column: Any) -> Any:
-        found = 0
-        for row in column:
-            if row is not None and row.x is not None:
-                found += row.x
-        return found, column.x[0], len(column["y"])
-
-    column = from_pyarrow(
-        pa.array([None, {"x": 1, "y": "a"}, None, {"x": None, "y": "b"}, {"x": 4, "y": None}])
-    )
-    assert fields(column.slice(1)) == (5, 1, 4)
 
 
 def test_a_stream_is_read_batch_by_batch() -> None:
@@ -192,116 +125,6 @@ def test_chunks_are_a_tuple_of_columns() -> None:
 # Nested and encoded columns
 
 
-def test_lists_are_columns_within_columns() -> None:
-    @njit
-    def lists(column: Any) -> Any:
-        found = [0 for _ in range(0)]
-        for part in column:
-            found.append(-1 if part is None else len(part) * 100 + total(part))
-        return found
-
-    values = [[1, 2], None, [], [3, None, 4]]
-    for type_ in (pa.list_(pa.int64()), pa.large_list(pa.int64()), pa.list_view(pa.int64())):
-        assert lists(from_pyarrow(pa.array(values, type_))) == [203, -1, 0, 307]
-
-
-def test_maps_are_columns_of_entries() -> None:
-    @njit
-    def look_up(column: Any, key: Any) -> Any:
-        found = 0
-        for entries in column:
-            if entries is not None:
-                for entry in entries:
-                    if entry.key == key and entry.value is not None:
-                        found += entry.value
-                found += 1000 * (len(entries.keys) + len(entries.values))
-        return found
-
-    type_ = pa.map_(pa.utf8(), pa.int32())
-    column = from_pyarrow(pa.array([[("a", 1), ("b", 2)], None, [("a", None), ("a", 5)]], type_))
-    assert look_up(column, "a") == 6 + 8000
-
-
-def _unions() -> list[pa.Array]:
-    ids = pa.array([5, 3, 5, 3, 3], pa.int8())
-    numbers, texts = pa.array([1, None, 3, 4, 5]), pa.array(["a", "bbbb", None, "dd", None])
-    offsets = pa.array([0, 0, 1, 1, 2], pa.int32())
-    return [
-        pa.UnionArray.from_sparse(ids, [numbers, texts], ["n", "t"], [5, 3]),
-        pa.UnionArray.from_dense(ids, offsets, [numbers, texts], ["n", "t"], [5, 3]),
-    ]
-
-
-def test_unions_tell_their_type_and_give_their_children() -> None:
-    @njit
-    def read(column: Any) -> Any:
-        found = 0.0
-        for i in range(len(column)):
-            if column.type_id(i) == 5:
-                value = column.child(0)[column.child_index(i)]
-                found += 100 if value is None else value
-            else:
-                row = column[i]
-                text = row.child(1)
-                found += 0 if text is None else len(text) / 4
-        return found
-
-    for array in _unions():
-        values = array.to_pylist()
-        expected = sum(
-            (100 if v is None else v) if code == 5 else (len(v) / 4 if v else 0)
-            for v, code in zip(values, array.type_codes.to_pylist(), strict=True)
-        )
-        assert read(from_pyarrow(array)) == expected
-
-
-def _encodings(union: pa.Array) -> dict[str, tuple[pa.Array, list[int | None]]]:
-    """A union plain and encoded, with the slot of the union that each slot leads to."""
-    slots = [0, 1, 2, 2, 3, 4]
-    indices = pa.array([0, 1, None, 2, 3, 4], pa.int8())
-    run_ends = pa.array([1, 2, 4, 5, 6], pa.int32())
-    return {
-        "plain": (union, [0, 1, 2, 3, 4]),
-        "dictionary": (pa.DictionaryArray.from_arrays(indices, union), [0, 1, None, 2, 3, 4]),
-        "runs": (pa.RunEndEncodedArray.from_arrays(run_ends, union), slots),  # type: ignore[dict-item]
-    }
-
-
-@pytest.mark.parametrize("encoding", ["plain", "dictionary", "runs"])
-@pytest.mark.parametrize("mode", [0, 1], ids=["sparse", "dense"])
-def test_a_union_has_no_validity_of_its_own(encoding: str, mode: int) -> None:
-    """Columnar format: "Union Layout". What is null is what a child holds; the type id is there."""
-
-    def by_position(column):
-        valid = [column.is_valid(i) for i in range(len(column))]
-        missing = [column[i] is None for i in range(len(column))]
-        return valid, missing, column.null_count
-
-    def in_a_loop(column):
-        ids, of_children = [], []
-        for slot in column:
-            if slot is None:
-                ids.append(-1)
-                of_children.append(True)
-            else:
-                ids.append(int(slot.type_id))
-                of_children.append(slot.child(0) is None and slot.child(1) is None)
-        return ids, of_children
-
-    union = _unions()[mode]
-    array, slots = _encodings(union)[encoding]
-    column, codes, values = from_pyarrow(array), union.type_codes.to_pylist(), union.to_pylist()
-    valid, missing, nulls = njit(by_position)(column)
-    assert valid == [slot is not None for slot in slots]
-    assert missing == [slot is None for slot in slots]
-    assert nulls == column.null_count == slots.count(None)
-    ids, of_children = njit(in_a_loop)(column)
-    assert ids == [-1 if slot is None else codes[slot] for slot in slots]
-    if mode == 1:  # Of a sparse union, any child may hold something beside the slot.
-        expected = [slot is None or values[slot] is None for slot in slots]
-        assert of_children == expected == [value is None for value in column.to_pylist()]
-
-
 def _first_child(column: Any, i: int) -> Any:
     return column[i].child(0)
 
@@ -319,22 +142,6 @@ def test_a_child_that_a_dense_slot_is_not_of_is_none_and_refused_by_checked_code
     assert checked(column, 0) == 5
     with pytest.raises(ValueError, match="type_id"):
         checked(column, 2)
-
-
-def test_dictionaries_give_indices_and_values() -> None:
-    @njit
-    def read(column: Any) -> Any:
-        found = 0
-        for i in range(len(column)):
-            text = column[i]
-            if text is not None:
-                found += len(text) * 10 + column.index(i)
-        return found, len(column.dictionary), column.is_valid(0), column.is_valid(2)
-
-    dictionary = pa.DictionaryArray.from_arrays(
-        pa.array([0, 2, None, 1, 0], pa.uint8()), pa.array(["a", None, "ccc"])
-    )
-    assert read(from_pyarrow(dictionary)) == (10 + 32 + 10, 3, True, False)
 
 
 @njit
@@ -358,22 +165,6 @@ def test_the_value_under_a_null_is_read_from_within_the_memory() -> None:
     )
     nulls.validate(full=True)
     assert total_length(nulls) == 0
-
-
-def test_runs_are_found_by_position_and_carried_by_iteration() -> None:
-    @njit
-    def read(column: Any) -> Any:
-        found = [column.run(i) for i in range(len(column))]
-        carried = 0
-        for value in column:
-            carried = carried * 10 + (9 if value is None else value)
-        return found, carried, column[2], len(column.values), column.run_ends[0]
-
-    runs = pa.RunEndEncodedArray.from_arrays(
-        pa.array([2, 3, 6], pa.int16()), pa.array([1, None, 3])
-    )
-    assert read(from_pyarrow(runs)) == ([0, 0, 1, 2, 2, 2], 119333, None, 3, 2)
-    assert read(from_pyarrow(runs.slice(1, 4))) == ([0, 1, 2, 2], 1933, 3, 3, 2)
 
 
 # Nothing is copied

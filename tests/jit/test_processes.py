@@ -78,7 +78,7 @@ print(json.dumps([results, compilations() | {{"modules": sorted(sys.modules)}}])
 
 # What only compiling needs, by how the names of the modules begin.
 COMPILING = (
-    "colkern.jit.compiling.checks",
+    "colkern.jit.compiling.replacements",
     "colkern.jit.compiling.explanations",
     "colkern.jit.compiling.functions",
     "colkern.jit.building.methods",

@@ -21,7 +21,7 @@ import colkern.schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.operations import greater, greater_equal, less, less_equal, nulls, take, validate
-from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from colkern.operations.comparing import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.ordering import ordered
 
 Relation = Callable[[Any, Any], bool]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import colkern as ck
-from colkern.cpu.embedded_cache import is_kept
+from colkern.cpu.embedded import is_kept
 from colkern.kernels import text_case
 from colkern.rows.device_loop import device_source, kernel_function
 from colkern.rows.methods import Bound, function_of

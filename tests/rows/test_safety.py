@@ -15,7 +15,7 @@ import pytest
 import colkern as ck
 from colkern.arrays import Array
 from colkern.errors import CompileError, InvalidArrowError
-from colkern.kernels.row_ranges import range_size
+from colkern.kernels.row_lists import range_size
 from colkern.kernels.row_values import DONE, LEFT
 from colkern.memory import Buffer
 from colkern.rows import arenas

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import colkern as ck
-from colkern.spark.functions.group_tables import GroupTables
+from colkern.spark.functions.worker_columns import GroupTables
 
 DAY = datetime.date(2024, 2, 29)
 COLUMNS: dict[pa.DataType, list[Any]] = {

@@ -6,7 +6,8 @@ Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ from colkern.cpu.threads import map_items
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.forks import cached_property
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec, codec_of
+from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import Limits
 from colkern.ipc.reading.assembly import (
@@ -38,6 +40,7 @@ from colkern.targets import Items
 if TYPE_CHECKING:
     # For those who read into device memory.
     from colkern.ipc.reading.destination import Arrival, Destination
+
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
@@ -406,3 +409,57 @@ def opened_batch(
         lambda positions: columns.load_many(positions, resolve),
     )
     return OpenedBatch(projection.of(batch), arrival)
+
+
+# By metadata alone
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchSummary:
+    """One record batch, or one dictionary batch, by its metadata.
+
+    Args:
+        length: The number of rows, or of values of the dictionary.
+        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 where it
+            does not, and for columns whose nulls only their values tell (unions, runs). Of a
+            dictionary batch, that of the values.
+        body_bytes: The size of the body, padding included.
+        uncompressed_bytes: The size of all buffers together without compression and padding.
+        compression: "lz4", "zstd", or None where buffers are plain.
+        metadata: The message's custom metadata.
+        dictionary: The id of the dictionary that the values belong to; None for a record batch.
+        is_delta: Whether the values come behind those that the dictionary has.
+    """
+
+    length: int
+    null_counts: NDArray[np.int64]
+    body_bytes: int
+    uncompressed_bytes: int
+    compression: str | None
+    metadata: Mapping[bytes, bytes] | None
+    dictionary: int | None
+    is_delta: bool
+
+
+def summary_of(
+    message: Message, plan: SchemaPlan, projection: Projection, limits: Limits
+) -> BatchSummary:
+    """The summary of a message, which holds a record batch or a batch of a dictionary of the schema."""
+    record, columns, dictionary, is_delta = message.header, plan.columns, None, False
+    if message.kind == MessageHeader.DictionaryBatch:
+        dictionary, is_delta = record["id"], record["isDelta"]
+        record, columns = record["data"], plan.dictionaries[dictionary]
+    batch = BatchColumns(record, message, columns, plan.big_endian, limits)
+    null_counts = batch.null_counts()
+    if dictionary is None:
+        null_counts = projection.counts_of(null_counts)
+    return BatchSummary(
+        batch.length,
+        null_counts,
+        message.body.size,
+        batch.uncompressed_bytes(),
+        batch.compression,
+        message.metadata,
+        dictionary,
+        is_delta,
+    )

@@ -211,7 +211,7 @@ class _Opened:
             raise foreign
         source = self._bytes if self._random is None else MemoryStream(self._random)
         limits, columns, destinations = self._options
-        # What is far away is fetched when it is asked for.
+        # Bodies of a remote file, or for devices, are fetched when they are asked for.
         late = bool(destinations) or isinstance(self._random, Remote)
         messages = MessageStream(source, limits, late=late)
         reader = StreamReader(messages, limits, columns, destinations)

@@ -36,7 +36,7 @@ from colkern.ipc.fields import WireSchema, dictionary_ids
 from colkern.ipc.flatbuffer.decoding import decode
 from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
-from colkern.ipc.reading.batches import OpenedBatch, opened_batch
+from colkern.ipc.reading.batches import BatchSummary, OpenedBatch, opened_batch, summary_of
 from colkern.ipc.reading.dictionaries import Dictionaries
 from colkern.ipc.reading.messages import (
     FIRST_BYTES,
@@ -53,7 +53,6 @@ from colkern.ipc.reading.messages import (
 from colkern.ipc.reading.plans import DictionaryPlan, Projection, SchemaPlan
 from colkern.ipc.reading.schemas import schema_from_wire
 from colkern.ipc.reading.sources import MemoryStream, RandomAccess
-from colkern.ipc.reading.summaries import BatchSummary, summary_of
 from colkern.ipc.wire import FOOTER
 from colkern.memory import HOST
 from colkern.schema import Schema

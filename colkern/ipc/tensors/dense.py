@@ -74,10 +74,10 @@ def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
     return names
 
 
-def require_array(values: object, name: str) -> None:
+def require_array(values: object) -> None:
     """Raise `TypeError` unless that is a NumPy array."""
     if not isinstance(values, np.ndarray):
-        raise TypeError(f"{name}: expected a NumPy array, got {type(values).__name__}")
+        raise TypeError(f"values: expected a NumPy array, got {type(values).__name__}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +97,7 @@ class Tensor:
     dim_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        require_array(self.values, "values")
+        require_array(self.values)
         type_of(self.values)
         object.__setattr__(self, "dim_names", names_of(self.dim_names, self.values.ndim))
 

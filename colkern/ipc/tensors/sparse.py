@@ -233,7 +233,7 @@ class SparseCOOTensor(Sparse):
     @classmethod
     def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
         """The values of an array that are not zero; canonical."""
-        require_array(values, "values")
+        require_array(values)
         coords = np.argwhere(values).astype(np.int64, copy=False)
         return cls(values[tuple(coords.T)], coords, values.shape, dim_names, True)
 
@@ -325,7 +325,7 @@ class CompressedMatrix(Sparse):
             TypeError: If `values` is no NumPy array.
             ValueError: If `values` has not two dimensions.
         """
-        require_array(values, "values")
+        require_array(values)
         if values.ndim != 2:
             raise ValueError(f"values: expected two dimensions, got shape {values.shape}")
         lines = values if cls.axis == 0 else values.T
@@ -430,7 +430,7 @@ class SparseCSFTensor(Sparse):
             TypeError: If `values` is no NumPy array.
             ValueError: If `values` has no dimensions.
         """
-        require_array(values, "values")
+        require_array(values)
         if values.ndim == 0:
             raise ValueError("values: expected at least one dimension")
         axis_order = tuple(np.argsort(values.shape, kind="stable").tolist())

@@ -1,4 +1,4 @@
-"""What callers give to writers: rows in any form, and options."""
+"""Rows in any form, and options, as callers give them to writers."""
 
 from __future__ import annotations
 

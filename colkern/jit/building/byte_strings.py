@@ -11,8 +11,15 @@ from colkern import schema as s
 from colkern.cpu.primitives import copy_bytes
 from colkern.jit.building.builder_type import APPENDS
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.room import end_at, new_bytes, new_slot
-from colkern.jit.building.state import bytes_address, items_address, row_of, set_length
+from colkern.jit.building.state import (
+    bytes_address,
+    end_at,
+    items_address,
+    new_bytes,
+    new_slot,
+    row_of,
+    set_length,
+)
 from colkern.jit.elements.conversions import utf8_length, write_utf8
 from colkern.jit.elements.memory import keep, raw
 from colkern.jit.elements.types import SequenceType, TextType

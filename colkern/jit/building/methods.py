@@ -18,8 +18,8 @@ from colkern.cpu.dispatcher import CachedDispatcher
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import APPENDS, method
 from colkern.jit.building.nodes import HINTS, NodeKind
-from colkern.jit.compiling.library import library_key
-from colkern.jit.values.optionals import unwrapped
+from colkern.jit.environment import library_key
+from colkern.jit.lowering import unwrapped
 
 
 @method("append", prefer_literal=True)

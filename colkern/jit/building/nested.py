@@ -10,8 +10,7 @@ from colkern.errors import LimitExceededError
 from colkern.generated import function_of_text
 from colkern.jit.building.builder_type import child_of, method
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.room import end_at, new_slot
-from colkern.jit.building.state import length_of, row_of, set_length
+from colkern.jit.building.state import end_at, length_of, new_slot, row_of, set_length
 
 
 def generated(lines, out, names=None):

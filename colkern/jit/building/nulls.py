@@ -13,8 +13,10 @@ from colkern.dispatch import Dispatch
 from colkern.jit.building.builder_type import BuilderType, child_of, method
 from colkern.jit.building.nested import generated
 from colkern.jit.building.nodes import NodeKind
-from colkern.jit.building.room import NULLS, make_room, new_slot
 from colkern.jit.building.state import (
+    NULLS,
+    make_room,
+    new_slot,
     null_count_of,
     nulls_of,
     put_empty,

@@ -28,7 +28,7 @@ from colkern.jit.building.nodes import wholes
 from colkern.jit.building.state import builder_at
 from colkern.jit.compiling.explanations import explained
 from colkern.jit.compiling.functions import dispatcher_of
-from colkern.jit.compiling.library import library_key
+from colkern.jit.environment import library_key
 
 _LOOP = """
 def loop(start, stop, row, state, wholes, arguments):

@@ -11,12 +11,11 @@ from colkern.jit.building.nested import generated
 from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.nulls import append_empty
 from colkern.jit.building.numbers import conversion
-from colkern.jit.building.room import new_slot
-from colkern.jit.building.state import put_item, row_of, set_length
-from colkern.jit.values.optionals import unwrapped
+from colkern.jit.building.state import new_slot, put_item, row_of, set_length
+from colkern.jit.lowering import unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
-from colkern.jit.views.fields import row_field
 from colkern.jit.views.records import parts
+from colkern.jit.views.slots import row_field
 
 # Lists
 

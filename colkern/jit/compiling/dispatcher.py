@@ -15,11 +15,10 @@ from numba.core.types import Type
 from colkern.cpu.cache import ContentCache, InputTypes
 from colkern.cpu.content import content_hash, note_content
 from colkern.cpu.dispatcher import CachedDispatcher
-from colkern.jit.compiling.checks import CheckedCompiler
 from colkern.jit.compiling.functions import Options, UsersDispatcher, dispatcher_of, jit_options
-from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import is_found_by_name
-from colkern.jit.environment import is_checked
+from colkern.jit.compiling.replacements import CheckedCompiler
+from colkern.jit.environment import is_checked, library_key
 
 
 class FunctionDispatcher(UsersDispatcher):

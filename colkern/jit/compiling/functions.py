@@ -16,9 +16,9 @@ from numba.core.typing.templates import builtin_registry
 from colkern.cpu.compiler import jit
 from colkern.cpu.content import is_copied
 from colkern.cpu.dispatcher import CachedDispatcher
-from colkern.jit.compiling.checks import CheckedCompiler
-from colkern.jit.compiling.library import library_key
 from colkern.jit.compiling.names import global_names, is_empty
+from colkern.jit.compiling.replacements import CheckedCompiler
+from colkern.jit.environment import library_key
 from colkern.rows.front import is_of_standard_library
 
 _HOME = "colkern.jit.compiling"

@@ -6,9 +6,74 @@ import ast
 import types
 from typing import Any
 
-from colkern.jit.device.conversions import converted
-from colkern.jit.device.emitter import Emitter, Program, Value
-from colkern.jit.device.kinds import UNKNOWN, Column, Conflict, Kind, Row, joined
+from colkern.jit.device import decimals, methods
+from colkern.jit.device.emitter import Emitter, Program, Value, items, present
+from colkern.jit.device.kinds import (
+    UNKNOWN,
+    UNSIGNED,
+    Column,
+    Conflict,
+    Decimal,
+    Element,
+    Integer,
+    Kind,
+    Nothing,
+    Nullable,
+    Record,
+    Row,
+    Unknown,
+    is_plain,
+    joined,
+    zeros,
+)
+
+
+def converted(e: Emitter, value: Value, kind: Kind) -> tuple[str, ...]:
+    """The parts of a value as those of a kind that it was joined to."""
+    if value.kind == kind:
+        return value.parts
+    if isinstance(value.kind, Unknown):
+        return zeros(kind)
+    if isinstance(kind, Nullable):
+        if isinstance(value.kind, Nothing):
+            return zeros(kind)
+        if isinstance(value.kind, Nullable):
+            return (value.parts[0], *converted(e, present(value), kind.inner))
+        return ("True", *converted(e, value, kind.inner))
+    if isinstance(kind, Element):
+        return methods.as_element(e, value).parts
+    if isinstance(kind, Decimal):
+        return decimals.at_scale(e, value, kind)
+    if isinstance(kind, Record) and isinstance(value.kind, Record):
+        return tuple(
+            part
+            for inner, item in zip(kind.kinds, items(value), strict=True)
+            for part in converted(e, item, inner)
+        )
+    if kind == UNSIGNED and isinstance(value.kind, Integer):
+        return (f"_ck_u8({value.parts[0]})",)
+    if is_plain(kind):
+        return (e.plain(value),)
+    return value.parts
+
+
+def truth(e: Emitter, value: Value) -> str:
+    """The code of whether a value is true."""
+    kind = value.kind
+    if isinstance(kind, Nullable):
+        inner = truth(e, present(value))
+        return value.parts[0] if inner == "True" else f"({value.parts[0]} and {inner})"
+    if isinstance(kind, Nothing):
+        return "False"
+    if methods.is_element(value):
+        return methods.truth(e, value)
+    if is_plain(kind):
+        return value.parts[0]
+    if isinstance(kind, Decimal):
+        return f"({' | '.join(value.parts)}) != _ck_zero"
+    if isinstance(kind, Row | Record):
+        return "True"
+    return f"{value.parts[-1]} != 0"
 
 
 class Assignments(Emitter):

@@ -17,7 +17,6 @@ from colkern import schema as s
 from colkern.jit.building.builder_type import APPENDS, METHODS
 from colkern.jit.building.nodes import HINTS, NodeKind, way_to
 from colkern.jit.device import methods
-from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.decimals import signed, unsigned
 from colkern.jit.device.emitter import Emitter, Value
 from colkern.jit.device.kinds import (
@@ -29,7 +28,7 @@ from colkern.jit.device.kinds import (
     Plain,
     Unknown,
 )
-from colkern.jit.device.nodes import NONE, child, kind_of
+from colkern.jit.device.nodes import NONE, Builder, child, kind_of
 from colkern.jit.views.elements import TYPES, type_of
 
 

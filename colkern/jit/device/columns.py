@@ -172,7 +172,7 @@ ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Val
 
 
 def attribute_of(column: Value, name: str) -> Callable[[Emitter, Value], Value] | None:
-    """What gives an attribute that is no field; None if a column of the type has none of that name."""
+    """The writer of an attribute that is no field; None if a column of the type has none of that name."""
     kind = _kind(column)
     if kind.form == "entries" and name in ("keys", "values"):
         return _keys if name == "keys" else _values

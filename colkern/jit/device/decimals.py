@@ -21,7 +21,7 @@ from colkern.jit.device.kinds import (
     Record,
     is_plain,
 )
-from colkern.kernels import decimal_floats, decimal_words, decimals
+from colkern.kernels import decimal_words, decimals
 
 _WORD = 64
 _FACTOR_DIGITS = 18
@@ -116,7 +116,7 @@ def _magnitude(e: Emitter, words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def _turned(e: Emitter, words: Sequence[str], filling: str) -> list[str]:
-    """A number, its sign turned over where `filling` is all bits and not 0."""
+    """A number, negated if `filling` is all bits, and the same if it is 0."""
     result, carry = [], f"({filling} & _ck_one)"
     for word in words:
         call = e.call(decimal_words.sum_with_carry, f"({word} ^ {filling})", "_ck_zero", carry)
@@ -201,7 +201,7 @@ def compared(e: Emitter, sign: str, left: Value, right: Value) -> str:
     below = "False"
     for k, (a, b) in enumerate(zip(one, other, strict=True)):
         if k == len(one) - 1:
-            # With the sign's bit turned over, words are in the order of the numbers.
+            # With the sign bit flipped, words are in the order of the numbers.
             a, b = (e.bind(f"{word} ^ _ck_sign") for word in (a, b))
         below = e.bind(e.call(decimal_words.is_less, a, b, below))
     return below if sign in ("<", ">") else f"(not {below})"
@@ -229,7 +229,7 @@ def _product(e: Emitter, left: Value, right: Value, count: int) -> Value:
 
 
 def _product_of_words(e: Emitter, one: Sequence[str], other: Sequence[str]) -> list[str]:
-    """Of magnitudes, word by word; the sign is turned over afterwards."""
+    """The product of magnitudes, word by word, negated afterwards if one of the signs is negative."""
     (one, first), (other, second) = (_magnitude(e, words) for words in (one, other))
     product = ["_ck_zero"] * (len(one) + len(other))
     for i, a in enumerate(one):
@@ -264,7 +264,7 @@ def as_float(e: Emitter, value: Value) -> Value:
     magnitude, filling = _magnitude(e, words)
     four = [*magnitude, *["_ck_zero"] * (4 - len(magnitude))]
     up, down = max(-scale, 0), max(scale, 0)
-    nearest = e.call(decimal_floats.nearest_float, *four, str(down), repr(float(10**down)))
+    nearest = e.call(decimal_words.nearest_float, *four, str(down), repr(float(10**down)))
     total = e.bind(f"{nearest} * {float(10**up)!r}")
     return Value(Number("f8"), (e.bind(f"-{total} if {filling} != _ck_zero else {total}"),))
 

@@ -79,7 +79,7 @@ class Built:
 
     Args:
         row: The node.
-        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.device.tree`.
+        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.device.building_kernels`.
     """
 
     row: int
@@ -370,10 +370,9 @@ class Emitter:
 
     def inner(self, value: Value) -> Value:
         """The value of one that may be None, which here it must not be."""
-        if not isinstance(value.kind, Nullable):
-            return value
-        self.check(value.parts[0], TypeError, "a null is used as a value; ask `is None` first")
-        return Value(value.kind.inner, value.parts[1:])
+        if isinstance(value.kind, Nullable):
+            self.check(value.parts[0], TypeError, "a null is used as a value; ask `is None` first")
+        return present(value)
 
     def plain(self, value: Value) -> str:
         """The code of a value for the compiler."""
@@ -444,9 +443,16 @@ def items(value: Value) -> list[Value]:
     return values
 
 
-def record(values: list[Value]) -> Value:
-    """Values as a tuple."""
-    kind = Record(tuple(value.kind for value in values))
+def present(value: Value) -> Value:
+    """The value of one that may be None, where it is not."""
+    if not isinstance(value.kind, Nullable):
+        return value
+    return Value(value.kind.inner, value.parts[1:])
+
+
+def record(values: Sequence[Value], names: tuple[str, ...] = ()) -> Value:
+    """Values as a tuple, or with names as a named one."""
+    kind = Record(tuple(value.kind for value in values), names)
     return Value(kind, tuple(part for value in values for part in value.parts))
 
 

@@ -7,12 +7,11 @@ condition, they stand behind it, too. All else is left as it is.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from colkern.jit.device import builders, columns, decimals, methods
 from colkern.jit.device.assignments import Assignments, variables
-from colkern.jit.device.builder_kinds import Builder
 from colkern.jit.device.emitter import Emitter, Value, constant, integer, items, record
 from colkern.jit.device.kinds import (
     NOTHING,
@@ -27,7 +26,55 @@ from colkern.jit.device.kinds import (
     Unknown,
     is_plain,
 )
-from colkern.jit.device.syntax import Replaced, calls_something, children, grouped
+from colkern.jit.device.nodes import Builder
+
+
+def negated(text: str) -> str:
+    """The code of the opposite of a condition."""
+    return {"True": "False", "False": "True"}.get(text, f"(not {text})")
+
+
+def calls_something(text: str) -> bool:
+    """Whether code calls something, which is to happen once."""
+    return any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(text)))
+
+
+def grouped(text: str) -> str:
+    """The code of an expression as one that an attribute or an operator may follow."""
+    return text if text.isidentifier() else f"({text})"
+
+
+def children(node: ast.AST) -> list[ast.expr]:
+    """The expressions right below, in their order; of slices and named arguments, those below these."""
+    expressions: list[ast.expr] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Slice | ast.keyword | ast.Starred):
+            expressions += children(child)
+        elif isinstance(child, ast.expr):
+            expressions.append(child)
+    return expressions
+
+
+class Replaced:
+    """Puts other expressions in the place of those that `children` finds, in the same order."""
+
+    def __init__(self, texts: Iterator[str]) -> None:
+        self._texts = texts
+
+    def rebuilt(self, node: ast.AST) -> Any:
+        """The same tree with the others in their places."""
+        fields = {name: self._field(value) for name, value in ast.iter_fields(node)}
+        return type(node)(**fields)
+
+    def _field(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._field(item) for item in value]
+        if isinstance(value, ast.Slice | ast.keyword | ast.Starred):
+            return self.rebuilt(value)
+        if isinstance(value, ast.expr):
+            return ast.parse(next(self._texts), mode="eval").body
+        return value
+
 
 _NAMELESS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 """Expressions with names of their own, which are left alone."""
@@ -70,7 +117,7 @@ class Expressions(Assignments):
             block, at = self.block, len(self.block)
             values.append(self.value(node))
             if len(block) > at:
-                # What stands before statements is computed before them.
+                # Operands before the one with statements are computed before these.
                 with self.within([]) as before:
                     values[:-1] = [self._kept(value) for value in values[:-1]]
                 block[at:at] = before
@@ -97,7 +144,7 @@ class Expressions(Assignments):
         kind = self.kinds.get(node.id)
         if kind is None:
             kind = self.kinds_so_far.get(node.id, UNKNOWN)
-            # What else it will be is not known yet.
+            # It may get other kinds further down.
             kind = UNKNOWN if kind == NOTHING else kind
         return Value(kind, variables(node.id, kind))
 

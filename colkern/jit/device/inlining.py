@@ -110,7 +110,7 @@ class Inlined(Statements):
             return child(arguments[0], meaning.position)
         is_numpys = isinstance(meaning, type) and issubclass(meaning, np.generic)
         if is_numpys or isinstance(meaning, Type):
-            # What is stored is converted then.
+            # Items are converted when they are stored.
             return arguments[0]
         if meaning in _BY_TYPES:
             meaning = _BY_TYPES[meaning](*(type_of(value.kind) for value in arguments))

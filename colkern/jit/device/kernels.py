@@ -197,7 +197,7 @@ def content_key(
     needs: Sequence[Need],
     *also: object,
 ) -> Callable[[], str | None]:
-    """What a kernel of a user's function follows from; None where no other process would have the same.
+    """A hash of all that a user's kernel depends on; None where no other process would have the same.
 
     Asked for when types are known, as `program` and `needs` may get more until then. The function's own
     content is that of now, when it is translated: what it names may change before its first launch.
@@ -210,7 +210,7 @@ def content_key(
         also: What else it is made for.
     """
     from colkern.cpu.content import content_hash, is_shared
-    from colkern.jit.compiling.library import library_key
+    from colkern.jit.environment import library_key
 
     content = content_hash(function)
 

@@ -339,7 +339,7 @@ def _joined_in_order(a: Kind, b: Kind) -> Kind | None:
     return None
 
 
-# What stands for a missing value
+# Missing values
 
 
 def zeros(kind: Kind) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from colkern.jit.device.emitter import Emitter, Value, constant, integer, items
+from colkern.jit.device.emitter import Emitter, Value, constant, integer, items, record
 from colkern.jit.device.kinds import (
     BOOL,
     BYTES,
@@ -75,7 +75,7 @@ def chosen(
 
 
 def result(e: Emitter, of: Called) -> Value:
-    """What a body gives."""
+    """The result of a body."""
     return _returned(e, of.result, _emitted(e, of))
 
 
@@ -177,9 +177,7 @@ def _expression(e: Emitter, text: str, codes: Sequence[str]) -> str:
 
 def _returned(e: Emitter, kind: rows.Kind, code: str) -> Value:
     if isinstance(kind, rows.Tuple):
-        each = [_returned(e, item, f"{code}[{n}]") for n, item in enumerate(kind.items)]
-        parts = tuple(part for value in each for part in value.parts)
-        return Value(Record(tuple(value.kind for value in each)), parts)
+        return record([_returned(e, item, f"{code}[{n}]") for n, item in enumerate(kind.items)])
     if kind in NUMBERS:
         return Value(NUMBERS[kind], (code,))
     element = Element(kind)

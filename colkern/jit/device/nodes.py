@@ -8,23 +8,67 @@ while rows are measured they have none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.cuda import adapter
-from colkern.jit.building import byte_strings, nulls, room, state
-from colkern.jit.building.decimals import put_decimal
+from colkern.jit import lowering
+from colkern.jit.building import byte_strings, nulls, state
+from colkern.jit.building.builder_type import BuilderType
+from colkern.jit.building.nodes import Node, child_rows, counters
+from colkern.jit.building.numbers import put_decimal
 from colkern.jit.device import columns, decimals
-from colkern.jit.device.builder_kinds import Builder
-from colkern.jit.device.emitter import Built, Emitter, Value
-from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Nullable, Number, Record
+from colkern.jit.device.emitter import Built, Emitter, Value, present
+from colkern.jit.device.kinds import BOOL, NOTHING, PLAIN, Kind, Number, Record
 from colkern.jit.elements import memory
-from colkern.jit.values import optionals
-from colkern.jit.views.fields import row_field
+from colkern.jit.views.slots import row_field
 from colkern.kernels import slot_values
 from colkern.kernels.row_values import Text
+
+
+@dataclass(frozen=True)
+class Builder(Kind):
+    """A builder, or a node below one.
+
+    Its parts are arrays (int64) that the whole tree shares, one of them each thread: how much there is
+    of each node, where the room of the row ends, and how many nulls the thread has seen.
+
+    Args:
+        type: What it is in compiled loops.
+        row: The place of the node in the tree, each standing before its children.
+        counter: The place of what is counted of it, as `counters` has it.
+    """
+
+    type: BuilderType
+    row: int = 0
+    counter: int = 0
+
+    parts = ("counts", "ends", "nulls")
+
+    @property
+    def words(self) -> str:
+        """The kind in words."""
+        return f"a builder of {self.data_type}"
+
+    @property
+    def data_type(self) -> s.DataType:
+        """The type of what is built."""
+        return self.type.data_type
+
+    @property
+    def node(self) -> Node:
+        """The node of what the builder keeps."""
+        return self.type.node
+
+    def child(self, k: int) -> Builder:
+        """The kind of a node below."""
+        rows = child_rows(self.data_type)[k]
+        counter = self.counter + counters(self.data_type)[rows]
+        return Builder(self.type.child(k), self.row + rows, counter)
+
 
 NONE = Value(NOTHING, ())
 
@@ -85,7 +129,7 @@ def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: st
     e.emit(e.call(slot_values.write_bytes, *likes, target, f"_ck_u8({address})", given))
 
 
-# What methods of builders are made of
+# The functions that methods of builders are made of
 
 
 def _nothing(e: Emitter, *values: Value) -> Value:
@@ -93,7 +137,7 @@ def _nothing(e: Emitter, *values: Value) -> Value:
 
 
 def _number(count: Callable[[Value], str]) -> Callable[..., Value]:
-    """What is counted of a node, as it is now."""
+    """The reader of a count of a node."""
     return lambda e, row, *values: Value(PLAIN, (e.bind(count(row)),))
 
 
@@ -149,11 +193,6 @@ def _raw(e: Emitter, value: Value) -> Value:
     return Value(Record(kinds, Text._fields[: len(kinds)]), value.parts)
 
 
-def _unwrapped(e: Emitter, value: Value) -> Value:
-    assert isinstance(value.kind, Nullable)
-    return Value(value.kind.inner, value.parts[1:])
-
-
 def _row_field(e: Emitter, row: Value, k: Value) -> Value:
     return columns.field_of_row(e, row, int(k.parts[0]))
 
@@ -180,10 +219,10 @@ IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
     nulls.ensure_marks: _nothing,
     nulls.mark: _mark,
     put_decimal: _put_decimal,
-    optionals.unwrapped: _unwrapped,
-    room.ensure_slots: _nothing,
-    room.new_bytes: _number(_used),
-    room.new_slot: _number(_length),
+    lowering.unwrapped: lambda e, value: present(value),
+    state.ensure_slots: _nothing,
+    state.new_bytes: _number(_used),
+    state.new_slot: _number(_length),
     state.length_of: _number(_length),
     state.put_empty: _put_empty,
     state.put_item: _put_item,

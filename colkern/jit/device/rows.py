@@ -18,13 +18,13 @@ from colkern.jit.device.building_kernels import (
     CHANGED,
     NOTHING_RAISED,
     PLACE_BITS,
+    Tree,
     names_of,
     row_kernel,
 )
 from colkern.jit.device.emitter import Built, Need
 from colkern.jit.device.kernels import Specialisation, explained, type_of
 from colkern.jit.device.launching import Given, made_for, needed
-from colkern.jit.device.tree import Tree
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 from colkern.targets import target_of

@@ -15,10 +15,9 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.jit.device import columns, elements, methods
-from colkern.jit.device.assignments import variables
-from colkern.jit.device.calls import Calls
-from colkern.jit.device.conversions import converted
-from colkern.jit.device.emitter import Need, Program, Shared, Value, integer, items
+from colkern.jit.device.assignments import converted, variables
+from colkern.jit.device.emitter import Need, Program, Shared, Value, integer, items, record
+from colkern.jit.device.expressions import calls_something
 from colkern.jit.device.kinds import (
     PLAIN,
     UNKNOWN,
@@ -34,7 +33,7 @@ from colkern.jit.device.kinds import (
     is_plain,
     zeros,
 )
-from colkern.jit.device.syntax import calls_something
+from colkern.jit.device.operators import Operators
 from colkern.rows.front import Definition, definition_of
 
 _MOST_PASSES = 20
@@ -127,7 +126,7 @@ def _with_body(
     return ast.copy_location(ast.FunctionDef(name, arguments, body, []), definition.body[0])
 
 
-class Statements(Calls):
+class Statements(Operators):
     """Translates the statements of one function, once; see `Assignments` for the arguments.
 
     Args:
@@ -476,8 +475,7 @@ class Statements(Calls):
 
         def item(position: str) -> Value:
             index = Value(PLAIN, (self._copied(f"_ck_i8({position}) + {start}"),))
-            value = iterated.item(position)
-            return Value(Record((PLAIN, value.kind)), (*index.parts, *value.parts))
+            return record([index, iterated.item(position)])
 
         return _Elements(iterated.length, item)
 
@@ -487,9 +485,7 @@ class Statements(Calls):
             length = self._copied(f"{length} if {length} < {other.length} else {other.length}")
 
         def item(position: str) -> Value:
-            values = [iterated.item(position) for iterated in each]
-            kind = Record(tuple(value.kind for value in values))
-            return Value(kind, tuple(part for value in values for part in value.parts))
+            return record([iterated.item(position) for iterated in each])
 
         return _Elements(length, item)
 

@@ -9,4 +9,4 @@ memory of Numba's that is counted: the value holds a reference, and so do its pa
 """
 
 # Imported for what they teach Numba.
-from colkern.jit.elements import iteration, operations  # noqa: F401
+from colkern.jit.elements import operations  # noqa: F401

@@ -1,7 +1,7 @@
 """Decimals in compiled code: an integer of 64, 128 or 256 bits, and a scale that the type knows.
 
 Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has; what does not fit
-raises OverflowError. Numbers of different scales meet at the larger one. What is computed is said in
+raises OverflowError. Numbers of different scales meet at the larger one. The arithmetic is that of
 `colkern.jit.device.decimals`.
 """
 
@@ -28,7 +28,7 @@ from numba.extending import (
 )
 
 from colkern.jit.device import decimals
-from colkern.jit.device.conversions import truth
+from colkern.jit.device.assignments import truth
 from colkern.jit.device.emitter import Value, record
 from colkern.jit.device.kinds import BOOL, INTEGER, Decimal
 from colkern.jit.loops import Loop, number_named

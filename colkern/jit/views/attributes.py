@@ -40,8 +40,13 @@ from colkern.jit.views.elements import (
     reader_of,
     tester_of,
 )
-from colkern.jit.views.fields import emit_field, field_position, position_of
-from colkern.jit.views.slots import checks_positions, slot_of
+from colkern.jit.views.slots import (
+    checks_positions,
+    emit_field,
+    field_position,
+    position_of,
+    slot_of,
+)
 
 Resolve = Any
 """From an attribute template and the type of a column or row to the type of the bound method."""

@@ -8,7 +8,7 @@ Whoever gives Numba a type of these takes it from here, so that Numba knows the 
 
 # Imported for what they teach Numba.
 import colkern.jit.elements  # noqa: F401
-from colkern.jit.views import attributes, items, iteration  # noqa: F401
+from colkern.jit.views import attributes, items  # noqa: F401
 from colkern.jit.views.column_types import batch_type as batch_type
 from colkern.jit.views.column_types import column_type as column_type
 from colkern.jit.views.column_types import stream_type as stream_type

@@ -110,7 +110,7 @@ class ColumnIteratorType(Borrowed, types.SimpleIteratorType):
     """The Numba type of an iterator over a column's elements, or over a stream's batches."""
 
     def __init__(self, source: ColumnType | StreamType) -> None:
-        # What is in slots says, with these types, how they are read.
+        # Imported here, as it is written in terms of these types.
         from colkern.jit.views.elements import element_type
 
         self.source = source

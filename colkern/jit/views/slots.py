@@ -1,4 +1,4 @@
-"""Slots by position: where an index points, and what the element there is.
+"""Slots by position, and fields of rows by name: where an index or a name points, and what is there.
 
 What takes a position is lowered in the caller and no `overload`: Numba compiles those once for all
 callers, whether they want their indices checked or not.
@@ -6,15 +6,25 @@ callers, whether they want their indices checked or not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.base import BaseContext
+from numba.core.errors import TypingError
 
+from colkern import schema as s
+from colkern.jit.device import columns
+from colkern.jit.device.emitter import constant
+from colkern.jit.device.kinds import Column, Row
 from colkern.jit.environment import is_checked
+from colkern.jit.loops import Loop
 from colkern.jit.lowering import Lowering
-from colkern.jit.views.column_types import ColumnType
-from colkern.jit.views.elements import element_type, reader_of, tester_of
+from colkern.jit.views.column_types import ColumnType, RowType
+from colkern.jit.views.columns import cut, emit_child, part_of
+from colkern.jit.views.elements import Owner, element_type, own, reader_of, tester_of
+from colkern.kernels.intrinsics import Signature, instructions
 
 
 def checks_positions(context: BaseContext) -> bool:
@@ -49,3 +59,65 @@ def element_at(at: Lowering, kind: ColumnType, column: ir.Value, slot: ir.Value)
         at.builder.store(at.call(reader_of(kind), kinds, args), place)
     element.data = at.builder.load(place)
     return element._getvalue()
+
+
+# Fields
+
+
+_TYPING = Loop([], {})
+
+
+def position_of(owner: Owner, key: types.Type) -> int | None:
+    """Which child a literal index or name means; None if it is no literal."""
+    literal = constant(key.literal_value) if isinstance(key, types.Literal) else None
+    return None if literal is None else columns.chosen_position(_TYPING, _kind(owner), literal)
+
+
+def _kind(owner: Owner) -> Column | Row:
+    kind = own(owner).kind
+    assert isinstance(kind, Column | Row)
+    return kind
+
+
+def field_of_column(column: ColumnType, key: types.Type) -> Callable[..., object]:
+    """`column[key]` for a field: the child column."""
+    if not isinstance(column.data_type, s.Struct):
+        raise TypingError(f"{column} has no fields")
+    k = position_of(column, key)
+    return lambda column, key: cut(part_of(column, k), column._ck_offset, column._ck_length)
+
+
+def field_of_row(row: RowType, key: types.Type) -> Callable[..., object]:
+    """`row[key]` for a field: the element of the child."""
+    if not isinstance(row.column.data_type, s.Struct):
+        raise TypingError(f"{row} has no fields; a union's slot has type_id and child(k)")
+    k = position_of(row, key)
+    if k is None:
+        raise TypingError("a row's field is named by a literal, as its type depends on it")
+    return lambda column, key: row_field(column, k)
+
+
+def _field(row: RowType, k: types.IntegerLiteral) -> Signature:
+    return element_type(row.column.part(k.literal_value))(row, k)
+
+
+@instructions(_field, prefer_literal=True)
+def row_field(context, builder, signature, args):
+    """Field `k` (a literal) of a row, None where it is null."""
+    row, k = signature.args
+    return emit_field(Lowering(context, builder), row, args[0], k.literal_value)
+
+
+def emit_field(at: Lowering, kind: RowType, row: ir.Value, k: int) -> ir.Value:
+    """The LLVM value of field `k` of a row."""
+    place = at.struct(kind, row)
+    child = emit_child(at, kind.column, place.column, k)
+    return element_at(at, kind.column.part(k), child, place.slot)
+
+
+def field_position(owner: Owner, name: str) -> int | None:
+    """The position of the field that an attribute of a column or row means; None if it means none."""
+    kind = _kind(owner)
+    if name.startswith("_ck_") or not columns.has_field(kind, name):
+        return None
+    return columns.position_of(_TYPING, kind, name)

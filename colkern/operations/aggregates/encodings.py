@@ -16,8 +16,7 @@ from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import LayoutKind, Role
-from colkern.operations.casting.dispatch import convert
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import convert, retyped
 from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.nulling import null_outside

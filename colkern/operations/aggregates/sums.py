@@ -20,8 +20,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
 from colkern.operations.aggregates.encodings import decoded, run_values, stored, value_type
-from colkern.operations.casting.dispatch import convert
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import convert, retyped
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection.words import own_words

@@ -11,8 +11,7 @@ from colkern.kernels import casts
 from colkern.kernels import offsets as offset_kernels
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.casting.dispatch import converts
-from colkern.operations.casting.results import no_value, retyped
+from colkern.operations.casting.dispatch import converts, no_value, retyped
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import offset_ends, validity_of
 from colkern.operations.patterns import require_room

@@ -9,9 +9,8 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, decimals
 from colkern.layouts import Role, layout
-from colkern.operations.casting.dispatch import converts
+from colkern.operations.casting.dispatch import converts, fixed_result, no_value
 from colkern.operations.casting.numbers import limits
-from colkern.operations.casting.results import fixed_result, no_value
 from colkern.operations.operands import decimal_at, validity_of
 from colkern.operations.selection.words import own_words
 from colkern.targets import NOWHERE, Argument, DType, Items, target_of

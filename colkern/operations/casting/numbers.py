@@ -12,9 +12,9 @@ from colkern.arrays import Array
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
-from colkern.operations.casting.dispatch import converts
-from colkern.operations.casting.results import (
+from colkern.operations.casting.dispatch import (
     checked,
+    converts,
     fixed_result,
     mapped,
     no_value,

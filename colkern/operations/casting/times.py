@@ -11,9 +11,8 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import casts
 from colkern.layouts import Role, layout
 from colkern.operations.casting.decimals import division
-from colkern.operations.casting.dispatch import converts
+from colkern.operations.casting.dispatch import checked, converts, mapped, no_value, retyped
 from colkern.operations.casting.numbers import integers_to_integers, item
-from colkern.operations.casting.results import checked, mapped, no_value, retyped
 from colkern.operations.value_checks import number_against_type
 
 _ALL = np.uint64((1 << 64) - 1)

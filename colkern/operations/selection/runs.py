@@ -16,8 +16,13 @@ from colkern.memory import Buffer, DType
 from colkern.operations.nulling import null_outside
 from colkern.operations.operands import unsigned
 from colkern.operations.patterns import compact_blocks
-from colkern.operations.run_bounds import encode_words, require_room
-from colkern.operations.run_search import own_runs, runs_at, runs_of_range
+from colkern.operations.run_search import (
+    encode_words,
+    own_runs,
+    require_room,
+    runs_at,
+    runs_of_range,
+)
 from colkern.operations.selection.engine import ASSEMBLE, Copier, assemble
 from colkern.operations.selection.filtering import Masked
 from colkern.operations.selection.taking import Picks, take_positions

@@ -15,9 +15,8 @@ from colkern.kernels import hidden, views
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import Role
 from colkern.memory import Buffer
-from colkern.operations.convert import INLINE_MASKS, gather_views
+from colkern.operations.convert import INLINE_MASKS, gather_views, windows
 from colkern.operations.operands import buffer_addresses
-from colkern.operations.view_compaction import windows
 from colkern.targets import NOWHERE, Items, Target, target_of
 
 

@@ -25,8 +25,8 @@ from colkern.rows.states import Words
 from colkern.spark.functions import compiling
 from colkern.spark.functions.batches import require_frame
 from colkern.spark.functions.column_functions import column_function_of, spark_function
+from colkern.spark.functions.compiling import LeftRows
 from colkern.spark.functions.declarations import result_type
-from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.worker_calls import ArrowFunction, Columns
 from colkern.spark.native.functions import default_plan
 from colkern.spark.native.planned_aggregates import PlannedAggregate

@@ -22,8 +22,8 @@ from colkern.operations import cast, concat, list_flatten, list_parent_indices
 from colkern.operations.grouping import group_rows
 from colkern.operations.selection import take_positions
 from colkern.spark.functions import compiling
+from colkern.spark.functions.compiling import LeftRows
 from colkern.spark.functions.declarations import result_type
-from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed_columns
 from colkern.spark.functions.tables import columns_of, item_columns
 from colkern.spark.worker_errors import told_plainly

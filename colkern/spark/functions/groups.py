@@ -15,8 +15,8 @@ from pyspark.sql.types import StructType
 from colkern.interchange import import_batch
 from colkern.spark.functions.batches import ResultSchema, require_frame, result_schema
 from colkern.spark.functions.declarations import function_name
-from colkern.spark.functions.group_tables import GroupTables
 from colkern.spark.functions.results import Results
+from colkern.spark.functions.worker_columns import GroupTables
 from colkern.spark.types import arrow_schema
 from colkern.spark.worker_errors import told_plainly
 

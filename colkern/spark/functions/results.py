@@ -15,7 +15,7 @@ from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.interchange import import_batch
 from colkern.jit.column_function import imported
 from colkern.operations import cast
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.spark.declared_nulls import require_declared_nulls
 
 

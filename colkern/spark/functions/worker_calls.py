@@ -18,12 +18,12 @@ from colkern.jit import Generator, Udf
 from colkern.jit.signatures import Parameter
 from colkern.memory import HOST, Device
 from colkern.operations import nulls
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.moving import to_device, to_host
 from colkern.spark.devices import task_device
 from colkern.spark.functions import compiling
+from colkern.spark.functions.compiling import LeftRows
 from colkern.spark.functions.declarations import column_type
-from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.placing import placing_of
 from colkern.spark.functions.results import conformed
 from colkern.spark.functions.worker_columns import from_pyarrow, to_pyarrow

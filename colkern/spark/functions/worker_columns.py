@@ -12,8 +12,9 @@ from functools import lru_cache
 import pyarrow as pa
 
 from colkern import schema as s
-from colkern.arrays import Array
-from colkern.interchange import import_array, import_type
+from colkern.arrays import Array, RecordBatch
+from colkern.errors import LimitExceededError
+from colkern.interchange import import_array, import_schema, import_type
 from colkern.layouts import Layout, layout
 from colkern.memory import Buffer
 
@@ -64,3 +65,34 @@ def _own_type(type_: pa.DataType) -> s.DataType | None:
 @lru_cache(_TYPES)
 def _pyarrow_type(type_: s.DataType) -> pa.DataType | None:
     return pa.field(s.field("", type_)).type if _is_plain(type_, layout(type_)) else None
+
+
+class GroupTables:
+    """The rows of one group after the other.
+
+    The groups of a partition have one schema, which is read for the first of them, and each column is made
+    when it is asked for.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._theirs: pa.Schema | None = None
+        self._ours = s.Schema([])
+
+    def batch(self, table: pa.Table) -> RecordBatch:
+        """A group's rows in one piece; copied if Spark sent several, unless these are too many bytes."""
+        pieces = table.to_batches()
+        if len(pieces) > 1:
+            pieces = table.combine_chunks().to_batches()
+        if len(pieces) > 1:
+            raise LimitExceededError(
+                f"{self._name}: the group has too many bytes for one record batch; take it in parts, "
+                f"with iterator=True, or set spark.sql.execution.arrow.useLargeVarTypes"
+            )
+        piece = pieces[0] if pieces else pa.RecordBatch.from_pylist([], schema=table.schema)
+        if self._theirs is None or not piece.schema.equals(self._theirs, check_metadata=True):
+            self._theirs = piece.schema
+            self._ours = import_schema(piece.schema)
+        return RecordBatch.lazy(
+            self._ours, piece.num_rows, lambda place: from_pyarrow(piece.column(place))
+        )

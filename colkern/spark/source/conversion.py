@@ -10,7 +10,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.operations import cast, require_valid
-from colkern.operations.casting.results import retyped
+from colkern.operations.casting.dispatch import retyped
 from colkern.operations.casting.times import rounded_down
 from colkern.spark.declared_nulls import require_declared_nulls
 

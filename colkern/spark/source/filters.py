@@ -24,8 +24,8 @@ from colkern.operations import (
     starts_with,
     struct_field,
 )
+from colkern.operations.comparing import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.moving import to_device
-from colkern.operations.order import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from colkern.operations.ordering import ordered
 from colkern.spark.source.ordering import key_of
 

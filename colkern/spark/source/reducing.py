@@ -18,8 +18,8 @@ from colkern.operations import nulls
 from colkern.rows.reductions import Reduction
 from colkern.rows.states import Words
 from colkern.spark.functions import compiling
+from colkern.spark.functions.compiling import LeftRows
 from colkern.spark.functions.declarations import result_type
-from colkern.spark.functions.left_rows import LeftRows
 from colkern.spark.functions.results import conformed_columns
 from colkern.spark.source.computing import Call, located, parameters_of
 from colkern.spark.source.contents import Rows

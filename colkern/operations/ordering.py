@@ -7,7 +7,6 @@ Columnar format 1.5: "Physical Memory Layout".
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -112,11 +111,9 @@ _Side: TypeAlias = tuple[Items, int]
 """Floating-point numbers, or words of others; and their stride: 1, or 0 for one value."""
 
 
-def _sides(left: Array, right: object, items: Callable[[Array], Items]) -> tuple[_Side, _Side]:
-    """The items of an array, and those of another, or of a value in its place."""
-    if isinstance(right, Array):
-        return (items(left), 1), (items(right), 1)
-    return (items(left), 1), (items_of_value(left, right, _side_by_side), 0)
+def _one(array: Array, value: object) -> _Side:
+    """A value in the place of an array."""
+    return items_of_value(array, value, _side_by_side), 0
 
 
 def _side_by_side(array: Array, value: object) -> Items:
@@ -124,14 +121,15 @@ def _side_by_side(array: Array, value: object) -> Items:
     return item.repeat(SIDE_BY_SIDE) if len(item) == 1 else np.tile(item, SIDE_BY_SIDE)
 
 
-def _words(array: Array) -> Items:
-    return own_words(array, Role.DATA)[0]
-
-
 def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
     dtype, target = left.layout.buffers[1].dtype, target_of(left.device)
     out = output_for(target, left)
-    (less, stride), (greater, other_stride) = order.placed(_sides(left, right, _words))
+    words = own_words(left, Role.DATA)[0], 1
+    if isinstance(right, Array):
+        others = own_words(right, Role.DATA)[0], 1
+    else:
+        others = _one(left, right)
+    (less, stride), (greater, other_stride) = order.placed((words, others))
     if dtype.itemsize > 8:
         kernel, number = ordering.less_decimals, dtype.itemsize // 8
     else:
@@ -142,14 +140,11 @@ def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
     return target.buffer(out)
 
 
-def _floats(array: Array) -> Items:
-    return array.items(Role.DATA)
-
-
 def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
     target = target_of(left.device)
     out = output_for(target, left)
-    sides = _sides(left, right, _floats)
+    others = (right.items(Role.DATA), 1) if isinstance(right, Array) else _one(left, right)
+    sides = (left.items(Role.DATA), 1), others
     relation, flip = relations.LESS_OR_NAN, order.flip
     if not order.nans_greatest:
         # Less or equal, where this is not greater: the same but for NaN.

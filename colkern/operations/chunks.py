@@ -145,25 +145,7 @@ def each_chunk(
     if len({column.length for column in columns}) > 1:
         # The function's own error says which is too short.
         return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
-    sizes = [[part.length for part in side] for side in sides]
-    finest = max(sizes, key=len)
-    blocks = _blocks(finest, columns[0])
-    if len(blocks) == len(finest):
-        pieces = cut_alike(sides)
-        if not pieces[0]:
-            pieces = [(_whole(column),) for column in columns]
-        blocks = list(pairwise(range(len(pieces[0]) + 1)))
-        places = [blocks] * len(sides)
-    else:
-        starts = [0, *accumulate(finest)]
-        rows = [(starts[begin], starts[end] - starts[begin]) for begin, end in blocks]
-        alone = list(pairwise(range(len(blocks) + 1)))
-        places = [blocks if own == finest else alone for own in sizes]
-        # Sides in other chunks are cut where blocks end.
-        pieces = [
-            side if own == finest else [_part(None, cut_out(side, *where)) for where in rows]
-            for side, own in zip(sides, sizes, strict=True)
-        ]
+    pieces, places = _pieces(columns, sides)
 
     def on_block(number: int) -> Any:
         own = [_part(c, p, b[number]) for c, p, b in zip(columns, pieces, places, strict=True)]
@@ -175,10 +157,34 @@ def each_chunk(
 
         return function(*map(filled, given), **{name: filled(v) for name, v in named.items()})
 
-    numbers = range(len(blocks))
+    numbers = range(len(places[0]))
     return _joined(
         _mapped(on_block, numbers, columns[0]) if threads else list(map(on_block, numbers))
     )
+
+
+def _pieces(
+    columns: Sequence[Columns], sides: Sequence[Sequence[Any]]
+) -> tuple[list[Sequence[Any]], list[list[tuple[int, int]]]]:
+    """The parts of columns, cut alike, and which of them make each block, as `_blocks` has it."""
+    sizes = [[part.length for part in side] for side in sides]
+    finest = max(sizes, key=len)
+    blocks = _blocks(finest, columns[0])
+    if len(blocks) == len(finest):
+        pieces = cut_alike(sides)
+        if not pieces[0]:
+            pieces = [(_whole(column),) for column in columns]
+        return pieces, [list(pairwise(range(len(pieces[0]) + 1)))] * len(sides)
+    starts = [0, *accumulate(finest)]
+    rows = [(starts[begin], starts[end] - starts[begin]) for begin, end in blocks]
+    alone = list(pairwise(range(len(blocks) + 1)))
+    places = [blocks if own == finest else alone for own in sizes]
+    # Sides in other chunks are cut where blocks end.
+    pieces = [
+        side if own == finest else [_part(None, cut_out(side, *where)) for where in rows]
+        for side, own in zip(sides, sizes, strict=True)
+    ]
+    return pieces, places
 
 
 def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -59,12 +59,8 @@ Relation = TypeVar("Relation")
 """The relation that a comparison asks for: whether to flip the bits, or an `Order`."""
 
 
-class Comparer(NamedTuple, Generic[Relation]):
-    """How values of some type are compared; both functions return a bit for each slot."""
-
-    arrays: Callable[[Array, Array, Relation], Buffer]  #: Compares two arrays.
-    value: Callable[[Array, object, Relation], Buffer]  #: Compares an array with a Python value.
-
+Comparer: TypeAlias = Callable[[Array, Any, Relation], Buffer]
+"""Compares the values of an array with those of another, or with a Python value: a bit for each slot."""
 
 _PLANS: defaultdict[object, Plans[Comparer[Any]]] = defaultdict(dict)
 """By what chooses the comparer."""
@@ -94,7 +90,7 @@ def compared(
         return _compare_plain(left, right, plan, asked)  # type: ignore[arg-type]
     plan = planned_beside(plans, left, right)
     if plan is not None:
-        return with_nulls_of(left, _BOOL, [plan.value(left, right, asked)])
+        return with_nulls_of(left, _BOOL, [plan(left, right, asked)])
     require_valid(left)
     if isinstance(right, Array):
         return _compare_arrays(left, right, comparer, asked)
@@ -125,7 +121,7 @@ def _compare_plain(
     validity, count = None, 0
     if left._null_count or right._null_count:
         validity, count = combine_validity((left, right))
-    bits = comparer.arrays(left, right, asked)
+    bits = comparer(left, right, asked)
     return Array.of_valid(_BOOL, left.length, (validity, bits), count)
 
 
@@ -137,7 +133,7 @@ def _compare_value(
     chosen = comparer(array)
     if is_side_by_side(array):
         _PLANS[comparer][array.layout, array.layout] = chosen
-    return with_nulls_of(array, _BOOL, [chosen.value(array, value, asked)])
+    return with_nulls_of(array, _BOOL, [chosen(array, value, asked)])
 
 
 def _kind(array: Array) -> type[str] | type[bytes] | None:

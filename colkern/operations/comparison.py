@@ -25,7 +25,7 @@ from colkern.operations.comparing import (
 from colkern.operations.operands import items_of_value, unsigned
 from colkern.operations.selection import own_words
 from colkern.operations.strings import equal_string, equal_strings
-from colkern.targets import Items, target_of
+from colkern.targets import target_of
 
 _FLIP = 255
 
@@ -64,20 +64,16 @@ def _comparer(array: Array) -> Comparer[int]:
     return comparer
 
 
-def _equal_words(left: Array, right: Array, flip: int) -> Buffer:
-    return _equal_to_words(left, *own_words(right, Role.DATA), flip)
-
-
-def _equal_word(array: Array, value: object, flip: int) -> Buffer:
-    return _equal_to_words(array, items_of_value(array, value, item_of), 0, flip)
-
-
-def _equal_to_words(array: Array, others: Items, stride: int, flip: int) -> Buffer:
-    """The bits for an array beside others that begin `stride` words apart, or one if that is 0."""
-    target = target_of(array.device)
-    out = output_for(target, array)
-    words, width = own_words(array, Role.DATA)
-    rest = (array.length, flip, out)
+def _equal_words(left: Array, right: object, flip: int) -> Buffer:
+    # Those of an array begin `stride` words apart.
+    if isinstance(right, Array):
+        others, stride = own_words(right, Role.DATA)
+    else:
+        others, stride = items_of_value(left, right, item_of), 0
+    target = target_of(left.device)
+    out = output_for(target, left)
+    words, width = own_words(left, Role.DATA)
+    rest = (left.length, flip, out)
     if width != 1:
         target.map(comparison.equal_wide, len(out), words, others, width, stride, *rest)
     else:
@@ -86,20 +82,15 @@ def _equal_to_words(array: Array, others: Items, stride: int, flip: int) -> Buff
     return target.buffer(out)
 
 
-def _equal_floats(left: Array, right: Array, flip: int) -> Buffer:
-    return _equal_to_floats(left, right.items(Role.DATA), 1, flip)
-
-
-def _equal_float(array: Array, value: object, flip: int) -> Buffer:
-    return _equal_to_floats(array, items_of_value(array, value, item_of), 0, flip)
-
-
-def _equal_to_floats(array: Array, others: Items, stride: int, flip: int) -> Buffer:
-    """The bits for an array beside others, or beside one number if the stride is 0."""
-    target = target_of(array.device)
-    out = output_for(target, array)
-    items = array.items(Role.DATA)
-    rest = (array.length, flip, out)
+def _equal_floats(left: Array, right: object, flip: int) -> Buffer:
+    if isinstance(right, Array):
+        others, stride = right.items(Role.DATA), 1
+    else:
+        others, stride = items_of_value(left, right, item_of), 0
+    target = target_of(left.device)
+    out = output_for(target, left)
+    items = left.items(Role.DATA)
+    rest = (left.length, flip, out)
     if items.dtype.itemsize == 2:
         sides = unsigned(items), unsigned(others)
         target.map(comparison.equal_halves, len(out), *sides, stride, *rest)
@@ -109,26 +100,23 @@ def _equal_to_floats(array: Array, others: Items, stride: int, flip: int) -> Buf
     return target.buffer(out)
 
 
-def _equal_booleans(left: Array, right: Array, flip: int) -> Buffer:
-    return combined_values(left, right, bitmaps.EQUAL ^ (flip & 1))
+def _equal_booleans(left: Array, right: object, flip: int) -> Buffer:
+    if isinstance(right, Array):
+        return combined_values(left, right, bitmaps.EQUAL ^ (flip & 1))
+    table = bitmaps.SAME if boolean_of(left, right) else bitmaps.NOT
+    return combined_values(left, left, table ^ (flip & 1))
 
 
-def _equal_boolean(array: Array, value: object, flip: int) -> Buffer:
-    table = bitmaps.SAME if boolean_of(array, value) else bitmaps.NOT
-    return combined_values(array, array, table ^ (flip & 1))
+def _equal_strings(left: Array, right: object, flip: int) -> Buffer:
+    if isinstance(right, Array):
+        return equal_strings(left, right, flip)
+    return equal_string(left, bytes_of(left, right), flip)
 
-
-def _equal_string(array: Array, value: object, flip: int) -> Buffer:
-    return equal_string(array, bytes_of(array, value), flip)
-
-
-_WORDS = Comparer(_equal_words, _equal_word)
-_STRINGS = Comparer(equal_strings, _equal_string)
 
 _COMPARERS: Dispatch[type[s.DataType], Comparer[int]] = by_type(
     "equal", s.Null, s.Extension, *NESTED, *ENCODED
 )
-_COMPARERS.of(s.Int, s.Decimal, *TIMES, s.Interval, s.FixedSizeBinary)(_WORDS)
-_COMPARERS.of(s.FloatingPoint)(Comparer(_equal_floats, _equal_float))
-_COMPARERS.of(*TEXT, *BINARY)(_STRINGS)
-_COMPARERS.of(s.Bool)(Comparer(_equal_booleans, _equal_boolean))
+_COMPARERS.of(s.Int, s.Decimal, *TIMES, s.Interval, s.FixedSizeBinary)(_equal_words)
+_COMPARERS.of(s.FloatingPoint)(_equal_floats)
+_COMPARERS.of(*TEXT, *BINARY)(_equal_strings)
+_COMPARERS.of(s.Bool)(_equal_booleans)

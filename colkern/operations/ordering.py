@@ -121,45 +121,30 @@ def _side_by_side(array: Array, value: object) -> Items:
     return item.repeat(SIDE_BY_SIDE) if len(item) == 1 else np.tile(item, SIDE_BY_SIDE)
 
 
-def _ordered_words(left: Array, right: Array, order: Order) -> Buffer:
-    sides = (own_words(left, Role.DATA)[0], 1), (own_words(right, Role.DATA)[0], 1)
-    return _ordered_sides_of_words(left, sides, order)
-
-
-def _ordered_word(array: Array, value: object, order: Order) -> Buffer:
-    sides = (own_words(array, Role.DATA)[0], 1), _one(array, value)
-    return _ordered_sides_of_words(array, sides, order)
-
-
-def _ordered_sides_of_words(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
-    """The bits for two sides of as many slots as `like` has, on the same device."""
-    dtype, target = like.layout.buffers[1].dtype, target_of(like.device)
-    out = output_for(target, like)
-    (less, stride), (greater, other_stride) = order.placed(sides)
+def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
+    dtype, target = left.layout.buffers[1].dtype, target_of(left.device)
+    out = output_for(target, left)
+    words = own_words(left, Role.DATA)[0], 1
+    if isinstance(right, Array):
+        others = own_words(right, Role.DATA)[0], 1
+    else:
+        others = _one(left, right)
+    (less, stride), (greater, other_stride) = order.placed((words, others))
     if dtype.itemsize > 8:
         kernel, number = ordering.less_decimals, dtype.itemsize // 8
     else:
         kernel = ordering.less_integers
         number = 0 if dtype.kind == "u" else 8 * dtype.itemsize - 1
     placed = (less, stride, greater, other_stride, number)
-    target.map(kernel, len(out), *placed, like.length, order.flip, out)
+    target.map(kernel, len(out), *placed, left.length, order.flip, out)
     return target.buffer(out)
 
 
-def _ordered_floats(left: Array, right: Array, order: Order) -> Buffer:
-    sides = (left.items(Role.DATA), 1), (right.items(Role.DATA), 1)
-    return _ordered_sides_of_floats(left, sides, order)
-
-
-def _ordered_float(array: Array, value: object, order: Order) -> Buffer:
-    sides = (array.items(Role.DATA), 1), _one(array, value)
-    return _ordered_sides_of_floats(array, sides, order)
-
-
-def _ordered_sides_of_floats(like: Array, sides: tuple[_Side, _Side], order: Order) -> Buffer:
-    """As `_ordered_sides_of_words`."""
-    target = target_of(like.device)
-    out = output_for(target, like)
+def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
+    target = target_of(left.device)
+    out = output_for(target, left)
+    others = (right.items(Role.DATA), 1) if isinstance(right, Array) else _one(left, right)
+    sides = (left.items(Role.DATA), 1), others
     relation, flip = relations.LESS_OR_NAN, order.flip
     if not order.nans_greatest:
         # Less or equal, where this is not greater: the same but for NaN.
@@ -169,7 +154,7 @@ def _ordered_sides_of_floats(like: Array, sides: tuple[_Side, _Side], order: Ord
     if less.dtype.itemsize == 2:
         less, greater = _single(target, less), _single(target, greater)
     placed = (less, stride, greater, other_stride, relation)
-    target.map(ordering.less_floats, len(out), *placed, like.length, flip, out)
+    target.map(ordering.less_floats, len(out), *placed, left.length, flip, out)
     return target.buffer(out)
 
 
@@ -179,40 +164,35 @@ def _single(target: Target, items: Items) -> Items:
     return items.astype(np.float32)
 
 
-def _ordered_booleans(left: Array, right: Array, order: Order) -> Buffer:
-    # Less is false beside true: the greater one is true, and the other one is not.
-    greater, other = order.placed((right, left))
-    return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1))
-
-
-def _ordered_boolean(array: Array, value: object, order: Order) -> Buffer:
-    if boolean_of(array, value):
+def _ordered_booleans(left: Array, right: object, order: Order) -> Buffer:
+    if isinstance(right, Array):
+        # Less is false beside true: the greater one is true, and the other one is not.
+        greater, other = order.placed((right, left))
+        return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1))
+    if boolean_of(left, right):
         table = bitmaps.NEVER if order.swapped else bitmaps.NOT
     else:
         table = bitmaps.SAME if order.swapped else bitmaps.NEVER
-    return combined_values(array, array, table ^ (order.flip & 1))
+    return combined_values(left, left, table ^ (order.flip & 1))
 
 
-def _ordered_string(array: Array, value: object, order: Order) -> Buffer:
-    return ordered_string(array, bytes_of(array, value), order)
+def _ordered_strings(left: Array, right: object, order: Order) -> Buffer:
+    if isinstance(right, Array):
+        return ordered_strings(left, right, order)
+    return ordered_string(left, bytes_of(left, right), order)
 
 
-def _ordered_fixed(left: Array, right: Array, order: Order) -> Buffer:
-    return ordered_strings(as_strings(left), as_strings(right), order)
+def _ordered_fixed(left: Array, right: object, order: Order) -> Buffer:
+    if isinstance(right, Array):
+        return ordered_strings(as_strings(left), as_strings(right), order)
+    return ordered_string(as_strings(left), item_of(left, right).tobytes(), order)
 
-
-def _ordered_fixed_value(array: Array, value: object, order: Order) -> Buffer:
-    return ordered_string(as_strings(array), item_of(array, value).tobytes(), order)
-
-
-_WORDS = Comparer(_ordered_words, _ordered_word)
-_STRINGS = Comparer(ordered_strings, _ordered_string)
 
 _COMPARERS: Dispatch[type[s.DataType], Comparer[Order]] = by_type(
     "less", s.Null, s.Interval, s.Extension, *NESTED, *ENCODED
 )
-_COMPARERS.of(s.Int, s.Decimal, *TIMES)(_WORDS)
-_COMPARERS.of(s.FloatingPoint)(Comparer(_ordered_floats, _ordered_float))
-_COMPARERS.of(*TEXT, *BINARY)(_STRINGS)
-_COMPARERS.of(s.FixedSizeBinary)(Comparer(_ordered_fixed, _ordered_fixed_value))
-_COMPARERS.of(s.Bool)(Comparer(_ordered_booleans, _ordered_boolean))
+_COMPARERS.of(s.Int, s.Decimal, *TIMES)(_ordered_words)
+_COMPARERS.of(s.FloatingPoint)(_ordered_floats)
+_COMPARERS.of(*TEXT, *BINARY)(_ordered_strings)
+_COMPARERS.of(s.FixedSizeBinary)(_ordered_fixed)
+_COMPARERS.of(s.Bool)(_ordered_booleans)

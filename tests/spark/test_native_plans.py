@@ -210,6 +210,70 @@ def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
     assert "Python" in _plan(spark.sql(ONE).select(worker("amount")))
 
 
+def test_a_function_with_the_name_of_one_of_spark_s_is_explained_where_it_is_asked_for(
+    spark: SparkSession,
+) -> None:
+    def greatest(x: float) -> float:
+        return x if x > 0.5 else 0.5
+
+    own = udf(greatest)
+    assert explain(f.greatest(f.lit(0.5), f.lit(1.0))) == ""
+    assert explain(spark.sql(ONE).select(own("amount"))).startswith("greatest: native")
+
+
+def relative(x: float, y: float | None) -> float | None:
+    if y is None:
+        return None
+    return round(100 * (x - y) / (abs(y) + 1), 2)
+
+
+def clock(minutes: int) -> str:
+    return f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
+
+
+def test_java_compiles_the_code_of_many_functions_beside_each_other(spark: SparkSession) -> None:
+    pairs = [(0.5 * number, None if number % 7 == 0 else 40.0 - number) for number in range(90)]
+    frame = spark.createDataFrame(pairs, "x double, y double")
+    asked = [udf(relative)(f.col("x") + place, "y") for place in range(8)]
+    asked += [udf(clock)((f.col("x") * place).cast("bigint")) for place in range(8)]
+    # A function of what another one gives.
+    asked.append(udf(relative)(udf(relative)("x", "y"), "x"))
+    results = frame.select("x", "y", *(each.alias(f"c{i}") for i, each in enumerate(asked)))
+    code = str(spark._jvm.PythonSQLUtils.explainString(results._jdf.queryExecution(), "codegen"))
+    # Of methods of more bytes there is no compiled code.
+    assert max(map(int, re.findall(r"maxMethodCodeSize:(\d+)", code))) < 8000
+    for x, y, *given in results.collect():
+        inner = relative(x, y)
+        assert given == [
+            *(relative(x + place, y) for place in range(8)),
+            *(clock(int(x * place)) for place in range(8)),
+            None if inner is None else relative(inner, x),
+        ]
+
+
+def rounded_once(x: float) -> float:
+    return round(x, 1)
+
+
+def rounded_more(x: float) -> float:
+    return round(x, 8)
+
+
+def test_the_nearest_of_two_decimals_is_told_by_what_a_product_leaves_out(
+    spark: SparkSession,
+) -> None:
+    halves = [(number + 0.5) / power for number in range(40) for power in (10.0, 1e8)]
+    halves += [2.0**52 / 10 + 0.25, 2.0**52 / 1e8 + 2.0**-28, 1e15 + 0.375, 2.0**53, 1e300]
+    near = [math.nextafter(half, end) for half in halves for end in (-math.inf, math.inf)]
+    values = [*halves, *near, 0.0, 2.675, 5e-324, math.inf]
+    values += [-value for value in values]
+    frame = spark.createDataFrame([(value,) for value in values], "x double")
+    results = frame.select(udf(rounded_once)("x"), udf(rounded_more)("x")).collect()
+    assert [tuple(map(repr, row)) for row in results] == [
+        (repr(rounded_once(value)), repr(rounded_more(value))) for value in values
+    ]
+
+
 def _plan(frame: DataFrame) -> str:
     return frame._jdf.queryExecution().executedPlan().toString()
 

@@ -432,7 +432,7 @@ def _columns(name: str, row: Row, arguments: list[Any]) -> list[Column]:
     fails = rule.fails(*operands) if rule.fails else None
     fails = f.lit(False) if fails is None else fails
     items = value if isinstance(value, tuple) else (value,)
-    return [fails, *(item if rule.null_fails else f.when(~fails, item) for item in items)]
+    return [fails, *(f.when(~fails, item) for item in items)]
 
 
 _SIGNS = {

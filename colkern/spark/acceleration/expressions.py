@@ -132,6 +132,10 @@ class Expression:
                 result = f.when(~is_known, error.cast(returns)).otherwise(result)
         return result
 
+    def shareable(self) -> list[Column]:
+        """What Spark may compute for each row: pandas does so."""
+        return [each for each in self._written.values() if isinstance(each, Column)]
+
     def _value(self, node: Node) -> Value:
         if node.identity not in self._written:
             with self.at(node):

@@ -24,6 +24,7 @@ from colkern.spark.acceleration.original import Original, Settings
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
 from colkern.spark.acceleration.verification import accepted, difference, extremes
+from colkern.spark.native import sharing
 from colkern.spark.native.functions import (
     KNOWN,
     UTC,
@@ -32,7 +33,6 @@ from colkern.spark.native.functions import (
     complete,
     quick_columns,
 )
-from colkern.spark.native.translation import require_short
 
 _EXAMPLES = {
     "double": pa.array([1.5, 2.0, None]),
@@ -187,8 +187,7 @@ class PlannedOriginal(PlannedFunction):
         with writer.at(branch.node):
             result = writer.result(branch.node, self._original.returns)
         result = writer.in_bounds(result, self._returns)
-        require_short(result)
-        return result
+        return sharing.in_own_method(sharing.once(result, writer.shareable()))
 
     # Which types of columns there are expressions for
 

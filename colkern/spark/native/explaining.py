@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
 
 from colkern.spark.functions.declarations import function_name
 from colkern.spark.native.functions import KNOWN, PlannedFunction
@@ -45,8 +46,11 @@ def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
             "subject: expected a column, a data frame, or a function from colkern.spark.udf or accelerate, "
             f"got {function_name(subject)}, of type {type(subject).__name__}"
         )
+    # Where Spark has a function of the same name, the name of an expression stands behind AS.
     return "\n".join(
-        each.explanation() for name, each in sorted(KNOWN.items()) if f"{name}(" in text
+        each.explanation()
+        for name, each in sorted(KNOWN.items())
+        if f"{'AS ' * hasattr(f, name)}{name}(" in text
     )
 
 

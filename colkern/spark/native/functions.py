@@ -29,11 +29,11 @@ from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
+from colkern.spark.native.sharing import in_own_method
 from colkern.spark.native.translation import (
     MOMENT,
     require_forms,
     require_quick,
-    require_short,
     scalar_type,
     spark_type_of,
     translated,
@@ -263,8 +263,7 @@ class PlannedFunction:
         self, typed: Typed, term: Term, kind: Kind, columns: Mapping[str, Column]
     ) -> Column:
         """The values of a term of the parameters."""
-        result = translated(term, kind, self._name, columns, typed.nullable)
-        require_short(result)
+        result = in_own_method(translated(term, kind, self._name, columns, typed.nullable))
         for name, of in typed.parameters.items():
             wanted = spark_type_of(of)
             if wanted != MOMENT:

@@ -281,24 +281,17 @@ def _rounded(x: Operand, digits: Operand) -> Column | None:
     power = f.lit(float(10**digits.constant))
     number = x.column
     product = number * power
-    nearest = f.rint(product)
     shifted = number * f.lit(134217729.0)
     high = shifted - (shifted - number)
     error = (high * power - product) + (number - high) * power
-    away = f.when(product < nearest, nearest - 1.0).otherwise(nearest + 1.0)
-    # Of two integers as near, the product's error asks for the other one where it goes there.
-    is_other = (f.abs(product - nearest) == 0.5) & f.when(product < nearest, error < 0).otherwise(
-        error > 0
-    )
-    small = f.when(is_other, away).otherwise(nearest) / power
+    is_between = f.abs(product - f.rint(product)) == 0.5
+    back = f.when(is_between, f.signum(error) * -0.5).otherwise(0.0)
     # A product of more bits: a double has so few behind the point that those times the power are exact.
-    whole = number.try_cast("bigint")
-    units = f.rint((number - whole.cast("double")) * power).try_cast("bigint")
-    large = whole.cast("decimal(19,0)") * f.lit(10**digits.constant).cast("decimal(9,0)")
-    large = (large + units.cast("decimal(19,0)")).cast("decimal(30,0)").cast("string")
-    large = f.concat(large, f.lit(f"E-{digits.constant}")).try_cast("double")
+    whole = f.rint(number)
+    large = whole + f.rint((number - whole) * power) / power
+    # Spark has NaN above all numbers.
     return (
-        f.when((f.abs(product) < _HIDDEN) & ~f.isnan(number), small)
+        f.when(f.abs(product) < _HIDDEN, f.rint(product - back) / power)
         .when(f.abs(number) < _HIDDEN, large)
         .otherwise(number)
     )

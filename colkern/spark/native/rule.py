@@ -66,7 +66,6 @@ class Rule:
             `V | None`.
         fails: Gives the condition under which Python raises, or gives what no column holds: an integer or
             duration of more than 64 bits. It is never null. None if there is no such argument.
-        null_fails: Whether `fails` says where `value` is null, and computes it.
         is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
             holds.
         is_slow: Whether Spark takes longer for `value` than for the transport of the arguments to Python.
@@ -75,7 +74,6 @@ class Rule:
 
     value: Callable[..., Result]
     fails: Callable[..., Column | None] | None = None
-    null_fails: bool = False
     is_total: bool = True
     is_slow: bool = False
     item: Callable[..., Callable[[], Column] | None] | None = None
@@ -127,7 +125,7 @@ def where_null(value: Callable[..., Result]) -> Rule:
         result = value(*operands)
         return None if result is None else f.isnull(result)
 
-    return Rule(value, fails, null_fails=True)
+    return Rule(value, fails)
 
 
 def literal(value: Any) -> Column | None:

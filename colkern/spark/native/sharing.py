@@ -1,19 +1,70 @@
-"""Terms that an expression has in several places, and that are computed in any case.
+"""Expressions that Spark computes once for each row, in methods that Java compiles.
 
-Spark computes what stands in several places of an expression once, if it stands in one that is always
-computed. In the branches of `CASE` it computes each place anew.
+Spark computes a part of an expression once, in a method of its own, if it stands in two places that are
+always computed. In the branches of `CASE` it computes each place anew, and the code of all that is not
+shared stands in one method: Java compiles none of more than 8,000 bytes, which then takes more time than
+the transport of the rows does.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from typing import TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as f
 
 from colkern.rows import terms as t
-from colkern.rows.terms import Term
+from colkern.rows.terms import NoTermError, Term
 
-CHEAP = ("+", "-", "*", "neg", "pos", "==", "!=", "<", "<=", ">", ">=", "float", "bool")
-"""The methods that take little time, but for that of their arguments."""
+LONGEST = 20_000
+"""The characters of an expression's text at most: Spark plans larger ones for seconds."""
+
+_REPEATED = 200
+"""The characters that stand in other places, from which on a part is shared."""
+
+_SHORT = 300
+"""The characters of an expression's text up to which several have room in one method."""
+
+Computed: TypeAlias = "t.Applied | t.Argument"
+"""What an expression may have in several places."""
+
+
+def once(result: Column, parts: Iterable[Column], nulls: Iterable[Column] = ()) -> Column:
+    """An expression of which Spark computes parts once.
+
+    Args:
+        result: The expression.
+        parts: What Spark may compute for each row, without an exception.
+        nulls: Conditions under which the results are null.
+    """
+    text, tests = repr(result), list(nulls)
+    for shown, part in sorted(
+        ((repr(part), part) for part in parts), key=lambda each: -len(each[0])
+    ):
+        if (text.count(shown) - 1) * len(shown) >= _REPEATED:
+            text = text.replace(shown, "") + shown
+            # Never true. Parts that are never null need no method: Spark drops the test.
+            tests.append(f.isnull(_in_two_places(part)) & f.isnotnull(part))
+    return f.when(reduce(operator.or_, tests), f.lit(None)).otherwise(result) if tests else result
+
+
+def in_own_method(result: Column) -> Column:
+    """An expression whose code is called from where its results are asked for, but for a short one.
+
+    Raises:
+        NoTermError: If it is too large.
+    """
+    size = len(repr(result))
+    if size > LONGEST:
+        raise NoTermError("its expression is too large", 0)
+    return _in_two_places(result) if size > _SHORT else result
+
+
+def _in_two_places(column: Column) -> Column:
+    return f.coalesce(column, column)
 
 
 def parts(term: Term) -> tuple[Term, ...]:
@@ -44,52 +95,53 @@ def unique(term: Term) -> Iterator[Term]:
                 waiting.append(part)
 
 
-def shared(term: Term, tested: Callable[[t.Fails], tuple[Term, ...]]) -> list[t.Applied]:
-    """The calls of methods that stand in several places and are computed for each row.
+def computed(term: Term) -> dict[int, Computed] | None:
+    """The calls and arguments that are computed wherever a term is; None for a row without a result.
 
-    Args:
-        term: The term.
-        tested: Gives what the expression computes to tell whether a call fails.
+    What is computed for all rows but those where an argument is None, counts: of null, Spark computes
+    nothing.
     """
-    places = Counter(
-        id(part)
-        for each in unique(term)
-        for part in (tested(each) if isinstance(each, t.Fails) else parts(each))
-    )
-    always = _always(term) or {}
-    return [each for key, each in always.items() if places[key] > 1 and not _is_cheap(each)]
-
-
-def _is_cheap(call: t.Applied) -> bool:
-    """Whether a call takes less time than a test of whether it was computed."""
-    return call.name in CHEAP and all(
-        _is_cheap(each) if isinstance(each, t.Applied) else not parts(each)
-        for each in call.arguments
-    )
-
-
-def _always(term: Term) -> dict[int, t.Applied] | None:
-    """The calls that are computed wherever a term is; None for a row without a result."""
     match term:
         case t.Raise():
             return None
         case t.Choice():
-            test = _always(term.test) or {}
-            then, otherwise = _always(term.then), _always(term.otherwise)
+            test = computed(term.test) or {}
+            then, otherwise = computed(term.then), computed(term.otherwise)
+            if (known := _without_none(term.test)) is not None:
+                then = otherwise = then if known else otherwise
             if then is None or otherwise is None:
                 both = then if otherwise is None else otherwise
                 return None if both is None else test | both
             return test | {key: each for key, each in then.items() if key in otherwise}
         case t.Logic():
-            return _always(term.arguments[0])
+            return computed(term.arguments[0])
         case t.Maybe():
-            return _always(term.none)
+            return (computed(term.none) or {}) | (
+                {} if _without_none(term.none) is not False else computed(term.of) or {}
+            )
         case t.Fails():
             return _all(term.of.arguments)
         case t.Applied():
             return _all(term.arguments) | {id(term): term}
+        case t.Argument():
+            return {id(term): term}
     return _all(parts(term))
 
 
-def _all(terms: tuple[Term, ...]) -> dict[int, t.Applied]:
-    return {key: each for term in terms for key, each in (_always(term) or {}).items()}
+def _all(terms: tuple[Term, ...]) -> dict[int, Computed]:
+    return {key: each for term in terms for key, each in (computed(term) or {}).items()}
+
+
+def _without_none(test: Term) -> bool | None:
+    """What a test gives where no argument is None, if it asks for nothing else."""
+    match test:
+        case t.IsNone(of=t.Argument()):
+            return False
+        case t.Constant(value=value):
+            return bool(value)
+        case t.Logic(name=name, arguments=arguments):
+            known = [_without_none(each) for each in arguments]
+            if None in known:
+                return None
+            return not known[0] if name == "not" else (any if name == "or" else all)(known)
+    return None

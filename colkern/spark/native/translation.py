@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import functools
 import linecache
 import math
 import re
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
@@ -24,13 +23,6 @@ from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.rule import LEAST, MOST, no_form
 from colkern.spark.native.rules import RULES, Operand, Rule, literal
-
-LONGEST = 12_000
-"""The characters of an expression's text at most.
-
-Of larger ones Spark generates methods of more than 8,000 bytes, which Java does not compile: they take
-more time than the transport of the rows does. Spark also plans them for seconds.
-"""
 
 TYPES = {
     k.INT: "bigint",
@@ -113,12 +105,8 @@ def translated(
         text = repr(_Writer(kind, name, marked).result(term))
         if all(mark in text for mark in marks.values()):
             return result
-    tests = [column.isNull() for name, column in arguments.items() if name not in nullable]
-    tests += writer.anchors(term)
-    if tests:
-        # Of null, a test of `anchors` may be null.
-        result = f.when(functools.reduce(lambda a, b: a | b, tests), f.lit(None)).otherwise(result)
-    return result
+    nulls = [column.isNull() for name, column in arguments.items() if name not in nullable]
+    return sharing.once(result, writer.shareable(term, nullable), nulls)
 
 
 def _is_null_with_arguments(column: Column) -> bool:
@@ -138,12 +126,6 @@ NULL_WITH_ARGUMENTS = (
     "repeat lpad rpad rlike"
 )
 """Functions of Spark's that are null where any argument is."""
-
-
-def require_short(column: Column) -> None:
-    """Raise NoTermError for an expression that takes Spark longer than the transport of its rows."""
-    if len(repr(column)) > LONGEST:
-        raise NoTermError("its expression is too large", 0)
 
 
 def require_forms(term: Term) -> None:
@@ -264,19 +246,14 @@ class _Writer:
                 result = f.when(~day.between(first, last), error).otherwise(result)
         return result
 
-    def anchors(self, term: Term) -> list[Column]:
-        """Tests that never hold, for Spark to compute once what stands in several places."""
-        return [
-            _NEVER[plain_kind(each.kind)](self._plain(each))
-            for each in sharing.shared(term, self._tested)
-            if plain_kind(each.kind) in _NEVER and self._is_total(each)
-        ]
-
-    def _tested(self, term: t.Fails) -> tuple[Term, ...]:
-        """What is computed to tell whether a call fails."""
-        if self._fails(term.of) is False:
-            return ()
-        return (term.of,) if _rule(term.of).null_fails else term.of.arguments
+    def shareable(self, term: Term, nullable: Collection[str]) -> Iterator[Column]:
+        """What Spark may compute for each row, so that it computes it once."""
+        for each in (sharing.computed(term) or {}).values():
+            is_given = isinstance(each, t.Argument) and each.name not in nullable
+            if is_given or (isinstance(each, t.Applied) and self._is_total(each)):
+                value = self._column(each)
+                if isinstance(value, Column | Integer):
+                    yield self._plain(each)
 
     def _is_total(self, term: Term) -> bool:
         """Whether Spark may compute a term for any arguments, null included."""
@@ -510,16 +487,6 @@ class _Writer:
             return value.cast("bigint" if wanted == "int" else "double")
         return value
 
-
-_NEVER: dict[Kind, Callable[[Column], Column]] = {
-    # Of a comparison with the least integer Spark knows that it never holds.
-    k.INT: lambda number: number.bitwiseAND(f.lit(1)) < 0,
-    k.FLOAT: lambda number: number < f.lit(-math.inf),
-    k.TEXT: lambda text: text < f.lit(""),
-    # Beyond Python's years, and so are those of datetimes.
-    k.DATE: lambda day: day < f.date_from_unix_date(f.lit(-1 << 28)),
-}
-"""Tests of values of a kind that never hold."""
 
 _CALENDARS: dict[str | None, type[datetime.date]] = {
     "date": datetime.date,

@@ -89,9 +89,10 @@ def combine_bits(
 ) -> Buffer:
     """The bits of a table of `colkern.kernels.bitmaps` for the bits of both sides, from bit 0 on."""
     target = target_of(left.device)
-    words = target.output(length + 63 >> 6, _WORD)
+    count = length + 63 >> 6
+    words = target.output(count, _WORD)
     sides = (left.array, left_offset, right.array, right_offset)
-    target.map(bitmaps.combine_bits, len(words), *sides, length, table, words)
+    target.map(bitmaps.combine_bits, count, *sides, length, table, words)
     return target.buffer(words, length + 7 >> 3)
 
 

@@ -28,6 +28,10 @@ OPEN = (1 << 64) - 1
 """The number of slots that may add values, if all may."""
 
 _FIRST_BITS = 11
+
+_LIKELY = 16
+"""A table begins with so many places for each value that there is at least."""
+
 _GROWTH_BITS = 2
 
 _CROWDED_BITS = 3
@@ -174,7 +178,9 @@ class _Table:
         self._array = array
         self._closed = closed
         self._chunk = min(array.length, CHUNK)
-        self._bits = max(_FIRST_BITS, (2 * expected).bit_length())
+        # Others have more values than that: growing would move them all.
+        likely = min(_LIKELY * expected, 2 * array.length)
+        self._bits = max(_FIRST_BITS, likely.bit_length())
         self._out = self._empty()
         self._out[1], self._out[NULLS + 1] = HEAD + self._chunk, 0 if counted else NO_VALUE
         self._is_numbered = dtype is not None

@@ -29,7 +29,8 @@ def compact_validity(array: Array) -> Buffer | None:
 
     Copied only if the array does not start at a byte.
     """
-    if not array.layout.has_validity or not array.may_have_nulls:
+    nulls = array._null_count
+    if nulls == 0 or not array.layout.has_validity or not (nulls > 0 or array.may_have_nulls):
         return None
     bitmap = array.buffers[0]
     assert bitmap is not None
@@ -69,7 +70,7 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     first = nullable[0]
     bitmap = own = first.buffers[0]
     offset = first.offset
-    for array in nullable:
+    for array in nullable[1:]:
         right = array.buffers[0]
         # One array on both sides has nothing to combine.
         if right is not own or array.offset != first.offset:

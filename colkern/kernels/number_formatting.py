@@ -408,19 +408,3 @@ def padded(
     write_part(behind, text.address + first, text.size - first)
     fill(behind + text.size - first, filler, int64(1), missing - before)
     return Text(place, size, text.ascii), DONE
-
-
-@helper
-def first_characters(text: Text, count: int64) -> Text:
-    """`text[:count]` of a count that is not negative."""
-    if text.size <= count:
-        return text
-    if text.ascii:
-        return Text(text.address, count, True)
-    left = count
-    for k in range(text.size):
-        if get_byte(text.address + k) & 0xC0 != 0x80:
-            if left == 0:
-                return Text(text.address, int64(k), False)
-            left = left - 1
-    return text

@@ -20,6 +20,7 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import (
     OPTIONAL,
+    TEXT,
     UNKNOWN,
     YES,
     Layout,
@@ -122,9 +123,13 @@ def find_entry(
     mask = get_word(header + MASK)
     slot = (key_hash >> 1) & mask
     number = get_word(slots + slot * 8)
+    # The size of a short text: no other of that size has its hash.
+    size = get_word(key + 8) >> 1 if key_layout == TEXT else int64(8)
     while number != 0:
         entry = entries + number * entry_words * 8
         if get_word(entry) == key_hash:
+            if size < 8 and get_word(entry + 16) >> 1 == size:
+                return entry
             same = equal_words(key_layout, entry + 8, key)
             if same == YES:
                 return entry

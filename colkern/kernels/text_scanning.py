@@ -24,10 +24,7 @@ from colkern.kernels.primitives import (
     wrapped,
 )
 from colkern.kernels.row_values import Text
-from colkern.kernels.text_words import SPILL, first_hit, readable, write_part
-
-ONES = 0x0101010101010101
-HIGHS = -0x7F7F7F7F7F7F7F80
+from colkern.kernels.text_words import HIGH_BITS, ONES, SPILL, first_hit, readable, write_part
 
 UNKNOWN = -1
 """Stands for a place: there is a character that is left to Python."""
@@ -193,7 +190,7 @@ def skip_most(text: Text, place: int64, of: LongRun) -> int64:
                 hits |= wrapped((word ^ second) - ONES) & ~(word ^ second)
             if of.bound > 0:
                 hits |= wrapped(word - of.bound) | word
-            hits &= HIGHS
+            hits &= HIGH_BITS
             if hits == 0:
                 place += 8
                 continue
@@ -255,7 +252,7 @@ def find_byte(text: Text, place: int64, of: Byte) -> int64:
     end = text.address + text.size
     while place + 8 <= end:
         other = get_unaligned(place) ^ repeated
-        hits = wrapped(other - ONES) & ~other & HIGHS
+        hits = wrapped(other - ONES) & ~other & HIGH_BITS
         if hits != 0:
             return place + (int64(trailing_zeros(uint64(hits))) >> 3) - text.address
         place += 8

@@ -110,12 +110,15 @@ def write_part(target: int64, source: int64, size: int64) -> None:
 @helper
 def are_same(left: int64, right: int64, size: int64) -> bool:
     """Whether the bytes at two addresses are the same."""
+    last = size - 8
+    if last < 0:
+        return size == 0 or near_word(left, size) == near_word(right, size)
     k = int64(0)
-    while k < size:
-        if near_word(left + k, size - k) != near_word(right + k, size - k):
+    while k < last:
+        if get_unaligned(left + k) != get_unaligned(right + k):
             return False
         k += 8
-    return True
+    return get_unaligned(left + last) == get_unaligned(right + last)
 
 
 @helper

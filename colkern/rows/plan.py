@@ -266,7 +266,7 @@ class Plan(Replanned):
         rooms = rooms_of_thread()
         memory = self._memory(stop - start)
         arena = rooms.arena
-        left, at = [], start
+        left, at, full = [], start, -1
         while True:
             arena.begin()
             if self.source.output.is_one_text:
@@ -287,7 +287,11 @@ class Plan(Replanned):
                 left.append(noted)
             if at >= stop:
                 break
-            if len(noted) == LEFT_AT_ONCE or self._grow({"arena": arena.begin(), **memory}):
+            # Where more room for results was not enough, the arena is full, which a thread keeps.
+            again, full = full == at, at
+            if len(noted) == LEFT_AT_ONCE or (not again and self._grow(memory)):
+                continue
+            if self._grow({"arena": arena.begin(), **memory}):
                 continue
             left.append(np.array([[at, 0]], np.int64))
             for slots in written.values():
@@ -312,7 +316,7 @@ class Plan(Replanned):
         for name, room in memory.items():
             if name.endswith("_data") and not self.large:
                 require_reach(len(room.used()), self.natural)
-        grown = [room.grow() for room in dict.fromkeys(memory.values())]
+        grown = [room.grow() for room in memory.values()]
         return any(grown)
 
     def _keep_entry(self) -> None:

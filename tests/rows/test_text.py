@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import bodies
 
-from colkern.kernels import primitives, row_lists, row_values
+from colkern.kernels import primitives, row_lists, row_values, text_case
 from colkern.rows.methods import Method, byte_strings, text
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -132,6 +132,21 @@ def check(row: Method, values: tuple[Any, ...], by: str) -> None:
         return
     wanted = expected(row, values)
     assert (type(result), result) == (type(wanted), wanted), (row.name, values)
+
+
+def test_the_case_of_a_code_point_is_python_s_in_as_many_bytes() -> None:
+    left = set()
+    for code in [*range(0x80, 0xD800), *range(0xE000, 0x20000)]:
+        for upper, method in ((True, str.upper), (False, str.lower)):
+            given = text_case.cased(code, upper)
+            if given < 0:
+                left.add(code)
+            else:
+                assert chr(given) == method(chr(code)), (hex(code), upper)
+                assert len(chr(given).encode()) == len(chr(code).encode())
+    assert left.isdisjoint([*range(0xC0, 0xDF), *range(0xE0, 0xFF), *range(0x410, 0x450), 0x4E2D])
+    # What has a longer upper case, or a lower case that depends on where it is.
+    assert left > {0xDF, 0x130, 0x149, 0x3A3}
 
 
 TEXTS = [

@@ -16,6 +16,7 @@ from numpy import float64, int64
 
 from colkern.generated import function_of_text
 from colkern.kernels import number_formatting as texts
+from colkern.kernels import text_parts
 from colkern.kernels.kernel import helper
 from colkern.kernels.row_values import DONE, LEFT, VALUE_ERROR, Arena, Code, Text
 from colkern.rows.methods import Body, Bound, Method
@@ -46,7 +47,7 @@ _NAMESPACE: dict[str, object] = {
     "with_zeros": texts.with_zeros,
     "with_separators": texts.with_separators,
     "padded": texts.padded,
-    "first_characters": texts.first_characters,
+    "slice_to": text_parts.slice_to,
     "str_of_bool": texts.str_of_bool,
 }
 _TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
@@ -116,7 +117,7 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     if kind is str:
         first = ("value, DONE",)
         if parts["precision"]:
-            first = (f"first_characters(value, int64({parts['precision']})), DONE",)
+            first = (f"slice_to(value, int64({parts['precision']})), DONE",)
         return _with_padding(first, parts, "<", -1)
     type_ = parts["type"] or ""
     is_float = kind is float or (type_ != "" and type_ in "efgEFG%")

@@ -68,7 +68,7 @@ _SEARCH = [
 _CASE = [
     Method("str.upper", "(str) -> str", Bound(text_case.turned, first=ord("a"), either=0)),
     Method("str.lower", "(str) -> str", text_case.lower),
-    Method("str.casefold", "(str) -> str", text_case.lower),
+    Method("str.casefold", "(str) -> str", text_case.casefold),
     Method("str.swapcase", "(str) -> str", Bound(text_case.turned, first=ord("a"), either=0x20)),
     Method("str.capitalize", "(str) -> str", text_case.capitalize),
     Method("str.title", "(str) -> str", text_case.title),

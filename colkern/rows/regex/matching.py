@@ -20,7 +20,8 @@ from colkern.generated import function_of_text
 from colkern.kernels import text_scanning
 from colkern.kernels.kernel import helper
 from colkern.kernels.row_values import DONE, LEFT, Code, Text
-from colkern.kernels.text_scanning import ONES, UNKNOWN
+from colkern.kernels.text_scanning import UNKNOWN
+from colkern.kernels.text_words import ONES
 from colkern.rows.regex.openings import (
     Chain,
     Opening,

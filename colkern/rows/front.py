@@ -272,7 +272,8 @@ def changing_methods(form: type) -> frozenset[str]:
     """The methods of a class that assign to attributes, and those that name one of these."""
     codes = {
         name: method.__code__
-        for base in form.__mro__[:-1]
+        for base in form.__mro__
+        if not is_of_standard_library(base)
         for name, method in vars(base).items()
         if isinstance(method, types.FunctionType) and name[:2] != "__"
     }

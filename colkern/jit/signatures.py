@@ -188,7 +188,8 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         hint = _COLLECTIONS[typing.get_origin(hint)](*parts)
     if not isinstance(hint, s.DataType) and hint not in (*RESULTS_OF_HINTS, decimal.Decimal):
         raise TypeError(
-            f"{name}: no Arrow type is known for the hint {without_addresses(repr(hint))}"
+            f"{name}: no Arrow type is known for the hint {without_addresses(repr(hint))}; a row function "
+            f"is called with the values of one row, such as str, float or datetime.date"
         )
     return hint, nullable
 

@@ -8,7 +8,7 @@ import datetime
 import decimal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from colkern.kernels import row_values
 from colkern.rows import decimals
@@ -85,11 +85,13 @@ def call(
         type_ = next(filter(None, types), None)
         if type_ is not None and attribute and arguments and arguments[0].kind.name == owner:
             if not hasattr(type_, attribute):
-                emitter.refuse(f"{owner} has no {attribute!r}")
+                of_series = ": it is one value, and no Series" if attribute in _OF_SERIES else ""
+                emitter.refuse(f"{owner} has no {attribute!r}{of_series}")
             if name not in table() and not isinstance(arguments[0].kind, k.Container):
                 return emitter.computed(name)
         kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
-        emitter.refuse(f"{name}({kinds}) has no compiled form")
+        instead = _INSTEAD.get(name.rpartition(".")[2], "")
+        emitter.refuse(f"{name}({kinds}) has no compiled form{instead}")
     row, chosen, bindings = match
     if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
         raise MeetsNumPy
@@ -103,6 +105,30 @@ def call(
             emitter.refuse("a list added to a tuple has no compiled form")
         result = as_tuple(result)
     return result
+
+
+_OF_SERIES = (
+    "str",
+    "dt",
+    "fillna",
+    "isin",
+    "isna",
+    "isnull",
+    "notna",
+    "astype",
+    "apply",
+    "map",
+    "iloc",
+)
+"""Attributes of a Series, which a row function does not get."""
+
+_EACH_TIME = ": it gives something else each time; pass it as an argument"
+
+_INSTEAD = {
+    "print": ": a row function has no output; f.python is the function to look into",
+    **dict.fromkeys(("today", "now", "utcnow", "random", "randint", "uuid4", "time"), _EACH_TIME),
+}
+"""What to do instead of calling some functions, by the last part of their names."""
 
 
 def is_left(name: str) -> bool:
@@ -138,6 +164,14 @@ NOT_NUMPYS = ("repr", "int.bit_length")
 """Methods that NumPy's numbers do not have, or that differ there."""
 
 
+def refuse_change(emitter: Emitter) -> NoReturn:
+    """Refuse to change a constant."""
+    emitter.refuse(
+        "a constant that changes has no compiled form: what is defined outside of the function, or as a "
+        "default, is the same for all rows"
+    )
+
+
 CHANGING = {
     name
     for kind in (list, set, dict)
@@ -152,8 +186,9 @@ def require_changeable(emitter: Emitter, container: Value) -> None:
     kind = container.kind
     if k.is_tuple(kind):
         emitter.refuse("a tuple that changes has no compiled form")
-    if isinstance(kind, k.Container) and (container.is_constant or kind.constant):
-        emitter.refuse("a constant that changes has no compiled form")
+    is_constant = isinstance(kind, k.Container) and (container.is_constant or kind.constant)
+    if is_constant or isinstance(container.constant, list | dict | set):
+        refuse_change(emitter)
     if any(k.may_be_one(kind, read) for read in emitter.read_later):
         emitter.refuse("a container that changes while an iterator reads it has no compiled form")
 

@@ -419,6 +419,7 @@ def set_item(emitter: Emitter, container: Value, place: Value, value: Value) -> 
             "a dictionary with constant keys does not change; make one: {**row, 'key': …}"
         )
     if not isinstance(kind, Container):
+        require_changeable(emitter, container)
         emitter.refuse(f"an assignment to an item of {kind} has no compiled form")
     value = emitter.numbers(value)
     if kind.name == "dict":

@@ -489,7 +489,11 @@ class Emitter:
             # A column has the text that a member is as well.
             joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
         if joined is None:
-            what = "it returns" if key == RETURN else "one variable is"
+            of = key[1] if isinstance(key, tuple) else ""
+            named = isinstance(of, str) and of.isidentifier() and of in self.locals
+            what = "it returns" if key == RETURN else f"{of if named else 'one variable'} is"
+            if isinstance(of, int):
+                what = "an item of a container is"
             if self.yielded is not None and key == (*getattr(self.yielded.kind, "sites", ()), 0):
                 what = "it yields"
             self.refuse(f"{what} {has} in one place and {gets} in another")

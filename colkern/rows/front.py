@@ -103,6 +103,11 @@ def is_of_standard_library(function: Any) -> bool:
     return package in sys.stdlib_module_names - {"__main__"}
 
 
+def is_of_library(function: types.FunctionType) -> bool:
+    """Whether a function is one that users do not write: of the standard library, or of a package."""
+    return is_of_standard_library(function) or "site-packages" in function.__code__.co_filename
+
+
 class _Displays(ast.NodeTransformer):
     """Has `{"a": 1}` stand for `dict(a=1)`."""
 
@@ -267,7 +272,8 @@ def changing_methods(form: type) -> frozenset[str]:
     """The methods of a class that assign to attributes, and those that name one of these."""
     codes = {
         name: method.__code__
-        for base in form.__mro__[:-1]
+        for base in form.__mro__
+        if not is_of_standard_library(base)
         for name, method in vars(base).items()
         if isinstance(method, types.FunctionType) and name[:2] != "__"
     }

@@ -23,6 +23,7 @@ from colkern.rows.calls import (
     call,
     is_left,
     left_to_python,
+    refuse_change,
     replaced,
 )
 from colkern.rows.containers import (
@@ -44,7 +45,7 @@ from colkern.rows.expressions import (
     operated,
 )
 from colkern.rows.folding import constant
-from colkern.rows.front import CACHED, is_of_standard_library, plain_function
+from colkern.rows.front import CACHED, is_of_library, plain_function
 from colkern.rows.functions import local_function, users_function
 from colkern.rows.instances import Constructor, has_fields, instance
 from colkern.rows.iteration import (
@@ -88,7 +89,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             return method_of_pattern(emitter, owner.constant, node.func.attr, arguments, named)
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
             if node.func.attr not in _READING:
-                emitter.refuse("a constant that changes has no compiled form")
+                refuse_change(emitter)
             if node.func.attr == "get" and is_table_of_functions(owner.constant):
                 return _function_got(emitter, node, owner.constant)
             return method(emitter, node, readable(emitter, owner), node.func.attr)
@@ -194,7 +195,7 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             emitter.node = node
             return emitter.computed(table_name(function))
         written = getattr(function, "__func__", function)
-        if not (isinstance(written, types.FunctionType) and is_of_standard_library(written)):
+        if not isinstance(written, types.FunctionType) or not is_of_library(written):
             raise
         # At the user's line, and not at one within the library.
         emitter.node = node

@@ -583,20 +583,20 @@ def unquote_plus(string: str) -> str:
     return unquote(string.replace("+", " "))
 
 
-def parse_qsl(qs: str) -> list[tuple[str, str]]:
-    """`urllib.parse.parse_qsl` of one argument."""
+def parse_qsl(qs: str, keep_blank_values: bool = False) -> list[tuple[str, str]]:
+    """`urllib.parse.parse_qsl`, with the usual separator."""
     pairs = []
     for part in qs.split("&"):
         name, _, value = part.partition("=")
-        if value:
+        if value or (keep_blank_values and part):
             pairs.append((unquote_plus(name), unquote_plus(value)))
     return pairs
 
 
-def parse_qs(qs: str) -> dict[str, list[str]]:
-    """`urllib.parse.parse_qs` of one argument."""
+def parse_qs(qs: str, keep_blank_values: bool = False) -> dict[str, list[str]]:
+    """`urllib.parse.parse_qs`, with the usual separator."""
     parsed: dict[str, list[str]] = {}
-    for name, value in parse_qsl(qs):
+    for name, value in parse_qsl(qs, keep_blank_values):
         parsed.setdefault(name, []).append(value)
     return parsed
 

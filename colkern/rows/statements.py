@@ -575,7 +575,7 @@ def _with(emitter: Emitter, node: ast.With) -> None:
     context: Any = node.items[0].context_expr
     function = known_object(emitter, getattr(context, "func", context))
     if len(node.items) > 1 or node.items[0].optional_vars or function is not contextlib.suppress:
-        emitter.refuse("`with` has a compiled form with contextlib.suppress() alone")
+        emitter.refuse("`with` has no compiled form, but for contextlib.suppress()")
 
     def make() -> ast.Try:
         handler = ast.ExceptHandler(ast.Tuple(context.args, ast.Load()), None, [ast.Pass()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    brought,
     calendar_days,
     classes,
     codes,
@@ -32,6 +33,7 @@ from .case import CASES, Case, Column
 __all__ = ["CASES", "STYLES", "Case", "Column"]
 
 STYLES = (
+    brought,
     calendar_days,
     classes,
     codes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import random
 import re
 import time
 from collections.abc import Callable
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import colkern as ck
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import udf
 from colkern.rows import expressions
@@ -100,6 +102,27 @@ def unknown_or_none(x: float) -> tuple:
     return x, complex(x, 1).imag if x > 0 else None  # HERE
 
 
+def of_series(x: float) -> float:
+    return x.fillna(0.0)  # type: ignore[attr-defined, no-any-return]  # HERE
+
+
+def of_package(x: float) -> bool:
+    return bool(pd.isna(x))  # HERE
+
+
+def printed(x: float) -> float:
+    print(x)  # HERE
+    return x
+
+
+def drawn(x: float) -> float:
+    return x + random.random()  # HERE
+
+
+def mixed_items(x: int) -> list[Any]:
+    return [x, str(x)]  # HERE
+
+
 def clock(x: float) -> float:
     return x + time.time()  # HERE
 
@@ -128,6 +151,11 @@ THING = Thing()
     ("function", "words"),
     [
         (unknown_method, "str has no 'spilt'"),
+        (of_series, "float has no 'fillna': it is one value, and no Series"),
+        (of_package, "pandas.isna has no compiled form"),
+        (printed, "print(float) has no compiled form: a row function has no output"),
+        (drawn, "Random.random() has no compiled form: it gives something else each time"),
+        (mixed_items, "an item of a container is int in one place and str in another"),
         (global_object, "Thing has no 'speed'"),
         (global_call, "Thing is not callable"),
         (changed_global, "a constant that changes has no compiled form"),
@@ -242,7 +270,8 @@ def test_returning_what_no_column_holds() -> None:
     def classes(x: int):
         return [type(x)]
 
-    assert "has no compiled form" in message(classes)
+    with pytest.raises(UnsupportedError, match="results that are function"):
+        udf(classes)
 
 
 def test_returning_another_type_than_declared() -> None:

@@ -23,7 +23,6 @@ _RESULTS = {
         "textwrap.shorten",
         "unicodedata.name",
         "urllib.parse.quote_plus",
-        "urllib.parse.unquote_plus",
         "urllib.parse.urlencode",
         "urllib.parse.urljoin",
         "uuid.__str__",
@@ -71,8 +70,6 @@ _RESULTS = {
         "address.is_reserved",
     ),
     "list[str]": ("difflib.get_close_matches", "shlex.split", "textwrap.wrap"),
-    "dict[str, list[str]]": ("urllib.parse.parse_qs",),
-    "list[tuple[str, str]]": ("urllib.parse.parse_qsl",),
     "address": ("ipaddress.IPv4Address", "ipaddress.IPv6Address", "ipaddress.ip_address"),
     "hash": (
         "hashlib.blake2b",

@@ -1,0 +1,221 @@
+"""Methods that assign to fields of their instance, against the plain function over the same rows."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import colkern as ck
+
+ROWS = [[], [1], [3, -5, 50, 2], [4, 4, -60, 9], [2, 2, 7, 41, -1]]
+
+
+def outcome(function: Callable[..., Any], row: Any) -> Any:
+    try:
+        return function(row)
+    except Exception as error:  # noqa: BLE001
+        return type(error), str(error)
+
+
+def checked(function: Callable[..., Any], rows: list[Any]) -> Any:
+    """Each row's result or exception is Python's; the function's report."""
+    compiled = ck.udf(function)
+    for row in rows:
+        column = ck.array([row], ck.list_(ck.int64()) if isinstance(row, list) else ck.utf8())
+        assert outcome(lambda row, c=column: compiled(c).to_pylist()[0], row) == outcome(
+            function, row
+        )  # type: ignore[misc]
+    return compiled.report()
+
+
+class Tally:
+    """Counts, and keeps the best."""
+
+    def __init__(self, start: int = 0) -> None:
+        self.n = start
+        self.total = 0.0
+        self.best: int | None = None
+        self.log: list[str] = []
+
+    def add(self, x: int) -> int:
+        if x < -40:
+            raise ValueError("low")
+        self.n += 1
+        self.total += x
+        if self.best is None or x > self.best:
+            self.best = x
+            self.note("best")
+        return self.n
+
+    def note(self, what: str) -> None:
+        self.log.append(what + str(self.n))
+
+    def reset(self) -> None:
+        self.n = 0
+
+    def twice(self, x: int) -> int:
+        self.add(x)
+        return self.add(x + 1)
+
+    def counted(self) -> Tally:
+        self.n += 1
+        return self
+
+
+@dataclass
+class Account:
+    """A data class with methods."""
+
+    balance: float = 0.0
+    history: list[float] = field(default_factory=list)
+
+    def pay(self, amount: float) -> bool:
+        if amount > self.balance:
+            return False
+        self.balance -= amount
+        self.history.append(amount)
+        return True
+
+
+class Parser:
+    """A parser by recursive descent, whose methods call each other in turn."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pos = 0
+
+    def peek(self) -> str:
+        return self.text[self.pos] if self.pos < len(self.text) else ""
+
+    def eat(self, mark: str) -> None:
+        if self.peek() != mark:
+            raise SyntaxError(f"expected {mark} at {self.pos}")
+        self.pos += 1
+
+    def sum(self) -> int:
+        value = self.factor()
+        while self.peek() == "+":
+            self.eat("+")
+            value += self.factor()
+        return value
+
+    def factor(self) -> int:
+        if self.peek() == "(":
+            self.eat("(")
+            value = self.sum()
+            self.eat(")")
+            return value
+        start = self.pos
+        while self.peek().isdigit():
+            self.pos += 1
+        return int(self.text[start : self.pos])
+
+
+def in_branches(xs: list[int]) -> str:
+    tally = Tally(3)
+    for x in xs:
+        if x % 2:
+            tally.add(x)
+        elif x > 40:
+            tally.reset()
+        else:
+            tally.twice(x)
+    return f"{tally.n} {tally.total} {tally.best} {tally.log}"
+
+
+def among_operands(xs: list[int]) -> int:
+    tally = Tally()
+    result = tally.n + tally.add(1) * 10 + tally.n * 100
+    for x in xs:
+        result = (result + tally.n * tally.add(abs(x)) + tally.n) % 1009
+        if (tally.n > 2 and tally.add(1) > 3) or tally.add(2) > 9:
+            result += 1
+    return result
+
+
+def made_anew(xs: list[int]) -> list[int]:
+    totals = [Tally(5).add(7)]
+    for x in xs:
+        tally = Tally(x)
+        tally.n += 10
+        totals.append(tally.add(abs(x)) + any(tally.add(1) > 13 for _ in xs))
+    return totals
+
+
+def returned(xs: list[int]) -> Any:
+    account = Account(9)
+    for x in xs:
+        account.pay(x)
+    return f"{account}"
+
+
+@pytest.mark.parametrize("function", [in_branches, among_operands, made_anew, returned])
+def test_methods_change_the_instance_that_one_variable_has(function: Callable[..., Any]) -> None:
+    assert not checked(function, ROWS).left
+
+
+def test_methods_that_change_an_instance_may_call_each_other_in_turn() -> None:
+    def parsed(text: str) -> int:
+        parser = Parser(text)
+        return parser.sum() * 100 + parser.pos
+
+    texts = ["1+2", "(4+(5))+2", "7", "", "(1", "é"]
+    assert not checked(parsed, texts).left
+
+
+def caught(xs: list[int]) -> int:
+    tally = Tally()
+    for x in xs:
+        try:
+            tally.twice(x)
+        except ValueError:
+            tally.n += 1000
+    return tally.n
+
+
+def with_another_name(xs: list[int]) -> int:
+    tally = Tally(len(xs))
+    other = tally
+    if len(xs) < 3:
+        return 0
+    other.reset()
+    return tally.n
+
+
+def as_a_result(xs: list[int]) -> int:
+    tally = Tally(len(xs))
+    if len(xs) < 3:
+        return 0
+    other = tally.counted()
+    tally.reset()
+    return other.n
+
+
+def by_a_function_within(xs: list[int]) -> int:
+    tally = Tally()
+
+    def more(x: int) -> int:
+        return tally.add(x)
+
+    return sum(more(abs(x)) for x in xs) + tally.n if xs else 0
+
+
+def by_a_generator(xs: list[int]) -> int:
+    tally, result = Tally(), 0
+    if len(xs) > 2:
+        for count in (tally.add(abs(x)) for x in xs):
+            tally.n += count
+            result = result * 3 + count
+    return result
+
+
+@pytest.mark.parametrize(
+    "function", [caught, with_another_name, as_a_result, by_a_function_within, by_a_generator]
+)
+def test_what_others_see_of_a_change_is_pythons(function: Callable[..., Any]) -> None:
+    with contextlib.suppress(ck.CompileError):
+        checked(function, ROWS)

@@ -21,8 +21,6 @@ from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, Later
 
 _MOST = (1 << 63) - 1
 
-_WARP = 32
-
 _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 """The array method that combines partial results."""
 
@@ -48,8 +46,9 @@ class Schedule(NamedTuple):
         lanes = 1
         if kernel.grouped:
             lanes = max(lanes for least, lanes in self.lanes if mean_bytes >= least)
-        if kernel.within_warp:
-            lanes = min(lanes, _WARP)
+        if kernel.most_lanes:
+            # A block has several groups, also in the simulator: only a thread alone has a step of 1.
+            lanes = min(lanes, kernel.most_lanes, self.threads // 2)
         most = self.tile // lanes
         if kernel.returns:
             most = max(most, -(-count // (self.blocks * self.rounds)))

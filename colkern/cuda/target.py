@@ -212,7 +212,7 @@ class CudaTarget:
     def accumulate(self, offsets: Items) -> None:
         with memory.current(self.device):
             offsets[:1] = 0
-            offsets[:] = memory.array_library().cumsum(offsets, dtype=offsets.dtype)
+            memory.array_library().cumsum(offsets, out=offsets)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         total = self.total(lengths)

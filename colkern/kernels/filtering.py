@@ -13,7 +13,7 @@ from numpy import int64, uint8, uint64
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, T
 from colkern.kernels.bitmaps import bit_at, whole_word, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.lanes import SECTOR, own_bits, rank_of
+from colkern.kernels.lanes import SECTOR, own_bits, rank_of, set_below, sums_of_lanes
 from colkern.kernels.primitives import (
     compress_items,
     copy_bytes_loosely,
@@ -397,9 +397,10 @@ def find_block(starts: In[O], position: uint64) -> uint64:
 
 @kernel()
 def sum_kept_lengths(start, stop, step, mask: Mask, offsets: In[O], out: Out[int64]):
-    """out[b] = the lengths of the values of block b that are kept, together."""
+    """out[b] = how many slots of block b are kept; behind all of these, what their values have together."""
+    blocks = uint64(len(out)) >> uint64(1)
     for b in range(start, stop, step):
-        total = int64(0)
+        count, total = uint64(0), int64(0)
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
@@ -411,23 +412,28 @@ def sum_kept_lengths(start, stop, step, mask: Mask, offsets: In[O], out: Out[int
                 total += int64(offsets[end]) - int64(offsets[begin])
                 begins &= begins - uint64(1)
                 ends &= ends - uint64(1)
-        out[b] = total
+            count += uint64(popcount(kept))
+        out[b] = count
+        out[blocks + uint64(b)] = total
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def filter_offsets(
     start, stop, step, mask: Mask, starts: In[int64], sums: In[int64], offsets: In[O], out: Out[O]
 ):
-    """The offsets from 0 on of the values that are kept."""
+    """The offsets from 0 on of the values that are kept: those of block b begin at sums[b] - sums[0]."""
     for b in range(start, stop, step):
         place = uint64(starts[b])
-        end = int64(sums[b])
-        if b == 0:
+        end = sums[b] - sums[uint64(0)]
+        if b == 0 and lane() == 0:
             out[0] = 0
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
-            if kept == ~uint64(0):
+            if lanes() != 1:
+                end = int64(offset_lanes(kept, first, place, uint64(end), offsets, out))
+                place += uint64(popcount(kept))
+            elif kept == ~uint64(0):
                 moved = end - int64(offsets[first])
                 for k in range(uint64(1), uint64(65)):
                     out[place + uint64(k)] = offsets[first + uint64(k)] + moved
@@ -442,18 +448,36 @@ def filter_offsets(
                     kept &= kept - uint64(1)
 
 
+@helper
+def offset_lanes(
+    kept: uint64, first: uint64, place: uint64, end: uint64, offsets: In[O], out: Out[O]
+) -> uint64:
+    """The offsets of the slots kept of a word, as many slots at a time as there are lanes; the last one."""
+    for j in range(uint64(0), uint64(64), lanes()):
+        k = uint64(j) + lane()
+        is_kept, length = (kept >> k) & uint64(1), uint64(0)
+        if is_kept != 0:
+            length = uint64(offsets[first + k + uint64(1)]) - uint64(offsets[first + k])
+        before, total = sums_of_lanes(length)
+        if is_kept != 0:
+            out[place + set_below(kept, k) + uint64(1)] = int64(end + before + length)
+        end += total
+    return end
+
+
 @kernel(grouped=True)
 def filter_bytes(
     start, stop, step, mask: Mask, sums: In[int64], offsets: In[O], base, width, out: Out[uint8]
 ):
     """The bytes of the values that are kept; values side by side are copied together.
 
-    Offsets count items of `width` bytes from address `base` on.
+    Offsets count items of `width` bytes from address `base` on. `sums` are as in `filter_offsets`.
     """
     source_end = uint64(offsets[mask.length]) * width
+    origin = uint64(sums[uint64(0)])
     for b in range(start, stop, step):
-        place = uint64(sums[b]) * width
-        end = uint64(sums[b + uint64(1)]) + room_to_spill(sums, b, stop, step)
+        place = (uint64(sums[b]) - origin) * width
+        end = uint64(sums[b + uint64(1)]) - origin + room_to_spill(sums, b, stop, step)
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)

@@ -243,7 +243,7 @@ def kernels_of_patterns() -> list[str]:
 def _pattern(kernel: Kernel) -> tuple[object, ...]:
     combined = kernel.combine if kernel.returns else ""
     written = kernel.arguments[-1].written
-    return combined, written, kernel.sequential, kernel.grouped, kernel.within_warp
+    return combined, written, kernel.sequential, kernel.grouped, kernel.most_lanes
 
 
 @cache

@@ -53,8 +53,9 @@ def filter_bits(d: Data) -> tuple[Any, ...]:
 def summed(d: Data, mean: int) -> tuple[Any, ...]:
     """A mask and the offsets of what it is of, then the sums of what is kept before each block."""
     kept, offsets = started(d), d.offsets("i4", mean)
-    lengths = d.computed(kernels.sum_kept_lengths, *kept[:-1], offsets, d.out("i8", kept[0]))
-    return kept, offsets, d.scan(lengths)
+    blocks = kept[0]
+    lengths = d.computed(kernels.sum_kept_lengths, *kept[:-1], offsets, d.out("i8", 2 * blocks))
+    return kept, offsets, d.scan(lengths[blocks:])
 
 
 def filter_offsets(d: Data) -> tuple[Any, ...]:
@@ -81,7 +82,7 @@ other(kernels.kept_positions, kept_positions)
 other(kernels.filter_bits, filter_bits)
 other(
     kernels.sum_kept_lengths,
-    lambda d: (*mask(d), d.offsets("i4", 8), d.out("i8", mask(d)[0])),
+    lambda d: (*mask(d), d.offsets("i4", 8), d.out("i8", 2 * mask(d)[0])),
 )
 other(kernels.filter_offsets, filter_offsets)
 gather(kernels.filter_bytes, filter_bytes, label=f"{MEAN} bytes")

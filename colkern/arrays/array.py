@@ -53,6 +53,7 @@ class Array(Column):
         "_checked",
         "_device",
         "_device_record",
+        "_encoding",
         "_is_utf8",
         "_kept_items",
         "_kept_words",
@@ -93,6 +94,8 @@ class Array(Column):
     # That of an array without buffers of its own, once it has been asked for.
     _device: Device
     _device_record: Any
+    # What `colkern.operations.text` has asked a device of all bytes.
+    _encoding: Callable[[], int]
     # Set by `require_utf8` once all text has been found to be.
     _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None

@@ -16,9 +16,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
-from numpy import uint8, uint64
+from numpy import int64, uint8, uint64
 
-from colkern.kernels.arguments import Out
+from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.intrinsics import (
     Builder,
     Intrinsic,
@@ -53,6 +53,8 @@ from colkern.kernels.intrinsics import wrapped as wrapped
 
 # What primitives here name is looked up as in kernels: this target's way of it.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
+from colkern.kernels.primitives import lane as this_lane
+from colkern.kernels.primitives import popcount as this_popcount
 from colkern.kernels.primitives import word_at as this_word_at
 
 _WORD = ir.IntType(64)
@@ -183,20 +185,50 @@ def character_starts(address: uint64) -> uint64:
     return bits
 
 
+def lane() -> uint64:
+    """By its place in the block."""
+    return uint64(cuda.threadIdx.x) % LANES
+
+
+def lanes() -> uint64:
+    """A constant."""
+    return LANES
+
+
+def group() -> uint64:
+    """The lanes of this thread's group, as bits of its warp."""
+    first = uint64(cuda.threadIdx.x) % uint64(32) - uint64(cuda.threadIdx.x) % LANES
+    return ((uint64(1) << LANES) - uint64(1)) << first
+
+
+def of_lane(value: uint64, away: uint64) -> uint64:
+    """A shuffle of the group."""
+    return uint64(cuda.shfl_xor_sync(group(), int64(value), away))
+
+
+def compress_items(out: Out[T], place: uint64, values: In[T], first: uint64, kept: uint64) -> None:
+    """Each lane looks at its own slots, whose values are loaded before any is written."""
+    for k in range(uint64(0), uint64(64), LANES):
+        slot = uint64(k) + this_lane()
+        value = values[first + slot]
+        if (kept >> slot) & uint64(1) != 0:
+            before = this_popcount(kept & ((uint64(1) << slot) - uint64(1)))
+            out[place + uint64(before)] = value
+
+
 def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64) -> None:
     """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share."""
     # Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
-    lane = uint64(cuda.threadIdx.x) % LANES
     # Spelled so that no number is below 0, of which the simulator would warn.
     head = min((~address_of(out, position) + uint64(1)) & uint64(7), count)
     words = (count - head) >> uint64(3)
     tail = head + (words << uint64(3))
-    for k in range(lane, head, LANES):
+    for k in range(this_lane(), head, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))
-    for k in range(lane, words, LANES):
+    for k in range(this_lane(), words, LANES):
         begin = head + (uint64(k) << uint64(3))
         store_word(out, position + begin, word_at(address + begin))
-    for k in range(tail + lane, count, LANES):
+    for k in range(tail + this_lane(), count, LANES):
         out[position + uint64(k)] = load_item(out, address + uint64(k))
 
 
@@ -213,14 +245,11 @@ def repeat_bytes(
     """Rounds of twice as many bytes each, as far as they have been written by the rounds before."""
     # A group's lanes wait for each other before each round; other groups of the warp go their own way. A
     # lane has a byte at a time: most matches are no longer than a warp.
-    thread = uint64(cuda.threadIdx.x)
-    lane = thread % LANES
-    lanes = ((uint64(1) << LANES) - uint64(1)) << (thread % uint64(32) - lane)
     done = uint64(0)
     while done < count:
         if LANES > 1:
-            cuda.syncwarp(lanes)
+            cuda.syncwarp(group())
         written = distance + done
-        for k in range(lane, min(written, count - done), LANES):
+        for k in range(this_lane(), min(written, count - done), LANES):
             out[position + done + uint64(k)] = out[position - distance + uint64(k)]
         done += written

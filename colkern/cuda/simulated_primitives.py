@@ -8,17 +8,25 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from numpy import uint64
 
 from colkern.kernels import primitives
 
-_barriers: WeakKeyDictionary[Any, dict[tuple[int, int], threading.Barrier]] = WeakKeyDictionary()
-"""Barriers, by the block of the simulator whose threads wait for each other."""
 
-_barriers_lock = threading.Lock()
+class _Group(NamedTuple):
+    """Threads that wait for each other, and what each of them shows the others."""
+
+    barrier: threading.Barrier
+    values: dict[int, Any]
+
+
+_groups: WeakKeyDictionary[Any, dict[tuple[int, int], _Group]] = WeakKeyDictionary()
+"""Groups, by the block of the simulator that has them."""
+
+_groups_lock = threading.Lock()
 
 _LONGEST_WAIT = 60
 """Seconds, after which a thread ends that waits for one which has failed."""
@@ -41,13 +49,26 @@ class Thread:
 
     def syncwarp(self, lanes: Any) -> None:
         """Wait for all threads of this one's warp whose bits are set, which the simulator lacks."""
+        self._group(lanes).barrier.wait(_LONGEST_WAIT)
+
+    def shfl_xor_sync(self, lanes: Any, value: Any, away: Any) -> Any:
+        """The value of the thread whose number differs in some bits; the simulator lacks it, too."""
+        group, me = self._group(lanes), self.threadIdx.x
+        group.values[me] = value
+        group.barrier.wait(_LONGEST_WAIT)
+        other = group.values[me ^ int(away)]
+        group.barrier.wait(_LONGEST_WAIT)
+        return other
+
+    def _group(self, lanes: Any) -> _Group:
         mask = int(lanes)
         block = threading.current_thread()._manager  # type: ignore[attr-defined]
-        with _barriers_lock:
-            of_block = _barriers.setdefault(block, {})
+        with _groups_lock:
+            of_block = _groups.setdefault(block, {})
             key = (self.threadIdx.x // 32, mask)
-            barrier = of_block.setdefault(key, threading.Barrier(mask.bit_count()))
-        barrier.wait(_LONGEST_WAIT)
+            if key not in of_block:
+                of_block[key] = _Group(threading.Barrier(mask.bit_count()), {})
+            return of_block[key]
 
 
 def product(left: Any, right: Any) -> Any:

@@ -21,8 +21,6 @@ from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, Later
 
 _MOST = (1 << 63) - 1
 
-_WARP = 32
-
 _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 """The array method that combines partial results."""
 
@@ -48,8 +46,9 @@ class Schedule(NamedTuple):
         lanes = 1
         if kernel.grouped:
             lanes = max(lanes for least, lanes in self.lanes if mean_bytes >= least)
-        if kernel.within_warp:
-            lanes = min(lanes, _WARP)
+        if kernel.most_lanes:
+            # A block has several groups, also in the simulator: only a thread alone has a step of 1.
+            lanes = min(lanes, kernel.most_lanes, self.threads // 2)
         most = self.tile // lanes
         if kernel.returns:
             most = max(most, -(-count // (self.blocks * self.rounds)))
@@ -213,7 +212,7 @@ class CudaTarget:
     def accumulate(self, lengths: Items) -> None:
         with memory.current(self.device):
             lengths[:1] = 0
-            lengths[:] = memory.array_library().cumsum(lengths, dtype=lengths.dtype)
+            memory.array_library().cumsum(lengths, out=lengths)
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
         total = self.total(lengths)

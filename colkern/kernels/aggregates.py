@@ -25,7 +25,8 @@ from colkern.kernels.bitmaps import (
     word_of,
 )
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import add, multiply, popcount
+from colkern.kernels.lanes import SECTOR, least_of_lanes, sum_of_lanes
+from colkern.kernels.primitives import add, lane, lanes, multiply, popcount
 
 LANES = 64
 """How many running sums a piece of `sum_floats` has."""
@@ -94,14 +95,14 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
         last = min(uint64(stop) - place, uint64(LANES))
         slot = place * uint64(ROUNDS)
         end = min(slot + uint64(LANES * ROUNDS), uint64(len(values)))
-        for lane in range(first, last, step):
+        for own in range(first, last, step):
             # A thread of a GPU sums in a register; memory would be read and written with each slot.
             total = 0.0
             if step != 1:
-                for k in range(slot + uint64(lane), end, uint64(LANES)):
+                for k in range(slot + uint64(own), end, uint64(LANES)):
                     value = float64(values[k])
                     total += value if is_valid(validity, k) else 0.0
-            out[place + uint64(lane)] = total
+            out[place + uint64(own)] = total
             i += uint64(step)
         if step == 1 and last - first == uint64(LANES):
             while len(validity.bits) == 0 and slot + uint64(4 * LANES) <= end:
@@ -111,9 +112,9 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
                 add_two_rounds(values, validity, slot, place, out)
                 slot += uint64(2 * LANES)
         while step == 1 and slot < end:
-            for lane in range(first, min(last, end - slot), step):
-                if is_valid(validity, slot + uint64(lane)):
-                    out[place + uint64(lane)] += float64(values[slot + uint64(lane)])
+            for own in range(first, min(last, end - slot), step):
+                if is_valid(validity, slot + uint64(own)):
+                    out[place + uint64(own)] += float64(values[slot + uint64(own)])
             slot += uint64(LANES)
 
 
@@ -208,7 +209,7 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
     return int64(least)
 
 
-@kernel(T="i1 i2 i4 i8")
+@kernel(grouped=True, most_lanes=SECTOR, T="i1 i2 i4 i8")
 def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Keys, out: Out[T]):
     """The least and the greatest key of each piece and of those before it in the range, side by side.
 
@@ -224,12 +225,12 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
         end = min(begin + size, uint64(len(values)))
         low_here, high_here = word(keys.most), word(~keys.most)
         if keys.low == 0:
-            for i in range(begin, end):
+            for i in range(begin + lane(), end, lanes()):
                 key = word(values[i] ^ turned)
                 low_here = min(low_here, key)
                 high_here = max(high_here, key)
         else:
-            for i in range(begin, end):
+            for i in range(begin + lane(), end, lanes()):
                 value = values[i]
                 other = word(value ^ lower)
                 key = other if value < zero else value
@@ -243,7 +244,7 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
                 first = uint64(i)
                 count = min(end - first, uint64(64))
                 bits = bits_of_next(validity, first, count)
-                for k in range(uint64(0), count):
+                for k in range(lane(), count, lanes()):
                     value = values[first + uint64(k)]
                     other = word(value ^ lower)
                     key = other if value < zero else value
@@ -253,8 +254,10 @@ def extremes(start, stop, step, values: In[T], validity: Bitmap, size, keys: Key
                     counts = valid and bottom <= key and key <= top
                     least = min(least, key) if counts else least
                     greatest = max(greatest, key) if counts else greatest
-        out[uint64(2) * uint64(piece)] = least
-        out[uint64(2) * uint64(piece) + uint64(1)] = greatest
+        lowest, highest = least_of_lanes(int64(least)), ~least_of_lanes(int64(~greatest))
+        if lane() == 0:
+            out[uint64(2) * uint64(piece)] = lowest
+            out[uint64(2) * uint64(piece) + uint64(1)] = highest
 
 
 @helper
@@ -273,7 +276,7 @@ def sum_halves(
     for first in range(begin, end, uint64(64)):
         count = min(end - uint64(first), uint64(64))
         bits = bits_of_next(validity, uint64(first), count)
-        for k in range(zero, count):
+        for k in range(lane(), count, lanes()):
             i = (uint64(first) + uint64(k)) * width + level
             keep = uint64(-int64((bits >> uint64(k)) & one))
             lower, upper = words[i] & keep, (words[i + one] ^ turned) & keep
@@ -281,10 +284,10 @@ def sum_halves(
             b += lower >> uint64(32)
             c += upper & half
             d += upper >> uint64(32)
-    return a, b, c, d
+    return sum_of_lanes(a), sum_of_lanes(b), sum_of_lanes(c), sum_of_lanes(d)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def sum_words(
     start, stop, step, words: In[uint64], width, validity: Bitmap, size, signed, out: Out[uint64]
 ):
@@ -305,12 +308,14 @@ def sum_words(
             for first in range(begin, end, uint64(64)):
                 count = min(end - uint64(first), uint64(64))
                 bits = bits_of_next(validity, uint64(first), count)
-                for k in range(zero, count):
+                for k in range(lane(), count, lanes()):
                     keep = uint64(-int64((bits >> uint64(k)) & one))
                     word = (words[uint64(first) + uint64(k)] ^ sign) & keep
                     low += word & half
                     high += word >> uint64(32)
-            out[place], out[place + one] = low, high
+            low, high = sum_of_lanes(low), sum_of_lanes(high)
+            if lane() == 0:
+                out[place], out[place + one] = low, high
         else:
             for level in range(zero, width, uint64(2)):
                 turned = sign if uint64(level) + uint64(2) == width else zero
@@ -322,8 +327,9 @@ def sum_words(
                         words, begin, end, width, uint64(level), turned, validity
                     )
                 first_sum = place + uint64(2) * uint64(level)
-                out[first_sum], out[first_sum + one] = a, b
-                out[first_sum + uint64(2)], out[first_sum + uint64(3)] = c, d
+                if lane() == 0:
+                    out[first_sum], out[first_sum + one] = a, b
+                    out[first_sum + uint64(2)], out[first_sum + uint64(3)] = c, d
 
 
 @kernel()

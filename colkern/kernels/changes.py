@@ -13,7 +13,8 @@ from numpy import int64, uint8, uint64
 from colkern.kernels.arguments import Bitmap, In, O, Out, R, T, Truth
 from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item, load_word, popcount, trailing_zeros
+from colkern.kernels.lanes import SECTOR, bits_of_lanes, own_bits, rank_of
+from colkern.kernels.primitives import lane, lanes, load_item, load_word, popcount, trailing_zeros
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK_WORDS = 8
@@ -24,7 +25,7 @@ BLOCK_WORDS = 8
 def words_change(values: In[T], begin: uint64, first: uint64, count: uint64) -> uint64:
     """The marks of slots `begin + first` to `begin + count`, bit 0 for slot `begin`."""
     bits = uint64(0)
-    for k in range(first, count):
+    for k in range(first + lane(), count, lanes()):
         i = begin + uint64(k)
         bits |= uint64(values[i] != values[i - uint64(1)]) << uint64(k)
     return bits
@@ -40,7 +41,7 @@ def wide_items_change(values: In[T], i: uint64, width: uint64) -> uint64:
     return differ
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def mark_changes(start, stop, step, values: In[T], width, length, out: Out[uint64]):
     """Word w of `out` = the changes of slots 64 w and up; a value is `width` items."""
     for w in range(start, stop, step):
@@ -55,9 +56,11 @@ def mark_changes(start, stop, step, values: In[T], width, length, out: Out[uint6
             else:
                 bits |= words_change(values, begin, first, count)
         else:
-            for k in range(first, count):
+            for k in range(first + lane(), count, lanes()):
                 bits |= wide_items_change(values, begin + uint64(k), width) << uint64(k)
-        out[w] = bits
+        bits = bits_of_lanes(bits)
+        if lane() == 0:
+            out[w] = bits
 
 
 @kernel()
@@ -212,7 +215,7 @@ def count_changes(start, stop, step, changes: In[uint64], out: Out[int64]):
         out[b] = int64(total)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def list_changes(start, stop, step, changes: In[uint64], starts: In[int64], out: Out[R]):
     """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order."""
     for b in range(start, stop, step):
@@ -220,7 +223,10 @@ def list_changes(start, stop, step, changes: In[uint64], starts: In[int64], out:
         place = uint64(starts[b])
         for w in range(begin, min(begin + uint64(BLOCK_WORDS), uint64(len(changes)))):
             bits = changes[uint64(w)]
-            while bits != 0:
-                out[place] = int64((uint64(w) << uint64(6)) + uint64(trailing_zeros(bits)))
-                place += uint64(1)
-                bits &= bits - uint64(1)
+            own, seen = own_bits(bits), uint64(0)
+            while own != 0:
+                k = uint64(trailing_zeros(own))
+                out[place + rank_of(bits, k, seen)] = int64((uint64(w) << uint64(6)) + k)
+                own &= own - uint64(1)
+                seen += uint64(1)
+            place += uint64(popcount(bits))

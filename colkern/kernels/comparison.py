@@ -14,7 +14,8 @@ from numpy import uint8, uint16, uint64
 
 from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import store_equal, store_equal_to
+from colkern.kernels.lanes import SECTOR, bits_of_lanes
+from colkern.kernels.primitives import lane, lanes, store_equal, store_equal_to
 from colkern.kernels.strings import packed
 
 _HALF_NAN = 0x7C00
@@ -78,7 +79,7 @@ def equal_item(start, stop, step, left: In[T], value: In[T], length, flip, out: 
         b += uint64(step)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def equal_wide(
     start, stop, step, left: In[T], right: In[T], width, stride, length, flip, out: Out[uint8]
 ):
@@ -89,13 +90,15 @@ def equal_wide(
     for b in range(start, stop, step):
         first = uint64(b) << uint64(3)
         bits = uint64(0)
-        for i in range(first, min(first + uint64(8), length)):
+        for i in range(first + lane(), min(first + uint64(8), length), lanes()):
             mine, other = uint64(i) * width, uint64(i) * stride
             unlike = uint64(0)
             for k in range(uint64(0), width):
                 unlike |= uint64(left[mine + uint64(k)] ^ right[other + uint64(k)])
             bits |= uint64(unlike == 0) << (uint64(i) - first)
-        out[b] = packed(bits, flip, length - first)
+        bits = bits_of_lanes(bits)
+        if lane() == 0:
+            out[b] = packed(bits, flip, length - first)
 
 
 @helper

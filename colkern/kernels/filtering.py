@@ -13,10 +13,13 @@ from numpy import int64, uint8, uint64
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, T
 from colkern.kernels.bitmaps import bit_at, whole_word, word_of
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.lanes import SECTOR, own_bits, rank_of, set_below, sums_of_lanes
 from colkern.kernels.primitives import (
     compress_items,
     copy_bytes_loosely,
     extract_bits,
+    lane,
+    lanes,
     most_one_by_one,
     popcount,
     trailing_zeros,
@@ -74,7 +77,7 @@ def room_to_spill(starts: In[int64], b: Index, stop: uint64, step: uint64) -> ui
     return uint64(starts[stop]) - uint64(starts[uint64(b) + uint64(1)])
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def filter_items(start, stop, step, mask: Mask, starts: In[int64], values: In[T], out: Out[T]):
     """The items of `out` from starts[b] on = those of block b that are kept."""
     # A thread with blocks one after the other may spill items over what it has yet to write.
@@ -86,10 +89,13 @@ def filter_items(start, stop, step, mask: Mask, starts: In[int64], values: In[T]
         last = last_word(b, mask.words, mask.length)
         while w < last:
             after = min(w + uint64(STRETCH), last)
-            if step == 1 and after <= whole:
+            if after > whole:
+                if lane() == 0:
+                    place = keep_each(mask.bits, mask.length, w, after, place, values, out)
+            elif step == 1:
                 place = keep_stretch(mask.bits, w, after, place, end, values, out)
             else:
-                place = keep_each(mask.bits, mask.length, w, after, place, values, out)
+                place = keep_many(mask.bits, w, after, place, values, out)
             w = after
 
 
@@ -142,20 +148,21 @@ def keep_stretch(
     elif count <= words * most_one_by_one(values):
         keep_few(bits, begin, end, place, values, out)
     else:
-        keep_many(bits, begin, end, place, values, out)
+        return keep_many(bits, begin, end, place, values, out)
     return place + count
 
 
 @helper
 def keep_many(
     bits: Bitmap, begin: uint64, end: uint64, place: uint64, values: In[T], out: Out[T]
-) -> None:
-    """Words of many items, several slots at a time."""
+) -> uint64:
+    """Words of many items, several slots at a time; returns the place behind them."""
     for w in range(begin, end):
         kept = whole_word(bits, uint64(w))
         if kept != 0:
             compress_items(out, place, values, uint64(w) << uint64(6), kept)
             place += uint64(popcount(kept))
+    return place
 
 
 @helper
@@ -201,7 +208,7 @@ def keep_sparse(
         place += uint64(1)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def filter_pairs(
     start, stop, step, mask: Mask, starts: In[int64], values: In[uint64], out: Out[uint64]
 ):
@@ -214,15 +221,15 @@ def filter_pairs(
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(7)
             full = (uint64(w) + uint64(1)) << uint64(6) <= mask.length
-            many = uint64(popcount(kept)) > uint64(FEW_PAIRS)
-            if many and full and place + uint64(128) <= end:
+            many = uint64(popcount(kept)) > uint64(FEW_PAIRS) and place + uint64(128) <= end
+            if full and (many or step != 1):
                 low, high = twice(kept), twice(kept >> uint64(32))
                 compress_items(out, place, values, first, low)
                 place += uint64(popcount(low))
                 compress_items(out, place, values, first + uint64(64), high)
                 place += uint64(popcount(high))
                 kept = uint64(0)
-            while kept != 0:
+            while kept != 0 and lane() == 0:
                 item = first + (uint64(trailing_zeros(kept)) << uint64(1))
                 low, high = values[item], values[item + uint64(1)]
                 out[place] = low
@@ -276,7 +283,7 @@ def ends_of_runs(bits: uint64) -> uint64:
     return bits & ~(bits >> uint64(1))
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def kept_positions(start, stop, step, mask: Mask, starts: In[int64], out: Out[uint64]):
     """out[starts[b] : starts[b + 1]] = which bits of block b are set, in order."""
     for b in range(start, stop, step):
@@ -285,14 +292,16 @@ def kept_positions(start, stop, step, mask: Mask, starts: In[int64], out: Out[ui
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
             if kept == ~uint64(0):
-                for k in range(uint64(0), uint64(64)):
+                for k in range(lane(), uint64(64), lanes()):
                     out[place + uint64(k)] = first + uint64(k)
-                place += uint64(64)
             else:
-                while kept != 0:
-                    out[place] = first + uint64(trailing_zeros(kept))
-                    kept &= kept - uint64(1)
-                    place += uint64(1)
+                own, seen = own_bits(kept), uint64(0)
+                while own != 0:
+                    slot = uint64(trailing_zeros(own))
+                    out[place + rank_of(kept, slot, seen)] = first + slot
+                    own &= own - uint64(1)
+                    seen += uint64(1)
+            place += uint64(popcount(kept))
 
 
 @kernel(combine="add")
@@ -388,9 +397,10 @@ def find_block(starts: In[O], position: uint64) -> uint64:
 
 @kernel()
 def sum_kept_lengths(start, stop, step, mask: Mask, offsets: In[O], out: Out[int64]):
-    """out[b] = the lengths of the values of block b that are kept, together."""
+    """out[b] = how many slots of block b are kept; behind all of these, what their values have together."""
+    blocks = uint64(len(out)) >> uint64(1)
     for b in range(start, stop, step):
-        total = int64(0)
+        count, total = uint64(0), int64(0)
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
@@ -402,23 +412,28 @@ def sum_kept_lengths(start, stop, step, mask: Mask, offsets: In[O], out: Out[int
                 total += int64(offsets[end]) - int64(offsets[begin])
                 begins &= begins - uint64(1)
                 ends &= ends - uint64(1)
-        out[b] = total
+            count += uint64(popcount(kept))
+        out[b] = count
+        out[blocks + uint64(b)] = total
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def filter_offsets(
     start, stop, step, mask: Mask, starts: In[int64], sums: In[int64], offsets: In[O], out: Out[O]
 ):
-    """The offsets from 0 on of the values that are kept."""
+    """The offsets from 0 on of the values that are kept: those of block b begin at sums[b] - sums[0]."""
     for b in range(start, stop, step):
         place = uint64(starts[b])
-        end = int64(sums[b])
-        if b == 0:
+        end = sums[b] - sums[uint64(0)]
+        if b == 0 and lane() == 0:
             out[0] = 0
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)
-            if kept == ~uint64(0):
+            if lanes() != 1:
+                end = int64(offset_lanes(kept, first, place, uint64(end), offsets, out))
+                place += uint64(popcount(kept))
+            elif kept == ~uint64(0):
                 moved = end - int64(offsets[first])
                 for k in range(uint64(1), uint64(65)):
                     out[place + uint64(k)] = offsets[first + uint64(k)] + moved
@@ -433,18 +448,36 @@ def filter_offsets(
                     kept &= kept - uint64(1)
 
 
+@helper
+def offset_lanes(
+    kept: uint64, first: uint64, place: uint64, end: uint64, offsets: In[O], out: Out[O]
+) -> uint64:
+    """The offsets of the slots kept of a word, as many slots at a time as there are lanes; the last one."""
+    for j in range(uint64(0), uint64(64), lanes()):
+        k = uint64(j) + lane()
+        is_kept, length = (kept >> k) & uint64(1), uint64(0)
+        if is_kept != 0:
+            length = uint64(offsets[first + k + uint64(1)]) - uint64(offsets[first + k])
+        before, total = sums_of_lanes(length)
+        if is_kept != 0:
+            out[place + set_below(kept, k) + uint64(1)] = int64(end + before + length)
+        end += total
+    return end
+
+
 @kernel(grouped=True)
 def filter_bytes(
     start, stop, step, mask: Mask, sums: In[int64], offsets: In[O], base, width, out: Out[uint8]
 ):
     """The bytes of the values that are kept; values side by side are copied together.
 
-    Offsets count items of `width` bytes from address `base` on.
+    Offsets count items of `width` bytes from address `base` on. `sums` are as in `filter_offsets`.
     """
     source_end = uint64(offsets[mask.length]) * width
+    origin = uint64(sums[uint64(0)])
     for b in range(start, stop, step):
-        place = uint64(sums[b]) * width
-        end = uint64(sums[b + uint64(1)]) + room_to_spill(sums, b, stop, step)
+        place = (uint64(sums[b]) - origin) * width
+        end = uint64(sums[b + uint64(1)]) - origin + room_to_spill(sums, b, stop, step)
         for w in range(uint64(b) * mask.words, last_word(b, mask.words, mask.length)):
             kept = word_of(mask.bits, uint64(w), mask.length)
             first = uint64(w) << uint64(6)

@@ -12,7 +12,8 @@ from numpy import int32, int64, uint8, uint32, uint64
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, R, T
 from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, valid_mask, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import load_item, load_word, trailing_zeros
+from colkern.kernels.lanes import SECTOR
+from colkern.kernels.primitives import lane, lanes, load_item, load_word, trailing_zeros
 from colkern.kernels.runs import find_run
 from colkern.kernels.views import shifted_byte
 from colkern.layouts import VIEW_INLINE_BYTES
@@ -42,7 +43,7 @@ def first_hidden_value(start, stop, step, items: In[T], width, visible: Bitmap, 
     return ~uint64(0)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def blank_hidden_values(
     start, stop, step, items: In[T], width, visible: Bitmap, length, out: Out[T]
 ):
@@ -53,16 +54,19 @@ def blank_hidden_values(
         unseen = hidden_slots(visible, uint64(w), length)
         if width == 1:
             # Without a branch: where the hidden ones are is not to be predicted.
-            for k in range(uint64(0), count):
+            for k in range(lane(), count, lanes()):
                 kept = ~(((unseen >> uint64(k)) & uint64(1)) * ~uint64(0))
                 out[first + uint64(k)] = items[first + uint64(k)] & kept
         else:
-            for k in range(first * width, (first + count) * width):
-                out[k] = items[k]
+            place = first * width
+            for k in range(lane(), count * width, lanes()):
+                out[place + uint64(k)] = items[place + uint64(k)]
             while unseen != 0:
-                slot = first + uint64(trailing_zeros(unseen))
-                for k in range(uint64(0), width):
-                    out[slot * width + uint64(k)] = 0
+                begin = uint64(trailing_zeros(unseen)) * width
+                # Each lane has the items that it has copied.
+                own = (lane() + lanes() - begin % lanes()) % lanes()
+                for k in range(begin + own, begin + width, lanes()):
+                    out[place + uint64(k)] = 0
                 unseen &= unseen - uint64(1)
 
 

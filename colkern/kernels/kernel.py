@@ -31,6 +31,9 @@ from colkern.kernels.arguments import (
     type_code,
 )
 
+WARP = 32
+"""The most threads that can wait for each other alone, or show each other numbers."""
+
 RANGE = ("start", "stop", "step")
 
 Helper = TypeVar("Helper", bound=Callable[..., Any])
@@ -53,10 +56,10 @@ class Kernel:
     #: Whether, on a GPU, a group of threads works on each item together: all of them run the body,
     #: and `copy_bytes` has each of them copy a part. What such a body writes does not depend on
     #: what it wrote, but through `repeat_bytes`; what it returns is the same for all of them, and
-    #: no sum.
+    #: no sum. Those that go over slots side by side share them, see `colkern.kernels.lanes`.
     grouped: bool = False
-    #: Whether such a group is of one warp, as `repeat_bytes` has its threads wait for each other.
-    within_warp: bool = False
+    #: The most threads of a group: `WARP` at most where they wait for each other. 0: as a block has.
+    most_lanes: int = 0
     #: What callers pass after the range, derived from `parameters`.
     arguments: tuple[Argument, ...] = field(init=False)
     #: Which arguments are numbers that may be larger than int64; derived.
@@ -124,13 +127,13 @@ def kernel(
     combine: str = "min",
     sequential: bool = False,
     grouped: bool = False,
-    within_warp: bool = False,
+    most_lanes: int = 0,
     **generics: str,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Register a body; see `Kernel` for the options.
 
     Args:
-        combine, sequential, grouped, within_warp: As in `Kernel`.
+        combine, sequential, grouped, most_lanes: As in `Kernel`.
         generics: The type codes that a capital stands for, if they are not those of `CHOICES`.
 
     Raises:
@@ -161,7 +164,7 @@ def kernel(
             combine,
             sequential,
             grouped,
-            within_warp,
+            most_lanes,
         )
         KERNELS[result.name] = result
         return result

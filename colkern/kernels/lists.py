@@ -17,10 +17,13 @@ from numpy import int64, uint8, uint64
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, P, T, Truth
 from colkern.kernels.bitmaps import bit_at, bits_from, is_valid, lowest_bits
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.lanes import SECTOR, bits_of_lanes, sum_of_lanes, sums_of_lanes
 from colkern.kernels.primitives import (
     add,
     copy_eight,
     fill_eight,
+    lane,
+    lanes,
     popcount,
     trailing_zeros,
 )
@@ -142,7 +145,7 @@ def list_begins(start, stop, step, lists: Lists[O], out: Out[P]):
         out[i] = int64(lists.offsets[i]) if some else int64(0)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def count_elements(
     start, stop, step, lists: Lists[O], length, null: int64, empty: int64, out: Out[int64]
 ):
@@ -160,12 +163,14 @@ def count_elements(
                 total += null - list_length(lists, i)
                 holes &= holes - uint64(1)
         else:
-            for j in range(uint64(0), count):
+            for j in range(lane(), count, lanes()):
                 total += shown_length(lists, first, valid, uint64(j), null, empty)
-        out[b] = total
+            total = int64(sum_of_lanes(uint64(total)))
+        if lane() == 0:
+            out[b] = total
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def element_starts(
     start,
     stop,
@@ -192,17 +197,24 @@ def element_starts(
             i = first
             while i < first + count:
                 hole = first + (uint64(trailing_zeros(holes)) if holes != 0 else count)
-                for k in range(i, min(hole + uint64(1), first + count)):
+                for k in range(i + lane(), min(hole + uint64(1), first + count), lanes()):
                     out[k] = int64(lists.offsets[k]) - away
                 if holes != 0:
                     away += list_length(lists, hole) - null
                     holes &= holes - uint64(1)
                 i = hole + uint64(1)
         else:
-            for j in range(uint64(0), count):
-                out[first + uint64(j)] = place
-                place += shown_length(lists, first, valid, uint64(j), null, empty)
-        if first + count == length:
+            j = uint64(0)
+            while j < count:
+                own, size = j + lane(), int64(0)
+                if own < count:
+                    size = shown_length(lists, first, valid, own, null, empty)
+                before, total = sums_of_lanes(uint64(size))
+                if own < count:
+                    out[first + own] = place + int64(before)
+                place += int64(total)
+                j += lanes()
+        if first + count == length and lane() == 0:
             out[length] = blocks[uint64(b) + uint64(1)]
 
 
@@ -526,7 +538,7 @@ def repeat_list_bits(start, stop, step, starts: In[O], bits: Bitmap, out: Out[ui
         out[w] = packed
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def find_stand_ins(start, stop, step, lists: Lists[O], starts: In[P], out: Out[uint64]):
     """Bit i of `out` = whether list i has no elements, or is null, and yet takes a place by `starts`.
 
@@ -538,11 +550,13 @@ def find_stand_ins(start, stop, step, lists: Lists[O], starts: In[P], out: Out[u
         count = min(length - first, uint64(64))
         taken = uint64(0)
         empty = uint64(0)
-        for j in range(uint64(0), count):
+        for j in range(lane(), count, lanes()):
             i = first + uint64(j)
             taken |= uint64(starts[i + uint64(1)] != starts[i]) << uint64(j)
             empty |= uint64(list_length(lists, i) == 0) << uint64(j)
-        out[w] = taken & (empty | ~valid_bits(lists.validity, first, count))
+        bits = bits_of_lanes(taken & (empty | ~valid_bits(lists.validity, first, count)))
+        if lane() == 0:
+            out[w] = bits
 
 
 @kernel()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from numpy import uint8, uint64
 
 from colkern.kernels.arguments import In, Out, Truth
-from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.kernel import WARP, helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, repeat_bytes
 
 BLOCK_WORDS = 4
@@ -95,7 +95,7 @@ def decode_lz4_block(
     return ~uint64(0)
 
 
-@kernel(grouped=True, within_warp=True)
+@kernel(grouped=True, most_lanes=WARP)
 def decode_lz4_blocks(
     start, stop, step, blocks: In[uint64], data: In[uint8], base, out: Out[uint8]
 ) -> uint64:

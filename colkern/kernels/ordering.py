@@ -17,7 +17,10 @@ from numpy import uint8, uint64
 from colkern.kernels.arguments import In, Index, O, Out, T, Truth
 from colkern.kernels.bitmaps import bits_of_next
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.lanes import SECTOR, bits_of_lanes
 from colkern.kernels.primitives import (
+    lane,
+    lanes,
     prefetch,
     store_less_floats,
     store_less_integers,
@@ -145,7 +148,7 @@ def less_pairs(left: Side[uint64], right: Side[uint64], first: uint64, count: ui
     mine, other = (first * left.stride) << uint64(1), (first * right.stride) << uint64(1)
     minus, none = uint64(_MINUS), uint64(0)
     bits = uint64(0)
-    for k in range(uint64(0), count):
+    for k in range(lane(), count, lanes()):
         # One value is there often enough: a step that is known makes vectors.
         i = uint64(k) << uint64(1)
         less = is_less_pair(left.items, right.items, mine + i, other + i, minus, none)
@@ -153,7 +156,7 @@ def less_pairs(left: Side[uint64], right: Side[uint64], first: uint64, count: ui
     return bits
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def less_decimals(
     start, stop, step, left: Side[uint64], right: Side[uint64], width, length, flip, out: Out[uint8]
 ):
@@ -173,7 +176,7 @@ def less_decimals(
         elif upper == 0:
             bits = less_pairs(left, right, first, count)
         else:
-            for i in range(first, first + count):
+            for i in range(first + lane(), first + count, lanes()):
                 mine, other = uint64(i) * pace, uint64(i) * other_pace
                 less = uint64(0)
                 for k in range(uint64(0), upper, uint64(2)):
@@ -182,7 +185,9 @@ def less_decimals(
                 low, high = mine + upper, other + upper
                 less = is_less_pair(left.items, right.items, low, high, minus, less)
                 bits |= less << (uint64(i) - first)
-        after = store_bits(bits, b, count, flip, out)
+        bits, after = bits_of_lanes(bits), uint64(0)
+        if lane() == 0:
+            after = store_bits(bits, b, count, flip, out)
         b = after if step == 1 else b + uint64(step)
 
 

@@ -214,6 +214,24 @@ def repeat_bytes(
         out[k] = out[k - int(distance)]
 
 
+def lane() -> uint64:
+    """The number of this thread among the `lanes` that have an item of a `grouped` kernel; 0 on a CPU."""
+    return uint64(0)
+
+
+def lanes() -> uint64:
+    """How many threads have an item of a `grouped` kernel together: a power of two; 1 on a CPU."""
+    return uint64(1)
+
+
+def of_lane(value: uint64, away: uint64) -> uint64:
+    """The `value` of the lane whose number differs in the bit `away`, of a group within a warp.
+
+    All of the group have to come here together.
+    """
+    return value
+
+
 def fill_eight(out: Out[T], position: uint64, value: Any, stride: Any) -> None:
     """`out[position + j] = value + j * stride` for j from 0 to 7; of integers, at once on a CPU."""
     for j in range(uint64(0), uint64(8)):
@@ -371,6 +389,9 @@ PRIMITIVES = (
     copy_bytes,
     copy_bytes_loosely,
     repeat_bytes,
+    lane,
+    lanes,
+    of_lane,
     fill_eight,
     copy_eight,
     copy_line,

@@ -17,7 +17,8 @@ from numpy import int64, uint8, uint64
 from colkern.kernels.arguments import Bitmap, I, In, O, Out, P, R, RunSpan, T
 from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes_loosely, popcount
+from colkern.kernels.lanes import SECTOR, sum_of_lanes
+from colkern.kernels.primitives import copy_bytes_loosely, lane, lanes, popcount
 
 OVER = 16
 """Where one thread fills runs one after the other, it may write so many items at once: the next run's
@@ -324,15 +325,18 @@ def picked_before(start, stop, step, runs: RunSpan[R], positions: In[P], out: Ou
         out[r] = int64(place)
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def count_kept_runs(start, stop, step, kept: In[int64], first, out: Out[int64]):
     """out[b] = how many runs of block b keep a slot; a block is `1 << BLOCK_BITS` runs."""
     for b in range(start, stop, step):
         begin = uint64(b) << uint64(BLOCK_BITS)
+        end = min(begin + uint64(1 << BLOCK_BITS), uint64(len(kept)) - uint64(1))
         total = uint64(0)
-        for r in range(begin, min(begin + uint64(1 << BLOCK_BITS), uint64(len(kept)) - uint64(1))):
+        for r in range(begin + lane(), end, lanes()):
             total += uint64(kept[uint64(r) + uint64(1)] != kept[uint64(r)])
-        out[b] = int64(total)
+        total = sum_of_lanes(total)
+        if lane() == 0:
+            out[b] = int64(total)
 
 
 @kernel()

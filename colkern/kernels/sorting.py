@@ -10,9 +10,10 @@ from __future__ import annotations
 from numpy import int64, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Out, T, Truth
-from colkern.kernels.bitmaps import bit_at, word_of
+from colkern.kernels.bitmaps import bits_from, word_of
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import popcount
+from colkern.kernels.lanes import SECTOR, set_below, sum_of_lanes
+from colkern.kernels.primitives import lane, lanes, popcount
 
 NULL_BLOCK = 1024
 """The slots of which `split_nulls` writes the positions together."""
@@ -39,19 +40,21 @@ def order_floats(start, stop, step, words: In[T], minus, infinity, nan, flip, ou
         out[i] = nan if magnitude > infinity else key
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def count_valid(start, stop, step, validity: Bitmap, length, out: Out[int64]):
     """out[b] = how many slots of block b are valid; the range is over blocks of `NULL_BLOCK` slots."""
     for b in range(start, stop, step):
         begin = uint64(b) * uint64(NULL_BLOCK)
         end = min(begin + uint64(NULL_BLOCK), length)
         count = uint64(0)
-        for w in range(begin >> uint64(6), (end + uint64(63)) >> uint64(6)):
+        for w in range((begin >> uint64(6)) + lane(), (end + uint64(63)) >> uint64(6), lanes()):
             count += uint64(popcount(word_of(validity, uint64(w), length)))
-        out[b] = count
+        count = sum_of_lanes(count)
+        if lane() == 0:
+            out[b] = count
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def split_nulls(start, stop, step, validity: Bitmap, length, starts: In[int64], out: Out[uint64]):
     """The positions of valid slots, then those of nulls; the range is over blocks of slots.
 
@@ -62,13 +65,17 @@ def split_nulls(start, stop, step, validity: Bitmap, length, starts: In[int64], 
         begin = uint64(b) * uint64(NULL_BLOCK)
         place = uint64(starts[b])
         null = valid + begin - place
-        for i in range(begin, min(begin + uint64(NULL_BLOCK), length)):
-            if bit_at(validity, uint64(i)):
-                out[place] = i
-                place += uint64(1)
-            else:
-                out[null] = i
-                null += uint64(1)
+        end = min(begin + uint64(NULL_BLOCK), length)
+        for first in range(begin, end, uint64(64)):
+            count = min(end - uint64(first), uint64(64))
+            bits = bits_from(validity.bits, validity.offset + uint64(first), count)
+            for k in range(lane(), count, lanes()):
+                before = set_below(bits, uint64(k))
+                is_one = (bits >> uint64(k)) & uint64(1) != 0
+                at = place + before if is_one else null + uint64(k) - before
+                out[at] = uint64(first) + uint64(k)
+            place += uint64(popcount(bits))
+            null += count - uint64(popcount(bits))
 
 
 @kernel()

@@ -72,8 +72,13 @@ class Kept:
         return self.count
 
     @classmethod
-    def of(cls, target: Target, bits: Items, offset: int, length: int) -> Self:
-        """The slots whose bits of `[offset, offset + length)` in a bitmap (uint8[]) are set."""
+    def of(
+        cls, target: Target, bits: Items, offset: int, length: int, offsets: Items | None = None
+    ) -> Self:
+        """The slots whose bits of `[offset, offset + length)` in a bitmap (uint8[]) are set.
+
+        With `offsets`, the `lengths` by them come with the count, where there are several blocks.
+        """
         words = target.block_words(length + 63 >> 6)
         if length and length <= 64 * words:
             end = offset + length
@@ -82,12 +87,18 @@ class Kept:
             starts = target.table([0, few], np.int64)
             return cls(target, bits, offset, length, words, starts, few)
         blocks = -(-bitmaps.words_for(length) // words)
-        starts = target.output(blocks + 1, np.int64)
-        counting = (bits, offset, length, words, starts[1:])
-        target.map(filtering.count_kept, blocks, *counting, work=64 * words)
-        target.accumulate(starts)
-        count = target.later_item(starts, blocks)
-        return cls(target, bits, offset, length, words, starts, count)
+        mask = bits, offset, length, words
+        if offsets is not None:
+            sums = _sums(target, blocks, mask, offsets)
+            starts = sums[: blocks + 1]
+        else:
+            starts = target.output(blocks + 1, np.int64)
+            target.map(filtering.count_kept, blocks, *mask, starts[1:], work=64 * words)
+            target.accumulate(starts)
+        kept = cls(target, *mask, starts, target.later_item(starts, blocks))
+        if offsets is not None:
+            kept._sums = offsets, sums[blocks:], target.later_item(sums, 2 * blocks)
+        return kept
 
     def map(self, kernel: Kernel, *args: Any, balance: Items | None = None) -> None:
         """Run a kernel of `colkern.kernels.filtering` over the blocks."""
@@ -97,12 +108,10 @@ class Kept:
     def lengths(self, offsets: Items) -> tuple[Items, Later]:
         """The running sum (int64[blocks + 1]) of what the kept values of each block come to, and its end.
 
-        Asked for before `count`, both come with one wait.
+        It begins with `count`.
         """
         if self._sums is None or self._sums[0] is not offsets:
-            sums = self.target.output(self.blocks + 1, np.int64)
-            self.map(filtering.sum_kept_lengths, offsets, sums[1:])
-            self.target.accumulate(sums)
+            sums = _sums(self.target, self.blocks, self.mask, offsets)[self.blocks :]
             self._sums = offsets, sums, self.target.later_item(sums, self.blocks)
         return self._sums[1:]
 
@@ -118,3 +127,12 @@ class Kept:
             self.map(filtering.kept_positions, self.starts, out)
             self._positions = out
         return self._positions
+
+
+def _sums(target: Target, blocks: int, mask: tuple[Items, int, int, int], offsets: Items) -> Items:
+    """The running sum of the kept slots of each block, and on of their lengths (int64[2 blocks + 1])."""
+    sums = target.output(2 * blocks + 1, np.int64)
+    work = 64 * mask[3]
+    target.map(filtering.sum_kept_lengths, blocks, *mask, offsets, sums[1:], work=work)
+    target.accumulate(sums)
+    return sums

@@ -15,8 +15,9 @@ from colkern.arrays import Array
 from colkern.errors import InvalidArrowError
 from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
+from colkern.memory import HOST
 from colkern.operations.operands import buffer_addresses, buffer_sizes, offset_ends, validity_of
-from colkern.targets import NOWHERE, Items, Target, target_of
+from colkern.targets import NOWHERE, Items, Later, Target, target_of
 
 _BYTE = 1 / 32
 """The work for one byte."""
@@ -37,6 +38,14 @@ def first_invalid_utf8(array: Array) -> int | None:
     find = _first_invalid_view if array.layout.variadic else _first_invalid_slot
     slot = find(array, target_of(array.device))
     return None if slot == NOWHERE else slot
+
+
+def ask_encoding(array: Array) -> None:
+    """Start to look at the bytes of a string array where that is waited for: beside an earlier check."""
+    if not array.layout.variadic and array.device != HOST and array.length:
+        buffer = array.buffer(Role.BYTES)
+        if buffer is not None:
+            array._encoding = _encoding(buffer.array, target_of(array.device))
 
 
 def require_utf8(array: Array, place: str = "") -> None:
@@ -70,7 +79,12 @@ def _first_invalid_slot(array: Array, target: Target) -> int:
     ((first, last),) = offset_ends(array)
     if buffer is None or first == last:
         return NOWHERE
-    encoding = _encoding(buffer.array[first:last], target)
+    asked = getattr(array, "_encoding", None)
+    if asked is not None:
+        del array._encoding
+    if asked is None or last - first != buffer.size:
+        asked = _encoding(buffer.array[first:last], target)
+    encoding = asked()
     if encoding == text.ASCII:
         return NOWHERE
     if encoding == text.UTF8:
@@ -91,7 +105,7 @@ def _first_invalid_view(array: Array, target: Target) -> int:
     known = [text.NEITHER] * len(sizes)
     if sum(sizes) <= _WASTE * shown:
         known = [
-            text.NEITHER if b is None else _encoding(b.array, target) for b in array.data_buffers
+            text.NEITHER if b is None else _encoding(b.array, target)() for b in array.data_buffers
         ]
     tables = (
         target.table(buffer_addresses(array), np.uint64),
@@ -103,10 +117,9 @@ def _first_invalid_view(array: Array, target: Target) -> int:
     return target.reduce(kernel, array.length, words, base, *validity, *tables)
 
 
-def _encoding(data: Items, target: Target) -> int:
+def _encoding(data: Items, target: Target) -> Later:
     """The encoding of all of `data` (uint8[]): `ASCII`, `UTF8` or `NEITHER`."""
-    count = max(len(data) - 3, 0)
-    return target.reduce(text.encoding_of, count, data, work=_BYTE)
+    return target.later(text.encoding_of, max(len(data) - 3, 0), data, work=_BYTE)
 
 
 def _value(array: Array, slot: int, target: Target) -> Items:

@@ -20,7 +20,7 @@ from colkern.operations.position_checks import (
     parts_of,
     require_valid,
 )
-from colkern.operations.value_checks import TypeRule, check_values, skipped_rules
+from colkern.operations.value_checks import TypeRule, ask_values, check_values, skipped_rules
 from colkern.targets import Later, target_of
 
 
@@ -61,6 +61,7 @@ def validate(
 def _validate(array: Array, place: str, full: bool, skipped: Collection[str]) -> None:
     if full:
         counted = _null_count(array)
+        ask_values(array, skipped)
         require_valid(array, place)
         _check_null_count(array, counted(), place)
         check_values(array, skipped, place)

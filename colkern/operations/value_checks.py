@@ -21,7 +21,7 @@ from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
 from colkern.operations.operands import buffer_addresses, decimal_at, validity_of
 from colkern.operations.position_checks import Check, check_list_views_in, first_slot
 from colkern.operations.selection.words import own_words
-from colkern.operations.text import require_utf8
+from colkern.operations.text import ask_encoding, require_utf8
 from colkern.operations.union_slots import slots_of
 from colkern.targets import NOWHERE, target_of
 
@@ -49,6 +49,13 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
         names = ", ".join(get_args(TypeRule))
         raise ValueError(f"skip: no rule is called {min(unknown)!r}; there are {names}")
     return skipped
+
+
+def ask_values(array: Array, skipped: Collection[str]) -> None:
+    """Start the checks of `check_values` that a device can do beside those before."""
+    rule = _RULES.get(type(array.type.storage))
+    if rule == "utf8" and rule not in skipped:
+        ask_encoding(array)
 
 
 def check_values(array: Array, skipped: Collection[str], place: str) -> None:

@@ -21,6 +21,8 @@ _WIDE_INTEGERS = {"mul.lo": 4, "mul.hi": 10, "mad.lo": 4, "div": 70, "rem": 70, 
 """The machine instructions for 64-bit integers, where they are not two."""
 
 _OTHERS = {
+    # A multiprocessor does those of a warp in a cycle.
+    "shfl.sync.bfly.b32": 4,
     "div.rn.f32": 10,
     "div.rn.f64": 24,
     "sqrt.rn.f32": 10,

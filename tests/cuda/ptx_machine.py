@@ -110,7 +110,7 @@ class Kernel:
                 races.begin(block, threads)
             passing: list[Any] = []
             shared = self._memory(self._sizes.keys() - self._locals)
-            running = []
+            running, shown = [], [0] * threads
             for thread in range(threads):
                 symbols = shared | self._memory(self._locals)
                 own = [
@@ -122,7 +122,7 @@ class Kernel:
                 accesses = (at, at) if races is None else races.accesses(thread, at)
                 visit = None if races is None else races.visits(thread)
                 place = (thread, threads, block, blocks)
-                running.append(self._thread(values, symbols, at, *accesses, visit, *place))
+                running.append(self._thread(values, symbols, at, *accesses, visit, shown, *place))
             _run(running, races)
             if races is not None:
                 for symbol in passing:
@@ -137,6 +137,7 @@ def _run(threads: list[Iterator[int | None]], races: Races | None) -> None:
     """Run the threads of a block, which tell at each barrier which threads of their warp are to come.
 
     None stands for all threads of the block; they stay there until all that have not ended have come.
+    A complement stands for threads that show each other registers, which orders nothing in memory.
     """
     running = dict(enumerate(threads))
     waiting: dict[int, Iterator[int | None]] = {}
@@ -148,10 +149,11 @@ def _run(threads: list[Iterator[int | None]], races: Races | None) -> None:
                 waiting[number] = running[number]
             elif lanes is not _END:
                 first = number & -32
-                group = {first + lane for lane in range(32) if lanes >> lane & 1}
+                mask = lanes if lanes >= 0 else ~lanes
+                group = {first + lane for lane in range(32) if mask >> lane & 1}
                 if any(stopped.get(other, _END) != lanes for other in group | {number}):
                     raise RuntimeError(f"thread {number} waits for {group}, not all of which come")
-                if races is not None and number not in joined:
+                if races is not None and lanes >= 0 and number not in joined:
                     races.join(group)
                     joined |= group
         running = {n: running[n] for n, lanes in stopped.items() if lanes not in (None, _END)}
@@ -197,7 +199,7 @@ class _Source:
                 if " bra" in f" {text}":
                     begin()
         lines = [
-            "def thread(P, S, at, read, write, visit, tid, ntid, ctaid, nctaid):",
+            "def thread(P, S, at, read, write, visit, shown, tid, ntid, ctaid, nctaid):",
             " go = 0",
             " while True:",
         ]
@@ -270,6 +272,8 @@ class _Source:
             # `bar.warp.sync` is followed by a mask of threads.
             lanes = f"({self._value(operands[0])}) & 0xFFFFFFFF" if "warp" in mods else None
             return [f"yield {lanes}"]
+        if op == "shfl":
+            return self._shuffle(operands, mods)
         if op == "ld" and "param" in mods:
             return [f"{operands[0][1:]} = P[{self._parameters[operands[1][1:-1]]}]"]
         if op == "ld":
@@ -316,6 +320,21 @@ class _Source:
         return [
             f"write({kind!r}, {address} + {k * size}).value = {value}"
             for k, value in enumerate(values)
+        ]
+
+    def _shuffle(self, operands: list[str], mods: list[str]) -> list[str]:
+        """The register of the thread of the warp whose number differs in some bits."""
+        if "bfly" not in mods:
+            raise NotImplementedError(mods)
+        target, value, away, _, mask = operands
+        wait = f"yield ~(({self._value(mask)}) & 0xFFFFFFFF)"
+        shows = f"shown[tid] = {self._value(value)}"
+        # The second time, so that nobody shows the next one before all have seen this one.
+        return [
+            shows,
+            wait,
+            f"{target.partition('|')[0][1:]} = shown[tid ^ {self._value(away)}]",
+            wait,
         ]
 
     def _atom(self, operands: list[str], mods: list[str], kind: str) -> list[str]:

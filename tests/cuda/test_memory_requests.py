@@ -36,8 +36,6 @@ PART = "a part of each item is read"
 SKIPS = "threads skip items, so that requests of several rounds are counted together"
 
 MAY_ASK_FOR_MORE = {
-    "extremes, i4, no nulls": IN_A_ROW,
-    "sum_words, 64 bits": IN_A_ROW,
     "least_word, 128 bits": WIDE,
     "add_decimals, 128 bits": WIDE,
     "multiply_decimals, 128 bits": WIDE,
@@ -53,12 +51,10 @@ MAY_ASK_FOR_MORE = {
     "hash_fixed_bytes, 16 bytes": WIDE,
     "hash_nulls, half null": SKIPS,
     "number_partitions": PART,
-    "count_kept_runs": IN_A_ROW,
     "first_hidden_value, u1": IN_A_ROW,
     "blank_hidden_values, u1": IN_A_ROW,
     "first_hidden_length": IN_A_ROW,
     "count_elements, half null": IN_A_ROW,
-    "element_starts, no nulls": IN_A_ROW,
     "first_list_of_another_length": IN_A_ROW,
     "find_stand_ins": IN_A_ROW,
     "first_tensor_unlike_its_shape, two dimensions": WIDE,
@@ -67,7 +63,6 @@ MAY_ASK_FOR_MORE = {
     "less_floats, f4, two arrays": IN_A_ROW,
     "less_decimals, 128 bits": IN_A_ROW,
     "take_fixed_ranges, 4 elements": PART,
-    "count_valid": IN_A_ROW,
     "short_view_keys": PART,
     "count_bytes_in_buffers": PART,
     "first_view_out_of_bounds": PART,

@@ -123,8 +123,9 @@ def lists_under(mask: Mask) -> tuple[list[int], list[int]]:
 def sum_kept_lengths(types: dict[str, str]) -> Iterator[Case]:
     for mask in masks("sum lengths"):
         lengths, offsets = lists_under(mask)
+        counts = [sum(mask.kept[i] for i in block) for block in mask.blocks]
         expected = [sum(lengths[i] for i in block if mask.kept[i]) for block in mask.blocks]
-        yield Case(mask.label, len(mask.blocks), (*mask.args, offsets), expected)
+        yield Case(mask.label, len(mask.blocks), (*mask.args, offsets), counts + expected)
 
 
 @cases_of(filtering.filter_offsets)
@@ -132,7 +133,8 @@ def filter_offsets(types: dict[str, str]) -> Iterator[Case]:
     for mask in masks("filter offsets"):
         lengths, offsets = lists_under(mask)
         expected = list(itertools.accumulate((lengths[i] for i in mask.slots), initial=0))
-        args = (*mask.args, mask.starts, mask.sums(lengths), offsets)
+        sums = [5 + end for end in mask.sums(lengths)]
+        args = (*mask.args, mask.starts, sums, offsets)
         # Without slots there is no block to write the first offset.
         before = None if mask.kept else [0]
         yield Case(mask.label, len(mask.blocks), args, expected, before)
@@ -147,7 +149,8 @@ def filter_bytes(types: dict[str, str]) -> Iterator[Case]:
             pieces = [data[offsets[i] * width : offsets[i + 1] * width] for i in mask.slots]
             expected = list(b"".join(pieces))
             where = (At(np.frombuffer(data, np.uint8)), width)
-            args = (*mask.args, mask.sums(lengths), offsets, *where)
+            sums = [5 + end for end in mask.sums(lengths)]
+            args = (*mask.args, sums, offsets, *where)
             yield Case(f"{mask.label}, {width} bytes", len(mask.blocks), args, expected)
 
 

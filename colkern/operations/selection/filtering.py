@@ -72,11 +72,11 @@ def filter(
         if not data._checked:
             require_valid(data)
     emits = null_selection == "emit_null" and mask.null_count > 0
-    kept = _kept(mask, emits)
-    is_waited_for = kept.blocks > 1 and kept.target.device != HOST
-    if is_waited_for and isinstance(data, Array) and data.layout.kind in _WITH_OFFSETS:
-        # Their sum comes with the count.
-        kept.lengths(data.items(Role.OFFSETS))
+    offsets = None
+    if isinstance(data, Array) and data.layout.kind in _WITH_OFFSETS and mask.device != HOST:
+        # Their sum comes with the count, as both are waited for.
+        offsets = data.items(Role.OFFSETS)
+    kept = _kept(mask, emits, offsets)
     if kept.count == data.length and not emits:
         return data
     visible, hidden = None, 0
@@ -105,19 +105,19 @@ def filter(
     return RecordBatch.lazy(data.schema, kept.count, column)
 
 
-def _kept(mask: Array, emits: bool) -> Masked:
-    """The slots that are true, and those that are null too if `emits`."""
+def _kept(mask: Array, emits: bool, offsets: Items | None) -> Masked:
+    """The slots that are true, and those that are null too if `emits`; `offsets` as for `Kept.of`."""
     target = target_of(mask.device)
     values = EMPTY if mask.buffers[1] is None else mask.buffers[1]
     if mask._null_count == 0 or not mask.may_have_nulls:
-        return Masked.of(target, values.array, mask.offset, mask.length)
+        return Masked.of(target, values.array, mask.offset, mask.length, offsets)
     valid = mask.buffer(Role.VALIDITY)
     assert valid is not None
     words = bit_words(target, mask.length)
     sides = (values.array, mask.offset, valid.array, mask.offset)
     table = bitmaps.OR_NOT if emits else bitmaps.AND
     target.map(bitmaps.combine_bits, len(words), *sides, mask.length, table, words)
-    return Masked.of(target, words.view(np.uint8), 0, mask.length)
+    return Masked.of(target, words.view(np.uint8), 0, mask.length, offsets)
 
 
 class Masked(Kept, Selection):
@@ -190,11 +190,11 @@ class _MaskedRanges:
             self.total = target.item(starts, kept.count)
             self.sums = target.table([0, self.total], np.int64)
             return
-        self.sums, total = kept.lengths(items)
+        self.sums, end = kept.lengths(items)
         if kept.blocks == 0:
             starts[:] = 0
         kept.map(filtering.filter_offsets, kept.starts, self.sums, items, starts)
-        self.total = total()
+        self.total = end() - kept.count
 
     def copy(self, address: int, width: int, out: Items) -> None:
         args = (self.sums, self.items, address, width, out)

@@ -15,6 +15,7 @@ UNMEASURED = {
     "number_words": IN_ORDER,
     "grow_table": IN_ORDER,
     "match_last_of_group": IN_ORDER,
+    "place_numbers": "for values in parts, with a table for each: a device sorts with CuPy",
     "copy_lines": "copies past the caches of a CPU; a device has `copy_items`",
     "pack_keys": RADIX,
     "count_digits": RADIX,

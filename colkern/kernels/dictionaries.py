@@ -506,6 +506,15 @@ def grow_table(start, stop, step, slots: In[uint64], table, shift, address, out:
             out[table + (slot << uint64(1)) + uint64(1)] = entry
 
 
+@kernel()
+def place_numbers(
+    start, stop, step, positions: In[uint64], numbers: In[uint32], moved: In[T], out: Out[T]
+):
+    """out[positions[i]] = moved[numbers[i]]; the positions are different."""
+    for i in range(start, stop, step):
+        out[positions[i]] = moved[uint64(numbers[i])]
+
+
 # First slots alone
 
 

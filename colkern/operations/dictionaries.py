@@ -15,17 +15,20 @@ from numpy.typing import DTypeLike
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import count_clear_bits
-from colkern.cpu.threads import num_threads, run_ranges
+from colkern.cpu.threads import map_items, num_threads, run_ranges
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
+from colkern.kernels.hashing import state_of
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.dictionary_groups import numbers_by_sorting
-from colkern.operations.dictionary_tables import OPEN, numbers_by_table
+from colkern.operations.dictionary_tables import OPEN, low_words, numbers_by_table, unlike_counter
 from colkern.operations.encodings import dictionary_parts
+from colkern.operations.hashing import hashes_of, partitioned
+from colkern.operations.number_words import NumberWords, number_words
 from colkern.operations.operands import kept_type, unsigned, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
@@ -237,19 +240,24 @@ _RANGE = 1 << 18
 _SAMPLED = 32
 """One slot of so many is in a sample."""
 
-_DIFFERENT = 0.85
-"""If more of a sample are different, the tables of ranges have few values in common, and are in vain."""
+_DIFFERENT = 0.8
+"""If more of a sample of numbers are different, the tables of ranges have few values in common."""
+
+_DIFFERENT_BYTES = 0.3
+"""As `_DIFFERENT`, for values that are found by hashes: those in common are compared once more."""
 
 
 def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, Items] | None:
-    """As `numbers_by_table`, by a table for each thread; None where that would not be faster."""
+    """As `numbers_by_table`, by tables for each thread; None where that would not be faster."""
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
     target = target_of(array.device)
     sampled = np.arange(0, array.length, _SAMPLED)
     sample = take_positions(array, sampled)
-    if len(numbers_by_table(sample, True, None)[1]) > _DIFFERENT * len(sampled):
-        return None
+    words = number_words(array)
+    most = _DIFFERENT if words is not None and words.width == 1 else _DIFFERENT_BYTES
+    if len(numbers_by_table(sample, True, None)[1]) > most * len(sampled):
+        return None if array.null_count else _numbers_by_parts(array, words, dtype)
 
     def numbered(start: int, stop: int) -> tuple[int, Items, Items]:
         part = array.slice(start, stop - start)
@@ -266,6 +274,61 @@ def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, It
         target.map(kernels.transpose_indices, len(numbers), *indices, out[start:stop])
         base += len(own)
     return out, firsts[kept]
+
+
+_PARTS = 32
+"""Into so many parts values are divided: the tables of these fit a cache more often."""
+
+
+def _numbers_by_parts(
+    array: Array, words: NumberWords | None, dtype: DTypeLike | None
+) -> tuple[Items, Items] | None:
+    """As `_numbers_by_ranges`, by a table for each part of the values; None if hashes tell too few apart.
+
+    Args:
+        array: Without nulls.
+        words: Its `number_words`.
+        dtype: As for `numbers_by_table`.
+    """
+    target = target_of(array.device)
+    hashes = hashes_of(target, array, state_of(0))
+    by_hash = words is None or words.width > 1
+    keys = hashes if words is None or by_hash else words.words
+    positions, starts = partitioned(target, hashes, _PARTS)
+    type_ = s.Int(8 * keys.dtype.itemsize, signed=False)
+    keyed = Array(type_, len(keys), [None, target.buffer(keys)], null_count=0)
+    wanted = dtype if not by_hash else np.uint64
+
+    def numbered(part: int) -> tuple[Items, Items, Items]:
+        own = positions[starts[part] : starts[part + 1]]
+        taken = take_positions(keyed, own)
+        numbers, firsts = numbers_by_table(taken, True, np.uint32 if wanted else None)
+        return own, numbers, own[firsts]
+
+    parts = map_items(numbered, range(_PARTS), 8 * array.length)
+    is_first = target.allocate(array.length, bool)
+    for _, _, rows in parts:
+        is_first[rows] = True
+    firsts = is_first.nonzero()[0]
+    out = target.output(array.length if wanted else 0, wanted or np.uint32)
+    if wanted:
+        ranks = target.output(array.length, np.uint32)
+        ranks[firsts] = np.arange(len(firsts), dtype=np.uint32)
+
+    def placed(part: tuple[Items, Items, Items]) -> None:
+        own, numbers, rows = part
+        moved = ranks[rows].astype(out.dtype)
+        if by_hash:
+            moved |= rows << np.uint64(32)
+        target.map(kernels.place_numbers, len(own), own, numbers, moved, out)
+
+    if wanted:
+        map_items(placed, parts, 8 * array.length)
+    if by_hash:
+        if unlike_counter(array)(0, out):
+            return None
+        out = low_words(out).astype(dtype) if dtype else out[:0]
+    return out, firsts
 
 
 _ENCODED = (LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)

@@ -1,7 +1,8 @@
 """Distinct values by a table on the CPU: the schedule of its kernels in `colkern.kernels.dictionaries`.
 
 Slots are looked up a chunk at a time. A full table is copied into a larger one, and the chunk is
-continued.
+continued. Bytes have the number of their hash, and then are compared with the first ones of that number:
+should they differ, the rank of each value takes the place of its hash.
 """
 
 from __future__ import annotations

@@ -95,17 +95,21 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
     if not 0 < partitions <= _MOST_PARTITIONS:
         raise ValueError(f"partitions: expected 1 to 2**32, got {partitions}")
     target = target_of(hashes.device)
-    numbers = target.output(hashes.length, np.uint64)
-    items = hashes.items(Role.DATA)
-    target.map(hashing.number_partitions, hashes.length, items, partitions, numbers)
-    keys = numbers
-    positions = target.sort_positions(keys)
-    starts = target.output(partitions + 1, np.int64)
-    target.map(sorting.group_starts, partitions + 1, keys, positions, starts)
+    positions, starts = partitioned(target, hashes.items(Role.DATA), partitions)
     return (
         Array(s.uint64(), hashes.length, [None, target.buffer(positions)], null_count=0),
         Array(s.int64(), partitions + 1, [None, target.buffer(starts)], null_count=0),
     )
+
+
+def partitioned(target: Target, hashes: Items, partitions: int) -> tuple[Items, Items]:
+    """As `partition_indices`."""
+    numbers = target.output(len(hashes), np.uint64)
+    target.map(hashing.number_partitions, len(hashes), hashes, partitions, numbers)
+    positions = target.sort_positions(numbers)
+    starts = target.output(partitions + 1, np.int64)
+    target.map(sorting.group_starts, partitions + 1, numbers, positions, starts)
+    return positions, starts
 
 
 _HASH: Dispatch[LayoutKind, Callable[[Target, Array, int, Items], None]] = by_layout("hash_columns")

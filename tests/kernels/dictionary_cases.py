@@ -279,6 +279,19 @@ def grow_table(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{count}", 16, (old, 3, 58, 0), expected, [9, 9, 9, *[0] * 128])
 
 
+@cases_of(dictionaries.place_numbers)
+def place_numbers(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers(("place", types["moved"]))
+    _, high = limits(types["moved"])
+    for count in LENGTHS:
+        positions = rng.sample(range(count), count)
+        moved = [rng.randint(0, high) for _ in range(5)]
+        own = [rng.randrange(5) for _ in range(count)]
+        placed = dict(zip(positions, own, strict=True))
+        expected = [moved[placed[i]] for i in range(count)]
+        yield Case(f"{count}", count, (positions, own, moved), expected)
+
+
 # Groups
 
 

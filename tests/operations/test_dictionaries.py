@@ -20,8 +20,10 @@ from present import present
 import colkern as ck
 import colkern.schema as s
 from colkern.arrays import Array
+from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.kernels.hashing import P1, fold_pair, state_of
+from colkern.operations import dictionaries
 from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
 
@@ -280,6 +282,32 @@ def test_values_chosen_for_equal_hashes_are_told_apart(type_: pa.DataType) -> No
     assert counts["k"].to_pylist() == COLLIDING[type_]
     joined = ck.join(ck.record_batch({"k": array}), ck.record_batch({"k": ck.unique(array)}), "k")
     assert joined["k"].to_pylist() == values
+
+
+@pytest.mark.parametrize(
+    "type_", [pa.int64(), pa.float64(), *COLLIDING], ids=lambda type_: f"{type_}"
+)
+def test_number_many_values_on_threads(type_: pa.DataType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dictionaries, "_RANGE", 100)
+    set_num_threads(3)
+    rng = np.random.default_rng(12)
+    numbers = [int(n) for n in rng.integers(0, 40_000, 20_000) << 30]
+    plain = pa.array(numbers)
+    if pa.types.is_floating(type_):
+        plain = pa.array([n / 7 for n in numbers])
+    elif not pa.types.is_integer(type_) and not pa.types.is_decimal(type_):
+        plain = pa.array([f"{n:016d}"[:16] for n in numbers]).cast(pa.binary()).cast(type_)
+    try:
+        for values in (plain.cast(type_), pa.array(COLLIDING.get(type_, []) * 500, type_)):
+            array = from_pyarrow(pa.concat_arrays([plain.cast(type_), values]))
+            seen: dict[Any, int] = {}
+            expected = [seen.setdefault(value, len(seen)) for value in array.to_pylist()]
+            for dtype in (np.uint32, np.uint64):
+                found = dictionaries.number_values(array, True, dtype)[0]
+                assert found.tolist() == expected
+            assert ck.unique(array).to_pylist() == list(seen)
+    finally:
+        set_num_threads(0)
 
 
 @given(st.data())

@@ -538,11 +538,11 @@ def joined_in_turn(emitter: Emitter, separator: Value, node: ast.expr) -> Value 
 def first(emitter: Emitter, node: ast.Call) -> Value:
     """`next(…)` of a generator expression, or of `iter(…)`."""
     source: Any = node.args[0]
-    is_known = builtin_of(emitter, source) == "yield" or isinstance(source, ast.GeneratorExp)
+    is_known = is_iterator(emitter, source)
     if isinstance(source, ast.Call) and known_object(emitter, source.func) is iter:
         source, is_known = source.args[0], len(source.args) == 1
     if not is_known:
-        emitter.refuse("next() has a compiled form of a generator at its beginning only")
+        emitter.refuse("next() has a compiled form of an iterator at its beginning only")
     is_there = emitter.copy("False")
     result = Accumulator(emitter, node, Value(k.NEVER))
 

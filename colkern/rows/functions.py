@@ -182,12 +182,12 @@ def users_function(
         definition = definitions[function]
     except CompileError as error:
         emitter.refuse(str(error))
-    values = _bound_values(emitter, function, arguments, named)
+    values = bound_values(emitter, function, arguments, named)
     _require_one_meaning(emitter, definition, values.values())
     return _called_within(emitter, definition, values, function)
 
 
-def _bound_values(
+def bound_values(
     emitter: Emitter, function: Any, arguments: Sequence[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
     """The arguments of a plain function, by name."""
@@ -229,7 +229,7 @@ def changing_method(
         body = _with_results(plain.body, plain.parameters[:1]).body
         definitions[key] = replace(plain, body=body)
     definition = definitions[key]
-    values = _bound_values(emitter, function, [owner, *arguments], named)
+    values = bound_values(emitter, function, [owner, *arguments], named)
     values[definition.parameters[0]] = _variable(emitter, owner)
     with emitter.ahead(is_only_raised=True) if emitter.attempts else nullcontext():
         both = _called_within(emitter, definition, values, definition)

@@ -23,8 +23,8 @@ from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
-from colkern.rows.functions import called_function
-from colkern.rows.values import Value, tuple_of_values
+from colkern.rows.functions import bound_values, called_function
+from colkern.rows.values import NONE, Value, tuple_of_values
 
 _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
 """Special methods that are not called when an instance is made."""
@@ -146,16 +146,8 @@ class Constructor:
         self, emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]
     ) -> Value:
         """The fields that it assigns, as a tuple."""
-        try:
-            bound = inspect.signature(self.function).bind(None, *arguments, **named)
-        except TypeError as error:
-            emitter.refuse(str(error))
-        bound.apply_defaults()
-        _, *given = bound.arguments.items()
-        values = {
-            name: value if isinstance(value, Value) else constant(value) for name, value in given
-        }
-        made = _constructed(emitter, self.kind, self.function, values, {})
+        _, *given = bound_values(emitter, self.function, [NONE, *arguments], named).items()
+        made = _constructed(emitter, self.kind, self.function, dict(given), {})
         return tuple_of_values(map(emitter.numbers, made.values()))
 
     def names(self) -> Iterator[str]:

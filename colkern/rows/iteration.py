@@ -184,6 +184,17 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
             return None
         numbers = [map(constant, itertools.count())] if name == "enumerate" else []
         return [tuple_of_values(items) for items in zip(*numbers, *parts, strict=False)]
+    if name == "map" and isinstance(node, ast.Call):
+        from colkern.rows.functions import applied
+
+        parts = [_choices(emitter, part) or () for part in node.args[1:]]
+        if sum(map(len, parts)) > MOST_ROUNDS_APART:
+            return None
+        with emitter.ahead():
+            return [
+                emitter.numbers(applied(emitter, node.args[0], row))
+                for row in zip(*parts, strict=False)
+            ]
     if name:
         return None
     if isinstance(node, ast.List | ast.Tuple):

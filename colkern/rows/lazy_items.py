@@ -13,7 +13,8 @@ from colkern.rows import kinds as k
 from colkern.rows.comprehensions import Accumulator, as_list, items
 from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import needed, operated, truth
+from colkern.rows.expressions import expression, needed, operated, truth
+from colkern.rows.folding import constant
 from colkern.rows.functions import applied
 from colkern.rows.values import Value, tuple_of_values
 
@@ -52,11 +53,15 @@ def taken_while(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def sliced(emitter: Emitter, node: ast.Call) -> Value:
-    """`islice(…, stop)` and `islice(…, start, stop)`."""
+    """`islice(…, stop)` and `islice(…, start, stop)`, of which each may be None."""
     iterable, *bounds = _arguments(emitter, node, 2, 3)
     list_ = new_container(emitter, node, "list", 0)
-    values = [emitter.numbers(needed(emitter, bound)) for bound in bounds]
-    start, stop = ["0", *(emitter.converted(value, k.INT).code for value in values)][-2:]
+    values = [expression(emitter, bound) for bound in bounds]
+    values = [constant(None), *values][-2:]
+    start, stop = (
+        default if value.kind == k.NONE else emitter.converted(emitter.plain(value), k.INT).code
+        for value, default in zip(values, ("0", str((1 << 63) - 1)), strict=True)
+    )
     emitter.leave_if(f"({start} < 0) | ({stop} < 0)", "islice() from or up to a negative number")
     place = emitter.copy("0")
 

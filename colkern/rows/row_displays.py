@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 _READING = ("get", "items", "keys", "values")
-_ADDING = ("append", "insert")
+_TAKING = ("append", "insert", "format_map")
 
 
 def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
@@ -74,7 +74,7 @@ def _kept(node: ast.AST) -> list[ast.expr]:
             return [elt]
         case ast.DictComp(_, value):
             return [value]
-        case ast.Call(ast.Attribute(attr=name), arguments) if name in _ADDING:
+        case ast.Call(ast.Attribute(attr=name), arguments) if name in _TAKING:
             return arguments[-1:]
     return []
 

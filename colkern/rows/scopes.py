@@ -155,16 +155,13 @@ def _bound_by(node: ast.stmt) -> list[ast.Name]:
             return [target]
         case ast.Try([*before, ast.Assign([ast.Name() as target])], handlers, _, []):
             targets = [target]
-            others: list[ast.AST] = [*before, *node.orelse]
             for handler in handlers:
                 match handler.body:
-                    case [ast.Assign([ast.Name(name) as own], value)] if name == target.id:
+                    case [ast.Assign([ast.Name(name) as own])] if name == target.id:
                         targets.append(own)
-                        others.append(value)
                     case [*_, last] if not isinstance(last, _LEAVING):
                         return []
-            is_read = any(name == target.id for each in others for name in _names(each))
-            return [] if is_read else targets
+            return targets if target.id not in stored_names(before) else []
     return []
 
 

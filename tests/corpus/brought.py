@@ -64,7 +64,7 @@ def end_of_call(line: str) -> tuple[str, str] | None:
 @case(rows=[values.urls(111)], covers="parse_qs, get with a list of None")
 def first_query_value(url: str) -> str | None:
     query = parse_qs(urlsplit(url).query)
-    return query.get("page", query.get("q", [None]))[0]  # type: ignore[list-item]
+    return query.get("page", query.get("q", [None]))[0]
 
 
 @case(rows=[values.urls(112)], covers="unquote_plus of what is quoted")
@@ -199,10 +199,10 @@ class Version:
         self.parts = [int(part) for part in text.split(".")]
 
     def __eq__(self, other: object) -> bool:
-        return self.parts == other.parts  # type: ignore[attr-defined, no-any-return]
+        return self.parts == other.parts  # type: ignore[attr-defined]
 
     def __lt__(self, other: Any) -> bool:
-        return self.parts < other.parts  # type: ignore[no-any-return]
+        return self.parts < other.parts
 
 
 @case(

@@ -28,7 +28,7 @@ def checked(function: Callable[..., Any], rows: list[Any]) -> Any:
         column = ck.array([row], ck.list_(ck.int64()) if isinstance(row, list) else ck.utf8())
         assert outcome(lambda row, c=column: compiled(c).to_pylist()[0], row) == outcome(
             function, row
-        )  # type: ignore[misc]
+        )
     return compiled.report()
 
 

@@ -200,11 +200,52 @@ def by_rules(word: str, n: int) -> str:
     for pattern, name in rules:
         if re.match(pattern, word):
             return name + str(word in known)
-    return ",".join(name for name, holds in checks if holds(word))
+    shown = "|".join(map(str, [word, n, n / 2, None]))
+    return ",".join(name for name, holds in checks if holds(word)) + shown
 
 
 def test_a_list_that_loops_go_over_may_have_items_of_several_kinds() -> None:
     checked(by_rules, [("a", 1), ("7x", 1), ("bbb", 1), ("AB", 1), ("", 0), ("xyz", 2)])
+
+
+def carried(word: str, n: int) -> str:
+    out, last = "", 0
+    for place, part in enumerate(word.split(" ")):
+        part = part.strip("x")
+        if place:
+            out += str(last)
+        size = len(part)
+        last = size
+        size = str(last) * n  # type: ignore[assignment]
+        out += size  # type: ignore[operator]
+    return out + part
+
+
+def caught(word: str, n: int) -> str:
+    out = ""
+    for part in word.split(" "):
+        text = part
+        try:
+            part = int(part)  # type: ignore[assignment]
+        except ValueError:
+            out += part + "?"
+            if n:
+                break
+            continue
+        else:
+            part += n  # type: ignore[operator]
+        out += str(part) + text
+        try:
+            text = float(part)  # type: ignore[assignment]
+        except OverflowError:
+            text = 0.5  # type: ignore[assignment]
+        out += str(text)
+    return out
+
+
+@pytest.mark.parametrize("function", [carried, caught])
+def test_a_variable_of_a_round_may_be_of_several_kinds(function: Callable[..., Any]) -> None:
+    checked(function, [("ax 1 bcx", 2), ("", 0), ("12 x 7", 0), ("3 y 4", 1)])
 
 
 def test_sizes_that_are_flags_are_pythons() -> None:
@@ -454,7 +495,9 @@ def test_displays_may_have_starred_parts() -> None:
 
 
 def steps(word: str, n: int) -> list[str]:
-    return [a + b for a, b in pairwise(word)] + list(islice(word, n)) + list(islice(word, 1, n))
+    first = [next(islice(word, 1, None), "-"), next(map(str.upper, word), "-")]
+    parts = list(islice(word, n)) + list(islice(word, 1, n)) + list(islice(word, None, n))
+    return [a + b for a, b in pairwise(word)] + parts + first
 
 
 def sums(word: str, n: int) -> list[int]:

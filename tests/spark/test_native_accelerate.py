@@ -235,6 +235,21 @@ def test_two_columns_of_any_type_that_pandas_compares_are_taken(spark: SparkSess
     made = accelerate(before, plan="auto")
     frame = spark.sql("SELECT DATE'2024-01-31' AS x, DATE'2024-02-01' AS y, X'61' AS a, X'62' AS b")
     assert frame.select(made("x", "y"), made("a", "b")).first()[:] == (True, True)
+    numbers = spark.range(3).selectExpr("id * 2D AS x", "id + 1 AS y").select(made("x", "y"))
+    assert not _in_worker(numbers)
+    assert [row[0] for row in numbers.collect()] == [True, False, False]
+
+
+def test_columns_of_any_type_that_pandas_takes_without_nulls_are_taken(spark: SparkSession) -> None:
+    @pandas_udf("boolean")
+    def is_last(x: pd.Series, y: pd.Series) -> pd.Series:
+        return pd.Series(np.maximum(x, y) == x)
+
+    made = accelerate(is_last, plan="auto")
+    frame = spark.sql("SELECT DATE'2024-01-31' AS x, DATE'2024-02-01' AS y, 2.0D AS a, true AS b")
+    assert frame.select(made("x", "y"), made("y", "x"), made("a", "a")).first()[:] == (
+        *(False, True, True),
+    )
 
 
 def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) -> None:

@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
@@ -47,16 +47,6 @@ _EXAMPLES = {
 
 _AS_DOUBLE = {"bigint": pa.int64(), "int": pa.int32()}
 """The types that are doubles in pandas where they have nulls."""
-
-_REFUSED: dict[str, tuple[pa.Array, set[str]]] = {
-    "date": (_EXAMPLES["date"], {"double"}),
-    "timestamp": (_EXAMPLES["timestamp"], {"double"}),
-    "array": (pa.array([[1.0, 2.0], [3.0], None]), {"double", "date", "timestamp"}),
-    "struct": (pa.array([{"a": 1.0}, {"a": 2.0}, None]), {"double", "date", "timestamp"}),
-    "binary": (pa.array([b"a", b"b", None]), {"double", "date", "timestamp"}),
-    "boolean": (pa.array([True, False, None]), {"date", "timestamp"}),
-}
-"""By types: some values, and the types to which Spark refuses to convert them when it plans a query."""
 
 _MOST_COLUMNS = 5
 
@@ -178,16 +168,22 @@ class PlannedOriginal(PlannedFunction):
         Raises:
             NoTermError: If there is no expression, or only a large one.
         """
-        # Timestamps first: numbers are no dates.
         typed = [
-            (column.cast("timestamp") if kind == "date" else column).cast(kind)
-            for column, kind in zip(columns, branch.kinds, strict=True)
+            _as_kind(kind, column, {types[place] for types in branch.taken})
+            for place, (column, kind) in enumerate(zip(columns, branch.kinds, strict=True))
         ]
         writer = Expression(typed, branch.kinds, self._name, branch.lines)
         with writer.at(branch.node):
             result = writer.result(branch.node, self._original.returns)
         result = writer.in_bounds(result, self._returns)
-        return sharing.in_own_method(sharing.once(result, writer.shareable()))
+        given = [*map(sharing.text_of, typed)]
+
+        def shown(column: Column) -> str:
+            """The text of an expression of the columns, which Spark has for what they are cast from."""
+            text = sharing.text_of(column)
+            return functools.reduce(lambda text, each: text.replace(each, "c"), given, text)
+
+        return sharing.in_own_method(sharing.once(result, writer.shareable(), shown=shown), shown)
 
     # Which types of columns there are expressions for
 
@@ -240,17 +236,8 @@ class PlannedOriginal(PlannedFunction):
             while cause.__cause__ is not None:
                 cause = cause.__cause__
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
-        branch = _Branch(node, kinds, tracer.lines, ())
+        branch = _Branch(node, kinds, tracer.lines, (kinds,))
         self._of(branch, [f.col(f"c{place}") for place in range(len(kinds))])
-        for type_, (values, refused) in _REFUSED.items():
-            choices = [
-                (column, values) if kind in refused else (column,)
-                for column, kind in zip(examples, kinds, strict=True)
-            ]
-            # Columns that are compared are of one type; the first choice has no other type.
-            for others in itertools.islice(itertools.product(*choices), 1, None):
-                if isinstance(_outcome(self._original, others), pa.Array):
-                    raise NoTermError(f"it also takes columns of {type_}", 0)
         if not self._is_alike_beside_nulls(kinds):
             raise NoTermError("the results of a row differ where other rows have nulls", 0)
         types = [("double", *_AS_DOUBLE) if kind == "double" else (kind,) for kind in kinds]
@@ -309,6 +296,19 @@ def _combinations(columns: int) -> Iterator[tuple[str, ...]]:
         yield (kind,) * columns
     for place, kind in itertools.product(range(columns), list(_EXAMPLES)[1:]):
         yield (*["double"] * place, kind, *["double"] * (columns - place - 1))
+
+
+def _as_kind(kind: str, column: Column, types: Collection[str]) -> Column:
+    """A column of one of some types as one of a kind; null in place of others.
+
+    Spark refuses to convert some types when it plans a query, even in a branch that it then drops. The
+    field of a struct that it asks for, and so the column, it knows by then.
+    """
+    is_taken = f.typeof(column).isin(*types)
+    names = [f.when(is_taken, one).otherwise(other) for one, other in ("vn", "nv")]
+    value = f.named_struct(names[0], column, names[1], f.lit(None)).getField("v")
+    # Timestamps first: numbers are no dates.
+    return (value.cast("timestamp") if kind == "date" else value).cast(kind)
 
 
 def _outcome(original: Original, columns: Sequence[pa.Array]) -> pa.Array | Exception:

@@ -29,7 +29,7 @@ from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
-from colkern.spark.native.sharing import in_own_method
+from colkern.spark.native.sharing import in_own_method, text_of
 from colkern.spark.native.translation import (
     MOMENT,
     require_forms,
@@ -408,7 +408,7 @@ KNOWN: dict[str, PlannedFunction | Unplanned] = {}
 
 
 def _shown(column: Column | str) -> str:
-    return column if isinstance(column, str) else repr(column).removeprefix("Column<'")[:-2]
+    return column if isinstance(column, str) else text_of(column)
 
 
 def term_of(function: Udf, columns: list[s.DataType]) -> Typed:

@@ -9,7 +9,7 @@ the transport of the rows does.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import TypeAlias
 
@@ -32,32 +32,42 @@ Computed: TypeAlias = "t.Applied | t.Argument"
 """What an expression may have in several places."""
 
 
-def once(result: Column, parts: Iterable[Column], nulls: Iterable[Column] = ()) -> Column:
+def text_of(column: Column) -> str:
+    """The text that Spark has for an expression."""
+    return repr(column).removeprefix("Column<'").removesuffix("'>")
+
+
+def once(
+    result: Column,
+    parts: Iterable[Column],
+    nulls: Iterable[Column] = (),
+    shown: Callable[[Column], str] = text_of,
+) -> Column:
     """An expression of which Spark computes parts once.
 
     Args:
         result: The expression.
         parts: What Spark may compute for each row, without an exception.
         nulls: Conditions under which the results are null.
+        shown: Gives the text of an expression.
     """
-    text, tests = repr(result), list(nulls)
-    for shown, part in sorted(
-        ((repr(part), part) for part in parts), key=lambda each: -len(each[0])
-    ):
-        if (text.count(shown) - 1) * len(shown) >= _REPEATED:
-            text = text.replace(shown, "") + shown
+    text, tests = shown(result), list(nulls)
+    texts = sorted(((shown(part), part) for part in parts), key=lambda each: -len(each[0]))
+    for each, part in texts:
+        if (text.count(each) - 1) * len(each) >= _REPEATED:
+            text = text.replace(each, "") + each
             # Never true. Parts that are never null need no method: Spark drops the test.
             tests.append(f.isnull(_in_two_places(part)) & f.isnotnull(part))
     return f.when(reduce(operator.or_, tests), f.lit(None)).otherwise(result) if tests else result
 
 
-def in_own_method(result: Column) -> Column:
+def in_own_method(result: Column, shown: Callable[[Column], str] = text_of) -> Column:
     """An expression whose code is called from where its results are asked for, but for a short one.
 
     Raises:
         NoTermError: If it is too large.
     """
-    size = len(repr(result))
+    size = len(shown(result))
     if size > LONGEST:
         raise NoTermError("its expression is too large", 0)
     return _in_two_places(result) if size > _SHORT else result

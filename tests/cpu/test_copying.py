@@ -33,14 +33,6 @@ def test_just_those_bytes_are_copied(
     assert out.tobytes() == expected.ljust(3000, b"\0")
 
 
-@pytest.mark.parametrize("dtype", ["u2", "u4", "u8"])
-def test_wider_items(copying: CpuTarget, dtype: str) -> None:
-    items = BYTES[:2400].view(dtype)
-    out = np.zeros_like(items)
-    copying.copy(items, out)
-    assert (out == items).all()
-
-
 def test_several_threads_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target, "_PAST_CACHES", 1 << 20)
     items = np.arange(1 << 19, dtype=np.uint64)

@@ -605,7 +605,7 @@ def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Ext
 #
 # A type is a name of this module, of pyarrow's (`double`, `string`) or of Spark's (`bigint`,
 # `array<string>`), with its parameters in brackets, and with the types of its parts in angle brackets.
-# Parts of structs and unions have names. The text of a data type is read, too:
+# Parts of structs and unions have names. The text of most data types is read, too:
 # `timestamp[us, tz=UTC]`, `list<item: int8 not null>`.
 
 
@@ -628,6 +628,7 @@ _WITHOUT_PARTS = (
 )
 
 _PLAIN: dict[str, Callable[..., DataType]] = {
+    "null": null,
     "bool": bool_,
     "date32": _of_unit(date32, "day"),
     "date64": _of_unit(date64, "ms"),

@@ -167,9 +167,11 @@ def _spread(
     grain = GRAIN / work if pace is None else WORTH_WAKING / (pace * work)
     begin = perf_counter()
     parts = run_ranges(loop, count, _wrapped(key[0], args), max(int(grain), 1), balance)
-    # Of all threads; the mean with what was measured before, as the machine may be busy once.
+    # Of all threads; the mean with what was measured before, as the machine may be busy once. Plain Python
+    # has another pace.
     now = (perf_counter() - begin) * len(parts) / (items * work)
-    _paces[key] = now if pace is None else (now + pace) / 2
+    if key in _loops:
+        _paces[key] = now if pace is None else (now + pace) / 2
     return parts
 
 

@@ -181,8 +181,10 @@ def _pieces(
     places = [blocks if own == finest else alone for own in sizes]
     # Sides in other chunks are cut where blocks end.
     pieces = [
-        side if own == finest else [_part(None, cut_out(side, *where)) for where in rows]
-        for side, own in zip(sides, sizes, strict=True)
+        side
+        if own == finest
+        else [_part(None, cut_out(side, *where) or [_whole(column).slice(0, 0)]) for where in rows]
+        for column, side, own in zip(columns, sides, sizes, strict=True)
     ]
     return pieces, places
 

@@ -179,7 +179,7 @@ def dictionary_encode(
         TypeError: If `index_type` is no integer type.
         UnsupportedError: If the values are nested or run-end encoded.
         LimitExceededError: If there are more distinct values than `index_type` can number, or more
-            than 2^32 slots.
+            than 2^32 - 1 slots.
         InvalidArrowError: If the array points outside its own memory.
     """
     if null_encoding not in ("mask", "encode"):

@@ -38,7 +38,7 @@ def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | Recor
     Raises:
         KeyError, IndexError: If there is no such column.
         UnsupportedError: If there are unions in it.
-        LimitExceededError: If there are more than 2^32 slots.
+        LimitExceededError: If there are 2^32 slots or more.
         InvalidArrowError: If an array points outside its own memory.
     """
     columns = data.columns if isinstance(data, RecordBatch) else [data]

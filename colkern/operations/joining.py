@@ -383,19 +383,22 @@ def _asof(
             words = sort_words(target, [(group, False), (time, False)], False)
         match = _matched_by_sorting(target, words, groups, known, rows)
 
-    def within(found: Items) -> tuple[Items, Any]:
-        """Right rows that are near enough, and how far they are: of none infinitely."""
-        there = found != np.uint64(kernels.NO_MATCH)
+    none = np.uint64(kernels.NO_MATCH)
+
+    def within(found: Items) -> tuple[Items, Items]:
+        """Right rows that are near enough, and how far they are."""
+        there = found != none
         far = _distances(times[np.where(there, found, np.uint64(0))], times[rows:])
         if tolerance is not None:
             there &= far <= float(tolerance)
-        return np.where(there, found, np.uint64(kernels.NO_MATCH)), np.where(there, far, np.inf)
+        return np.where(there, found, none), far
 
     if strategy != "nearest":
         found = match(strategy == "forward")
         return found if tolerance is None else within(found)[0]
     (before, how_far), (after, beyond) = (within(match(forward)) for forward in (False, True))
-    return np.where(how_far <= beyond, before, after)
+    is_before = (before != none) & ((after == none) | (how_far <= beyond))
+    return np.where(is_before, before, after)
 
 
 def _is_in_order(words: Items) -> bool:
@@ -477,7 +480,9 @@ def _matched_by_sorting(
 def _distances(left: Items, right: Items) -> Items:
     """How far apart numbers are; of integers exact up to 2^53."""
     if left.dtype.kind == "f":
-        return abs(left - right)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Of equal infinities, the difference is NaN.
+            return np.where(left == right, 0, abs(left - right))
     less = left < right
     low, high = np.where(less, left, right), np.where(less, right, left)
     return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)

@@ -39,7 +39,7 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
 
     Raises:
         UnsupportedError: If there is a union in a column, or a nested column in device memory.
-        LimitExceededError: If there are more than 2^32 rows or elements.
+        LimitExceededError: If there are 2^32 rows or elements, or more.
     """
     target = target_of(one_device(arrays))
     if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:

@@ -115,6 +115,13 @@ def test_many_small_chunks_are_joined_in_blocks(
         assert ours.combine_chunks().to_pylist() == theirs.to_pylist()
 
 
+def test_many_chunks_without_rows() -> None:
+    nothing = ck.array([], ck.int64())
+    ours = ck.chunked_array([nothing] * 100, ck.int64())
+    for other in (nothing, ck.chunked_array([], ck.int64())):
+        assert ck.add(ours, other).to_pylist() == []
+
+
 def test_an_element_wise_result_is_cut_where_any_argument_is() -> None:
     result = CHUNKS + OTHERS
     assert [chunk.length for chunk in result.chunks] == [2, 1, 3]

@@ -220,3 +220,23 @@ def test_durations_beyond_what_the_unit_can_have_are_within_no_limit() -> None:
     for wrong in (np.timedelta64("NaT"), np.timedelta64(1, "M"), np.timedelta64(5), timedelta(-1)):
         with pytest.raises(ValueError, match=r"NaT|unit|negative"):
             ck.join_asof(times, times, "t", tolerance=wrong)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "strategy", "tolerance", "row"),
+    [
+        (-math.inf, 3.0, "nearest", None, 7),
+        # The difference is beyond what a float holds.
+        (-1e308, 1.7e308, "nearest", None, 7),
+        (math.inf, math.inf, "backward", 0, 7),
+        (math.inf, math.inf, "nearest", 1, 7),
+        (1.0, math.inf, "nearest", 5, None),
+    ],
+)
+def test_infinite_distances(
+    left: float, right: float, strategy: Any, tolerance: float | None, row: int | None
+) -> None:
+    rows = ck.record_batch({"t": [left]})
+    others = ck.record_batch({"t": [right], "row": [7]})
+    found = ck.join_asof(rows, others, "t", strategy=strategy, tolerance=tolerance)
+    assert found["row"].to_pylist() == [row]

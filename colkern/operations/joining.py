@@ -368,9 +368,9 @@ def _asof(
 ) -> Items:
     """The right row of each left row, or `NO_MATCH`; right rows are the first of both."""
     times = time.items(Role.DATA)
-    if times.dtype.kind == "f":
-        # NaN has no distance.
-        are_numbers = times == times
+    # NaN has no distance.
+    are_numbers = times == times
+    if times.dtype.kind == "f" and not are_numbers.all():
         known = are_numbers if known is None else known & are_numbers
     words = sort_words(target, [(time, False)], False)
     can_go = known is None and len(words) == 1 and (groups is None or time.device == HOST)

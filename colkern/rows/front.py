@@ -252,8 +252,11 @@ def plain_function(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 10)
 def keeps_to_itself(method: Any) -> bool:
-    """Whether a method uses its instance for nothing but its attributes: nobody else gets to know it."""
-    if not isinstance(method, types.FunctionType):
+    """Whether a method uses its instance for nothing but its attributes: nobody else gets to know it.
+
+    A generator reads them later.
+    """
+    if not isinstance(method, types.FunctionType) or is_generator(method):
         return False
     try:
         node = _node_of(method)

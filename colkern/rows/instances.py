@@ -90,6 +90,8 @@ def instance(
         if arguments:
             emitter.refuse(f"{kind.__name__}() of a value without a name has no compiled form")
         return _of_fields(emitter, dict, named)
+    if inspect.isabstract(kind):
+        emitter.refuse(f"the class {kind.__name__} is abstract: it has no instances")
     written = set(_written_methods(kind))
     if k.is_record(kind) and any("__new__" in vars(base) for base in kind.__mro__[:-1]):
         written.add("__new__")

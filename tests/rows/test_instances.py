@@ -230,8 +230,29 @@ class Warmth:
     def __call__(self, more: int) -> int:
         return self.degrees + more
 
+    def __add__(self, other: Warmth) -> int:
+        return self.degrees + other.degrees
+
     def __str__(self) -> str:
         return f"{self.degrees}C"
+
+
+class Cold(Warmth):
+    """A subclass, which is asked before its base."""
+
+    def __gt__(self, other: Warmth) -> bool:
+        return self.degrees + 2 > other.degrees
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __radd__(self, other: Warmth) -> int:
+        return other.degrees * 100 + self.degrees
+
+
+class Colder(Cold):
+    def __add__(self, other: Warmth) -> int:
+        return self.degrees * 1000 + other.degrees
 
 
 SPAN = Span(2, 9)
@@ -259,7 +280,16 @@ def compared(a: int, b: int) -> str:
     return text + str(max(x, y)) + str(x(3)) + str(not y)
 
 
-@pytest.mark.parametrize("function", [is_within, is_in_a_constant, of_spans, compared])
+def of_a_subclass(a: int, b: int) -> str:
+    texts = ""
+    for x, y in ((Warmth(a), Cold(b)), (Cold(a), Warmth(b)), (Cold(a), Colder(b))):
+        texts += f"{x < y} {x == y} {x > y} "
+    return f"{texts} {Warmth(a) + Cold(b)} {Warmth(a) + Colder(b)} {Colder(a) + Cold(b)}"
+
+
+@pytest.mark.parametrize(
+    "function", [is_within, is_in_a_constant, of_spans, compared, of_a_subclass]
+)
 def test_special_methods_are_those_of_the_class(function: Any) -> None:
     columns = [1, 2, 3, -4, 5, 9, 0], [3, 2, 9, 0, 5, 7, 5]
     compiled = ck.udf(function)

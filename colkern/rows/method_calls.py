@@ -192,7 +192,7 @@ def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Valu
 @_form("list.sort")
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
-    if not node.keywords:
+    if not (node.keywords or enums.has_member(owner.kind)):
         return None
     require_changeable(emitter, owner)
     emitter.env["<unsorted>"] = owner

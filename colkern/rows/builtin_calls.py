@@ -70,7 +70,11 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     if k.is_deque(kind):
         return collections.deque
     if isinstance(kind, k.Container) and kind.default:
-        by_default = {"count": collections.Counter, "ordered": collections.OrderedDict}
+        by_default = {
+            "count": collections.Counter,
+            "ordered": collections.OrderedDict,
+            "range": range,
+        }
         return by_default.get(kind.default, collections.defaultdict)
     return tuple if k.is_tuple(kind) else named[kind.name]
 

@@ -63,7 +63,9 @@ def call(
     if not any(has_members):
         arguments = [enums.as_plain(emitter, value) for value in arguments]
         named = {word: enums.as_plain(emitter, value) for word, value in named.items()}
-    if name in _ORDERING and any(enums.has_member(value.kind) for value in arguments):
+    if name in _ORDERING and any(
+        enums.has_member(value.kind, enums.is_unordered) for value in arguments
+    ):
         emitter.refuse(f"{name} of members of an enum has no compiled form")
     if name not in _OF_DEQUES and any(k.is_deque(value.kind) for value in arguments):
         emitter.refuse(f"{name} of a deque has no compiled form")

@@ -70,13 +70,9 @@ def _by_method(
     emitter: Emitter, operation: type[ast.cmpop], left: Value, right: Value
 ) -> Value | None:
     """A comparison by a special method that a user wrote; None where there is none."""
-    from colkern.rows.functions import special
+    from colkern.rows.functions import special_of_either
 
-    own, of_right = _METHODS[operation]
-    result = special(emitter, own, left, right)
-    if result is None:
-        result = special(emitter, of_right, right, left)
-    return result
+    return special_of_either(emitter, *_METHODS[operation], left, right)
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
@@ -173,6 +169,8 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if k.is_deque(left.kind) != k.is_deque(right.kind):
         return constant(False)
     defaults = {getattr(side.kind, "default", "") for side in (left, right)}
+    if "range" in defaults and len(defaults) == 2:
+        emitter.refuse("== of a range and a list has no compiled form")
     if defaults == {"ordered"}:
         emitter.refuse("== of two OrderedDicts has no compiled form")
     if defaults == {"count"}:

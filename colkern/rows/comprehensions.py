@@ -589,7 +589,7 @@ def as_range(emitter: Emitter, node: ast.Call) -> Value:
     size = range_size(emitter, *codes)
     emitter.fail_if(f"{size.code} > {MOST_NUMBERS}", row_values.LEFT, "a range of many numbers")
     list_ = _list_of(emitter, node)
-    return of_parts(k.unchangeable(list_.kind), list_.parts)
+    return of_parts(replace(k.unchangeable(list_.kind), default="range"), list_.parts)  # type: ignore[call-arg]
 
 
 def as_new_set(emitter: Emitter, node: ast.Call) -> Value:

@@ -50,7 +50,11 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
             emitter.refuse(f"{place.constant!r} is not in a constant")
     if is_table_of_functions(container.constant):
         return function_in(emitter, container.constant, "[]", place)
-    if isinstance(container.kind, Container) and container.kind.default not in ("", "ordered"):
+    if isinstance(container.kind, Container) and container.kind.default not in (
+        "",
+        "ordered",
+        "range",
+    ):
         return _item_or_default(emitter, container, place, container.kind.default)
     return call(emitter, "[]", [readable(emitter, container), place])
 

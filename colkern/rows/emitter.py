@@ -335,6 +335,10 @@ class Emitter:
             # Always the one list, of whose items all is known once the function is written.
             value = self.yielded
             self.widened[RETURN] = value.kind
+        elif not self.program.stack:
+            from colkern.rows.enums import as_result
+
+            value = as_result(self, value)
         has = self.widened.get(RETURN, Kind("never", 0))
         self.require_kind(RETURN, has, value.kind)
         if any(attempt.is_final for attempt in self.attempts):

@@ -15,11 +15,12 @@ from typing import Any
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows import library
 from colkern.rows.calls import call, has
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.folding import constant
-from colkern.rows.values import Value
+from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 
 def attribute(emitter: Emitter, member: Value, name: str) -> Value:
@@ -77,6 +78,25 @@ def as_plain(emitter: Emitter, value: Value) -> Value:
     return _of_each(emitter, value, _PLAIN, "")
 
 
+def as_result(emitter: Emitter, value: Value) -> Value:
+    """A row's result with numbers and texts in the place of members that are these as well."""
+    kind = value.kind
+    if not has_member(kind):
+        return value
+    if isinstance(kind, k.Optional):
+        return emitter.chosen(value.none, lambda: NONE, lambda: as_result(emitter, inner(value)))
+    if isinstance(kind, k.Compound):
+        items = (as_result(emitter, item) for item in value.items)
+        return tuple_of_values(map(emitter.numbers, items), kind.names, kind.form)
+    form = getattr(kind.items[0], "form", None) if isinstance(kind, k.Container) else None
+    if kind.name == "list" and form and issubclass(form, _MIXED):
+        from colkern.rows.functions import users_function
+
+        nothing = constant("" if issubclass(form, str) else 0)
+        return users_function(emitter, library.added_to_each, [value, nothing], {})
+    return as_plain(emitter, value)
+
+
 def of_value(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
     """`Form(value)`."""
     value = as_plain(emitter, emitter.plain(value, row_values.VALUE_ERROR))
@@ -111,13 +131,18 @@ def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
     return Value(k.BOOL, f"({emitter.numbers(left).code} == {emitter.numbers(right).code})")
 
 
-def has_member(kind: k.Kind) -> bool:
-    """Whether a value of a kind is, or has, a member that has no order."""
+def has_member(kind: k.Kind, is_meant: Callable[[Any], bool] = lambda form: True) -> bool:
+    """Whether a value of a kind is, or has, a member of an enum, of one that is meant."""
     if isinstance(kind, k.Optional):
-        return has_member(kind.of)
+        return has_member(kind.of, is_meant)
     if isinstance(kind, k.Compound | k.Container):
-        return any(map(has_member, kind.items))
-    return isinstance(kind, k.Member)
+        return any(has_member(item, is_meant) for item in kind.items)
+    return isinstance(kind, k.Member) and is_meant(kind.form)
+
+
+def is_unordered(form: Any) -> bool:
+    """Whether the members of an enum have another order than their numbers among them, or none."""
+    return not issubclass(form, _MIXED) or list(form) != sorted(form)
 
 
 def _form_of(member: Value) -> type[enum.Enum]:

@@ -136,12 +136,11 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     if known is not None:
         return constant(_wrapped(known.constant)) if emitter.program.wraps else known
     if method := k.OPERATOR_METHODS.get(name):
-        from colkern.rows.functions import special
+        from colkern.rows.functions import special_of_either
 
-        result = special(emitter, method, left, right)
         formats = name == "%" and left.kind in (k.TEXT, k.BYTES)
-        if result is None and not formats and not isinstance(left.kind, k.Record):
-            result = special(emitter, method.replace("__", "__r", 1), right, left)
+        reflected = "" if formats else method.replace("__", "__r", 1)
+        result = special_of_either(emitter, method, reflected, left, right)
         if result is not None:
             return result
     counts = [getattr(side.kind, "default", "") == "count" for side in (left, right)]

@@ -9,6 +9,7 @@ import dis
 import hashlib
 import inspect
 import linecache
+import re
 import sys
 import textwrap
 import types
@@ -95,6 +96,10 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)
+
+
+WRITTEN = 1 << 9
+"""The flag of classes that are written in Python."""
 
 
 def is_of_standard_library(function: Any) -> bool:
@@ -252,8 +257,11 @@ def plain_function(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 10)
 def keeps_to_itself(method: Any) -> bool:
-    """Whether a method uses its instance for nothing but its attributes: nobody else gets to know it."""
-    if not isinstance(method, types.FunctionType):
+    """Whether a method uses its instance for nothing but its attributes: nobody else gets to know it.
+
+    A generator reads them later.
+    """
+    if not isinstance(method, types.FunctionType) or is_generator(method):
         return False
     try:
         node = _node_of(method)
@@ -457,6 +465,13 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     try:
         text, first = _text_of(function)
     except OSError as error:
+        private = re.search(
+            r"\b_[A-Za-z]\w*?(__\w*[A-Za-z0-9])\b", " ".join(function.__code__.co_names)
+        )
+        if private:
+            raise CompileError(
+                f"{function.__name__}: {private[1]} is a private name, which has no compiled form"
+            ) from None
         raise CompileError(
             f"{function.__name__}: its source cannot be read ({error}); define it in a file or a "
             f"notebook's cell"

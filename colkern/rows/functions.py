@@ -241,7 +241,7 @@ def changing_method(
 
 def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
     """What a special method gives that a user wrote for the class of a value; None where there is none."""
-    form = owner.kind.form if isinstance(owner.kind, k.Compound) else type(owner.constant)
+    form = _form_of(owner)
     is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
     written = k.written_method(form, name) if is_one else None
     if written is None:
@@ -254,6 +254,31 @@ def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value 
         size = emitter.numbers(result).code
         emitter.fail_if(f"{size} < 0", row_values.VALUE_ERROR, "a negative length")
     return result
+
+
+def _form_of(value: Value) -> type:
+    return value.kind.form if isinstance(value.kind, k.Compound) else type(value.constant)
+
+
+def special_of_either(
+    emitter: Emitter, own: str, reflected: str, left: Value, right: Value
+) -> Value | None:
+    """What a special method of either side gives; that of a subclass on the right is asked first.
+
+    An operator asks a subclass first for a method of its own alone, and never the right side of two of one
+    class.
+    """
+    asked = [(own, left, right), (reflected, right, left)]
+    forms, is_comparison = (_form_of(left), _form_of(right)), own in _RESULTS
+    if forms[0] is forms[1]:
+        asked = asked if is_comparison else asked[:1]
+    elif issubclass(forms[1], forms[0]) and (
+        is_comparison
+        or getattr(forms[0], reflected, None) is not getattr(forms[1], reflected, None)
+    ):
+        asked.reverse()
+    results = (special(emitter, *each) for each in asked)
+    return next((result for result in results if result is not None), None)
 
 
 _RESULTS = {

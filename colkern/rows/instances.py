@@ -13,6 +13,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import types
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -22,7 +23,7 @@ from colkern.rows import kinds as k
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression
 from colkern.rows.folding import constant
-from colkern.rows.front import Definition, definition_of
+from colkern.rows.front import WRITTEN, Definition, definition_of
 from colkern.rows.functions import bound_values, called_function
 from colkern.rows.values import NONE, Value, tuple_of_values
 
@@ -58,14 +59,9 @@ def has_fields(kind: type) -> bool:
 def _is_users(kind: type) -> bool:
     """Whether a class is a user's, with a constructor, and so are its bases."""
     are_plain = all(
-        type(base) in (type, abc.ABCMeta) and base.__flags__ & _WRITTEN
-        for base in kind.__mro__[:-1]
+        type(base) in (type, abc.ABCMeta) and base.__flags__ & WRITTEN for base in kind.__mro__[:-1]
     )
     return are_plain and "__init__" in _written_methods(kind)
-
-
-_WRITTEN = 1 << 9
-"""The flag of classes that are written in Python."""
 
 
 def _written_methods(kind: type) -> Iterator[str]:
@@ -90,6 +86,8 @@ def instance(
         if arguments:
             emitter.refuse(f"{kind.__name__}() of a value without a name has no compiled form")
         return _of_fields(emitter, dict, named)
+    if inspect.isabstract(kind):
+        emitter.refuse(f"the class {kind.__name__} is abstract: it has no instances")
     written = set(_written_methods(kind))
     if k.is_record(kind) and any("__new__" in vars(base) for base in kind.__mro__[:-1]):
         written.add("__new__")
@@ -127,6 +125,11 @@ def instance(
 
 
 def _of_fields(emitter: Emitter, form: type, fields: dict[str, Value]) -> Value:
+    for name in fields if k.is_record(form) else ():
+        own = inspect.getattr_static(form, name, None)
+        is_plain = bool(form.__dictoffset__) and not hasattr(type(own), "__set__")
+        if not is_plain and not isinstance(own, types.MemberDescriptorType):
+            emitter.refuse(f"{form.__name__}.{name} is no plain field, which has no compiled form")
     return tuple_of_values(map(emitter.numbers, fields.values()), tuple(fields), form)
 
 

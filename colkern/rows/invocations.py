@@ -131,6 +131,7 @@ def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
     if node.func.value.args or not isinstance(function, types.FunctionType):  # type: ignore[attr-defined]
         emitter.refuse(f"super().{name}() has no compiled form here")
     arguments, named = arguments_of(emitter, node)
+    own = emitter.env[emitter.definition.parameters[0]]  # An argument may have changed it.
     return users_function(emitter, function, [own, *arguments], named)
 
 

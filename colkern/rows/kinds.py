@@ -191,7 +191,7 @@ class Container(Kind):
         items: The kind of its items; of a dictionary, those of its keys and values.
         default: What a dictionary gives for a key that is not there: "int", "float", "str" or "list" for
             a new value of that type; "count" for 0, which is not kept; empty for a KeyError, which
-            "ordered" raises, too: that is an `OrderedDict`.
+            "ordered" raises, too: that is an `OrderedDict`; "range" of a list that stands for a `range`.
         sites: The displays that it may come from, whose items can still become wider.
         constant: Whether it may be a constant, or part of one, which must not change.
         is_tuple: Whether it stands for a tuple, whose length depends on the row.

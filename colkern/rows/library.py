@@ -323,6 +323,11 @@ def greatest_counts(left: Any, right: Any) -> Any:
     return result
 
 
+def added_to_each(items: Any, nothing: Any) -> Any:
+    """The numbers or texts that members of an enum are as well."""
+    return [item + nothing for item in items]
+
+
 def take_counts(self: Any, counts: Any) -> None:
     """`Counter.update` of a dictionary of counts."""
     for key, count in counts.items():

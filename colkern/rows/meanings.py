@@ -7,12 +7,12 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from colkern.rows.front import names_in
+from colkern.rows.front import WRITTEN, is_of_standard_library, names_in
 
 MOST_COMPARED = 1 << 10
 """Of a container of more items, only the number of them is compared."""
 
-_CONTAINERS = (dict, list, set, Counter, OrderedDict, defaultdict)
+_CONTAINERS = (dict, list, set, Counter, OrderedDict, defaultdict, types.MappingProxyType)
 
 _GONE = object()
 
@@ -45,6 +45,11 @@ class Meanings:
         self._note_container(namespace[name])
 
     def _note_container(self, value: Any) -> None:
+        for base in value.__mro__[:-1] if isinstance(value, type) else ():
+            if base.__flags__ & WRITTEN and not is_of_standard_library(base):
+                self._containers[id(base)] = vars(base), dict(vars(base))
+        if isinstance(value, types.FunctionType):
+            value = getattr(value, "registry", value)  # Of `functools.singledispatch`.
         is_named = isinstance(value, type | types.ModuleType | types.FunctionType)
         if type(value) not in _CONTAINERS and not is_named:
             # An instance's own fields.

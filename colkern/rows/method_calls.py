@@ -52,6 +52,7 @@ from colkern.rows.iteration import (
 )
 from colkern.rows.library import REPLACED, move_to_end, pop_item, subtract_counts, take_counts
 from colkern.rows.matches import Match, method_of_match
+from colkern.rows.scopes import stored_names
 from colkern.rows.spreading import spread
 from colkern.rows.values import NONE, Value, inner
 
@@ -170,11 +171,13 @@ def _updated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Valu
     """`update` of pairs, and by names."""
     if len(node.args) > 1 or (node.args and gives_dict(emitter, node.args[0])):
         return None
+    pairs = [ast.Tuple([ast.Constant(w.arg), w.value], ast.Load()) for w in node.keywords]
+    named = derived(node, "named", lambda: ast.Tuple(pairs, ast.Load()))
     items_in_turn(
-        emitter, node.args, lambda pair: add(emitter, owner, tuple(unpacked(emitter, pair, 2)))
+        emitter,
+        [*node.args, named] if pairs else node.args,
+        lambda pair: add(emitter, owner, tuple(unpacked(emitter, pair, 2))),
     )
-    for word in node.keywords:
-        add(emitter, owner, (constant(word.arg), expression(emitter, word.value)))
     return NONE
 
 
@@ -189,7 +192,7 @@ def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Valu
 @_form("list.sort")
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
     """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
-    if not node.keywords:
+    if not (node.keywords or enums.has_member(owner.kind)):
         return None
     require_changeable(emitter, owner)
     emitter.env["<unsorted>"] = owner
@@ -392,6 +395,14 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     kind = owner.kind
     assert isinstance(kind, k.Compound)
     arguments, named = arguments_of(emitter, node)
+    receiver, given = getattr(node.func, "value", None), [*node.args, *node.keywords]
+    if (
+        isinstance(receiver, ast.Name)
+        and any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))
+        and receiver.id not in stored_names(given)
+    ):
+        # An argument may have changed it.
+        owner = emitter.plain(emitter.read(receiver.id), row_values.ATTRIBUTE_ERROR)
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)

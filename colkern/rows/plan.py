@@ -264,12 +264,12 @@ class Plan(Replanned):
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
         """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
         rooms = rooms_of_thread()
-        memory = self._memory(stop - start)
+        memory = self._memory(stop - start) if self._sinks else {}
         arena = rooms.arena
         left, at, full = [], start, -1
         while True:
             arena.begin()
-            if self.source.output.is_one_text:
+            if self._sinks and self.source.output.is_one_text:
                 arena.make_results_in(memory["r_data"])
             at = (self._entry or self._loop)(
                 at,
@@ -302,7 +302,7 @@ class Plan(Replanned):
                 break
         if self._entry is None:
             self._keep_entry()
-        return self._used(memory, stop - start), left
+        return self._used(memory, stop - start) if memory else {}, left
 
     def _memory(self, rows: int) -> dict[str, Room]:
         """Room for the results of so many rows."""
@@ -331,7 +331,7 @@ class Plan(Replanned):
     def _used(self, sinks: dict[str, Room], rows: int) -> dict[str, NDArray[Any]]:
         """The bytes of sinks, from which follows how much room the next call makes first."""
         used = {name: room.used() for name, room in sinks.items()}
-        if rows and sinks:
+        if rows:
             self._bytes_a_row = {
                 name: min(1.125 * len(own) / rows, MOST_EXPECTED) for name, own in used.items()
             }

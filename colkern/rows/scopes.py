@@ -60,16 +60,17 @@ def own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
     parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
     if isinstance(node, ast.Lambda):
         return parameters | stored_names([node.body])
-    declared = [part for part in _own_nodes(node.body) if isinstance(part, _DECLARATIONS)]
+    declared = [part for part in own_nodes(node.body) if isinstance(part, _DECLARATIONS)]
     others = {name for part in declared for name in part.names}
     return (parameters | stored_names(node.body)) - others
 
 
-def _own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Nodes and those within them, but for what is in the functions among them."""
     for node in nodes:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            yield from _own_nodes(ast.iter_child_nodes(node))
+            yield from own_nodes(ast.iter_child_nodes(node))
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -26,9 +26,9 @@ from colkern.rows.emitter import (
 )
 from colkern.rows.expressions import Condition, condition, expression, needed, operated
 from colkern.rows.folding import constant
-from colkern.rows.front import keeps_to_itself
+from colkern.rows.front import changing_methods, keeps_to_itself
 from colkern.rows.patterns import capture, test_of
-from colkern.rows.scopes import stored_names
+from colkern.rows.scopes import own_nodes, stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
 
@@ -180,13 +180,22 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     Its class makes it here, and it may be returned; or the variable is the `self` of a method that gives it
     back.
     """
-    nodes = list(ast.walk(ast.Module(emitter.definition.body, [])))
-    ends = {part for node in nodes if isinstance(node, ast.Return) for part in ast.walk(node)}
+    definition = emitter.definition
+    nodes = list(ast.walk(ast.Module(definition.body, [])))
     calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    gives_back = any(isinstance(node, ast.Nonlocal) and name in node.names for node in nodes)
+    gives_back = name in definition.parameters[:1] and any(
+        isinstance(node, ast.Nonlocal) and name in node.names for node in nodes
+    )
+    changing = changing_methods(kind.form)
+    ends: set[ast.AST] = set()
+    for parts in (
+        set(ast.walk(n)) for n in own_nodes(definition.body) if isinstance(n, ast.Return)
+    ):
+        # What is read before a change in the same statement would not see it.
+        if gives_back or changing.isdisjoint(getattr(part, "attr", "") for part in parts):
+            ends |= parts
     # Not that of a function around, which would not see the change.
-    is_made = name in stored_names(emitter.definition.body)
-    is_made &= name not in emitter.definition.parameters
+    is_made = name in stored_names(definition.body) and name not in definition.parameters
     if not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
         return False
     for node in nodes:
@@ -203,7 +212,8 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
             else:
                 targets = getattr(node, "targets", [getattr(node, "target", None)])
                 assigned = getattr(node, "value", None)
-                is_known = targets == [part] and isinstance(assigned, ast.Call)
+                is_known = isinstance(node, ast.stmt) and targets == [part]
+                is_known = is_known and isinstance(assigned, ast.Call)
                 is_known = is_known and expression(emitter, assigned.func).constant is kind.form  # type: ignore[union-attr]
             if not is_known:
                 return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +60,16 @@ class Tally:
     def twice(self, x: int) -> int:
         self.add(x)
         return self.add(x + 1)
+
+    def shown(self, x: int) -> str:
+        return f"{self.n}/{x}"
+
+    def shown_next(self) -> str:
+        return self.shown(self.add(1))
+
+    def counts(self) -> Iterator[int]:
+        for _ in range(3):
+            yield self.n
 
     def counted(self) -> Tally:
         self.n += 1
@@ -137,6 +147,18 @@ def among_operands(xs: list[int]) -> int:
     return result
 
 
+def among_arguments(xs: list[int]) -> str:
+    tally = Tally()
+    for x in xs:
+        tally.add(tally.add(abs(x)))
+    return tally.shown(tally.add(7)) + tally.shown_next()
+
+
+def another_among_arguments(xs: list[int]) -> str:
+    tally = Tally(len(xs))
+    return tally.shown((tally := Tally(3)).n)
+
+
 def made_anew(xs: list[int]) -> list[int]:
     totals = [Tally(5).add(7)]
     for x in xs:
@@ -153,7 +175,10 @@ def returned(xs: list[int]) -> Any:
     return f"{account}"
 
 
-@pytest.mark.parametrize("function", [in_branches, among_operands, made_anew, returned])
+@pytest.mark.parametrize(
+    "function",
+    [in_branches, among_operands, among_arguments, another_among_arguments, made_anew, returned],
+)
 def test_methods_change_the_instance_that_one_variable_has(function: Callable[..., Any]) -> None:
     assert not checked(function, ROWS).left
 
@@ -213,8 +238,55 @@ def by_a_generator(xs: list[int]) -> int:
     return result
 
 
+def beside_it_in_a_result(xs: list[int]) -> Any:
+    account = Account(9)
+    return {"account": f"{account}", "first": (account, account.pay(len(xs)))[0].balance}
+
+
+def by_a_result_of_a_function_within(xs: list[int]) -> int:
+    tally = Tally()
+
+    def own() -> Tally:
+        return tally
+
+    other = own()
+    tally.add(len(xs))
+    return other.n
+
+
+def by_an_outer_name(xs: list[int]) -> int:
+    tally = Tally()
+    others = [tally]
+
+    def more() -> None:
+        nonlocal tally
+        tally.add(len(xs))
+
+    more()
+    return others[0].n
+
+
+def by_two_names_at_once(xs: list[int]) -> int:
+    other = (tally := Tally())
+    tally.add(len(xs))
+    return other.n
+
+
+def by_a_generator_method(xs: list[int]) -> list[int]:
+    tally, result = Tally(len(xs)), []
+    for count in tally.counts():
+        result.append(count)
+        tally.add(1)
+    return result
+
+
 @pytest.mark.parametrize(
-    "function", [caught, with_another_name, as_a_result, by_a_function_within, by_a_generator]
+    "function",
+    [
+        *(caught, with_another_name, as_a_result, by_a_function_within, by_a_generator),
+        *(beside_it_in_a_result, by_a_result_of_a_function_within, by_an_outer_name),
+        *(by_two_names_at_once, by_a_generator_method),
+    ],
 )
 def test_what_others_see_of_a_change_is_pythons(function: Callable[..., Any]) -> None:
     with contextlib.suppress(ck.CompileError):

@@ -52,6 +52,28 @@ def test_the_extreme_of_what_is_spread_is_that_of_arguments() -> None:
         compiled(ck.array([""]), ck.array([0]))
 
 
+def test_a_dictionary_is_updated_once_all_arguments_are_there() -> None:
+    def updated(word: str, n: int) -> str:
+        kept = {"ab": n}
+        kept.update([(word, 5)], b=len(kept), c=kept["ab"])
+        return ",".join(f"{key}{value}" for key, value in kept.items())
+
+    checked(updated, WORDS)
+
+
+def test_a_range_is_no_list() -> None:
+    def described(word: str, n: int) -> str:
+        numbers = range(n)
+        kind = "range" if type(numbers) is range else "list"
+        part = f"{numbers[n - 1]} {sum(numbers)} {n in numbers} {len(numbers)}"
+        same = numbers == range(1 + len(word) // 2)
+        return f"{kind} {part} {same} {isinstance(numbers, list)} {list(numbers)}"
+
+    checked(described, WORDS)
+    with pytest.raises(ck.CompileError, match="of a range and a list"):
+        checked(lambda word, n: range(n) == [0, 1], WORDS)
+
+
 TABLE = {"abc": None, "": "e"}
 
 

@@ -43,6 +43,13 @@ class Priority(enum.IntEnum):
     HIGH = 10
 
 
+class Rank(enum.IntEnum):
+    """An enum whose members stand in another order than their numbers."""
+
+    LAST = 7
+    FIRST = 3
+
+
 class Planet(enum.Enum):
     """An enum whose members have more than a value."""
 
@@ -135,6 +142,28 @@ def phrase(n: int) -> str:
         return "unknown"
 
 
+def sorted_by_value(n: int) -> str:
+    level = Priority.HIGH if n % 2 else Priority.LOW
+    levels, units = [Priority.HIGH, level], [Unit.POUND, Unit.KILO if n > 3 else Unit.POUND]
+    ranks = [Rank.LAST, Rank.FIRST if n > 3 else Rank.LAST]
+    levels.sort()
+    units.sort()
+    ranks.sort()
+    pairs = sorted([(Priority.HIGH, 1), (level, 2)])
+    return (
+        f"{levels[0].name} {units[0].name} {ranks[0].name} {ranks[1]} {pairs[0][1]} {min(levels)}"
+    )
+
+
+def number(n: int) -> Any:
+    return None if n < 0 else Priority.HIGH if n % 2 else Priority.LOW
+
+
+def numbers_and_texts(n: int) -> Any:
+    level = Priority.HIGH if n % 2 else Priority.LOW
+    return {"all": [level, Priority.LOW], "unit": Unit.KILO if n > 3 else Unit.POUND}
+
+
 def weight(n: int) -> float:
     planet = Planet.MARS if n % 2 else Planet.EARTH
     return round(planet.mass / planet.radius**2 * 1e6, 6) + planet.value[1]
@@ -164,6 +193,7 @@ NUMBERS = [1, 10, 5, -3, 404, 200, 418]
         *((function, TEXTS) for function in (by_value, by_name, chosen, found, matched, counted)),
         *((function, TEXTS) for function in (known, unit, signal)),
         *((function, NUMBERS) for function in (priority, phrase, weight)),
+        *((function, NUMBERS) for function in (sorted_by_value, number)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -175,6 +205,11 @@ def test_members_of_enums_are_python_s(function: Callable[..., Any], values: lis
     lists = [[tuple(p.values()) for p in row] if isinstance(row, list) else row for row in rows]
     assert lists == want
     assert not sum(compiled.report().left.values())
+
+
+def test_members_that_are_numbers_or_texts_are_results_as_such() -> None:
+    got = ck.udf(numbers_and_texts)(ck.array(NUMBERS)).to_pylist()
+    assert got == [numbers_and_texts(value) for value in NUMBERS]
 
 
 def unordered(s: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
+import functools
 import math
 import re
 from collections import Counter, OrderedDict, defaultdict
@@ -151,6 +153,52 @@ class Starting:
         self.n += 1
 
 
+class Abstract(abc.ABC):
+    """A class that has no instances."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    @abc.abstractmethod
+    def area(self) -> int: ...
+
+
+class Slotted:
+    """A class whose instances have one attribute."""
+
+    __slots__ = ("a",)
+
+    def __init__(self, n: int) -> None:
+        self.a = self.b = n  # type: ignore[attr-defined]
+
+
+class Answer:
+    """A descriptor that stands before an instance's own fields."""
+
+    def __get__(self, owner: Any, form: Any) -> int:
+        return 42
+
+    def __set__(self, owner: Any, value: int) -> None:
+        pass
+
+
+class Answering:
+    n = Answer()
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
+class Private:
+    """A class with a private field."""
+
+    def __init__(self, n: int) -> None:
+        self.__n = n
+
+    def value(self) -> int:
+        return self.__n
+
+
 class Sized:
     """A class with a special method that is not called by colkern."""
 
@@ -167,12 +215,53 @@ class Sized:
         lambda n, x: CHANGING.word(n),
         lambda n, x: Starting(n).n,
         lambda n, x: Sized(n).n,
+        lambda n, x: Abstract(n).n,  # type: ignore[abstract]
+        lambda n, x: Slotted(n).a,
+        lambda n, x: Answering(n).n,
         lambda n, x: Point(x) == Point(x),
     ],
 )
 def test_other_classes_are_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(ck.CompileError):
         checked(function)
+
+
+def test_a_private_name_is_the_reason() -> None:
+    with pytest.raises(ck.CompileError, match="__n is a private name"):
+        checked(lambda n, x: Private(n).value())
+
+
+class Rate:
+    """A class whose attribute changes."""
+
+    factor = 1
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def value(self) -> int:
+        return self.n * self.factor
+
+
+class OtherRate(Rate):
+    pass
+
+
+@functools.singledispatch
+def class_name(value: object) -> str:
+    return "object"
+
+
+def test_what_changes_in_a_class_or_is_registered_is_seen_by_later_calls() -> None:
+    function = ck.udf(lambda n: f"{OtherRate(n).value()} {class_name(n)}")
+    column = ck.array([7])
+    assert function(column).to_pylist() == ["7 object"]
+    Rate.factor = 3
+    class_name.register(int, lambda value: "int")
+    try:
+        assert function(column).to_pylist() == ["21 int"]
+    finally:
+        Rate.factor = 1
 
 
 def test_a_result_is_no_instance_of_a_class_without_fields() -> None:
@@ -230,8 +319,29 @@ class Warmth:
     def __call__(self, more: int) -> int:
         return self.degrees + more
 
+    def __add__(self, other: Warmth) -> int:
+        return self.degrees + other.degrees
+
     def __str__(self) -> str:
         return f"{self.degrees}C"
+
+
+class Cold(Warmth):
+    """A subclass, which is asked before its base."""
+
+    def __gt__(self, other: Warmth) -> bool:
+        return self.degrees + 2 > other.degrees
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __radd__(self, other: Warmth) -> int:
+        return other.degrees * 100 + self.degrees
+
+
+class Colder(Cold):
+    def __add__(self, other: Warmth) -> int:
+        return self.degrees * 1000 + other.degrees
 
 
 SPAN = Span(2, 9)
@@ -259,7 +369,16 @@ def compared(a: int, b: int) -> str:
     return text + str(max(x, y)) + str(x(3)) + str(not y)
 
 
-@pytest.mark.parametrize("function", [is_within, is_in_a_constant, of_spans, compared])
+def of_a_subclass(a: int, b: int) -> str:
+    texts = ""
+    for x, y in ((Warmth(a), Cold(b)), (Cold(a), Warmth(b)), (Cold(a), Colder(b))):
+        texts += f"{x < y} {x == y} {x > y} "
+    return f"{texts} {Warmth(a) + Cold(b)} {Warmth(a) + Colder(b)} {Colder(a) + Cold(b)}"
+
+
+@pytest.mark.parametrize(
+    "function", [is_within, is_in_a_constant, of_spans, compared, of_a_subclass]
+)
 def test_special_methods_are_those_of_the_class(function: Any) -> None:
     columns = [1, 2, 3, -4, 5, 9, 0], [3, 2, 9, 0, 5, 7, 5]
     compiled = ck.udf(function)

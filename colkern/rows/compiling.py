@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,20 @@ FLAGS = {
 """Primitives that are faster where no vectors are made."""
 
 
+class _RowDispatcher(HelperDispatcher):
+    """A dispatcher of a generated function, whose results are all of one type."""
+
+    def fold_argument_types(self, args: Any, kws: Any) -> Any:
+        """The types of the arguments of a call from within."""
+        signature, types = super().fold_argument_types(args, kws)
+        frame = self.targetctx.typing_context.callstack.match(self.py_func, types)
+        if frame is not None:
+            # For each call of itself, Numba would infer the types of all of the function.
+            result = cache(frame.typeinfer.return_types_from_partial)
+            vars(frame.typeinfer).setdefault("return_types_from_partial", result)
+        return signature, types
+
+
 def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
     """The meaning of the names in a program's loop; its functions are compiled with the loop.
 
@@ -112,7 +127,7 @@ def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
         own = {**namespace, "__name__": __name__}
         spaces.append(own)
         plain = function_of_text(name, text, own, f"row function {title}")
-        own[name] = namespace[name] = HelperDispatcher(
+        own[name] = namespace[name] = _RowDispatcher(
             plain, {}, _OPTIONS, pipeline_class=EmbeddedCompiler
         )
     for own in spaces if program.recurs else ():

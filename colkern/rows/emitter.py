@@ -35,7 +35,7 @@ from colkern.rows.program import (
 )
 from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import declared_elsewhere, deleted_names
-from colkern.rows.values import NONE, Value, loaded, of_parts, zeros
+from colkern.rows.values import NONE, Value, loaded, of_parts, tuple_of_values, zeros
 
 
 class MeetsNumPy(Exception):
@@ -394,6 +394,8 @@ class Emitter:
             return of_parts(kind, zeros(kind))
         if value.kind == kind:
             return value
+        if k.is_unset(kind) and not k.is_unset(value.kind):
+            value = tuple_of_values([Value(k.BOOL, "False"), value], (), k.Unset)
         if isinstance(kind, k.Optional):
             if value.kind == k.NONE:
                 return of_parts(kind, zeros(kind))

@@ -20,6 +20,7 @@ from colkern.rows.calls import call
 from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
+from colkern.rows.front import is_constant_of
 from colkern.rows.library import REPLACED, remainder
 from colkern.rows.program import Block
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
@@ -541,18 +542,19 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     names: tuple[str, ...] = getattr(value.kind, "names", ())
     names = names or k.FIELDS_OF.get(getattr(value.kind, "form", tuple), ())
     if name in names:
-        return value.items[names.index(name)]
+        field = value.items[names.index(name)]
+        if k.is_unset(field.kind):
+            emitter.fail_if(field.items[0].code, row_values.LEFT, f"{name} has no value")
+            field = field.items[1]
+        return field
     if isinstance(value.kind, k.Compound) and isinstance(
         getattr(value.kind.form, name, None), property
     ):
         from colkern.rows.functions import users_function
 
         return users_function(emitter, getattr(value.kind.form, name).fget, [value], {})
-    if isinstance(value.kind, k.Record):
-        from colkern.rows.instances import is_constant_of
-
-        if is_constant_of(value.kind.form, name):
-            return constant(getattr(value.kind.form, name))
+    if isinstance(value.kind, k.Record) and is_constant_of(value.kind.form, name):
+        return constant(getattr(value.kind.form, name))
     return call(emitter, f"{value.kind.name}.{name}", [value])
 
 

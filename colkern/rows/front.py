@@ -275,24 +275,46 @@ def keeps_to_itself(method: Any) -> bool:
     return attributes[own] == sum(isinstance(part, ast.Name) and part.id == own for part in parts)
 
 
-@lru_cache(maxsize=1 << 10)
-def changing_methods(form: type) -> frozenset[str]:
-    """The methods of a class that assign to attributes, and those that name one of these."""
-    codes = {
-        name: method.__code__
+def is_constant_of(form: type, name: str) -> bool:
+    """Whether an attribute of a class is that of its instances, too, and no method or property."""
+    attribute = inspect.getattr_static(form, name, None)
+    return attribute is not None and not hasattr(attribute, "__get__")
+
+
+def _codes(form: type) -> list[tuple[str, types.CodeType]]:
+    """The code of the methods of a class and its bases."""
+    return [
+        (name, method.__code__)
         for base in form.__mro__
         if not is_of_standard_library(base)
         for name, method in vars(base).items()
-        if isinstance(method, types.FunctionType) and name[:2] != "__"
-    }
-    changing = {
-        name
-        for name, code in codes.items()
-        if any(step.opname == "STORE_ATTR" for step in dis.get_instructions(code))
-    }
+        if isinstance(method, types.FunctionType)
+    ]
+
+
+def _assigned_by(code: types.CodeType) -> list[str]:
+    """The attributes that code assigns to."""
+    return [step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"]
+
+
+@lru_cache(maxsize=1 << 10)
+def assigned_fields(form: type) -> tuple[str, ...]:
+    """The attributes to which methods of a class assign, but for properties and methods."""
+    names = dict.fromkeys(name for _, code in _codes(form) for name in _assigned_by(code))
+    own = {name: inspect.getattr_static(form, name, None) for name in names}
+    slot = types.MemberDescriptorType
+    return tuple(
+        name for name in names if isinstance(own[name], slot) or not hasattr(own[name], "__get__")
+    )
+
+
+@lru_cache(maxsize=1 << 10)
+def changing_methods(form: type) -> frozenset[str]:
+    """The methods of a class that assign to attributes, and those that name one of these."""
+    codes = [(name, code) for name, code in _codes(form) if name[:2] != "__"]
+    changing = {name for name, code in codes if _assigned_by(code)}
     while (
-        more := {name for name, code in codes.items() if not changing.isdisjoint(code.co_names)}
-        - changing
+        more := {name for name, code in codes if not changing.isdisjoint(code.co_names)} - changing
     ):
         changing |= more
     return frozenset(changing)

@@ -20,13 +20,13 @@ from colkern.rows.containers import new_container
 from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
-from colkern.rows.front import Definition, definition_of
+from colkern.rows.front import Definition, definition_of, keeps_to_itself
 from colkern.rows.iteration import known_object
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
 from colkern.rows.program import Program, Recursion, Written
 from colkern.rows.scopes import declared_elsewhere, own_names, stored_names
-from colkern.rows.statements import statements
+from colkern.rows.statements import is_own, statements
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
 
 MOST_ATTEMPTS = 200
@@ -203,22 +203,20 @@ def changing_method(
     emitter: Emitter,
     function: Any,
     owner: Value,
-    name: str,
+    name: str | None,
     arguments: Sequence[Value],
     named: dict[str, Value],
-) -> Value:
-    """A call of a method that assigns to fields of its instance: it gives back the instance, too.
+) -> tuple[Value, Value]:
+    """The result of a method that assigns to fields of its instance, and the instance.
 
     Args:
         emitter: Where it is written.
         function: The method.
         owner: The instance.
-        name: The one variable that has the instance; empty if there is none.
+        name: The one variable that has the instance; None if it is new.
         arguments: The other arguments by position.
         named: Those by name.
     """
-    if emitter.is_ahead:
-        emitter.refuse("an iterator that changes an instance has no compiled form")
     key = "changing", function
     definitions = emitter.program.definitions
     if key not in definitions:
@@ -229,14 +227,23 @@ def changing_method(
         body = _with_results(plain.body, plain.parameters[:1]).body
         definitions[key] = replace(plain, body=body)
     definition = definitions[key]
+    is_known = name is None or (name and is_own(emitter, name, owner.kind))
+    if not is_known or not keeps_to_itself(function):
+        emitter.refuse(
+            f"{function.__qualname__}() changes an instance that may have other names, which has no "
+            f"compiled form"
+        )
+    if name and emitter.is_ahead:
+        emitter.refuse("an iterator that changes an instance has no compiled form")
     values = bound_values(emitter, function, [owner, *arguments], named)
     values[definition.parameters[0]] = _variable(emitter, owner)
-    with emitter.ahead(is_only_raised=True) if emitter.attempts else nullcontext():
+    is_unsure = bool(name and emitter.attempts)
+    with emitter.ahead(is_only_raised=True) if is_unsure else nullcontext():
         both = _called_within(emitter, definition, values, definition)
     result, changed = _items_given(emitter, both, 2)
     if name:
         emitter.assign(name, changed)
-    return result
+    return result, changed
 
 
 def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:

@@ -45,9 +45,9 @@ from colkern.rows.expressions import (
     operated,
 )
 from colkern.rows.folding import constant
-from colkern.rows.front import CACHED, is_of_library, plain_function
-from colkern.rows.functions import local_function, users_function
-from colkern.rows.instances import Constructor, has_fields, instance
+from colkern.rows.front import CACHED, changing_methods, is_of_library, plain_function
+from colkern.rows.functions import changing_method, local_function, users_function
+from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import (
     gives_items,
     known_object,
@@ -123,15 +123,20 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
 
 def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
     """`super().name(…)` in a method."""
-    own = emitter.env.get(emitter.definition.parameters[0], NONE)
+    own_name = emitter.definition.parameters[0]
+    own = emitter.env.get(own_name, NONE)
     written_in = emitter.definition.names.get("__class__")
     lineage = list(getattr(own.kind, "form", object).__mro__)
     behind = lineage[lineage.index(written_in) + 1 :] if written_in in lineage else []
     function = next((vars(base)[name] for base in behind if name in vars(base)), None)
+    if function is object.__init__ and not node.args:
+        return NONE
     if node.func.value.args or not isinstance(function, types.FunctionType):  # type: ignore[attr-defined]
         emitter.refuse(f"super().{name}() has no compiled form here")
     arguments, named = arguments_of(emitter, node)
     own = emitter.env[emitter.definition.parameters[0]]  # An argument may have changed it.
+    if name in CONSTRUCTING or name in changing_methods(own.kind.form):  # type: ignore[attr-defined]
+        return changing_method(emitter, function, own, own_name, arguments, named)[0]
     return users_function(emitter, function, [own, *arguments], named)
 
 
@@ -213,8 +218,6 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         refuse_iterator(emitter)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         return local_function(emitter, function, *arguments_of(emitter, node))
-    if isinstance(function, Constructor):
-        return function.fields(emitter, *arguments_of(emitter, node))
     if not callable(function):
         emitter.refuse(f"{shown(function)} is not callable")
     if isinstance(given, CACHED) and _is_being_written(emitter, function):

@@ -176,6 +176,10 @@ class Record(Compound):
         return self.form.__name__
 
 
+class Unset:
+    """The form of a field that may not be assigned yet: whether it is not, and its value."""
+
+
 class Tuple(Compound):
     """A tuple of a known length, or a dictionary with constant keys."""
 
@@ -330,6 +334,16 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
     return Tuple("tuple", words, items=items, names=names, form=form)
 
 
+def unset(of: Kind) -> Compound:
+    """The kind of a field that may not have been assigned yet."""
+    return tuple_of((BOOL, of), (), Unset)
+
+
+def is_unset(kind: Kind) -> bool:
+    """Whether a kind is that of such a field."""
+    return getattr(kind, "form", None) is Unset
+
+
 def datetime_in(zone: tzinfo | None) -> Kind:
     """The kind of a datetime in a zone, or without one."""
     return DATETIME if zone is None else Aware("aware", zone=zone, shown=repr(zone))
@@ -397,6 +411,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return left
     if left == NEVER:
         return right
+    if is_unset(left) != is_unset(right):
+        left, right = (kind if is_unset(kind) else unset(kind) for kind in (left, right))
     if NONE in (left, right) or isinstance(left, Optional) or isinstance(right, Optional):
         return _joined_optional(left, right)
     if isinstance(left, Member) != isinstance(right, Member):

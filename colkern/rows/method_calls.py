@@ -41,7 +41,7 @@ from colkern.rows.deques import method_of_deque
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import arguments_of, expression, needed, needed_arguments, operated
 from colkern.rows.folding import constant
-from colkern.rows.front import changing_methods, keeps_to_itself
+from colkern.rows.front import changing_methods
 from colkern.rows.functions import changing_method, users_function
 from colkern.rows.iteration import (
     VIEWS,
@@ -171,7 +171,9 @@ def _updated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Valu
     """`update` of pairs, and by names."""
     if len(node.args) > 1 or (node.args and gives_dict(emitter, node.args[0])):
         return None
-    pairs = [ast.Tuple([ast.Constant(w.arg), w.value], ast.Load()) for w in node.keywords]
+    pairs: list[ast.expr] = [
+        ast.Tuple([ast.Constant(w.arg), w.value], ast.Load()) for w in node.keywords
+    ]
     named = derived(node, "named", lambda: ast.Tuple(pairs, ast.Load()))
     items_in_turn(
         emitter,
@@ -422,34 +424,12 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
     if isinstance(kind, k.Record) and name in changing_methods(kind.form):
-        return _of_own(emitter, node, owner, function, arguments, named)
-    return users_function(emitter, function, [owner, *arguments], named)
-
-
-def _of_own(
-    emitter: Emitter,
-    node: ast.Call,
-    owner: Value,
-    function: types.FunctionType,
-    arguments: list[Value],
-    named: dict[str, Value],
-) -> Value:
-    """A method that changes its instance, which one variable has, or none."""
-    from colkern.rows.statements import is_own
-
-    receiver = node.func.value  # type: ignore[attr-defined]
-    name = getattr(receiver, "id", "")
-    is_new = isinstance(receiver, ast.Call) and known_object(emitter, receiver.func) is (
-        owner.kind.form  # type: ignore[attr-defined]
-    )
-    if not keeps_to_itself(function) or not (
-        is_new or (name and is_own(emitter, name, owner.kind))
-    ):
-        emitter.refuse(
-            f"{function.__qualname__}() changes an instance that may have other names, which has no "
-            f"compiled form"
+        is_new = (
+            isinstance(receiver, ast.Call) and known_object(emitter, receiver.func) is kind.form
         )
-    return changing_method(emitter, function, owner, name, arguments, named)
+        variable = None if is_new else getattr(receiver, "id", "")
+        return changing_method(emitter, function, owner, variable, arguments, named)[0]
+    return users_function(emitter, function, [owner, *arguments], named)
 
 
 def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:

@@ -26,7 +26,7 @@ from colkern.rows.emitter import (
 )
 from colkern.rows.expressions import Condition, condition, expression, needed, operated
 from colkern.rows.folding import constant
-from colkern.rows.front import changing_methods, keeps_to_itself
+from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import own_nodes, stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values, zeros
@@ -204,11 +204,9 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
                 continue
             if isinstance(node, ast.Attribute):
                 method = getattr(kind.form, node.attr, None)
-                method = method.fget if isinstance(method, property) else method
-                is_known = node.attr in kind.names or (
-                    keeps_to_itself(method)
-                    and (id(node) in calls or method is not getattr(kind.form, node.attr))
-                )
+                is_read = isinstance(method, property) or id(node) in calls
+                is_known = node.attr in kind.names or is_constant_of(kind.form, node.attr)
+                is_known |= is_read and keeps_to_itself(getattr(method, "fget", method))
             else:
                 targets = getattr(node, "targets", [getattr(node, "target", None)])
                 assigned = getattr(node, "value", None)

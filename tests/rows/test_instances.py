@@ -142,17 +142,6 @@ class Changing(Cleaner):
 CHANGING = Changing(1, {})
 
 
-class Starting:
-    """A class whose constructor calls a method."""
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.start()
-
-    def start(self) -> None:
-        self.n += 1
-
-
 class Abstract(abc.ABC):
     """A class that has no instances."""
 
@@ -169,7 +158,7 @@ class Slotted:
     __slots__ = ("a",)
 
     def __init__(self, n: int) -> None:
-        self.a = self.b = n  # type: ignore[attr-defined]
+        self.a = self.b = n  # type: ignore[misc]
 
 
 class Answer:
@@ -213,7 +202,6 @@ class Sized:
     "function",
     [
         lambda n, x: CHANGING.word(n),
-        lambda n, x: Starting(n).n,
         lambda n, x: Sized(n).n,
         lambda n, x: Abstract(n).n,  # type: ignore[abstract]
         lambda n, x: Slotted(n).a,
@@ -262,6 +250,111 @@ def test_what_changes_in_a_class_or_is_registered_is_seen_by_later_calls() -> No
         assert function(column).to_pylist() == ["21 int"]
     finally:
         Rate.factor = 1
+
+
+class Base:
+    """A constructor that is called from others, and calls a method."""
+
+    def __init__(self, n: int, *more: int) -> None:
+        self.n = n
+        for each in more:
+            self.last = each
+        self.start()
+
+    def start(self) -> None:
+        self.started = self.n * 2
+        self.n += 1
+
+
+class Starting(Base):
+    """A constructor with all that a function may have."""
+
+    def __init__(self, n: int, text: str) -> None:
+        try:
+            super().__init__(n, 10, 11)
+            self.value, self.note = int(text), "a number"
+        except ValueError:
+            self.value = len(text)
+            self.note = "a text"
+        self.log = [n]
+        if n > 5:
+            return
+        self.start()
+        self.log.append(self.n)
+
+    def start(self) -> None:
+        super().start()
+        self.started += 1
+
+    def shown(self) -> str:
+        return f"{self.n} {self.last} {self.value} {self.note} {self.started} {self.log}"
+
+
+class Unassigned:
+    """A constructor that leaves fields without a value in some rows."""
+
+    __slots__ = ("even", "size")
+
+    def __init__(self, n: int) -> None:
+        self.size = n
+        if n % 2 == 0:
+            self.even: int | None = n or None
+
+
+class Nothing:
+    """A constructor that assigns nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def two(self) -> int:
+        return 2
+
+
+class Limited:
+    """A constructor that assigns by a property."""
+
+    def __init__(self, n: int) -> None:
+        self.level = n
+
+    @property
+    def level(self) -> int:
+        return self._level
+
+    @level.setter
+    def level(self, n: int) -> None:
+        self._level = min(n, 3)
+
+
+def tried(n: int) -> int:
+    try:
+        return Starting(n, "ab" if n else "12").value + sum(Base(k).n for k in range(n))
+    except ValueError:
+        return -1
+
+
+@pytest.mark.parametrize(
+    ("function", "most_left"),
+    [
+        (lambda n: Starting(n, str(n) if n % 3 else "none").shown(), 0),
+        (lambda n: str(Unassigned(n).even), 4),
+        (lambda n: Base(n).last, 9),
+        (lambda n: Nothing().two() + n, 0),
+        (lambda n: f"{[Base(k).started for k in range(n)]}", 0),
+        (lambda n: Limited(n).level, 9),
+        (tried, 0),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.* runs in Python")
+def test_constructors_are_functions_as_others(function: Any, most_left: int) -> None:
+    compiled = ck.udf(function, fallback=True)
+    for n in range(9):
+        got = outcome(lambda n: compiled(ck.array([n])).to_pylist()[0], n)
+        assert repr(got) == repr(outcome(function, n))
+    if not most_left:
+        report = compiled.report()
+        assert not report.left
+        assert not report.reason
 
 
 def test_a_result_is_no_instance_of_a_class_without_fields() -> None:
@@ -446,7 +539,7 @@ def outcome(function: Any, *arguments: Any) -> Any:
     """What a function gives, or the class of what it raises."""
     try:
         return function(*arguments)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError) as error:
         return type(error)
 
 

@@ -252,6 +252,16 @@ def test_columns_of_any_type_that_pandas_takes_without_nulls_are_taken(spark: Sp
     )
 
 
+def test_spark_inlines_few_copies_of_columns(spark: SparkSession) -> None:
+    @pandas_udf("double")
+    def limited(x: pd.Series) -> pd.Series:
+        return x.clip(upper=9.5)
+
+    # Beside functions in Python, Spark inlines what stands in a column before it drops branches.
+    said = repr(accelerate(limited, plan="auto")("x"))
+    assert said.count("typeof(x)") == 1
+
+
 def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) -> None:
     @pandas_udf("int")
     def whole(x: pd.Series) -> pd.Series:

@@ -63,12 +63,14 @@ class _Branch:
         kinds: The types.
         lines: The lines of the function's source, by the identities of nodes.
         taken: The combinations of types with the same results, as Spark's `typeof` names them.
+        takes_times: Whether the function also takes times in place of numbers.
     """
 
     node: Node
     kinds: tuple[str, ...]
     lines: Mapping[bytes, int]
     taken: tuple[tuple[str, ...], ...]
+    takes_times: bool
 
 
 class PlannedOriginal(PlannedFunction):
@@ -168,8 +170,11 @@ class PlannedOriginal(PlannedFunction):
         Raises:
             NoTermError: If there is no expression, or only a large one.
         """
+        # Spark converts all to texts. Beside Python it inlines columns, where a type is asked for, too.
         typed = [
-            _as_kind(kind, column, {types[place] for types in branch.taken})
+            column.cast(kind)
+            if kind == "string" or (kind == "double" and not branch.takes_times)
+            else _as_kind(kind, column, {types[place] for types in branch.taken})
             for place, (column, kind) in enumerate(zip(columns, branch.kinds, strict=True))
         ]
         writer = Expression(typed, branch.kinds, self._name, branch.lines)
@@ -236,7 +241,7 @@ class PlannedOriginal(PlannedFunction):
             while cause.__cause__ is not None:
                 cause = cause.__cause__
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
-        branch = _Branch(node, kinds, tracer.lines, (kinds,))
+        branch = _Branch(node, kinds, tracer.lines, (kinds,), self._takes_times(kinds))
         self._of(branch, [f.col(f"c{place}") for place in range(len(kinds))])
         if not self._is_alike_beside_nulls(kinds):
             raise NoTermError("the results of a row differ where other rows have nulls", 0)
@@ -245,6 +250,17 @@ class PlannedOriginal(PlannedFunction):
             types = [(kind,) for kind in kinds]
         taken = [each for each in itertools.product(*types) if self._is_alike(each, kinds)]
         return replace(branch, taken=tuple(taken))
+
+    def _takes_times(self, kinds: tuple[str, ...]) -> bool:
+        """Whether it has results for times in place of numbers: what takes other types takes those, too."""
+        return any(
+            isinstance(_outcome(self._original, [_EXAMPLES[kind] for kind in types]), pa.Array)
+            for time in ("date", "timestamp")
+            for types in itertools.product(
+                *((kind, time) if kind == "double" else (kind,) for kind in kinds)
+            )
+            if types != kinds
+        )
 
     def _is_alike(self, types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
         """Whether the results for integers are those for doubles, as far as extreme values tell."""

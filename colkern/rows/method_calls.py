@@ -171,7 +171,9 @@ def _updated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Valu
     """`update` of pairs, and by names."""
     if len(node.args) > 1 or (node.args and gives_dict(emitter, node.args[0])):
         return None
-    pairs = [ast.Tuple([ast.Constant(w.arg), w.value], ast.Load()) for w in node.keywords]
+    pairs: list[ast.expr] = [
+        ast.Tuple([ast.Constant(w.arg), w.value], ast.Load()) for w in node.keywords
+    ]
     named = derived(node, "named", lambda: ast.Tuple(pairs, ast.Load()))
     items_in_turn(
         emitter,

@@ -180,6 +180,8 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     Its class makes it here, and it may be returned; or the variable is the `self` of a method that gives it
     back.
     """
+    from colkern.rows.instances import is_constant_of
+
     definition = emitter.definition
     nodes = list(ast.walk(ast.Module(definition.body, [])))
     calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
@@ -205,7 +207,7 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
             if isinstance(node, ast.Attribute):
                 method = getattr(kind.form, node.attr, None)
                 method = method.fget if isinstance(method, property) else method
-                is_known = node.attr in kind.names or (
+                is_known = (node.attr in kind.names or is_constant_of(kind.form, node.attr)) or (
                     keeps_to_itself(method)
                     and (id(node) in calls or method is not getattr(kind.form, node.attr))
                 )

@@ -169,7 +169,7 @@ class Slotted:
     __slots__ = ("a",)
 
     def __init__(self, n: int) -> None:
-        self.a = self.b = n  # type: ignore[attr-defined]
+        self.a = self.b = n  # type: ignore[misc]
 
 
 class Answer:

@@ -113,9 +113,10 @@ def instance(
         made = _constructed(emitter, kind, inspect.getattr_static(kind, "__init__"), values, {})
         return _of_fields(emitter, kind, made)
     if "__post_init__" in written:
-        values = _constructed(
-            emitter, kind, inspect.getattr_static(kind, "__post_init__"), {}, values
-        )
+        function = inspect.getattr_static(kind, "__post_init__")
+        if function.__code__.co_argcount > 1:
+            emitter.refuse(f"the class {kind.__name__} has an InitVar, which has no compiled form")
+        values = _constructed(emitter, kind, function, {}, values)
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):
         emitter.refuse(

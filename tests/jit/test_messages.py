@@ -287,7 +287,7 @@ def test_returning_what_no_column_holds() -> None:
     def classes(x: int):
         return [type(x)]
 
-    with pytest.raises(UnsupportedError, match="results that are function"):
+    with pytest.raises(UnsupportedError, match="results that are functions or classes"):
         udf(classes)
 
 

@@ -21,7 +21,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
-from colkern.rows.front import Definition, changing_instances
+from colkern.rows.front import Definition, changing_instances, variables_of
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
     Block,
@@ -497,6 +497,8 @@ class Emitter:
         if joined is None:
             of = key[1] if isinstance(key, tuple) else ""
             named = isinstance(of, str) and of.isidentifier() and of in self.locals
+            if named and of not in variables_of(self.definition.function.__code__):
+                of = of.rstrip("_")  # As it was before names became a scope's own.
             what = "it returns" if key == RETURN else f"{of if named else 'one variable'} is"
             if isinstance(of, int):
                 what = "an item of a container is"

@@ -88,7 +88,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
             f"decorator, put functools.wraps around the function that takes them"
         )
     names_of = meanings_of(function)
-    if names_of.get("dict") is dict and "dict" not in _variables(function.__code__):
+    if names_of.get("dict") is dict and "dict" not in variables_of(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
     _place_iterators(body)
     give_own_names(body)
@@ -129,10 +129,10 @@ class _Displays(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(display, node))
 
 
-def _variables(code: types.CodeType) -> set[str]:
+def variables_of(code: types.CodeType) -> set[str]:
     """The parameters and the variables of code, and those of functions within it."""
     parts = [part for part in code.co_consts if isinstance(part, types.CodeType)]
-    return {*code.co_varnames, *code.co_cellvars}.union(*map(_variables, parts))
+    return {*code.co_varnames, *code.co_cellvars}.union(*map(variables_of, parts))
 
 
 def _place_iterators(body: list[ast.stmt]) -> None:

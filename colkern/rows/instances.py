@@ -114,6 +114,9 @@ def instance(
         for name, value in bound.arguments.items()
     }
     if "__post_init__" in written:
+        function = inspect.getattr_static(kind, "__post_init__")
+        if function.__code__.co_argcount > 1:
+            emitter.refuse(f"the class {kind.__name__} has an InitVar, which has no compiled form")
         values = _constructed(emitter, kind, "__post_init__", values, (), {})
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):

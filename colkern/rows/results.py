@@ -101,7 +101,8 @@ class Output:
         elif self.is_number:
             self.slots.append(Slots(name, _FIXED[inside.name]))
         elif not self.is_nothing and not self.is_text:
-            raise UnsupportedError(f"results that are {kind}")
+            of = "functions or classes" if inside.name == "function" else kind
+            raise UnsupportedError(f"results that are {of}")
 
     def below(self) -> Iterator[Output]:
         """This output and all its parts: of lists, those of their items too."""

@@ -266,11 +266,28 @@ def test_a_function_of_sparks_is_told_apart() -> None:
         udf(functions.udf(lambda x: x, types.IntegerType()))
 
 
+def test_a_reason_names_variables_as_the_user_does() -> None:
+    def numbers(text: str) -> int:
+        count = 0
+        for part in text.split(","):
+            part = part.strip()
+            match part:
+                case "1":
+                    part = 1  # type: ignore[assignment]
+            count += len(str(part))
+        return count
+
+    compiled = udf(numbers)
+    compiled(ck.array(["1, 2"]))
+    (site,) = compiled.report().sites
+    assert "part is str in one place and int in another" in site.reason
+
+
 def test_returning_what_no_column_holds() -> None:
     def classes(x: int):
         return [type(x)]
 
-    with pytest.raises(UnsupportedError, match="results that are function"):
+    with pytest.raises(UnsupportedError, match="results that are functions or classes"):
         udf(classes)
 
 

@@ -35,6 +35,8 @@ def checked(function: Callable[..., Any], rows: list[Any]) -> Any:
 class Tally:
     """Counts, and keeps the best."""
 
+    LEAST = 0
+
     def __init__(self, start: int = 0) -> None:
         self.n = start
         self.total = 0.0
@@ -55,7 +57,7 @@ class Tally:
         self.log.append(what + str(self.n))
 
     def reset(self) -> None:
-        self.n = 0
+        self.n = self.LEAST
 
     def twice(self, x: int) -> int:
         self.add(x)

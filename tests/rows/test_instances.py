@@ -214,6 +214,22 @@ def test_other_classes_are_refused(function: Callable[..., Any]) -> None:
         checked(function)
 
 
+@dataclasses.dataclass
+class Scaled:
+    """A data class with a parameter that is no field."""
+
+    n: int
+    factor: dataclasses.InitVar[int] = 2
+
+    def __post_init__(self, factor: int) -> None:
+        self.n *= factor
+
+
+def test_a_parameter_that_is_no_field_is_the_reason() -> None:
+    with pytest.raises(ck.CompileError, match="Scaled has an InitVar"):
+        checked(lambda n, x: Scaled(n).n)
+
+
 def test_a_private_name_is_the_reason() -> None:
     with pytest.raises(ck.CompileError, match="__n is a private name"):
         checked(lambda n, x: Private(n).value())

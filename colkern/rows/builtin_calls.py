@@ -75,6 +75,8 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
             "ordered": collections.OrderedDict,
             "range": range,
         }
+        if kind.default == "either":
+            emitter.refuse("the type of a value that is a range or a list has no compiled form")
         return by_default.get(kind.default, collections.defaultdict)
     return tuple if k.is_tuple(kind) else named[kind.name]
 

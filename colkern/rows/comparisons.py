@@ -158,6 +158,8 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
             return constant(False)
         codes = [value.code for value in same if not value.is_constant]
         return Value(k.BOOL, f"({' & '.join(codes)})") if codes else constant(True)
+    if any(isinstance(side.constant, range) for side in (left, right)):
+        emitter.refuse("== of a range that is known has no compiled form")
     left, right = _constants_alike(left, right)
     if _are_decimal_and_float(left.kind, right.kind):
         return emitter.left(k.BOOL, "a decimal compared with a float")
@@ -169,7 +171,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if k.is_deque(left.kind) != k.is_deque(right.kind):
         return constant(False)
     defaults = {getattr(side.kind, "default", "") for side in (left, right)}
-    if "range" in defaults and len(defaults) == 2:
+    if defaults != {"range"} and not defaults.isdisjoint(k.SEQUENCES):
         emitter.refuse("== of a range and a list has no compiled form")
     if defaults == {"ordered"}:
         emitter.refuse("== of two OrderedDicts has no compiled form")

@@ -19,7 +19,7 @@ from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
-from colkern.rows.kinds import Container
+from colkern.rows.kinds import SEQUENCES, Container
 from colkern.rows.library import REPLACED, replace_items, replace_slice
 from colkern.rows.matches import Match, group
 from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_values
@@ -50,11 +50,8 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
             emitter.refuse(f"{place.constant!r} is not in a constant")
     if is_table_of_functions(container.constant):
         return function_in(emitter, container.constant, "[]", place)
-    if isinstance(container.kind, Container) and container.kind.default not in (
-        "",
-        "ordered",
-        "range",
-    ):
+    plain = ("", "ordered", *SEQUENCES)
+    if isinstance(container.kind, Container) and container.kind.default not in plain:
         return _item_or_default(emitter, container, place, container.kind.default)
     return call(emitter, "[]", [readable(emitter, container), place])
 

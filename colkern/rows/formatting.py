@@ -62,6 +62,8 @@ def represented(emitter: Emitter, value: Value) -> Value:
         return concatenated(emitter, [*pieces, constant(",)" if len(value.items) == 1 else ")")])
     if isinstance(value.kind, k.Compound) and value.kind.names and not k.is_row(value.kind):
         return _row_represented(emitter, value, value.kind)
+    if isinstance(value.kind, k.Container) and value.kind.default in k.SEQUENCES:
+        emitter.refuse("the text of a range has no compiled form")
     if isinstance(value.kind, k.Container) and value.kind.name == "list" and not value.kind.most:
         return _list_represented(emitter, value)
     return call(emitter, "repr", [value])

@@ -195,7 +195,8 @@ class Container(Kind):
         items: The kind of its items; of a dictionary, those of its keys and values.
         default: What a dictionary gives for a key that is not there: "int", "float", "str" or "list" for
             a new value of that type; "count" for 0, which is not kept; empty for a KeyError, which
-            "ordered" raises, too: that is an `OrderedDict`; "range" of a list that stands for a `range`.
+            "ordered" raises, too: that is an `OrderedDict`; "range" of a list that stands for a `range`,
+            and "either" of one that may.
         sites: The displays that it may come from, whose items can still become wider.
         constant: Whether it may be a constant, or part of one, which must not change.
         is_tuple: Whether it stands for a tuple, whose length depends on the row.
@@ -402,6 +403,9 @@ def dict_of(key: Kind, value: Kind) -> Container:
 
 _NUMBERS = ("bool", "int", "float")
 
+SEQUENCES = ("range", "either")
+"""What `Container.default` is of lists that are no lists in Python, or may be none."""
+
 
 def joined(left: Kind, right: Kind) -> Kind | None:
     """The kind of a value that is of either kind; None if there is none."""
@@ -430,6 +434,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return _joined_decimal(left, right)
     if not isinstance(left, Container) or not isinstance(right, Container):
         return None
+    if left.default != right.default and {left.default, right.default} <= {"", *SEQUENCES}:
+        left, right = (replace(kind, default="either") for kind in (left, right))
     if (left.name, left.default, left.most) == (right.name, right.default, right.most):
         # Both names may stand for one object, whose items have one layout.
         pairs = list(zip(left.items, right.items, strict=True))

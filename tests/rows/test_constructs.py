@@ -69,9 +69,27 @@ def test_a_range_is_no_list() -> None:
         same = numbers == range(1 + len(word) // 2)
         return f"{kind} {part} {same} {isinstance(numbers, list)} {list(numbers)}"
 
+    def either(word: str, n: int) -> str:
+        numbers = range(n) if n > 1 else [len(word), 2]
+        others = numbers if word else []
+        return f"{list(numbers)} {numbers[0]} {2 in numbers} {[k + 1 for k in others]}"
+
     checked(described, WORDS)
-    with pytest.raises(ck.CompileError, match="of a range and a list"):
-        checked(lambda word, n: range(n) == [0, 1], WORDS)
+    checked(either, WORDS)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda word, n: range(n) == [0, 1], "of a range and a list"),
+        (lambda word, n: range(n) == range(3), "of a range that is known"),
+        (lambda word, n: f"{range(n)}", "the text of a range"),
+        (lambda word, n: type(range(n) if n else [1]) is list, "a range or a list"),
+    ],
+)
+def test_what_asks_whether_a_range_is_a_list_is_refused(function: Any, words: str) -> None:
+    with pytest.raises(ck.CompileError, match=words):
+        checked(function, WORDS)
 
 
 TABLE = {"abc": None, "": "e"}

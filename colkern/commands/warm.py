@@ -26,13 +26,13 @@ def add_command(commands: Commands) -> None:
         "Compile every kernel for every type it is made for, and the functions of columns for the most\n"
         "frequent types, and keep the machine code in the cache, where later processes find it. What is\n"
         "in the cache is not compiled again.\n\n"
-        "With --cuda, the kernels are compiled for GPUs instead. No GPU is needed, but the packages of\n"
-        "colkern[cuda13] or colkern[cuda12] are. Functions of columns are left to their first call.",
+        "With --cuda, all of them are compiled for GPUs instead. No GPU is needed, but the packages of\n"
+        "colkern[cuda13] or colkern[cuda12] are.",
         """\
 keys of the JSON document:
   kernels   the number of kernels
   variants  the number of compiled kernels, one for each choice of types
-  functions the number of functions of columns; 0 with --cuda
+  functions the number of functions of columns
   compiled  how many of them were compiled now
   loaded    how many were in the cache
   cache     the directory
@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace) -> None:
     # Before the work: without a directory it would be in vain.
     cache = cache_dir("kernels")
     kernels = _for_gpus(options.cuda) if options.cuda else _for_processor()
-    functions = [] if options.cuda else _functions()
+    functions = _functions(options.cuda)
     totals = {"compiled": 0, "loaded": 0}
     jobs = options.jobs or len(os.sched_getaffinity(0))
     # The largest first, so that no process is left with one of them at the end.
@@ -129,10 +129,10 @@ def _for_gpus(capability: tuple[int, int]) -> list[_Work]:
     ]
 
 
-def _functions() -> list[_Work]:
+def _functions(capability: tuple[int, int] | None) -> list[_Work]:
     from colkern.functions.warming import functions_to_warm, warm
 
-    return [_Work(name, 1, warm) for name in functions_to_warm()]
+    return [_Work(name, 1, partial(warm, capability=capability)) for name in functions_to_warm()]
 
 
 def _done(work: _Work) -> dict[str, int]:

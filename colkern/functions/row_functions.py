@@ -12,6 +12,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast
@@ -213,6 +214,10 @@ def _plan(call: _Call) -> Any:
     return plan
 
 
+CAPABILITY: ContextVar[tuple[int, int] | None] = ContextVar("capability", default=None)
+"""The compute capability that functions of host arrays are compiled for and not run; mostly None."""
+
+
 @functools.lru_cache(maxsize=MOST_PLANS)
 def _on_device(call: _Call) -> Any:
     from colkern.rows.device import OnDevice
@@ -375,6 +380,11 @@ def _decided(call: _Call, arrays: list[Array], column: Array) -> tuple[Any, list
             for array, type_ in zip(arrays, call.types, strict=True)
         ]
     if column.device == HOST:
+        capability = CAPABILITY.get()
+        if capability is not None:
+            from colkern.rows.device import CompiledAhead
+
+            plan = CompiledAhead(plan, capability)
         return plan, arrays
     return _on_device(call), [
         array

@@ -5,13 +5,15 @@ Those whose pattern, format or time zone is compiled into them are compiled when
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from colkern import schema as s
 from colkern.cache import compilations
-from colkern.functions.row_functions import all_functions
+from colkern.errors import UnsupportedError
+from colkern.functions.row_functions import CAPABILITY, all_functions
 from colkern.operations.creation import nulls
 
 TYPES: dict[str, tuple[s.DataType, ...]] = {
@@ -47,14 +49,22 @@ def functions_to_warm() -> list[str]:
     ]
 
 
-def warm(name: str) -> dict[str, int]:
-    """Have a function compiled, or found in the cache; how many loops were which."""
+def warm(name: str, capability: tuple[int, int] | None = None) -> dict[str, int]:
+    """Have a function compiled, or found in the cache; how many loops were which.
+
+    Args:
+        name: The function's.
+        capability: The compute capability to compile for; by default, the function is compiled for this
+            processor. Functions that devices do not run are left out.
+    """
     before = compilations()
     own = all_functions()[name]
-    for type_ in TYPES[own.heading]:
-        try:
-            own.called(nulls(0, type_), *(options_of(name, own.called) or []))
-        except TypeError:
-            # One of several types of a heading, as dates for `hour`.
-            continue
+    token = CAPABILITY.set(capability)
+    try:
+        for type_ in TYPES[own.heading]:
+            # One of several types of a heading, as dates for `hour`; or no kernel.
+            with contextlib.suppress(TypeError, UnsupportedError):
+                own.called(nulls(0, type_), *(options_of(name, own.called) or []))
+    finally:
+        CAPABILITY.reset(token)
     return {what: count - before[what] for what, count in compilations().items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -176,6 +177,35 @@ class OnDevice:
             memory.finish(device)
             self._pools[device] = placed
         return self._pools[device]
+
+
+class CompiledAhead(OnDevice):
+    """Compiles a plan's kernel for a compute capability instead of running it, without a GPU.
+
+    Args:
+        plan: As of `OnDevice`.
+        capability: The compute capability, as (9, 0).
+    """
+
+    def __init__(self, plan: Plan, capability: tuple[int, int]) -> None:
+        super().__init__(plan)
+        self._capability = capability
+
+    def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
+        """Nulls; the kernel for columns in host memory, of however many rows, is compiled and kept."""
+
+        def compile_(blocks: int, *given: Any) -> None:
+            types = [(np.asarray(a).dtype.str[1:], isinstance(a, np.ndarray)) for a in given]
+            self.kernel.code(types, self._capability)
+            raise _Compiled
+
+        with contextlib.suppress(_Compiled):
+            self._run(arrays, 1, target_of(HOST), Grid(1, 1), compile_)
+        return nulls(length, self.returns), Counter()
+
+
+class _Compiled(Exception):
+    """A kernel is compiled, and nothing is to be done with results."""
 
 
 def _joined(target: Target, pieces: Sequence[Items]) -> Items:

@@ -78,6 +78,15 @@ class SilentArray:
     def __getitem__(self, part: Any) -> Any:
         return SilentArray(np.asarray(self.array[part]))
 
+    def __setitem__(self, part: Any, values: SilentArray) -> None:
+        self.array[part] = values.array
+
+    def nonzero(self) -> list[SilentArray]:
+        return [*map(SilentArray, self.array.nonzero())]
+
+    def astype(self, dtype: Any) -> SilentArray:
+        return SilentArray(self.array.astype(dtype))
+
     def view(self, dtype: Any) -> SilentArray:
         return SilentArray(self.array.view(dtype), self.data)
 

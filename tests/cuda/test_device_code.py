@@ -294,6 +294,28 @@ def test_a_second_process_launches_without_a_compiler(tmp_path: Path) -> None:
     assert "numba.cuda" in first["compilers"]
 
 
+WARM = """
+from colkern.functions.warming import warm
+print(warm("sqrt", (9, 0))["saved"])
+"""
+
+CALL = """
+from cuda.silent_device import install
+from cuda.silent_operations import column
+import colkern as ck
+from colkern.cache import compilations
+install()
+ck.sqrt(column([1.0, None]))
+print(compilations()["compiled"])
+"""
+
+
+@pytest.mark.skipif(not has_compiler(), reason="the driver needs a C compiler")
+def test_a_function_that_was_compiled_ahead_launches_without_a_compiler(tmp_path: Path) -> None:
+    assert int(process(tmp_path, "-c", WARM)) > 0
+    assert int(process(tmp_path, "-c", CALL)) == 0
+
+
 @pytest.mark.skipif(not has_compiler(), reason="the driver needs a C compiler")
 @pytest.mark.parametrize("absent", ["_numba_cuda_redirector", "cuda.core"])
 def test_a_device_without_the_compiler_is_none(absent: str, tmp_path: Path) -> None:

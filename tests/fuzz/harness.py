@@ -17,6 +17,7 @@ import json
 import mmap
 import os
 import random
+import re
 import signal
 import struct
 import sys
@@ -44,6 +45,9 @@ _PROGRESS = 40_000
 _THOROUGH = 8
 _TRICKLED = 16
 _ON_DEVICE = 3
+_OF_CODEC = re.compile(r"(?<=decompress error: ).*")
+"""What a codec says of a damaged frame, which depends on where its memory lies."""
+
 _CUT_SHORT = "the source ends after"
 
 _NUMBER = struct.Struct("<q")
@@ -146,7 +150,9 @@ def _read_on_device(case: Case, data: bytes, expected: Outcome) -> None:
 
 
 def _agree(one: Outcome, other: Outcome, how: str) -> None:
-    if one != other:
+    (ended, texts), (other_ended, other_texts) = one, other
+    endings = {_OF_CODEC.sub("", each) for each in (ended, other_ended)}
+    if len(endings) > 1 or texts != other_texts:
         raise FindingError(f"{how}: {str(one)[:500]} and {str(other)[:500]}")
 
 

@@ -285,7 +285,8 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     def take(value: Value) -> None:
         added.set(constant(True))
         before, value = result.get(), emitter.plain(value)
-        if _SUMS_COMPENSATE and not (_is_exact(before.kind) and _is_exact(value.kind)):
+        kinds = {before.kind.name, value.kind.name}
+        if _SUMS_COMPENSATE and "float" in kinds and kinds <= {"float", "int", "bool"}:
             are_floats = [constant(kind == k.FLOAT) for kind in (first, value.kind)]
             before, value = (emitter.converted(each, k.FLOAT) for each in (before, value))
             known = lost.get()

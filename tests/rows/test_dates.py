@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import calendar
 import datetime
+import enum
 import inspect
 import operator
 import random
@@ -148,6 +149,9 @@ def expected(row: Method, values: dict[str, Any]) -> Any:
 def as_numbers(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(as_numbers, value))
+    if isinstance(value, enum.IntEnum):
+        # Days of the week, from Python 3.12 on.
+        return int(value)
     return Memory(0).argument(value) if type(value) in KINDS.values() else value
 
 

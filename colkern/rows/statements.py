@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
@@ -452,19 +453,22 @@ def _pass_on(emitter: Emitter) -> None:
 def _for(emitter: Emitter, node: ast.For) -> None:
     from colkern.rows.iteration import each
 
+    parts = [node.target, *node.body]
+    bound = stored_names([node.target])
+    first = _bound_first(node.body)
     each(
         emitter,
         node,
         node.iter,
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
-        _assigned(emitter, [node.target, *node.body]),
-        (stored_names([node.target]) - stored_names(node.body)) | _made_in_a_round(node.body),
+        _assigned(emitter, parts) - _only_in(emitter, bound | first, parts),
+        (bound - stored_names(node.body)) | first,
         node.orelse,
     )
 
 
-def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
+def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
     """The variables to which each round of a loop assigns before anything else is done with them."""
     names: set[str] = set()
     seen: set[str] = set()
@@ -475,6 +479,18 @@ def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
                 names.add(name)
         seen |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return names
+
+
+def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
+    """Those of some variables that nothing but parts of the function names: they end with a round.
+
+    So each may be of another kind behind `cell = float(cell)`, as outside of loops.
+    """
+    inside, every = (
+        Counter(part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+        for nodes in (parts, emitter.definition.body)
+    )
+    return {name for name in names - emitter.shared if inside[name] == every[name]}
 
 
 def _leave_loop(emitter: Emitter, flow: int) -> None:
@@ -567,7 +583,8 @@ def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
         return node
 
     def make() -> ast.Try:
-        own, load = ast.Name("<tried>", ast.Store()), ast.Name("<tried>", ast.Load())
+        name = f"<tried at {node.lineno}, {node.col_offset}>"
+        own, load = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
         body = [*before, ast.copy_location(ast.Assign([own], last.value), last)]  # type: ignore[attr-defined]
         orelse = [ast.copy_location(ast.Assign([target], load), last), *node.orelse]
         return ast.Try(body, node.handlers, orelse, [])

@@ -283,7 +283,20 @@ def caught(word: str, n: int) -> str:
     return out
 
 
-@pytest.mark.parametrize("function", [carried, caught])
+def caught_twice(word: str, n: int) -> str:
+    first, second = word[:n], word[n:]
+    try:
+        first = len(first) // n  # type: ignore[assignment]
+    except ZeroDivisionError:
+        first = -1  # type: ignore[assignment]
+    try:
+        second = len(second) / n  # type: ignore[assignment]
+    except ZeroDivisionError:
+        second = -1.5  # type: ignore[assignment]
+    return f"{first} {second}"
+
+
+@pytest.mark.parametrize("function", [carried, caught, caught_twice])
 def test_a_variable_of_a_round_may_be_of_several_kinds(function: Callable[..., Any]) -> None:
     checked(function, [("ax 1 bcx", 2), ("", 0), ("12 x 7", 0), ("3 y 4", 1)])
 

@@ -324,7 +324,10 @@ def local_function(
     if isinstance(node, ast.Lambda):
         body = [ast.copy_location(ast.Return(node.body), node)]
     own = emitter.definition
-    function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "<lambda>"))
+    function = own.function
+    function = types.FunctionType(
+        function.__code__, {}, getattr(node, "name", "<lambda>"), (), function.__closure__
+    )
     definition = Definition(function, tuple(given), body, own.names, own.path)
     return _called_within(emitter, definition, given, node)[0]
 

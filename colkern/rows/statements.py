@@ -512,14 +512,20 @@ def _leave_loop(emitter: Emitter, flow: int) -> None:
 
 
 def _raise(emitter: Emitter, node: ast.Raise) -> None:
-    code = row_values.OTHER_ERROR
+    from colkern.rows.iteration import known_object
+
+    code = row_values.LEFT
     if node.exc is not None:
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        name = raised.id if isinstance(raised, ast.Name) else ""
-        code = row_values.CODES.get(emitter.definition.names.get(name), row_values.LEFT)
-    else:
-        code = row_values.LEFT
+        is_called = isinstance(node.exc, ast.Call)
+        code = emitter.program.code_of(known_object(emitter, getattr(node.exc, "func", node.exc)))
+        for part in node.exc.args if is_called else ():  # type: ignore[attr-defined]
+            if any(isinstance(each, _RAISING) for each in ast.walk(part)):
+                # The message may raise something else.
+                expression(emitter, part)
     emitter.fail(code, RAISED)
+
+
+_RAISING = (ast.Call, ast.Subscript, ast.BinOp)
 
 
 def _assert(emitter: Emitter, node: ast.Assert) -> None:
@@ -537,13 +543,14 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
         return
     node = _with_result_apart(emitter, node)
     names = _assigned(emitter, node.body)
-    caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
         before = dict(emitter.env)
         ended = _attempt(emitter, attempt, node.body)
         after = dict(emitter.env)
         _follow(emitter, attempt)
+        # What is raised within is known by now.
+        caught = [_caught(emitter, handler) for handler in node.handlers]
 
         def fine() -> None:
             emitter.env = after
@@ -686,9 +693,8 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
         emitter.refuse("a handler's exceptions must be classes that are known")
     if any(kind in (Exception, BaseException) for kind in classes):
         return None
-    return tuple(
-        sorted({code for kind, code in row_values.CODES.items() if issubclass(kind, classes)})
-    )
+    codes = emitter.program.codes.items()
+    return tuple(sorted(code for kind, code in codes if issubclass(kind, classes)))
 
 
 def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:

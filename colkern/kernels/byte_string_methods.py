@@ -5,7 +5,7 @@ The rest of their methods are those of a text that says that it is ASCII: a byte
 
 from __future__ import annotations
 
-from numpy import int64
+from numpy import int64, uint8
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
@@ -17,6 +17,7 @@ from colkern.kernels.row_values import (
     LEFT,
     NO_ROOM,
     TYPE_ERROR,
+    UNICODE_DECODE_ERROR,
     VALUE_ERROR,
     Arena,
     Bytes,
@@ -24,6 +25,7 @@ from colkern.kernels.row_values import (
     Text,
     allocate,
 )
+from colkern.kernels.text import is_misplaced
 from colkern.kernels.text_splitting import (
     closed,
     write_piece,
@@ -98,10 +100,19 @@ def encode(text: Text) -> Bytes:
 
 @helper
 def decode(value: Bytes) -> tuple[Text, Code]:
-    """`value.decode()`; what is not ASCII is left."""
-    return Text(value.address, value.size, True), (
-        DONE if is_ascii(value.address, value.size) else LEFT
-    )
+    """`value.decode()`."""
+    if is_ascii(value.address, value.size):
+        return Text(value.address, value.size, True), DONE
+    text = Text(value.address, value.size, False)
+    before, before2, before3 = uint8(0), uint8(0), uint8(0)
+    for k in range(value.size):
+        byte = uint8(get_byte(value.address + k))
+        if is_misplaced(byte, before, before2, before3):
+            return text, UNICODE_DECODE_ERROR
+        before, before2, before3 = byte, before, before2
+    if is_misplaced(uint8(0), before, before2, before3):
+        return text, UNICODE_DECODE_ERROR
+    return text, DONE
 
 
 @helper

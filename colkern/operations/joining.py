@@ -385,17 +385,17 @@ def _asof(
 
     none = np.uint64(kernels.NO_MATCH)
 
-    def within(found: Items) -> tuple[Items, Items]:
+    def within(nearest: Items) -> tuple[Items, Items]:
         """Right rows that are near enough, and how far they are."""
-        there = found != none
-        far = _distances(times[np.where(there, found, np.uint64(0))], times[rows:])
+        there = nearest != none
+        far = _distances(times[np.where(there, nearest, np.uint64(0))], times[rows:])
         if tolerance is not None:
             there &= far <= float(tolerance)
-        return np.where(there, found, none), far
+        return np.where(there, nearest, none), far
 
     if strategy != "nearest":
-        found = match(strategy == "forward")
-        return found if tolerance is None else within(found)[0]
+        nearest = match(strategy == "forward")
+        return nearest if tolerance is None else within(nearest)[0]
     (before, how_far), (after, beyond) = (within(match(forward)) for forward in (False, True))
     is_before = (before != none) & ((after == none) | (how_far <= beyond))
     return np.where(is_before, before, after)
@@ -423,18 +423,18 @@ def _matched_in_order(target: Target, words: Items, groups: Groups | None, rows:
             left, right, *others = (side[::-1].copy() for side in sides)
             own = [~left, ~right, *others]
         if groups is None:
-            found = target.output(count, np.uint64)
-            target.map(kernels.match_last, count, *own, found)
+            places = target.output(count, np.uint64)
+            target.map(kernels.match_last, count, *own, places)
         else:
             several = len(groups.firsts)
             out = target.output(count + several + 1, np.uint64)
             out[count:] = kernels.NO_MATCH
             target.map(kernels.match_last_of_group, count, *own, several, out)
-            found = out[:count]
+            places = out[:count]
         if not forward:
-            return found
+            return places
         none = np.uint64(kernels.NO_MATCH)
-        return np.where(found == none, none, np.uint64(max(rows, 1) - 1) - found)[::-1].copy()
+        return np.where(places == none, none, np.uint64(max(rows, 1) - 1) - places)[::-1].copy()
 
     return match
 

@@ -306,14 +306,14 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
         return invoked(emitter, body, given, kind, "sum")
 
     items(emitter, node.args[0], take, any_order=_is_exact)
-    found = result.get()
-    if _SUMS_COMPENSATE and not _is_exact(found.kind):
-        found = _called(row_numbers.with_lost, [found, lost.get()], found.kind)
-    if isinstance(found.kind, k.Decimal) and found.kind.loose:
+    total = result.get()
+    if _SUMS_COMPENSATE and not _is_exact(total.kind):
+        total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
+    if isinstance(total.kind, k.Decimal) and total.kind.loose:
         # Of no decimals, the sum is the integer that it began with.
         emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
-        return Value(k.decimal_of(found.kind.scale), found.code)
-    return found
+        return Value(k.decimal_of(total.kind.scale), total.code)
+    return total
 
 
 def _is_exact(kind: k.Kind) -> bool:

@@ -326,8 +326,8 @@ def changing_instances(definition: Definition) -> set[str]:
     for node in (part for statement in definition.body for part in ast.walk(statement)):
         match node:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Name(form))):
-                made = definition.names.get(form)
-                if isinstance(made, type) and changing_methods(made):
+                named = definition.names.get(form)
+                if isinstance(named, type) and changing_methods(named):
                     names.add(name)
     return names
 

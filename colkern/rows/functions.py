@@ -6,7 +6,7 @@ import ast
 import copy
 import inspect
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -128,9 +128,7 @@ def write_function(
 def of_fields(definition: Definition, count: int) -> Definition:
     """A function that gives the items of another's result, a list or tuple, as a tuple of so many."""
     names = ", ".join(f"item_{place}" for place in range(count))
-    text = (
-        f"made = function()\nif made is None:\n    return None\n{names}, = made\nreturn ({names},)"
-    )
+    text = f"items = function()\nif items is None:\n    return None\n{names}, = items\nreturn ({names},)"
     body = ast.parse(text).body
     call = body[0].value  # type: ignore[attr-defined]
     call.args = [ast.Name(name, ast.Load()) for name in definition.parameters]
@@ -175,16 +173,21 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """A call of a plain function of the user's."""
+    definition = _definition(emitter, function)
+    values = bound_values(emitter, function, arguments, named)
+    _require_one_meaning(emitter, definition, values.values())
+    return _called_within(emitter, definition, values, function)[0]
+
+
+def _definition(emitter: Emitter, function: Any) -> Definition:
+    """What is known of a plain function that is called."""
     definitions = emitter.program.definitions
     try:
         if function not in definitions:
             definitions[function] = definition_of(function, is_called=True)
-        definition = definitions[function]
     except CompileError as error:
         emitter.refuse(str(error))
-    values = bound_values(emitter, function, arguments, named)
-    _require_one_meaning(emitter, definition, values.values())
-    return _called_within(emitter, definition, values, function)
+    return definitions[function]
 
 
 def bound_values(
@@ -217,32 +220,16 @@ def changing_method(
         arguments: The other arguments by position.
         named: Those by name.
     """
-    key = "changing", function
-    definitions = emitter.program.definitions
-    if key not in definitions:
-        try:
-            plain = definition_of(function, is_called=True)
-        except CompileError as error:
-            emitter.refuse(str(error))
-        body = _with_results(plain.body, plain.parameters[:1]).body
-        definitions[key] = replace(plain, body=body)
-    definition = definitions[key]
+    definition = _definition(emitter, function)
     is_known = name is None or (name and is_own(emitter, name, owner.kind))
     if not is_known or not keeps_to_itself(function):
         emitter.refuse(
             f"{function.__qualname__}() changes an instance that may have other names, which has no "
             f"compiled form"
         )
-    if name and emitter.is_ahead:
-        emitter.refuse("an iterator that changes an instance has no compiled form")
     values = bound_values(emitter, function, [owner, *arguments], named)
-    values[definition.parameters[0]] = _variable(emitter, owner)
-    is_unsure = bool(name and emitter.attempts)
-    with emitter.ahead(is_only_raised=True) if is_unsure else nullcontext():
-        both = _called_within(emitter, definition, values, definition)
-    result, changed = _items_given(emitter, both, 2)
-    if name:
-        emitter.assign(name, changed)
+    own = definition.parameters[0]
+    result, [changed] = _called_within(emitter, definition, values, function, {own: name})
     return result, changed
 
 
@@ -337,51 +324,63 @@ def local_function(
     if isinstance(node, ast.Lambda):
         body = [ast.copy_location(ast.Return(node.body), node)]
     own = emitter.definition
-    function = types.FunctionType(own.function.__code__, {}, getattr(node, "name", "<lambda>"))
+    function = own.function
+    function = types.FunctionType(
+        function.__code__, {}, getattr(node, "name", "<lambda>"), (), function.__closure__
+    )
     definition = Definition(function, tuple(given), body, own.names, own.path)
-    return _called_within(emitter, definition, given, node)
+    return _called_within(emitter, definition, given, node)[0]
 
 
 def _called_within(
-    emitter: Emitter, definition: Definition, given: dict[str, Value], key: Any
-) -> Value:
-    """A call of a function that is local, or gets local ones: these see the variables as they are.
+    emitter: Emitter,
+    definition: Definition,
+    given: dict[str, Value],
+    key: Any,
+    changed: Mapping[str, str | None] = types.MappingProxyType({}),
+) -> tuple[Value, Sequence[Value]]:
+    """A call of a function that may be local, or get local ones: these see the variables as they are.
 
     Those that they assign to are results of the call, beside its own.
+
+    Args:
+        emitter: Where it is written.
+        definition: The function.
+        given: Its arguments.
+        key: What tells it from other functions.
+        changed: Its variables that the caller gets, too, and where the caller has them.
     """
     read, assigned = _outer_names(emitter, [key, *_functions_in(given.values())])
+    back = {**changed, **{name: name for name in assigned}}
+    targets = [name for name in back.values() if name]
     body = definition.body
-    if assigned:
+    if back:
         if any(getattr(part, "finalbody", ()) for node in body for part in ast.walk(node)):
             emitter.refuse("`nonlocal` beside `finally` has no compiled form")
-        make = partial(_with_results, body, assigned)
-        definition = replace(definition, body=derived(body[0], str(assigned), make).body)
+        make = partial(_with_results, body, tuple(back))
+        definition = replace(definition, body=derived(body[0], str([*back]), make).body)
     around = {name: emitter.read(name) for name in read if name not in given}
     if definition.is_generator or emitter.is_ahead:
         emitter.read_ahead(around)
-        if assigned:
-            emitter.refuse("an iterator that assigns to outer variables has no compiled form")
+        if targets:
+            emitter.refuse(f"an iterator that changes {targets[0]} has no compiled form")
     values = around | given
-    for name in assigned:
+    for name in back:
         if name in values:
             values[name] = _variable(emitter, values[name])
     # Where an exception is caught, what was assigned before it is not known.
-    is_unsure = bool(assigned and emitter.attempts)
+    is_unsure = bool(targets and emitter.attempts)
     with emitter.ahead(is_only_raised=True) if is_unsure else nullcontext():
         result = called_function(emitter, definition, values, key)
-    if not assigned:
-        return result
-    result, *changed = _items_given(emitter, result, len(assigned) + 1)
-    for name, value in zip(assigned, changed, strict=True):
-        emitter.assign(name, value)
-    return result
-
-
-def _items_given(emitter: Emitter, result: Value, count: int) -> Sequence[Value]:
-    """The result of a function, and the variables that it gives back."""
-    if len(result.items) != count:
+    if not back:
+        return result, ()
+    if len(result.items) != len(back) + 1:
         emitter.refuse("a function that leaves each row to Python")
-    return result.items
+    result, *after = result.items
+    for target, value in zip(back.values(), after, strict=True):
+        if target:
+            emitter.assign(target, value)
+    return result, after[: len(changed)]
 
 
 def _functions_in(values: Iterable[Value]) -> Iterator[Any]:

@@ -157,8 +157,8 @@ def _constructed(
     unset = tuple_of_values([Value(k.BOOL, "True"), Value(k.NEVER)], (), k.Unset)
     start = tuple_of_values((before.get(name, unset) for name in names), names, kind)
     function = inspect.getattr_static(kind, method)
-    _, made = changing_method(emitter, function, start, None, arguments, named)
+    _, instance = changing_method(emitter, function, start, None, arguments, named)
     assigned = (
-        name for name, item in zip(names, made.items, strict=True) if item.kind != unset.kind
+        name for name, item in zip(names, instance.items, strict=True) if item.kind != unset.kind
     )
-    return {name: attribute(emitter, made, name) for name in assigned}
+    return {name: attribute(emitter, instance, name) for name in assigned}

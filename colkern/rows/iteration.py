@@ -282,6 +282,8 @@ _MEANINGS = {
     "product": itertools.product,
     "islice": itertools.islice,
     "takewhile": itertools.takewhile,
+    "count": itertools.count,
+    "cycle": itertools.cycle,
 }
 
 
@@ -403,6 +405,30 @@ def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
     """How many numbers a range has."""
     bounds = [Value(k.INT, code) for code in (start, stop, step)]
     return invoked(emitter, row_lists.range_size, bounds, k.INT, "range")
+
+
+def _count(emitter: Emitter, node: ast.Call) -> Source:
+    """`itertools.count` by ones."""
+    if len(node.args) > 1 or node.keywords:
+        emitter.refuse("count() has a compiled form by ones")
+    start = bounds_of_range(emitter, node)[1] if node.args else "0"
+    emitter.leave_if(f"{start} > {1 << 62}", "count() beyond 64 bits")
+    return _counted(emitter, start, str((1 << 63) - 1), "1")
+
+
+def _cycle(emitter: Emitter, node: ast.Call) -> Source:
+    """`itertools.cycle`."""
+    from colkern.rows.comprehensions import as_list
+    from colkern.rows.containers import item
+
+    with emitter.ahead():
+        list_ = as_list(emitter, node.args[0])
+    place, size = emitter.copy("0"), call(emitter, "len", [list_]).code
+    return Source(
+        f"{size} > 0",
+        lambda: emitter.numbers(item(emitter, list_, Value(k.INT, emitter.copy(place)))),
+        [f"{place} = {place} + 1 if {place} + 1 < {size} else 0"],
+    )
 
 
 def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
@@ -573,6 +599,8 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "product": _made_ahead("products"),
     "islice": _made_ahead("sliced"),
     "takewhile": _made_ahead("taken_while"),
+    "count": _count,
+    "cycle": _cycle,
     "finditer": _matches,
     "yield": _yielded,
     "items": _view,

@@ -328,36 +328,23 @@ def added_to_each(items: Any, nothing: Any) -> Any:
     return [item + nothing for item in items]
 
 
-def take_counts(self: Any, counts: Any) -> None:
-    """`Counter.update` of a dictionary of counts."""
+def change_counts(self: Any, counts: Any, times: int) -> None:
+    """`Counter.update` of a dictionary of counts, once, or `Counter.subtract`, -1 times."""
     for key, count in counts.items():
-        self[key] += count
+        self[key] += times * count
 
 
-def subtract_counts(self: Any, counts: Any) -> None:
-    """`Counter.subtract` of a dictionary of counts."""
-    for key, count in counts.items():
-        self[key] -= count
-
-
-def keep_positive(self: Any) -> None:
-    """Have a Counter keep the counts above 0, as its operators in place do."""
+def add_counts(self: Any, counts: Any, times: int = 1) -> Any:
+    """`self += counts` of Counters, which keeps the counts above 0."""
+    change_counts(self, counts, times)
     for key in [key for key, count in self.items() if not count > 0]:
         self.pop(key)
-
-
-def add_counts(self: Any, counts: Any) -> Any:
-    """`self += counts` of Counters."""
-    take_counts(self, counts)
-    keep_positive(self)
     return self
 
 
-def lessen_counts(self: Any, counts: Any) -> Any:
+def subtract_counts(self: Any, counts: Any) -> Any:
     """`self -= counts` of Counters."""
-    subtract_counts(self, counts)
-    keep_positive(self)
-    return self
+    return add_counts(self, counts, -1)
 
 
 def elements(self: Any) -> Iterator[Any]:
@@ -724,7 +711,7 @@ REPLACED: dict[str, Any] = {
     "Counter.__add__": counts_added,
     "Counter.__and__": least_counts,
     "Counter.__iadd__": add_counts,
-    "Counter.__isub__": lessen_counts,
+    "Counter.__isub__": subtract_counts,
     "Counter.__eq__": counts_equal,
     "Counter.__or__": greatest_counts,
     "Counter.__sub__": counts_less,

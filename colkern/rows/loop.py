@@ -267,8 +267,8 @@ def made_in_results(source: str) -> str:
     What else they make does not lie behind the result of the row before: a processor need not know how long
     that one is to go on with the next row.
     """
-    made = r"^( *({}), \w+ = \w+)\(arena, (?!pool\b)"
-    apart = {name for _, name in re.findall(made.format(r"\w+"), source, re.M)}
+    call = r"^( *({}), \w+ = \w+)\(arena, (?!pool\b)"
+    apart = {name for _, name in re.findall(call.format(r"\w+"), source, re.M)}
     returned = set(re.findall(r"^ *return .*, (\w+)$", source, re.M))
     known: set[str] = set()
     while returned != known:
@@ -280,7 +280,7 @@ def made_in_results(source: str) -> str:
         )
         copies += [(to, left) for to, left, right in sums if right not in apart]
         returned |= {of for to, of in copies if to in known}
-    written = re.sub(made.format("|".join(known)), r"\1(results, ", source, flags=re.M)
+    written = re.sub(call.format("|".join(known)), r"\1(results, ", source, flags=re.M)
     if written == source:
         return source
     return written.replace("\n", f"\n    results = get_word(arena + {RESULTS})\n", 1)

@@ -50,7 +50,7 @@ from colkern.rows.iteration import (
     refuse_iterator,
     view_of_row,
 )
-from colkern.rows.library import REPLACED, move_to_end, pop_item, subtract_counts, take_counts
+from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.scopes import stored_names
 from colkern.rows.spreading import spread
@@ -370,24 +370,22 @@ _OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}
 """The methods that an `OrderedDict` has in a form of its own."""
 
 
-_OF_COUNTERS: dict[str, tuple[ast.operator, Any]] = {
-    "update": (ast.Add(), take_counts),
-    "subtract": (ast.Sub(), subtract_counts),
-}
-"""How methods of Counters change a count for each item, and what they are of a dictionary."""
+_OF_COUNTERS = {"update": 1, "subtract": -1}
+"""How often methods of Counters add each item, or its count."""
 
 
 def _counted_too(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     """`update(…)` or `subtract(…)` of a Counter, of counts or of what has items, one after the other."""
-    operation, of_counts = _OF_COUNTERS[name]
+    times = constant(_OF_COUNTERS[name])
 
     def take(key: Value) -> None:
         key = emitter.numbers(key)
         count = item(emitter, owner, key)
-        set_item(emitter, owner, key, operated(emitter, operation, count, constant(1)))
+        set_item(emitter, owner, key, operated(emitter, ast.Add(), count, times))
 
     if gives_dict(emitter, node.args[0]):
-        return users_function(emitter, of_counts, [owner, needed(emitter, node.args[0])], {})
+        counts = needed(emitter, node.args[0])
+        return users_function(emitter, change_counts, [owner, counts, times], {})
     items_in_turn(emitter, node.args, take)
     return NONE
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
+from colkern.kernels.row_values import CODES, LEFT
 from colkern.rows.constants import Block as ConstantBlock
 from colkern.rows.front import Definition
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, zeros
 
 MOST_SITES = 250
+
+MOST_CODES = 255
+
+_MAKING = ("__new__", "__init__")
 
 
 @dataclass
@@ -143,6 +149,7 @@ class Program:
         owners: Those kinds of the functions that make a container, by its site.
         stored: Constants that were laid out, by what they are and how.
         written: The functions of `sources` as they were written, for those who translate them.
+        codes: The codes of the exceptions that its functions raise or may meet.
     """
 
     wraps: bool = False
@@ -166,6 +173,7 @@ class Program:
     owners: dict[int, list[dict[Any, Kind]]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)
+    codes: dict[Any, int] = field(default_factory=lambda: dict(CODES))
 
     def state(self) -> tuple[Any, ...]:
         """A record of the parts so far, for `restore`."""
@@ -179,6 +187,15 @@ class Program:
         self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
         self.sources, self.functions, self.written = dict(sources), dict(functions), dict(written)
+
+    def code_of(self, kind: object) -> int:
+        """The code of a class of exceptions, which is given to the user's own as they are raised first."""
+        is_plain = isinstance(kind, type) and issubclass(kind, Exception)
+        # What a constructor of the user's does, only Python knows.
+        if is_plain and not any(isinstance(getattr(kind, m), FunctionType) for m in _MAKING):
+            free = max(self.codes.values()) + 1
+            return self.codes.setdefault(kind, free) if free < MOST_CODES else LEFT
+        return LEFT
 
     def place(self, data: bytes) -> int:
         """Where bytes stand in the pool, at a multiple of 8."""

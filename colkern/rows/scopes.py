@@ -106,67 +106,8 @@ def give_own_names(body: Sequence[ast.stmt]) -> None:
     renaming = _Renaming(counts)
     for node in body:
         renaming.visit(node)
-    for part in (part for node in body for part in ast.walk(node)):
-        if isinstance(part, ast.For):
-            _give_rounds_own_names(body, part)
     # What was noted of nodes by their former names.
     _stored_names.cache_clear()
-
-
-def _give_rounds_own_names(body: Sequence[ast.stmt], loop: ast.For) -> None:
-    """Have a variable that each round of a loop binds, and nothing else uses, have a name for each value.
-
-    So it may be of another kind behind `cell = float(cell)`: in a loop, a variable is of one kind.
-    """
-    counts = Counter(name for node in body for name in _names(node))
-    own = [part for node in (loop.target, *loop.body) for part in ast.walk(node)]
-    inside = Counter(part.id for part in own if isinstance(part, ast.Name))
-    functions = [part for part in own if isinstance(part, ast.FunctionDef | ast.Lambda)]
-    known = stored_names([loop.target])
-    for place, node in enumerate(loop.body):
-        targets = _bound_by(node)
-        if not targets or inside[targets[0].id] < counts[targets[0].id]:
-            continue
-        name = targets[0].id
-        if name not in known:
-            known |= {name} - set(_names(ast.Module(loop.body[:place], [])))
-        elif all(name not in _names(function) for function in functions):
-            new = f"{name}_"
-            while new in counts:
-                new += "_"
-            counts[new] = inside[new] = 0
-            behind = [*getattr(node, "orelse", ()), *loop.body[place + 1 :]]
-            for part in (*targets, *(part for each in behind for part in ast.walk(each))):
-                if isinstance(part, ast.Name) and part.id == name:
-                    part.id = new
-                    counts.subtract([name])
-                    inside.subtract([name])
-                    counts[new] += 1
-                    inside[new] += 1
-            known.add(new)
-
-
-def _bound_by(node: ast.stmt) -> list[ast.Name]:
-    """Where a statement binds the one variable that it surely binds.
-
-    A `try` does so at the end of what it attempts, and in handlers that do nothing else; others leave.
-    """
-    match node:
-        case ast.Assign([ast.Name() as target]):
-            return [target]
-        case ast.Try([*before, ast.Assign([ast.Name() as target])], handlers, _, []):
-            targets = [target]
-            for handler in handlers:
-                match handler.body:
-                    case [ast.Assign([ast.Name(name) as own])] if name == target.id:
-                        targets.append(own)
-                    case [*_, last] if not isinstance(last, _LEAVING):
-                        return []
-            return targets if target.id not in stored_names(before) else []
-    return []
-
-
-_LEAVING = (ast.Continue, ast.Break, ast.Return, ast.Raise)
 
 
 class _Renaming(ast.NodeVisitor):

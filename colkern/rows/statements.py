@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
@@ -452,19 +453,22 @@ def _pass_on(emitter: Emitter) -> None:
 def _for(emitter: Emitter, node: ast.For) -> None:
     from colkern.rows.iteration import each
 
+    parts = [node.target, *node.body]
+    bound = stored_names([node.target])
+    first = _bound_first(node.body)
     each(
         emitter,
         node,
         node.iter,
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
-        _assigned(emitter, [node.target, *node.body]),
-        (stored_names([node.target]) - stored_names(node.body)) | _made_in_a_round(node.body),
+        _assigned(emitter, parts) - _only_in(emitter, bound | first, parts),
+        (bound - stored_names(node.body)) | first,
         node.orelse,
     )
 
 
-def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
+def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
     """The variables to which each round of a loop assigns before anything else is done with them."""
     names: set[str] = set()
     seen: set[str] = set()
@@ -475,6 +479,18 @@ def _made_in_a_round(body: Sequence[ast.stmt]) -> set[str]:
                 names.add(name)
         seen |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     return names
+
+
+def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
+    """Those of some variables that nothing but parts of the function names: they end with a round.
+
+    So each may be of another kind behind `cell = float(cell)`, as outside of loops.
+    """
+    inside, every = (
+        Counter(part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+        for nodes in (parts, emitter.definition.body)
+    )
+    return {name for name in names - emitter.shared if inside[name] == every[name]}
 
 
 def _leave_loop(emitter: Emitter, flow: int) -> None:
@@ -496,14 +512,20 @@ def _leave_loop(emitter: Emitter, flow: int) -> None:
 
 
 def _raise(emitter: Emitter, node: ast.Raise) -> None:
-    code = row_values.OTHER_ERROR
+    from colkern.rows.iteration import known_object
+
+    code = row_values.LEFT
     if node.exc is not None:
-        raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        name = raised.id if isinstance(raised, ast.Name) else ""
-        code = row_values.CODES.get(emitter.definition.names.get(name), row_values.LEFT)
-    else:
-        code = row_values.LEFT
+        is_called = isinstance(node.exc, ast.Call)
+        code = emitter.program.code_of(known_object(emitter, getattr(node.exc, "func", node.exc)))
+        for part in node.exc.args if is_called else ():  # type: ignore[attr-defined]
+            if any(isinstance(each, _RAISING) for each in ast.walk(part)):
+                # The message may raise something else.
+                expression(emitter, part)
     emitter.fail(code, RAISED)
+
+
+_RAISING = (ast.Call, ast.Subscript, ast.BinOp)
 
 
 def _assert(emitter: Emitter, node: ast.Assert) -> None:
@@ -521,13 +543,14 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
         return
     node = _with_result_apart(emitter, node)
     names = _assigned(emitter, node.body)
-    caught = [_caught(emitter, handler) for handler in node.handlers]
     attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
     with emitter.in_cells(node, names):
         before = dict(emitter.env)
         ended = _attempt(emitter, attempt, node.body)
         after = dict(emitter.env)
         _follow(emitter, attempt)
+        # What is raised within is known by now.
+        caught = [_caught(emitter, handler) for handler in node.handlers]
 
         def fine() -> None:
             emitter.env = after
@@ -567,7 +590,8 @@ def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
         return node
 
     def make() -> ast.Try:
-        own, load = ast.Name("<tried>", ast.Store()), ast.Name("<tried>", ast.Load())
+        name = f"<tried at {node.lineno}, {node.col_offset}>"
+        own, load = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
         body = [*before, ast.copy_location(ast.Assign([own], last.value), last)]  # type: ignore[attr-defined]
         orelse = [ast.copy_location(ast.Assign([target], load), last), *node.orelse]
         return ast.Try(body, node.handlers, orelse, [])
@@ -669,9 +693,8 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
         emitter.refuse("a handler's exceptions must be classes that are known")
     if any(kind in (Exception, BaseException) for kind in classes):
         return None
-    return tuple(
-        sorted({code for kind, code in row_values.CODES.items() if issubclass(kind, classes)})
-    )
+    codes = emitter.program.codes.items()
+    return tuple(sorted(code for kind, code in codes if issubclass(kind, classes)))
 
 
 def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:

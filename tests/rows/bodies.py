@@ -34,6 +34,7 @@ EXCEPTIONS = {
     row_values.KEY_ERROR: KeyError,
     row_values.TYPE_ERROR: TypeError,
     row_values.VALUE_ERROR: ValueError,
+    row_values.UNICODE_DECODE_ERROR: UnicodeDecodeError,
     row_values.INVALID_OPERATION: InvalidOperation,
 }
 EPOCH = datetime(1970, 1, 1)

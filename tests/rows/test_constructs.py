@@ -31,6 +31,71 @@ def checked(
 WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]
 
 
+class Malformed(Exception):
+    """An exception of the user's."""
+
+
+class TooShort(Malformed, ValueError):
+    """One that is two others."""
+
+
+def size_of(word: str, n: int) -> int:
+    if word[n - 1] == "x":
+        raise Malformed(f"{word} has an x")
+    if n < 2:
+        raise TooShort(f"{word[n]} is short")
+    return len(word)
+
+
+def handled(word: str, n: int) -> str:
+    try:
+        return str(size_of(word, n))
+    except Malformed:
+        kind = "malformed"
+        try:
+            size_of("qqq"[: n + 1], n - 1)
+        except ValueError:
+            kind = "short"
+        except Malformed:
+            pass
+    except IndexError:
+        kind = "index"
+    return kind
+
+
+def test_the_users_own_exceptions_are_caught() -> None:
+    checked(handled, [("ab", 2), ("ax", 2), ("b", 1), ("", 1), ("x", 1), ("abc", 1)])
+
+
+def composed(*functions: Callable[[str], str]) -> Callable[[str], str]:
+    def inner(word: str) -> str:
+        for function in functions:
+            word = function(word)
+        return word
+
+    return lambda word: inner(word) + "".join(map(lambda part: part[:1], word.split("x")))
+
+
+PREPARED = composed(str.strip, lambda word: word.replace("x", "-"))
+
+
+def test_a_function_that_a_call_has_given_has_lambdas() -> None:
+    checked(lambda word, n: PREPARED(word), WORDS)
+
+
+def weighed(word: str, n: int) -> str:
+    out = sum(ord(c) * w for c, w in zip(word, itertools.cycle((3, 1, n))))
+    for place in itertools.count(n):
+        if place % 4 == 0:
+            break
+    pairs = list(zip(itertools.count(), itertools.cycle(word), word + word))
+    return str(out) + str(place) + "".join(f"{k}{a}{b}" for k, a, b in pairs)
+
+
+def test_endless_iterators_end_with_others() -> None:
+    checked(weighed, WORDS)
+
+
 def test_parameters_may_have_the_names_of_generated_variables() -> None:
     def total(t: float | None, code: float | None, chosen: float | None) -> float:
         doubled = (chosen or 0.5) * 2.0 + 1.0
@@ -283,7 +348,20 @@ def caught(word: str, n: int) -> str:
     return out
 
 
-@pytest.mark.parametrize("function", [carried, caught])
+def caught_twice(word: str, n: int) -> str:
+    first, second = word[:n], word[n:]
+    try:
+        first = len(first) // n  # type: ignore[assignment]
+    except ZeroDivisionError:
+        first = -1  # type: ignore[assignment]
+    try:
+        second = len(second) / n  # type: ignore[assignment]
+    except ZeroDivisionError:
+        second = -1.5  # type: ignore[assignment]
+    return f"{first} {second}"
+
+
+@pytest.mark.parametrize("function", [carried, caught, caught_twice])
 def test_a_variable_of_a_round_may_be_of_several_kinds(function: Callable[..., Any]) -> None:
     checked(function, [("ax 1 bcx", 2), ("", 0), ("12 x 7", 0), ("3 y 4", 1)])
 

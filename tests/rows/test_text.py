@@ -117,8 +117,6 @@ def may_be_left(row: Method, values: tuple[Any, ...]) -> bool:
         return values[0] in range(0xD800, 0xE000) or not -(1 << 31) <= values[0] < 1 << 31
     if name == "from_bytes":
         return len(values[0]) >= 8 or values[1] not in ("big", "little")
-    if name == "decode":
-        return not values[0].isascii()
     by_table = name in {"upper", "lower", "casefold", "swapcase", "capitalize", "title"}
     is_test = name.startswith("is") and name != "isascii"
     if isinstance(values[0], str) and (by_table or is_test):

@@ -172,6 +172,9 @@ def _spread(
     args = _wrapped(key[0], args)
     items = count if balance is None else max(count, int(balance[count] - balance[0]))
     amount = items * work
+    # Asked for late, as the answer may take longer than a short loop.
+    if amount >= _WORTH_THREADS and num_threads() == 1:
+        return [loop(0, count, *args)]
     sized = *key, int(amount).bit_length()
     alone, shared = _paces.get(sized, (0.0, 0.0))
     least = WORTH_WAKING / (alone or shared) if alone or shared else GRAIN
@@ -179,13 +182,10 @@ def _spread(
         # Memory may be no faster for several threads, and waking them takes its time.
         least = amount
     begin = perf_counter()
-    if 2 * least > amount or num_threads() == 1:
-        parts = [loop(0, count, *args)]
-    else:
-        parts = run_ranges(loop, count, args, max(int(least / work), 1), balance)
-    # The mean with what was measured before, as the machine may be busy once. Plain Python has another pace.
+    parts = run_ranges(loop, count, args, max(int(least / work), 1), balance)
+    # The mean with what was measured before, as the machine may be busy once.
     now = (perf_counter() - begin) / amount
-    if key in _loops:
+    if key in _loops:  # Plain Python has another pace.
         if len(parts) == 1:
             _paces[sized] = (now + (alone or now)) / 2, shared * _STALE
         else:

@@ -15,10 +15,10 @@ range one by one, with all that they know in their output:
 
 An entry is a first slot, above its number + 1 in the lower 32 bits; 0 for none. A table is either one
 entry for each possible value, or pairs of a key (or hash) and its entry, a power of two of them and at
-least twice as many as there are values, or four times, as `room` says. The `spread` of a table of 2^n
-of them is 64 - n, in the lower 6 bits, below those of an odd factor, whose last bits are not there: each
-process has another one, as whoever knows it can choose keys that all have one home. A kernel stops at the value that
-it has no place for. A null takes no branch, as there may be many: it is a value with a place of its own.
+least twice as many as there are values, or four times, as `room` says. The `spread` of a table of 2^n of
+them is 64 - n, in the lower 6 bits, below the other bits of an odd factor: each process has another one, as
+whoever knows it can choose keys that all have one home. A kernel stops at the value that it has no place
+for. A null takes no branch, as there may be many: it is a value with a place of its own.
 
 Columnar format 1.5: "Dictionary-encoded Layout".
 """
@@ -239,8 +239,8 @@ class Numbering(NamedTuple):
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
     which are at least those of the range, and for as many first slots; the table is that of
-    `spread`, from address `address` on. Slots of the whole array from `closed` on add no value: the number
-    of one that is not there is 2^64 - 1.
+    `spread`, from address `address` on. Slots of the whole array from `closed` on add no value: the number of
+    one that is not there is 2^64 - 1.
     """
 
     first: uint64

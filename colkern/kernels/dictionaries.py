@@ -239,8 +239,8 @@ class Numbering(NamedTuple):
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
     which are at least those of the range, and for as many first slots; the table is that of
-    `spread`, from address `address` on. Slots of the whole array from `closed` on add no value: the number of
-    one that is not there is 2^64 - 1.
+    `spread`, from address `address` on. Slots of the whole array from `closed` on add no value: the number
+    of one that is not there is 2^64 - 1.
     """
 
     first: uint64

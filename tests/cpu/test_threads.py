@@ -326,6 +326,8 @@ class Clock:
         self.ranges: list[int] = []
 
     def run(self, loop: Any, count: int, args: Any, grain: int, balance: Any) -> list[int]:
+        if count < 2 * grain:
+            return [loop(0, count, *args)]
         self.ranges.append(2)
         self.now += self.shared
         return [0, 0]

@@ -88,8 +88,15 @@ _WORTH_BLOCKS = 1 << 14
 WORTH_WAKING = 75e-6
 """The least seconds of work that a thread is worth waking for."""
 
-_paces: dict[tuple[Kernel, object], float] = {}
-"""Kernel and variant, as in `_loops` → the seconds that one thread takes for a unit of work."""
+_LONG = 20
+"""Work that several threads do in so many times that is theirs, without a look at what one takes."""
+
+_STALE = 0.99
+"""What takes longer seems so much shorter with each call, until it is tried again."""
+
+_paces: dict[tuple[object, ...], tuple[float, float]] = {}
+"""Kernel and variant, as in `_loops`, and the bits of the work → the seconds for a unit of it: of one
+thread, and of several; 0 until they are known."""
 
 _COMBINE: dict[str, Callable[[int, int], int]] = {"add": add, "min": min, "max": max}
 
@@ -162,16 +169,27 @@ def _spread(
     balance: Items | None = None,
 ) -> list[Any]:
     """The results of a loop over the threads, of which each has enough to do to be worth waking."""
+    args = _wrapped(key[0], args)
     items = count if balance is None else max(count, int(balance[count] - balance[0]))
-    pace = _paces.get(key)
-    grain = GRAIN / work if pace is None else WORTH_WAKING / (pace * work)
+    amount = items * work
+    # Asked for late, as the answer may take longer than a short loop.
+    if amount >= _WORTH_THREADS and num_threads() == 1:
+        return [loop(0, count, *args)]
+    sized = *key, int(amount).bit_length()
+    alone, shared = _paces.get(sized, (0.0, 0.0))
+    least = WORTH_WAKING / (alone or shared) if alone or shared else GRAIN
+    if alone <= shared and 0 < shared * amount < _LONG * WORTH_WAKING:
+        # Memory may be no faster for several threads, and waking them takes its time.
+        least = amount
     begin = perf_counter()
-    parts = run_ranges(loop, count, _wrapped(key[0], args), max(int(grain), 1), balance)
-    # Of all threads; the mean with what was measured before, as the machine may be busy once. Plain Python
-    # has another pace.
-    now = (perf_counter() - begin) * len(parts) / (items * work)
-    if key in _loops:
-        _paces[key] = now if pace is None else (now + pace) / 2
+    parts = run_ranges(loop, count, args, max(int(least / work), 1), balance)
+    # The mean with what was measured before, as the machine may be busy once.
+    now = (perf_counter() - begin) / amount
+    if key in _loops:  # Plain Python has another pace.
+        if len(parts) == 1:
+            _paces[sized] = (now + (alone or now)) / 2, shared * _STALE
+        else:
+            _paces[sized] = alone * _STALE, (now + (shared or now)) / 2
     return parts
 
 

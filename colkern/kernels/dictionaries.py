@@ -15,8 +15,10 @@ range one by one, with all that they know in their output:
 
 An entry is a first slot, above its number + 1 in the lower 32 bits; 0 for none. A table is either one
 entry for each possible value, or pairs of a key (or hash) and its entry, a power of two of them and at
-least twice as many as there are values, or four times, as `room` says. A kernel stops at the value that
-it has no place for. A null takes no branch, as there may be many: it is a value with a place of its own.
+least twice as many as there are values, or four times, as `room` says. The `spread` of a table of 2^n of
+them is 64 - n, in the lower 6 bits, below the other bits of an odd factor: each process has another one, as
+whoever knows it can choose keys that all have one home. A kernel stops at the value that it has no place
+for. A null takes no branch, as there may be many: it is a value with a place of its own.
 
 Columnar format 1.5: "Dictionary-encoded Layout".
 """
@@ -30,7 +32,7 @@ from numpy import int64, uint8, uint32, uint64
 from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, is_valid, valid_mask
 from colkern.kernels.hashing import BLOCK as RUN_BLOCK
-from colkern.kernels.hashing import MASKS, P1, longest_of_block, word_of_few
+from colkern.kernels.hashing import MASKS, longest_of_block, word_of_few
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, copy_bytes_loosely, multiply, prefetch, word_at
 from colkern.kernels.selection import follow
@@ -52,6 +54,9 @@ NO_VALUE = (1 << 64) - (1 << 32) + 1
 """The entry of nulls that are no value: they get the number 0, and none has so high a first slot."""
 
 LOW = uint64(0xFFFF_FFFF)
+
+SHIFT = uint64(63)
+"""The bits of a `spread` by which it shifts."""
 
 SMALL_BITS = 14
 """Tables of up to 2^14 slots are small: of 256 KiB."""
@@ -203,9 +208,15 @@ def transpose_indices(start, stop, step, indices: Indices[I], moved: In[uint32],
 
 
 @helper
-def home(key: uint64, shift: uint64) -> uint64:
-    """The slot where the search for a key begins, in a table of 2^(64 - shift) slots."""
-    return multiply(key ^ (key >> uint64(32)), P1) >> shift
+def home(key: uint64, spread: uint64) -> uint64:
+    """The slot where the search for a key begins, in a table that `spread` has made."""
+    return multiply(key ^ (key >> uint64(32)), spread | uint64(1)) >> (spread & SHIFT)
+
+
+@helper
+def mask_of(spread: uint64) -> uint64:
+    """The number of slots of a table, less 1."""
+    return ~uint64(0) >> (spread & SHIFT)
 
 
 @helper
@@ -227,14 +238,14 @@ class Numbering(NamedTuple):
     """Where a table is in a kernel's output, and which part of the array is numbered.
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
-    which are at least those of the range, and for as many first slots; the table has 2^(64 - `shift`)
-    slots, from address `address` on. Slots of the whole array from `closed` on add no value: the number
+    which are at least those of the range, and for as many first slots; the table is that of
+    `spread`, from address `address` on. Slots of the whole array from `closed` on add no value: the number
     of one that is not there is 2^64 - 1.
     """
 
     first: uint64
     codes: uint64
-    shift: uint64
+    spread: uint64
     address: uint64
     closed: uint64
 
@@ -244,7 +255,7 @@ def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numberin
     """Ask memory for the slot of a key some places further: tables are larger than caches."""
     ahead = uint64(i) + uint64(AHEAD) * step
     if ahead < stop:
-        prefetch(numbering.address + (home(uint64(keys[ahead]), numbering.shift) << uint64(4)))
+        prefetch(numbering.address + (home(uint64(keys[ahead]), numbering.spread) << uint64(4)))
 
 
 @helper
@@ -293,12 +304,14 @@ def number_words(
 ) -> uint64:
     """Number the distinct words; returns how many slots are done, fewer than there are if it is full."""
     table = uint64(HEAD) + (numbering.codes << uint64(1))
-    mask = ~uint64(0) >> numbering.shift
+    mask = mask_of(numbering.spread)
     for i in range(start, stop, step):
         expect(words, i, stop, step, numbering)
         shown = valid_mask(validity, i)
         key = uint64(words[i]) & shown
-        place = (table + (home(key, numbering.shift) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = (table + (home(key, numbering.spread) << uint64(1))) & shown | uint64(
+            NULLS
+        ) & ~shown
         place = seek(out, table, place, mask, key)
         entry = out[place + uint64(1)]
         row = numbering.first + uint64(i)
@@ -487,19 +500,19 @@ def count_unlike_views(
 
 
 @kernel(sequential=True)
-def grow_table(start, stop, step, slots: In[uint64], table, shift, address, out: Out[uint64]):
+def grow_table(start, stop, step, slots: In[uint64], table, spread, address, out: Out[uint64]):
     """Put the pairs of a table into a larger, empty one; the range is over the slots of the old one.
 
-    The new one begins at `table` in `out`, at `address`, and has 2^(64 - `shift`) slots.
+    The new one, of another `spread`, begins at `table` in `out`, at `address`.
     """
-    mask = ~uint64(0) >> shift
+    mask = mask_of(spread)
     for i in range(start, stop, step):
         ahead = min(uint64(i) + uint64(AHEAD), uint64(stop) - uint64(1)) << uint64(1)
-        prefetch(address + (home(slots[ahead], shift) << uint64(4)))
+        prefetch(address + (home(slots[ahead], spread) << uint64(4)))
         key = slots[uint64(i) << uint64(1)]
         entry = slots[(uint64(i) << uint64(1)) + uint64(1)]
         if entry != 0:
-            slot = home(key, shift)
+            slot = home(key, spread)
             while out[table + (slot << uint64(1)) + uint64(1)] != 0:
                 slot = (slot + uint64(1)) & mask
             out[table + (slot << uint64(1))] = key
@@ -527,26 +540,26 @@ def first_words(
     validity: Bitmap,
     first,
     table,
-    shift,
+    spread,
     address,
     out: Out[uint64],
 ) -> uint64:
     """List the first slots of distinct words; returns how many slots are done, as `number_words`.
 
     In `out` are their number, 1 until a null has come, 1 until a 0 has come, the first slots, and from
-    `table` on, at `address`, 2^(64 - `shift`) keys, 0 for none. The range begins with slot `first` of the
+    `table` on, at `address`, the keys of a table, 0 for none. The range begins with slot `first` of the
     whole array.
     """
-    mask = ~uint64(0) >> shift
+    mask = mask_of(spread)
     # Asking for a key costs as much as finding it in a cache.
     asked = uint64(stop) if mask >> uint64(SMALL_BITS + 2) != 0 else uint64(0)
     for i in range(start, stop, step):
         ahead = uint64(i) + uint64(AHEAD) * step
         if ahead < asked:
-            prefetch(address + (home(uint64(words[ahead]), shift) << uint64(3)))
+            prefetch(address + (home(uint64(words[ahead]), spread) << uint64(3)))
         shown = valid_mask(validity, i)
         key = uint64(words[i]) & shown
-        place = table + home(key, shift) if key != 0 else uint64(1) + (shown & uint64(1))
+        place = table + home(key, spread) if key != 0 else uint64(1) + (shown & uint64(1))
         while out[place] != key:
             if out[place] != 0 and place >= uint64(FIRSTS):
                 place = table + ((place - table + uint64(1)) & mask)
@@ -560,12 +573,12 @@ def first_words(
 
 
 @kernel(sequential=True)
-def grow_keys(start, stop, step, keys: In[uint64], table, shift, out: Out[uint64]):
+def grow_keys(start, stop, step, keys: In[uint64], table, spread, out: Out[uint64]):
     """Put the keys of a table of `first_words` into a larger, empty one, from `table` in `out` on."""
-    mask = ~uint64(0) >> shift
+    mask = mask_of(spread)
     for i in range(start, stop, step):
         if keys[i] != 0:
-            slot = home(keys[i], shift)
+            slot = home(keys[i], spread)
             while out[table + slot] != 0:
                 slot = (slot + uint64(1)) & mask
             out[table + slot] = keys[i]

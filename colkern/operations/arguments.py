@@ -12,6 +12,7 @@ import inspect
 import typing
 from collections.abc import Callable, Sequence
 from numbers import Number
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple, SupportsIndex, TypeVar, overload
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, Column, RecordBatch, Tabular
 from colkern.arrays.array import LateArray
+from colkern.generated import function_of_text
 from colkern.integers import integer
 from colkern.memory import Buffer, Device
 
@@ -84,6 +86,8 @@ _INTEGERS: dict[str, Callable[[object, str], int | None]] = {
 }
 """Annotation of a parameter → the conversion of its argument."""
 
+_BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
 _PLAIN = frozenset(
     {Array, LateArray, RecordBatch, type(None), bool, int, float, str, bytes, Buffer, Device}
 )
@@ -126,6 +130,29 @@ def operation(
     return _operation(function, kind, combine, heading)
 
 
+@functools.cache
+def _call_with(count: int) -> CodeType:
+    """The code of what callers call in the place of a function that begins with so many arguments.
+
+    Further ones go to `converted`. Parameters with names take half of the time of a tuple of arguments.
+    """
+    names = [f"argument{number}" for number in range(count)]
+    first = "".join(f"{name}, " for name in names)
+    tests = [f"{name}.__class__ not in PLAIN and stands_for_columns({name})" for name in names]
+    source = f"""def called({first}*rest, **others):
+    if {" or ".join(["rest", "others", *tests])}:
+        return converted(({first}*rest,), others)
+    try:
+        return function({first})
+    except Exception:
+        wrong = wrong_argument(function, ({first}), others)
+        if wrong is None:
+            raise
+    return refused(wrong, ({first}), others)
+"""
+    return function_of_text("called", source, {}, "operation").__code__
+
+
 def _operation(function: _Function, kind: Kind, combine: Combine | None, heading: str) -> _Function:
     parameters = list(inspect.signature(function).parameters.values())
     integers = [
@@ -134,27 +161,24 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
         if parameter.annotation in _INTEGERS
     ]
 
-    first = integers[0][0] if integers else len(parameters)
-
-    @functools.wraps(function)
-    def called(*args: object, **kwargs: object) -> object:
-        for value in args:
+    def converted(args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        for value in (*args, *kwargs.values()):
             if value.__class__ not in _PLAIN and stands_for_columns(value):
                 return _over_chunks(own, args, kwargs)
-        if kwargs and any(map(stands_for_columns, kwargs.values())):
-            return _over_chunks(own, args, kwargs)
         try:
-            if integers and (kwargs or len(args) > first):
-                for place, name, convert in integers:
-                    if place < len(args):
-                        args = (*args[:place], convert(args[place], name), *args[place + 1 :])
-                    elif name in kwargs:
-                        kwargs[name] = convert(kwargs[name], name)
-            return function(*args, **kwargs) if kwargs else function(*args)
+            for place, name, convert in integers:
+                if place < len(args):
+                    args = (*args[:place], convert(args[place], name), *args[place + 1 :])
+                elif name in kwargs:
+                    kwargs[name] = convert(kwargs[name], name)
+            return function(*args, **kwargs)
         except Exception:
             wrong = _wrong_argument(function, args, kwargs)
             if wrong is None:
                 raise
+        return refused(wrong, args, kwargs)
+
+    def refused(wrong: str, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         if any(isinstance(value, list) for value in (*args, *kwargs.values())):
             # Late, as that is.
             from colkern.operations.chunks import without_lists
@@ -164,6 +188,24 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
                 return called(*given[0], **given[1])
         raise TypeError(wrong)
 
+    # Those before the first integer.
+    by_place = [
+        p for p in parameters[: integers[0][0] if integers else None] if p.kind is _BY_PLACE
+    ]
+    code = _call_with(len(by_place))
+    namespace = {
+        "function": function,
+        "converted": converted,
+        "refused": refused,
+        "wrong_argument": _wrong_argument,
+        "PLAIN": _PLAIN,
+        "stands_for_columns": stands_for_columns,
+    }
+    names = tuple([p.name for p in by_place])
+    code = code.replace(co_varnames=names + code.co_varnames[len(names) :])
+    defaults = tuple([p.default for p in by_place if p.default is not p.empty])
+    called = FunctionType(code, namespace, function.__name__, defaults)
+    functools.update_wrapper(called, function)
     name = function.__name__
     # Annotations are texts, and most begin with the class that most values have.
     of_column = bool(parameters) and str(parameters[0].annotation).startswith("Array")

@@ -7,6 +7,7 @@ should they differ, the rank of each value takes the place of its hash.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 import numpy as np
@@ -37,6 +38,14 @@ _GROWTH_BITS = 2
 
 _CROWDED_BITS = 3
 """As `_GROWTH_BITS`, if most slots had new values: a table for all slots would be past the caches early."""
+
+
+_FACTOR = secrets.randbits(63) & ~63
+
+
+def spread_of(bits: int) -> int:
+    """The `spread` of tables of 2^`bits` slots, in this process."""
+    return _FACTOR | 64 - bits
 
 
 def numbers_by_table(
@@ -118,7 +127,7 @@ def _firsts(array: Array, words: Items) -> Items:
     while True:
         table = len(out) - (1 << bits)
         address = target.address(out) + 8 * table
-        slots = (words[done:], bitmap, offset + done, done, table, 64 - bits, address)
+        slots = (words[done:], bitmap, offset + done, done, table, spread_of(bits), address)
         done += target.reduce(kernels.first_words, array.length - done, *slots, out)
         count = FIRSTS + int(out[0])
         if done == array.length:
@@ -128,7 +137,7 @@ def _firsts(array: Array, words: Items) -> Items:
         old, out = out, target.allocate(FIRSTS + (5 << bits - 2) + 1, np.uint64)
         out[:count] = old[:count]
         keys = old[table:]
-        target.map(kernels.grow_keys, len(keys), keys, len(out) - (1 << bits), 64 - bits, out)
+        target.map(kernels.grow_keys, len(keys), keys, len(out) - (1 << bits), spread_of(bits), out)
 
 
 def _taken_firsts(out: Items, chunk: int) -> Items:
@@ -217,7 +226,7 @@ class _Table:
             done = begin
             while True:
                 own = keys[done - begin :] if done > begin else keys
-                place = (done, self._chunk, 64 - self._bits, self._address, self._closed)
+                place = (done, self._chunk, spread_of(self._bits), self._address, self._closed)
                 slots = (bitmap, offset + done, *place)
                 given = (own, *slots, self._out)
                 count = self._target.reduce(kernels.number_words, end - done, *given)
@@ -243,5 +252,5 @@ class _Table:
         self._out = self._empty()
         self._out[:HEAD] = old[:HEAD]
         slots = old[self._table :]
-        arguments = (slots, self._table, 64 - self._bits, self._address)
+        arguments = (slots, self._table, spread_of(self._bits), self._address)
         self._target.map(kernels.grow_table, len(slots) // 2, *arguments, self._out)

@@ -316,3 +316,42 @@ def late():
     assert lists == "['0', '1', '2', '3'"
     assert sum(json.loads(counts)) == 1 << 20
     assert done.stderr == ""
+
+
+class Clock:
+    """A clock that work moves on: half a millisecond in one range, and some other time in two."""
+
+    def __init__(self, shared: float) -> None:
+        self.now, self.shared = 0.0, shared
+        self.ranges: list[int] = []
+
+    def run(self, loop: Any, count: int, args: Any, grain: int, balance: Any) -> list[int]:
+        if count < 2 * grain:
+            return [loop(0, count, *args)]
+        self.ranges.append(2)
+        self.now += self.shared
+        return [0, 0]
+
+    def loop(self, start: int, stop: int, *args: Any) -> int:
+        self.ranges.append(1)
+        self.now += 0.0005
+        return 0
+
+
+@pytest.mark.parametrize(("shared", "expected"), [(0.0008, 1), (0.0003, 2), (0.1, 2)])
+def test_several_threads_do_what_takes_them_less_time(
+    shared: float, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(shared)
+    key: Any = lengths_of, "clock"
+    monkeypatch.setattr(cpu_target, "WORTH_WAKING", 75e-6)
+    monkeypatch.setattr(cpu_target, "_paces", {})
+    monkeypatch.setattr(cpu_target, "run_ranges", clock.run)
+    monkeypatch.setattr(cpu_target, "perf_counter", lambda: clock.now)
+    monkeypatch.setitem(cpu_target._loops, key, clock.loop)
+    set_num_threads(2)
+    for _ in range(200):
+        cpu_target._spread(key, clock.loop, 1 << 20, (), 1)
+    # What takes longer is tried again now and then, where little is lost by that.
+    assert 185 <= clock.ranges.count(expected) <= 200
+    assert (clock.ranges.count(3 - expected) > 1) == (shared < 0.1)

@@ -25,7 +25,7 @@ from kernels.value_cases import some_values, with_buffers
 
 from colkern.kernels import dictionaries, hashing
 
-GOLDEN = 0x9E3779B185EBCA87
+FACTOR = 0x1E3779B185EBCA80
 LOW = 2**32 - 1
 MASKS = hashing.run_masks()
 
@@ -169,11 +169,15 @@ class Numbers:
         return [0, dictionaries.HEAD + codes, 0, self.no_null, *[7] * (2 * codes), *[0] * table]
 
 
+def spread(bits: int) -> int:
+    return FACTOR | 64 - bits
+
+
 def pairs(entries: list[tuple[int, int]], bits: int) -> list[int]:
     """A table of 2^bits pairs, filled in that order."""
     table: list[int] = [0] * (2 << bits)
     for key, entry in entries:
-        slot = ((key ^ key >> 32) * GOLDEN & 2**64 - 1) >> (64 - bits)
+        slot = ((key ^ key >> 32) * (spread(bits) | 1) & 2**64 - 1) >> (64 - bits)
         while table[2 * slot + 1]:
             slot = (slot + 1) % (1 << bits)
         table[2 * slot : 2 * slot + 2] = [key, entry]
@@ -219,14 +223,14 @@ def number_words(types: dict[str, str]) -> Iterator[Case]:
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
             found = Numbers(words, valid, counted, 100, closed)
             table = pairs([(word, e) for word, e in found.entries.items()], 5)  # type: ignore[misc]
-            args = (words, validity, offset, 100, count + 3, 59, 0, closed)
+            args = (words, validity, offset, 100, count + 3, spread(5), 0, closed)
             expected = (count, found.output(count + 3, table))
             before = found.before(count + 3, 64)
             yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
     words = list(range(9))
     found = Numbers(words[:4], [True] * 4, 0, 0)
     table = pairs(list(found.entries.items()), 4)  # type: ignore[arg-type]
-    args = (words, [], 0, 0, 9, 60, 0, NOWHERE)
+    args = (words, [], 0, 0, 9, spread(4), 0, NOWHERE)
     yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 32))
 
 
@@ -250,33 +254,35 @@ def first_words(types: dict[str, str]) -> Iterator[Case]:
             marks = [int(word not in found) for word in (None, 0)]
             after = [len(found), *marks, *firsts, *[7] * (8 - len(found)), *table]
             before = [0, 1, 1, *[7] * 8, *[0] * 32]
-            args = (words, validity, offset, 100, 11, 59, 0)
+            args = (words, validity, offset, 100, 11, spread(5), 0)
             yield Case(f"{count}, {label}", count, args, (count, after), before)
     words = [5, 0, 5, 9, 0, 11, 0]
     after = [2, 1, 0, 0, 1, 7, *keys_of([5], 3)]
-    yield Case("full", 7, (words, [], 0, 0, 6, 61, 0), (3, after), [0, 1, 1, 7, 7, 7, *[0] * 8])
+    yield Case(
+        "full", 7, (words, [], 0, 0, 6, spread(3), 0), (3, after), [0, 1, 1, 7, 7, 7, *[0] * 8]
+    )
 
 
 @cases_of(dictionaries.grow_keys)
 def grow_keys(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("grow keys")
-    yield Case("nothing", 0, ([], 2, 58), [5] * 66, [5] * 66)
+    yield Case("nothing", 0, ([], 2, spread(6)), [5] * 66, [5] * 66)
     for count in (0, 1, 8):
         old = keys_of([rng.randrange(1, 2**64) for _ in range(count)], 4)
         expected = [9, 9, *keys_of(old, 6)]
-        yield Case(f"{count}", 16, (old, 2, 58), expected, [9, 9, *[0] * 64])
+        yield Case(f"{count}", 16, (old, 2, spread(6)), expected, [9, 9, *[0] * 64])
 
 
 @cases_of(dictionaries.grow_table)
 def grow_table(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("grow")
-    yield Case("nothing", 0, ([], 3, 58, 0), [5] * 131, [5] * 131)
+    yield Case("nothing", 0, ([], 3, spread(6), 0), [5] * 131, [5] * 131)
     for count in (0, 1, 8):
         entries = [(rng.randrange(2**64), k + 1) for k in range(count)]
         old = pairs(entries, 4)
         in_order = [(old[2 * k], old[2 * k + 1]) for k in range(16) if old[2 * k + 1]]
         expected = [9, 9, 9, *pairs(in_order, 6)]
-        yield Case(f"{count}", 16, (old, 3, 58, 0), expected, [9, 9, 9, *[0] * 128])
+        yield Case(f"{count}", 16, (old, 3, spread(6), 0), expected, [9, 9, 9, *[0] * 128])
 
 
 @cases_of(dictionaries.place_numbers)

@@ -85,9 +85,14 @@ def called_with(name: str, wrong: dict[str, Any]) -> Any:
 def test_what_is_no_array_is_named_with_its_parameter(
     name: str, parameter: str, value: Any, called: str
 ) -> None:
-    with pytest.raises(TypeError) as caught:
+    first, *_ = parameters(getattr(operations, name))
+    with pytest.raises((TypeError, ValueError)) as caught:
         called_with(name, {parameter: value})
     text = str(caught.value)
+    if isinstance(value, list) and parameter != first and "got list" not in text:
+        # Beside the first argument, a list stands for an array, here one of booleans.
+        return
+    assert isinstance(caught.value, TypeError)
     several = parameter == "arrays"
     if several and isinstance(value, list):
         # A list is what is asked for, but of arrays.

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Literal, TypeAlias
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import packed_bits
-from colkern.errors import LimitExceededError, UnsupportedError
+from colkern.errors import LimitExceededError, UnsupportedError, shown
 from colkern.kernels import joining as kernels
 from colkern.layouts import Role
 from colkern.memory import HOST
@@ -37,6 +39,9 @@ Keys: TypeAlias = str | int | Sequence[str | int]
 
 _MUCH = 8
 """So many times as many right rows are many more than left ones."""
+
+_MOST = (1 << 64) - 1
+"""The greatest distance of two integers."""
 
 _SHORT = {
     "left outer": "left",
@@ -101,7 +106,9 @@ def join(
         return join(right, left, others, keys, kind)  # type: ignore[arg-type]
     if kind not in ("inner", "left", "right", "outer", "semi", "anti"):
         raise ValueError(f"how: no join {how!r}; expected inner, left, right, outer, semi or anti")
-    left_places, right_places = _places(left, right, keys, right_keys)
+    left_places, right_places = _places(left, right, keys, right_keys, "keys")
+    if not left_places:
+        raise ValueError("keys: expected a column at least, got none")
     own, other = key_columns(left, left_places), key_columns(right, right_places)
     # A table of the keys of the smaller side is the smaller one, and the quicker to look up.
     turned = kind == "inner" and _MUCH * left.length < right.length
@@ -153,15 +160,16 @@ def _taken(target: Target, columns: Sequence[Array], rows: Items | None) -> list
 
 
 def _places(
-    left: RecordBatch, right: RecordBatch, keys: Keys, right_keys: Keys | None
+    left: RecordBatch, right: RecordBatch, keys: Keys, right_keys: Keys | None, argument: str
 ) -> tuple[list[int], list[int]]:
     """The positions of the keys on both sides."""
     own = [keys] if isinstance(keys, str | int) else list(keys)
     others = own if right_keys is None else right_keys
     named = [others] if isinstance(others, str | int) else list(others)
-    if not own or len(own) != len(named):
+    if len(own) != len(named):
         raise ValueError(
-            f"keys: {len(own)} on the left, {len(named)} on the right; need one or more"
+            f"right_{argument}: expected as many columns as {argument} has ({len(own)}), "
+            f"got {len(named)}"
         )
     return [left.schema.index(k) for k in own], [right.schema.index(k) for k in named]
 
@@ -282,7 +290,7 @@ def join_asof(
     right_on: str | int | None = None,
     right_by: Keys | None = None,
     strategy: Literal["backward", "forward", "nearest"] = "backward",
-    tolerance: float | timedelta | np.timedelta64 | None = None,
+    tolerance: float | Decimal | timedelta | np.timedelta64 | None = None,
     right_suffix: str = "_right",
 ) -> RecordBatch:
     """The left rows, each beside the right row that was there at its time.
@@ -294,43 +302,34 @@ def join_asof(
 
     Args:
         left, right: The rows, in one memory.
-        on: The column that is compared: integers, floats, dates, times, timestamps, durations.
+        on: The column that is compared: integers, floats, decimals of 64 bits, dates, times,
+            timestamps, durations.
         by: The columns that must be equal, as for `join`.
         right_on, right_by: Those of the right side, if they have other names.
         strategy: Which right row.
-        tolerance: The greatest distance of the two, in the unit of the column, or, of times, as a
+        tolerance: The greatest distance of the two: a number, of times in the unit of the column, or a
             duration; any if None.
         right_suffix: What is added to the names of right columns that left ones have.
 
     Raises:
         ValueError: If there is no such strategy, or not as many columns on both sides, or the tolerance is
-            negative, NaT, or of months.
+            negative, NaN, NaT, or of months.
         KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
     """
     if strategy not in ("backward", "forward", "nearest"):
         raise ValueError(f"strategy: expected backward, forward or nearest, got {strategy!r}")
-    own = [by] if isinstance(by, str | int) else list(by)
-    others = (
-        own
-        if right_by is None
-        else [right_by]
-        if isinstance(right_by, str | int)
-        else list(right_by)
-    )
-    times = ([on], [on if right_on is None else right_on])
-    left_places, right_places = _places(left, right, [*own, *times[0]], [*others, *times[1]])
+    left_places, right_places = _places(left, right, by, right_by, "by")
+    left_places.append(left.schema.index(on))
+    right_places.append(right.schema.index(on if right_on is None else right_on))
     sides = JoinKeys(key_columns(left, left_places), key_columns(right, right_places))
     target, rows = sides.target, sides.right_rows
-    time = sides.columns[-1]
+    time = decoded(sides.columns[-1])
     numbers = number_words(time)
     if numbers is None or numbers.width > 1 or isinstance(time.type.storage, s.Bool):
         raise UnsupportedError(f"on: no distances of the values of {time.type}; cast it to numbers")
-    if isinstance(tolerance, timedelta | np.timedelta64):
-        tolerance = _in_units(tolerance, time.type.storage)
-    if tolerance is not None and tolerance < 0:
-        raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
-    groups = key_groups(sides.columns[:-1]) if own else None
-    matches = _asof(target, time, groups, sides.known(), rows, strategy, tolerance)
+    limit = None if tolerance is None else _in_units(tolerance, time.type.storage)
+    groups = key_groups(sides.columns[:-1]) if len(left_places) > 1 else None
+    matches = _asof(target, time, groups, sides.known(), rows, strategy, limit)
     kept = [k for k in range(len(right.schema)) if k not in right_places]
     columns = _taken(target, [right.columns[k] for k in kept], matches)
     names = [
@@ -339,21 +338,37 @@ def join_asof(
     return RecordBatch.from_arrays([*left.columns, *columns], [*left.schema.names, *names])
 
 
-def _in_units(duration: timedelta | np.timedelta64, type_: s.DataType) -> int:
-    """How many whole units of a type of times a duration has."""
+def _in_units(
+    tolerance: float | Decimal | timedelta | np.timedelta64, type_: s.DataType
+) -> int | float:
+    """The greatest distance of two items of a type; of integers a whole number."""
     from colkern.builders.fixed import NANOS, scalar_nanos, timedelta_nanos
 
-    if not isinstance(type_, TIMES):
+    limit: Any = tolerance
+    if isinstance(tolerance, timedelta | np.timedelta64):
+        if not isinstance(type_, TIMES):
+            raise TypeError(
+                f"tolerance: expected a number, as the column has {type_}, got {tolerance!r}"
+            )
+        if isinstance(tolerance, timedelta):
+            limit = timedelta_nanos(tolerance)
+        elif np.isnat(tolerance):
+            raise ValueError("tolerance: NaT is no duration")
+        else:
+            limit = scalar_nanos(tolerance)
+        limit //= NANOS["D" if type_ == s.date32() else type_.unit]
+    elif isinstance(tolerance, bool) or not isinstance(tolerance, Real | Decimal):
         raise TypeError(
-            f"tolerance: expected a number, as the column has {type_}, got {duration!r}"
+            f"tolerance: expected a number or a duration, got {type(tolerance).__name__} "
+            f"{shown(tolerance)}"
         )
-    if isinstance(duration, timedelta):
-        nanoseconds = timedelta_nanos(duration)
-    elif np.isnat(duration):
-        raise ValueError("tolerance: NaT is no duration")
-    else:
-        nanoseconds = scalar_nanos(duration)
-    return nanoseconds // NANOS["D" if type_ == s.date32() else type_.unit]
+    if limit != limit or limit < 0:
+        raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
+    if isinstance(type_, s.FloatingPoint):
+        return float(limit)
+    if isinstance(type_, s.Decimal):
+        limit *= 10**type_.scale
+    return int(min(limit, _MOST))
 
 
 @on_its_device
@@ -364,7 +379,7 @@ def _asof(
     known: Items | None,
     rows: int,
     strategy: str,
-    tolerance: float | None,
+    limit: float | None,
 ) -> Items:
     """The right row of each left row, or `NO_MATCH`; right rows are the first of both."""
     times = time.items(Role.DATA)
@@ -389,13 +404,13 @@ def _asof(
         """Right rows that are near enough, and how far they are."""
         there = nearest != none
         far = _distances(times[np.where(there, nearest, np.uint64(0))], times[rows:])
-        if tolerance is not None:
-            there &= far <= float(tolerance)
+        if limit is not None:
+            there &= far <= far.dtype.type(limit)
         return np.where(there, nearest, none), far
 
     if strategy != "nearest":
         nearest = match(strategy == "forward")
-        return nearest if tolerance is None else within(nearest)[0]
+        return nearest if limit is None else within(nearest)[0]
     (before, how_far), (after, beyond) = (within(match(forward)) for forward in (False, True))
     is_before = (before != none) & ((after == none) | (how_far <= beyond))
     return np.where(is_before, before, after)
@@ -478,11 +493,12 @@ def _matched_by_sorting(
 
 
 def _distances(left: Items, right: Items) -> Items:
-    """How far apart numbers are; of integers exact up to 2^53."""
+    """How far apart numbers are: of floats as float64, of integers as uint64."""
     if left.dtype.kind == "f":
+        left, right = left.astype(np.float64), right.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             # Of equal infinities, the difference is NaN.
             return np.where(left == right, 0, abs(left - right))
     less = left < right
     low, high = np.where(less, left, right), np.where(less, right, left)
-    return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+    return high.astype(np.uint64) - low.astype(np.uint64)

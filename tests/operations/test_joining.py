@@ -125,8 +125,12 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ck.join(left, left, "k", how="cross")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="keys: int64 on the left, string on the right; cast one"):
         ck.join(left, ck.record_batch({"k": ["a"]}), "k")
-    with pytest.raises(ValueError, match="keys: 1 on the left, 2 on the right"):
+    with pytest.raises(ValueError, match=r"right_keys: .* as keys has \(1\), got 2"):
         ck.join(left, left, "k", ["k", "x"])
+    with pytest.raises(ValueError, match="keys: expected a column at least, got none"):
+        ck.join(left, left, [])
+    with pytest.raises(ValueError, match=r"right_by: .* as by has \(0\), got 1"):
+        ck.join_asof(left, left, "k", right_by=["x"])
     monkeypatch.setattr(os, "sysconf", lambda name: 8)
     many = ck.record_batch({"k": [1, 1]})
     with pytest.raises(LimitExceededError, match="join: 4 rows of at least 32 bytes do not fit 64"):
@@ -220,6 +224,50 @@ def test_durations_beyond_what_the_unit_can_have_are_within_no_limit() -> None:
     for wrong in (np.timedelta64("NaT"), np.timedelta64(1, "M"), np.timedelta64(5), timedelta(-1)):
         with pytest.raises(ValueError, match=r"NaT|unit|negative"):
             ck.join_asof(times, times, "t", tolerance=wrong)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "error", "message"),
+    [
+        ("a", TypeError, "tolerance: expected a number or a duration, got str 'a'"),
+        (True, TypeError, "tolerance: expected a number or a duration, got bool True"),
+        (math.nan, ValueError, "tolerance: expected no negative distance, got nan"),
+        (Decimal("nan"), ValueError, "tolerance: expected no negative distance, got NaN"),
+        (-1, ValueError, "tolerance: expected no negative distance, got -1"),
+    ],
+)
+def test_what_is_no_tolerance_is_refused(tolerance: Any, error: Any, message: str) -> None:
+    rows = ck.record_batch({"t": [1, 2]})
+    with pytest.raises(error, match=message):
+        ck.join_asof(rows, rows, "t", tolerance=tolerance)
+
+
+@pytest.mark.parametrize(
+    ("times", "tolerance", "rows"),
+    [
+        # As float64, these distances are 2^53.
+        (ck.array([0, -(2**53) - 1, 2**62]), 2**53, [1, 0, 0]),
+        (ck.array([0, -1], "int8"), math.inf, [1, 1]),
+        (ck.array([6e4, -6e4, 0.0], "float16"), 70_000, [1, 0, 1]),
+        (ck.array([Decimal("1.5"), Decimal("0.5"), None], "decimal64(2, 1)"), 1, [1, 1, 0]),
+        (
+            ck.array([Decimal("1.50"), Decimal("0.51"), None], "decimal64(3, 2)"),
+            Decimal("0.98"),
+            [1, 0, 0],
+        ),
+        (ck.array([3, 1, 2]).dictionary_encode(), 1, [1, 0, 1]),
+        (ck.run_end_encode(ck.array([3, 1, 2])), 2, [1, 1, 1]),
+    ],
+)
+def test_a_tolerance_is_exact_whatever_the_column_has(
+    times: ck.Array, tolerance: Any, rows: list[int]
+) -> None:
+    # Each row is compared with the first one, later or earlier.
+    first = ck.record_batch({"t": times[:1], "x": [7]})
+    found = ck.join_asof(
+        ck.record_batch({"t": times}), first, "t", strategy="nearest", tolerance=tolerance
+    )
+    assert found["x"].to_pylist() == [7 if row else None for row in rows]
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,7 @@ from colkern.kernels.row_values import (
     Text,
     allocate,
 )
-from colkern.kernels.text_splitting import (
-    closed,
-    write_piece,
-)
+from colkern.kernels.text_splitting import closed, write_piece
 from colkern.kernels.text_words import is_ascii, near_word
 
 

@@ -80,7 +80,7 @@ def jit(
     return dispatcher
 
 
-def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
+def bound(function: Callable[..., Any], namespace: dict[str, object]) -> types.FunctionType:
     """The same code with its global names looked up in `namespace`."""
     rebound = types.FunctionType(function.__code__, namespace, function.__name__)
     rebound.__defaults__ = function.__defaults__

@@ -158,7 +158,7 @@ def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     return namespace
 
 
-def _device_value(value: Any, lanes: int) -> Any:
+def _device_value(value: object, lanes: int) -> Any:
     """A global of a body as the compiler needs it: constants and types stay as they are."""
     if not callable(value) or isinstance(value, type):
         return value

@@ -64,7 +64,9 @@ while {next} + {u8}(7) * {step} < {end}:
 """
 
 
-def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
+def with_plain_loops(
+    function: Callable[..., Any], namespace: dict[str, object]
+) -> types.FunctionType:
     """The same function with its loops spelled out; `TypeError` for those not over a rising range."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     (definition,) = tree.body
@@ -139,7 +141,7 @@ class _Groups(ast.NodeTransformer):
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, where: str, namespace: dict[str, Any]) -> None:
+    def __init__(self, where: str, namespace: dict[str, object]) -> None:
         self._where = where
         self._namespace = namespace
         self._loops = 0

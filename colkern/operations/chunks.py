@@ -205,7 +205,7 @@ def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:
 
 
 def _part(
-    column: Columns | None, parts: Sequence[Any], block: tuple[int, int] | None = None
+    column: Columns | None, parts: Sequence[object], block: tuple[int, int] | None = None
 ) -> Any:
     """The parts of a block, or all of them, as one. Joined late: the next one takes the same memory."""
     begin, end = block or (0, len(parts))
@@ -229,7 +229,7 @@ class _Place:
         self.side = side
 
 
-def _mapped(function: Callable[[Any], Any], items: Sequence[Any], column: Columns) -> list[Any]:
+def _mapped(function: Callable[[Any], Any], items: Sequence[object], column: Columns) -> list[Any]:
     """A function of each chunk, over the threads where the bytes are in host memory."""
     if device_of_rows(column) != HOST:
         return [function(item) for item in items]
@@ -254,7 +254,7 @@ def parts_of(value: Columns) -> Sequence[Any]:
     return value.batches if isinstance(value, Table) else (value,)
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> Any:
     """A column as one array, a table as one batch, and so in a list; other values as they are."""
     if isinstance(value, ChunkedArray):
         return combined(value)

@@ -195,7 +195,7 @@ class ScalarLoopCompiler(_ShortCompiler):
 _HELPERS = "colkern.kernels"
 
 
-def is_kept(function: Callable[..., Any]) -> bool:
+def is_kept(function: Callable[..., object]) -> bool:
     """Whether a helper is one of the package's files, or bound by it: its name and theirs say all of it."""
     if not isinstance(function, types.FunctionType) or not function.__module__.startswith(_HELPERS):
         return False
@@ -207,7 +207,7 @@ def is_kept(function: Callable[..., Any]) -> bool:
 class EmbeddedCache(_Cache):  # type: ignore[misc]
     """The bitcode of one helper: a file for each signature."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
 
     @property

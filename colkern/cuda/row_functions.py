@@ -33,7 +33,7 @@ def require_compiler() -> None:
 
 
 @cache
-def body(function: Callable[..., Any]) -> Any:
+def body(function: Callable[..., object]) -> Any:
     """A body or a primitive for the source of a row function to call."""
     if adapter.is_simulated():
         return function

@@ -64,7 +64,7 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
 
 
 def without_lists(
-    function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
+    function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[Sequence[object], Mapping[str, object]]:
     """The arguments, with arrays in the place of lists where arrays are expected beside the first one.
 
@@ -113,7 +113,7 @@ def as_columns(value: object) -> Any:
 
 
 def each_chunk(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     args: Sequence[object],
     kwargs: Mapping[str, object],
     threads: bool = True,
@@ -229,7 +229,9 @@ class _Place:
         self.side = side
 
 
-def _mapped(function: Callable[[Any], Any], items: Sequence[object], column: Columns) -> list[Any]:
+def _mapped(
+    function: Callable[[Any], object], items: Sequence[object], column: Columns
+) -> list[Any]:
     """A function of each chunk, over the threads where the bytes are in host memory."""
     if device_of_rows(column) != HOST:
         return [function(item) for item in items]

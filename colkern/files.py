@@ -145,7 +145,7 @@ def read_json(
     return _finished(read, columns, filters, device)
 
 
-def write_parquet(data: Data, target: Target, **options: Any) -> None:
+def write_parquet(data: Data, target: Target, **options: object) -> None:
     """Write rows to a Parquet file.
 
     Args:

@@ -279,7 +279,7 @@ def combine_chunks(self: Any) -> Any:
     return Table([chunks.one_batch(self)])
 
 
-def filter_rows(self: Rows, mask: Any) -> Rows:
+def filter_rows(self: Rows, mask: object) -> Rows:
     """The rows where a mask is true.
 
     Args:
@@ -293,7 +293,7 @@ def filter_rows(self: Rows, mask: Any) -> Rows:
     return rows
 
 
-def take_rows(self: Rows, indices: Any) -> Rows:
+def take_rows(self: Rows, indices: object) -> Rows:
     """The rows at positions; see `colkern.take`."""
     from colkern.operations import take
 
@@ -397,7 +397,7 @@ def join_rows(
     how: JoinType = "inner",
     *,
     on: Keys | None = None,
-    **options: Any,
+    **options: object,
 ) -> Rows:
     """The rows beside those of another table with equal keys; see `colkern.join`.
 

@@ -233,12 +233,12 @@ class RecordBatchStream(PublicNames):
     def __reduce__(self) -> Any:
         raise cannot_be_pickled(self)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
         """Refused, in words for NumPy and pandas, which would make an array of batches."""
         raise no_numpy_array(self)
 
 
-def cannot_be_pickled(obj: Any) -> TypeError:
+def cannot_be_pickled(obj: object) -> TypeError:
     """The error of whoever pickles or copies what reads an open source."""
     return TypeError(
         f"a {type(obj).__name__} cannot be pickled or copied, since it reads an open source: pickle its "

@@ -345,7 +345,7 @@ def _timestamps(array: Array, slots: Slots, most: int | None) -> Values:
     return [_inzone_of(value, zone, stamp) for value, stamp in zip(values, stamps, strict=True)]
 
 
-def _inzone_of(value: Any, zone: tzinfo, stamp: Any) -> Any:
+def _inzone_of(value: object, zone: tzinfo, stamp: object) -> Any:
     if not isinstance(value, datetime):
         return value
     try:

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     class GivesArray(Protocol):
         """A batch of another library."""
 
-        def __arrow_c_array__(self, requested_schema: Any = None) -> object: ...
+        def __arrow_c_array__(self, requested_schema: object = None) -> object: ...
 
     class GivesStream(Protocol):
         """A data frame, a table."""
 
-        def __arrow_c_stream__(self, requested_schema: Any = None) -> object: ...
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
     class GivesDeviceArray(Protocol):
         """A batch in device memory."""
 
         def __arrow_c_device_array__(
-            self, requested_schema: Any = None, **kwargs: Any
+            self, requested_schema: object = None, **kwargs: object
         ) -> object: ...
 
 
@@ -287,7 +287,7 @@ def table(
     return Table.from_columns(schema, columns)
 
 
-def _table_of_batches(data: Any, schema: Schema | None) -> Table | None:
+def _table_of_batches(data: object, schema: Schema | None) -> Table | None:
     """The table of an object that is one, or of batches; None for columns."""
     if isinstance(data, Table):
         return data

@@ -48,7 +48,7 @@ def _has_utc(data_type: s.DataType) -> bool:
     return any(_has_utc(field.type) for field in data_type.fields)
 
 
-def _marked(value: Any, data_type: s.DataType) -> Any:
+def _marked(value: object, data_type: s.DataType) -> Any:
     match data_type:
         case s.Dictionary() | s.RunEndEncoded():
             return _marked(value, data_type.value_type)
@@ -99,7 +99,7 @@ def _scalar_unit(data_type: s.DataType) -> str | None:
     return data_type.unit if isinstance(data_type, s.Timestamp) else None
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: object) -> Any:
     """A value of `colkern.arrays.values.to_pylist` for JSON; nothing is rounded.
 
     Numbers, text, booleans and nulls are themselves; NaN and infinities the text `NaN`, `Infinity`,
@@ -124,7 +124,7 @@ def _members(value: Any) -> list[Any]:
     return [json_value(member) for member in value]
 
 
-def _struct(value: dict[str, Any]) -> dict[str, Any]:
+def _struct(value: dict[str, object]) -> dict[str, Any]:
     return {name: json_value(member) for name, member in value.items()}
 
 

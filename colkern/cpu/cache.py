@@ -13,7 +13,7 @@ import importlib
 import pickle
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import llvmlite
 import numba
@@ -202,7 +202,7 @@ class ContentCache(_Cache):
         return f"{self._name}-{key}-{suffix}.kernel"
 
 
-def _signature(parts: Sequence[Any]) -> Signature:
+def _signature(parts: Sequence[object]) -> Signature:
     """The signature among the parts that Numba stores of a compiled function."""
     _library, _description, _environment, signature, *_ = parts
     return signature

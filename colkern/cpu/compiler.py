@@ -43,7 +43,7 @@ _WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapp
 
 
 def jit(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     *extra: str,
     only: Collection[Any] | None = None,
     key: str | None = None,
@@ -80,7 +80,7 @@ def jit(
     return dispatcher
 
 
-def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
+def bound(function: Callable[..., object], namespace: dict[str, object]) -> types.FunctionType:
     """The same code with its global names looked up in `namespace`."""
     rebound = types.FunctionType(function.__code__, namespace, function.__name__)
     rebound.__defaults__ = function.__defaults__
@@ -89,7 +89,7 @@ def bound(function: Callable[..., Any], namespace: dict[str, Any]) -> types.Func
 
 
 @cache
-def compiled(function: Callable[..., Any]) -> Any:
+def compiled(function: Callable[..., object]) -> Any:
     """A body or a helper of the kernels', compiled into its callers."""
     rebound = bound(function, _target_globals(function))
     options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | {"forceinline": True}
@@ -103,7 +103,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
-def _target_globals(function: Callable[..., Any]) -> dict[str, Any]:
+def _target_globals(function: Callable[..., object]) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
     namespace = {}
     for name in function.__code__.co_names:

@@ -296,7 +296,7 @@ def _contents(function: types.FunctionType) -> Iterator[object]:
             yield cell.cell_contents
 
 
-def _unwrapped(value: Any) -> Any:
+def _unwrapped(value: object) -> Any:
     """The plain function behind a dispatcher, universal function, intrinsic, row function or cache."""
     value = _dispatcher(value)
     if isinstance(value, functools._lru_cache_wrapper):
@@ -332,7 +332,7 @@ def _is_users(dispatcher: object) -> TypeGuard[CPUDispatcher]:
     )
 
 
-def _options(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
+def _options(value: object, seen: dict[int, int]) -> Iterator[bytes]:
     """The options of a dispatcher: with others, the same code means something else."""
     dispatcher = _dispatcher(value)
     options = getattr(dispatcher, "targetoptions", None)

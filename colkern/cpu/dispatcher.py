@@ -29,7 +29,7 @@ class CachedDispatcher(CPUDispatcher):
     def _compilation_chain_init_hook(self) -> None:
         """Called by Numba ahead of the types of the arguments: too early."""
 
-    def compile(self, sig: Any) -> Any:
+    def compile(self, sig: object) -> Any:
         """Compile or load the code for a signature."""
         # Without the collector of cycles meanwhile: it would look at all that compiling makes, often.
         was_on = gc.isenabled()

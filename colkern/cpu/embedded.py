@@ -77,7 +77,7 @@ class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function, for other libraries to link."""
 
     @classmethod
-    def of(cls, codegen: Any, name: str, module: Any) -> EmbeddedLibrary:
+    def of(cls, codegen: object, name: str, module: object) -> EmbeddedLibrary:
         """A library of a module that is ready to be linked."""
         library = cls(codegen, name)
         library._final_module = library._shared_module = module
@@ -146,7 +146,7 @@ class _ScalarLibrary(_LoopLibrary):
 class _Passes(PassManager):  # type: ignore[misc]
     """The passes, one after the other, without looking at the function between them."""
 
-    def _runPass(self, index: int, pss: CompilerPass, internal_state: Any) -> None:
+    def _runPass(self, index: int, pss: CompilerPass, internal_state: object) -> None:
         pss.analysis = self._analysis
         pss.run_pass(internal_state)
 
@@ -195,7 +195,7 @@ class ScalarLoopCompiler(_ShortCompiler):
 _HELPERS = "colkern.kernels"
 
 
-def is_kept(function: Callable[..., Any]) -> bool:
+def is_kept(function: Callable[..., object]) -> bool:
     """Whether a helper is one of the package's files, or bound by it: its name and theirs say all of it."""
     if not isinstance(function, types.FunctionType) or not function.__module__.startswith(_HELPERS):
         return False
@@ -207,7 +207,7 @@ def is_kept(function: Callable[..., Any]) -> bool:
 class EmbeddedCache(_Cache):  # type: ignore[misc]
     """The bitcode of one helper: a file for each signature."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
 
     @property
@@ -225,7 +225,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
         """Nothing: its files are found by content."""
 
     def load_overload(
-        self, sig: tuple[Any, ...], target_context: CPUContext
+        self, sig: tuple[object, ...], target_context: CPUContext
     ) -> CompileResult | None:
         """The helper for a signature, or None if it must be compiled."""
         try:
@@ -258,7 +258,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
             referenced_envs=[],
         )
 
-    def save_overload(self, sig: tuple[Any, ...], data: CompileResult) -> None:
+    def save_overload(self, sig: tuple[object, ...], data: CompileResult) -> None:
         """Store what was compiled; a full or read-only disk is no error."""
         if data.library.has_dynamic_globals:
             return

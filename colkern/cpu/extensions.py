@@ -59,7 +59,7 @@ def extensions_key(arguments: Iterable[object]) -> str:
         return ""
     installed = _by_entry_points()
     named = {_package(type(argument).__module__) for argument in arguments} & installed
-    parts = {package: _version(package) for package in named}
+    parts = {package: str(getattr(sys.modules[package], "__version__", "")) for package in named}
     parts |= {package: _content(package) for package in _registered.keys() - installed}
     return repr(sorted(parts.items())) if parts else ""
 
@@ -92,10 +92,6 @@ def _digest(entry: object) -> bytes:
         for part in parts_of(function):
             digest.update(part)
     return digest.digest()
-
-
-def _version(package: str) -> str:
-    return str(getattr(sys.modules[package], "__version__", ""))
 
 
 # Where Numba makes classes and functions around those that are registered.

@@ -334,7 +334,7 @@ def ptx(
     capability: tuple[int, int],
     *,
     apart: bool = False,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, object] | None = None,
 ) -> str:
     """The PTX of a kernel, without a GPU: NumPy type codes, and which are arrays; `apart`: none overlap."""
     given = options or {}

@@ -131,19 +131,19 @@ def primitive(name: str) -> Any:
     return adapter.device_function(shared) if isinstance(shared, types.FunctionType) else shared
 
 
-def device_function(function: Callable[..., Any]) -> Any:
+def device_function(function: Callable[..., object]) -> Any:
     """A helper of `colkern.kernels` for users' kernels to call."""
     return _device_function(function, 1)
 
 
 @cache
-def _device_function(function: Callable[..., Any], lanes: int) -> Any:
+def _device_function(function: Callable[..., object], lanes: int) -> Any:
     """A body, a helper or a primitive in Python, compiled into its callers."""
     plain = with_plain_loops(function, _target_globals(function, lanes))
     return adapter.device_function(plain)
 
 
-def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
+def _target_globals(function: Callable[..., object], lanes: int) -> dict[str, Any]:
     """The globals that a function uses, as this target has them."""
     namespace: dict[str, Any] = {"__name__": __name__}
     if function.__module__ == "colkern.cuda.primitives":
@@ -158,7 +158,7 @@ def _target_globals(function: Callable[..., Any], lanes: int) -> dict[str, Any]:
     return namespace
 
 
-def _device_value(value: Any, lanes: int) -> Any:
+def _device_value(value: object, lanes: int) -> Any:
     """A global of a body as the compiler needs it: constants and types stay as they are."""
     if not callable(value) or isinstance(value, type):
         return value

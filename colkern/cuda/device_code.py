@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from colkern.cache import COUNTS, FILES, cache_dir, read_whole, write_whole
 from colkern.cpu.sources import source_key
@@ -61,7 +61,7 @@ class KernelSource:
         key: Callable[[], str | None],
         *,
         apart: bool = False,
-        options: Mapping[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
     ) -> None:
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
         self._make = make

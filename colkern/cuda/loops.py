@@ -17,7 +17,6 @@ import inspect
 import textwrap
 import types
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -64,7 +63,9 @@ while {next} + {u8}(7) * {step} < {end}:
 """
 
 
-def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) -> types.FunctionType:
+def with_plain_loops(
+    function: Callable[..., object], namespace: dict[str, object]
+) -> types.FunctionType:
     """The same function with its loops spelled out; `TypeError` for those not over a rising range."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     (definition,) = tree.body
@@ -84,7 +85,7 @@ def with_plain_loops(function: Callable[..., Any], namespace: dict[str, Any]) ->
     return spelled_out
 
 
-def _spell_out_groups(function: Callable[..., Any], definition: ast.FunctionDef) -> None:
+def _spell_out_groups(function: Callable[..., object], definition: ast.FunctionDef) -> None:
     """Give a function a parameter for each member of a group, and no annotations."""
     members: dict[str, list[str]] = {}
     parameters = []
@@ -139,7 +140,7 @@ class _Groups(ast.NodeTransformer):
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, where: str, namespace: dict[str, Any]) -> None:
+    def __init__(self, where: str, namespace: dict[str, object]) -> None:
         self._where = where
         self._namespace = namespace
         self._loops = 0

@@ -162,7 +162,7 @@ def _word(value: Any) -> int:
 def _through_dispatcher(source: KernelSource, threads: int, ordinal: int) -> Plan:
     """The same where the compiler launches: in the simulator, numba-cuda-mlir, with debug information."""
 
-    def launch(pointer: int, blocks: int, count: int, tile: int, *args: Any) -> None:
+    def launch(pointer: int, blocks: int, count: int, tile: int, *args: object) -> None:
         plain = (np.int64(a) if isinstance(a, int) and a < _HALF else a for a in args)
         numbers = (np.uint64(count), np.uint64(tile))
         stream = adapter.stream(ordinal, pointer)

@@ -33,7 +33,7 @@ def require_compiler() -> None:
 
 
 @cache
-def body(function: Callable[..., Any]) -> Any:
+def body(function: Callable[..., object]) -> Any:
     """A body or a primitive for the source of a row function to call."""
     if adapter.is_simulated():
         return function
@@ -55,14 +55,14 @@ def body(function: Callable[..., Any]) -> Any:
     return adapter.separate_function(_rounding(function.__name__, tree, namespace, path))
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> Any:
     """A global of a body as the compiler needs it: constants and types stay as they are."""
     if isinstance(value, types.FunctionType) and (value in HELPERS or value in PRIMITIVES):
         return body(value)
     return value
 
 
-def generated(name: str, source: str, namespace: Mapping[str, Any], title: str) -> Any:
+def generated(name: str, source: str, namespace: Mapping[str, object], title: str) -> Any:
     """A function of generated source for kernels to call, with its global names in `namespace`."""
     own = {**namespace, "__name__": __name__}
     if adapter.is_simulated():
@@ -71,7 +71,7 @@ def generated(name: str, source: str, namespace: Mapping[str, Any], title: str) 
 
 
 def _rounding(
-    name: str, tree: ast.Module, namespace: dict[str, Any], path: str
+    name: str, tree: ast.Module, namespace: dict[str, object], path: str
 ) -> types.FunctionType:
     """The function that a tree defines, with each product rounded by itself."""
     (definition,) = tree.body

@@ -208,7 +208,7 @@ class StandIn:
         """The default one."""
         return 0
 
-    def on_stream(self, stream: Any) -> AbstractContextManager[Any]:
+    def on_stream(self, stream: object) -> AbstractContextManager[Any]:
         """There is one stream for kernels."""
         return nullcontext()
 
@@ -216,7 +216,7 @@ class StandIn:
         """One for all threads."""
         return 0
 
-    def in_state(self, state: Any) -> AbstractContextManager[Any]:
+    def in_state(self, state: object) -> AbstractContextManager[Any]:
         """All are."""
         return nullcontext()
 
@@ -236,11 +236,11 @@ class StandIn:
         """One."""
         return 1
 
-    def on_host(self, array: Any) -> NDArray[Any]:
+    def on_host(self, array: object) -> NDArray[Any]:
         """A copy of an array."""
         return np.array(array)
 
-    def all_on_host(self, arrays: Sequence[Any]) -> list[NDArray[Any]]:
+    def all_on_host(self, arrays: Sequence[object]) -> list[NDArray[Any]]:
         """Copies of arrays."""
         return list(map(np.array, arrays))
 
@@ -328,7 +328,7 @@ class _Arrays:
         items: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
         return items
 
-    def zeros(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
+    def zeros(self, count: int, dtype: object = np.float64) -> NDArray[Any]:
         items = self.empty(count, dtype)
         items.view(np.uint8)[:] = 0
         return items

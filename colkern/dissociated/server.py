@@ -18,13 +18,7 @@ from colkern.closing import Closing, OnFailure
 from colkern.dissociated.bounds import Traffic
 from colkern.dissociated.messages import UNKNOWN, Hello, parse_hello
 from colkern.dissociated.protocol.server import ServerStream
-from colkern.dissociated.sending import (
-    Sending,
-    StreamOptions,
-    Streams,
-    encode_failure,
-    messages_of,
-)
+from colkern.dissociated.sending import Sending, StreamOptions, Streams, encode_failure, messages_of
 from colkern.dissociated.sharing import Pairing, SharedBytes, SharedMessages
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports.connection import (

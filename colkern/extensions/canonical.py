@@ -31,11 +31,11 @@ from colkern.extensions.storage import (
 from colkern.type_trees import Spell
 
 
-def _array_text(values: Sequence[Any]) -> str:
+def _array_text(values: Sequence[object]) -> str:
     return f"[{','.join('null' if value is None else str(value) for value in values)}]"
 
 
-def _bracketed(type_: s.Extension, **parts: Any) -> str:
+def _bracketed(type_: s.Extension, **parts: object) -> str:
     named = [
         f"{name}={_array_text(part) if isinstance(part, tuple) else part}"
         for name, part in parts.items()
@@ -44,7 +44,7 @@ def _bracketed(type_: s.Extension, **parts: Any) -> str:
     return f"{type_.extension_name}[{', '.join(named)}]"
 
 
-def name_alone(type_: s.Extension, parameters: Any, of: Spell) -> str:
+def name_alone(type_: s.Extension, parameters: object, of: Spell) -> str:
     """The name of a type without parameters."""
     return type_.extension_name
 
@@ -72,14 +72,14 @@ def opaque_text(type_: s.Extension, parameters: OpaqueParameters, of: Spell) -> 
     )
 
 
-def offset_text(type_: s.Extension, parameters: Any, of: Spell) -> str:
+def offset_text(type_: s.Extension, parameters: object, of: Spell) -> str:
     """The name of `arrow.timestamp_with_offset` with the unit."""
     stamp = type_.fields[0].type
     assert isinstance(stamp, s.Timestamp)
     return _bracketed(type_, time_unit=stamp.unit)
 
 
-def variant_text(type_: s.Extension, parameters: Any, of: Spell) -> str:
+def variant_text(type_: s.Extension, parameters: object, of: Spell) -> str:
     """The name; how a variant is shredded shows in its storage."""
     shredded = any(field.name == "typed_value" for field in type_.fields)
     return f"{type_.extension_name}[{of(type_.storage_type)}]" if shredded else type_.extension_name

@@ -165,7 +165,7 @@ def _integers(values: Any, name: str) -> list[int]:
         raise TypeError(f"{name}: expected a sequence of integers, got {shown(values)}") from None
 
 
-def _order(permutation: Any) -> list[int] | None:
+def _order(permutation: object) -> list[int] | None:
     return None if permutation is None else _integers(permutation, "permutation")
 
 

@@ -74,7 +74,7 @@ def _object(metadata: bytes) -> Mapping[str, Any]:
     return value
 
 
-def serialized(**parameters: Any) -> bytes:
+def serialized(**parameters: object) -> bytes:
     """Parameters as a JSON object, without those that are None, in the form that Arrow C++ writes."""
     import json
 

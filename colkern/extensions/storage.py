@@ -105,13 +105,9 @@ _VARIANT_PRIMITIVES: dict[type[s.DataType], Callable[[Any], bool]] = {
     s.Time: lambda t: t.bit_width == 64,
     s.Timestamp: lambda t: t.unit in ("us", "ns") and t.timezone in (None, "UTC"),
     **dict.fromkeys((*_BINARY, *TEXT), lambda _: True),
-    s.Extension: lambda t: _is_uuid(t),
+    s.Extension: lambda t: (
+        t.extension_name == "arrow.uuid"
+        and t.storage_type == s.fixed_size_binary(16)
+        and not t.extension_metadata
+    ),
 }
-
-
-def _is_uuid(type_: s.Extension) -> bool:
-    return (
-        type_.extension_name == "arrow.uuid"
-        and type_.storage_type == s.fixed_size_binary(16)
-        and not type_.extension_metadata
-    )

@@ -428,7 +428,7 @@ def row_function(
         count = len(signature.parameters)
 
         @functools.wraps(function)
-        def called(*given: Any, **named: Any) -> Array:
+        def called(*given: object, **named: object) -> Array:
             arguments: Sequence[object] = given
             if named or len(given) != count:
                 bound = signature.bind(*given, **named)

@@ -30,7 +30,7 @@ _VALUES = {"int": 1, "float": 1.0, "str": "a", "Any": 1, "IntegersOrNumber": 1}
 _COMPILED_IN = {"format", "timezone"}
 
 
-def options_of(name: str, function: Callable[..., Any]) -> list[Any] | None:
+def options_of(name: str, function: Callable[..., object]) -> list[Any] | None:
     """Values for the options that a function must have; None if it cannot be compiled ahead."""
     options = [*inspect.signature(function).parameters.values()][1:]
     needed = [option for option in options if option.default is option.empty]

@@ -12,12 +12,7 @@ from typing import BinaryIO
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
-from colkern.errors import (
-    ColkernError,
-    DifferenceError,
-    UnsupportedError,
-    placed,
-)
+from colkern.errors import ColkernError, DifferenceError, UnsupportedError, placed
 from colkern.integration.comparison import require_equal_batches, require_equal_schemas
 from colkern.integration.documents import read_json, write_json
 from colkern.operations import TypeRule

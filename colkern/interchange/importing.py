@@ -9,7 +9,6 @@ PyCapsule interface: "Export Protocol", "Device Support".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from colkern.arrays import Array, ChunkedArray, RecordBatch, RecordBatchStream, Table
 from colkern.interchange.abi import (
@@ -150,7 +149,7 @@ def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
     return field, (HostStructure(field, owner) for owner in consumer.structures())
 
 
-def _stream_capsule(obj: object, method: Callable[[], Any]) -> object:
+def _stream_capsule(obj: object, method: Callable[[], object]) -> object:
     """The capsule of `__arrow_c_stream__`."""
     # pandas converts its columns there, and a column of Python objects of several classes has no type.
     try:

@@ -81,7 +81,7 @@ def export_tensor(array: Array, **options: Any) -> CapsuleType:
     return dlpack_capsule(numbers, **options)
 
 
-def from_dlpack(tensor: Any) -> Array:
+def from_dlpack(tensor: object) -> Array:
     """The array of a tensor of one dimension, in host or in device memory; not copied.
 
     The tensor must not be changed from then on. On a device, what the caller's current stream gets

@@ -26,10 +26,7 @@ from colkern.kernels.row_values import (
     allocate,
 )
 from colkern.kernels.text import is_misplaced
-from colkern.kernels.text_splitting import (
-    closed,
-    write_piece,
-)
+from colkern.kernels.text_splitting import closed, write_piece
 from colkern.kernels.text_words import is_ascii, near_word
 
 

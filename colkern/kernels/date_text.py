@@ -11,15 +11,7 @@ from colkern.kernels.calendar import DAY, civil, new_date
 from colkern.kernels.clock import clock, date_of, new_datetime, new_time
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_unaligned, set_byte, set_unaligned, wrapped
-from colkern.kernels.row_values import (
-    DONE,
-    LEFT,
-    NO_ROOM,
-    VALUE_ERROR,
-    Arena,
-    Code,
-    Text,
-)
+from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_building import text_between, text_room
 
 AUTO = 0

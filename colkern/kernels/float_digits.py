@@ -13,12 +13,7 @@ from numpy import float64, int64, uint64
 
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import (
-    bits_of_float,
-    high_product,
-    shifted_right,
-    wrapped,
-)
+from colkern.kernels.primitives import bits_of_float, high_product, shifted_right, wrapped
 from colkern.kernels.row_values import DONE, LEFT, Code
 
 _WITHOUT_SIGN = (1 << 63) - 1

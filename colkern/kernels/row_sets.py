@@ -10,13 +10,7 @@ from numpy import int64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
-from colkern.kernels.row_dicts import (
-    COUNT,
-    find_place,
-    insert_place,
-    new_dict,
-    next_item,
-)
+from colkern.kernels.row_dicts import COUNT, find_place, insert_place, new_dict, next_item
 from colkern.kernels.row_items import Layout
 from colkern.kernels.row_values import DONE, NO_ROOM, Arena, Code
 

@@ -10,13 +10,7 @@ from __future__ import annotations
 from numpy import int64
 
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import (
-    get_byte,
-    set_byte,
-    set_unaligned,
-    shifted_right,
-    turn_piece,
-)
+from colkern.kernels.primitives import get_byte, set_byte, set_unaligned, shifted_right, turn_piece
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text
 from colkern.kernels.text_characters import code_at, put_character

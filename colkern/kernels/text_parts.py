@@ -7,15 +7,7 @@ from numpy import int64
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, set_byte
-from colkern.kernels.row_values import (
-    DONE,
-    INDEX_ERROR,
-    NO_ROOM,
-    VALUE_ERROR,
-    Arena,
-    Code,
-    Text,
-)
+from colkern.kernels.row_values import DONE, INDEX_ERROR, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text
 from colkern.kernels.text_characters import (
     character_at,

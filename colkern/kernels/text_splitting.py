@@ -14,12 +14,7 @@ from colkern.kernels.primitives import get_byte, get_word, range_places, set_wor
 from colkern.kernels.row_lists import new_list
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_characters import code_at, next_position, position_before
-from colkern.kernels.text_parts import (
-    first_not_space,
-    last_not_space,
-    part_of,
-    space_at,
-)
+from colkern.kernels.text_parts import first_not_space, last_not_space, part_of, space_at
 from colkern.kernels.text_words import (
     SPILL,
     are_same,

@@ -246,7 +246,7 @@ def _over_chunks(own: Operation, args: Sequence[object], kwargs: dict[str, objec
 
 
 def _wrong_argument(
-    function: Callable[..., Any], args: tuple[object, ...], kwargs: dict[str, object]
+    function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> str | None:
     """The message about the first argument of a wrong class; None if there is none."""
     signature = inspect.signature(function)

@@ -64,7 +64,7 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
 
 
 def without_lists(
-    function: Callable[..., Any], args: Sequence[object], kwargs: Mapping[str, object]
+    function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[Sequence[object], Mapping[str, object]]:
     """The arguments, with arrays in the place of lists where arrays are expected beside the first one.
 
@@ -113,7 +113,7 @@ def as_columns(value: object) -> Any:
 
 
 def each_chunk(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     args: Sequence[object],
     kwargs: Mapping[str, object],
     threads: bool = True,
@@ -205,7 +205,7 @@ def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:
 
 
 def _part(
-    column: Columns | None, parts: Sequence[Any], block: tuple[int, int] | None = None
+    column: Columns | None, parts: Sequence[object], block: tuple[int, int] | None = None
 ) -> Any:
     """The parts of a block, or all of them, as one. Joined late: the next one takes the same memory."""
     begin, end = block or (0, len(parts))
@@ -229,7 +229,9 @@ class _Place:
         self.side = side
 
 
-def _mapped(function: Callable[[Any], Any], items: Sequence[Any], column: Columns) -> list[Any]:
+def _mapped(
+    function: Callable[[Any], object], items: Sequence[object], column: Columns
+) -> list[Any]:
     """A function of each chunk, over the threads where the bytes are in host memory."""
     if device_of_rows(column) != HOST:
         return [function(item) for item in items]
@@ -254,7 +256,7 @@ def parts_of(value: Columns) -> Sequence[Any]:
     return value.batches if isinstance(value, Table) else (value,)
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> Any:
     """A column as one array, a table as one batch, and so in a list; other values as they are."""
     if isinstance(value, ChunkedArray):
         return combined(value)

@@ -174,7 +174,10 @@ class GroupBy(Generic[Rows]):
     agg = aggregate
 
     def _aggregated(
-        self, place: Columns, function: str | GroupReducer, options: Mapping[str, Any] = _NO_OPTIONS
+        self,
+        place: Columns,
+        function: str | GroupReducer,
+        options: Mapping[str, object] = _NO_OPTIONS,
     ) -> Array:
         columns = [self._data.column(key) for key in self._data.positions(place)]
         keys = [self._data.column(key) for key in self._keys]

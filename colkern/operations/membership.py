@@ -100,7 +100,7 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
     return and_(above(array, low), below(array, high))
 
 
-def _as_set(values: Array, value_set: Array | Sequence[Any]) -> Array:
+def _as_set(values: Array, value_set: Array | Sequence[object]) -> Array:
     """A set as an array of the type of the values, which may be encoded."""
     require_valid(values)
     type_ = values.type

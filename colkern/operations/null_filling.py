@@ -7,7 +7,6 @@ Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -112,7 +111,7 @@ def coalesce(*values: object) -> Array:
     return _first_valid(values, [f"values[{number}]" for number in range(len(values))])
 
 
-def _first_valid(values: Sequence[Any], names: Sequence[str]) -> Array:
+def _first_valid(values: Sequence[object], names: Sequence[str]) -> Array:
     """As `coalesce`, with the names of the values in errors."""
     *others, result = values
     for number, value in reversed([*enumerate(others)]):

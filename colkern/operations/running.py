@@ -370,7 +370,7 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
     )
 
 
-def _windows(ufunc: Any, powers: Items, window: int) -> Items:
+def _windows(ufunc: object, powers: Items, window: int) -> Items:
     """Each item with the others of its window, by windows of powers of two."""
     combined, covered, size = None, 0, 1
     window = min(window, len(powers)) or 1

@@ -17,12 +17,7 @@ from colkern.operations.aggregates import count
 from colkern.operations.arguments import operation
 from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
-from colkern.operations.group_aggregates import (
-    INTERPOLATIONS,
-    floats_of,
-    one_group,
-    require_share,
-)
+from colkern.operations.group_aggregates import INTERPOLATIONS, floats_of, one_group, require_share
 from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum

@@ -14,12 +14,7 @@ from colkern.errors import InvalidArrowError
 from colkern.kernels import bitmaps
 from colkern.operations.arguments import operation
 from colkern.operations.extension_checks import check_extension
-from colkern.operations.position_checks import (
-    check_child_lengths,
-    inside,
-    parts_of,
-    require_valid,
-)
+from colkern.operations.position_checks import check_child_lengths, inside, parts_of, require_valid
 from colkern.operations.value_checks import TypeRule, ask_values, check_values, skipped_rules
 from colkern.targets import Later, target_of
 

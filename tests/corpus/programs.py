@@ -34,15 +34,7 @@ from zlib import crc32
 from . import values
 from .case import Case, Column
 from .expressions import Expressions, Variable
-from .runner import (
-    ENGINES,
-    Comparison,
-    Raised,
-    Run,
-    compare,
-    expected,
-    summary,
-)
+from .runner import ENGINES, Comparison, Raised, Run, compare, expected, summary
 from .shrinking import smaller
 
 NAMESPACE = {"math": math, "date": date, "datetime": datetime, "timedelta": timedelta, "re": re}

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from flatbuf import Message as GeneratedMessage
-from flatbuf.MetadataVersion import MetadataVersion
+from flatbuf import MetadataVersion, read
 
 from colkern import ColkernError
 from colkern.ipc.flatbuffer.decoding import decode
@@ -86,7 +85,7 @@ def take_apart(stream: bytes) -> Parts:
             break
         start = position + prefix
         metadata = stream[start : start + size]
-        body = GeneratedMessage.Message.GetRootAs(metadata).BodyLength()
+        body = read("Message", metadata)["bodyLength"]
         end = start + size + body
         parts.append(Part(stream[position:start], metadata, stream[start + size : end]))
         position = end

@@ -20,12 +20,7 @@ from integration.generate import CASES, generate
 import colkern as ck
 from colkern import schema as s
 from colkern.arrays import RecordBatch
-from colkern.errors import (
-    ColkernError,
-    InvalidArrowError,
-    LimitExceededError,
-    UnsupportedError,
-)
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.integration import documents
 from colkern.integration.documents import JsonDocument, document_of, read_json, write_json
 

@@ -1,6 +1,6 @@
 """Messages made by hand: what pyarrow does not write, and what nobody should.
 
-Built with the FlatBuffers builder and the generated accessors, which the reader does not use.
+Built with FlatBuffers' own library, which the reader does not use.
 """
 
 from __future__ import annotations
@@ -8,23 +8,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import flatbuffers
-from flatbuf import (
-    BodyCompression,
-    Buffer,
-    DictionaryBatch,
-    DictionaryEncoding,
-    Field,
-    FieldNode,
-    Int,
-    Message,
-    RecordBatch,
-    Schema,
-)
-from flatbuf.MessageHeader import MessageHeader
-from flatbuf.MetadataVersion import MetadataVersion
+from flatbuf import MessageHeader, MetadataVersion, add_numbers, add_offsets, add_table
 from present import present
 
 EOS = b"\xff\xff\xff\xff\0\0\0\0"
@@ -43,59 +29,29 @@ class WireField:
     dictionary: int | None = None
 
     def build(self, builder: flatbuffers.Builder) -> int:
-        children = [child.build(builder) for child in self.children]
-        child_vector = offsets(builder, children)
-        name = builder.CreateString(self.name)
-        type_ = self.type(builder)
+        encoding = None
         if self.dictionary is not None:
             index = int_type(32, True)(builder)
-            DictionaryEncoding.DictionaryEncodingStart(builder)
-            DictionaryEncoding.DictionaryEncodingAddId(builder, self.dictionary)
-            DictionaryEncoding.DictionaryEncodingAddIndexType(builder, index)
-            encoding = DictionaryEncoding.DictionaryEncodingEnd(builder)
-        Field.FieldStart(builder)
-        Field.FieldAddName(builder, name)
-        Field.FieldAddNullable(builder, True)
-        Field.FieldAddTypeType(builder, self.type_number)
-        Field.FieldAddType(builder, type_)
-        Field.FieldAddChildren(builder, child_vector)
-        if self.dictionary is not None:
-            Field.FieldAddDictionary(builder, encoding)
-        result: int = Field.FieldEnd(builder)
-        return result
+            encoding = add_table(builder, "DictionaryEncoding", id=self.dictionary, indexType=index)
+        return add_table(
+            builder,
+            "Field",
+            name=builder.CreateString(self.name),
+            nullable=True,
+            type_type=self.type_number,
+            type=self.type(builder),
+            dictionary=encoding,
+            children=add_offsets(builder, [child.build(builder) for child in self.children]),
+        )
+
+
+def plain_type(name: str, **slots: int) -> MakeType:
+    """A type's table with those numbers."""
+    return lambda builder: add_table(builder, name, **slots)
 
 
 def int_type(bits: int, signed: bool) -> MakeType:
-    def make(builder: flatbuffers.Builder) -> int:
-        Int.IntStart(builder)
-        Int.IntAddBitWidth(builder, bits)
-        Int.IntAddIsSigned(builder, signed)
-        result: int = Int.IntEnd(builder)
-        return result
-
-    return make
-
-
-def plain_type(module: Any, **slots: int) -> MakeType:
-    """A type's table with those scalar slots, from its generated module."""
-    name = module.__name__.rpartition(".")[2]
-
-    def make(builder: flatbuffers.Builder) -> int:
-        getattr(module, f"{name}Start")(builder)
-        for slot, value in slots.items():
-            getattr(module, f"{name}Add{slot}")(builder, value)
-        result: int = getattr(module, f"{name}End")(builder)
-        return result
-
-    return make
-
-
-def offsets(builder: flatbuffers.Builder, items: Sequence[int]) -> int:
-    builder.StartVector(4, len(items), 4)
-    for item in reversed(items):
-        builder.PrependUOffsetTRelative(item)
-    result: int = builder.EndVector()
-    return result
+    return plain_type("Int", bitWidth=bits, is_signed=signed)
 
 
 def message(
@@ -107,13 +63,15 @@ def message(
 ) -> bytes:
     """An encapsulated message."""
     builder = flatbuffers.Builder(1024)
-    head = header(builder)
-    Message.MessageStart(builder)
-    Message.MessageAddVersion(builder, version)
-    Message.MessageAddHeaderType(builder, kind)
-    Message.MessageAddHeader(builder, head)
-    Message.MessageAddBodyLength(builder, len(body) if body_length is None else body_length)
-    builder.Finish(Message.MessageEnd(builder))
+    root = add_table(
+        builder,
+        "Message",
+        version=version,
+        header_type=kind,
+        header=header(builder),
+        bodyLength=len(body) if body_length is None else body_length,
+    )
+    builder.Finish(root)
     return framed(bytes(builder.Output())) + body
 
 
@@ -126,12 +84,8 @@ def schema_message(
     fields: Sequence[WireField], *, big_endian: bool = False, version: int = MetadataVersion.V5
 ) -> bytes:
     def header(builder: flatbuffers.Builder) -> int:
-        vector = offsets(builder, [field.build(builder) for field in fields])
-        Schema.SchemaStart(builder)
-        Schema.SchemaAddEndianness(builder, int(big_endian))
-        Schema.SchemaAddFields(builder, vector)
-        result: int = Schema.SchemaEnd(builder)
-        return result
+        vector = add_offsets(builder, [field.build(builder) for field in fields])
+        return add_table(builder, "Schema", endianness=big_endian, fields=vector)
 
     return message(MessageHeader.Schema, header, version=version)
 
@@ -162,37 +116,20 @@ class Batch:
             self.places = places
 
     def build(self, builder: flatbuffers.Builder) -> int:
-        counts = None
+        counts = compression = None
         if self.variadic_counts is not None:
-            RecordBatch.RecordBatchStartVariadicBufferCountsVector(
-                builder, len(self.variadic_counts)
-            )
-            for count in reversed(self.variadic_counts):
-                builder.PrependInt64(count)
-            counts = builder.EndVector()
-        places = present(self.places)
-        RecordBatch.RecordBatchStartBuffersVector(builder, len(places))
-        for place in reversed(places):
-            Buffer.CreateBuffer(builder, *place)
-        buffers = builder.EndVector()
-        RecordBatch.RecordBatchStartNodesVector(builder, len(self.nodes))
-        for node in reversed(self.nodes):
-            FieldNode.CreateFieldNode(builder, *node)
-        nodes = builder.EndVector()
+            counts = add_numbers(builder, [(count,) for count in self.variadic_counts], 1)
         if self.codec is not None:
-            BodyCompression.BodyCompressionStart(builder)
-            BodyCompression.BodyCompressionAddCodec(builder, self.codec)
-            compression = BodyCompression.BodyCompressionEnd(builder)
-        RecordBatch.RecordBatchStart(builder)
-        RecordBatch.RecordBatchAddLength(builder, self.length)
-        RecordBatch.RecordBatchAddNodes(builder, nodes)
-        RecordBatch.RecordBatchAddBuffers(builder, buffers)
-        if counts is not None:
-            RecordBatch.RecordBatchAddVariadicBufferCounts(builder, counts)
-        if self.codec is not None:
-            RecordBatch.RecordBatchAddCompression(builder, compression)
-        result: int = RecordBatch.RecordBatchEnd(builder)
-        return result
+            compression = add_table(builder, "BodyCompression", codec=self.codec)
+        return add_table(
+            builder,
+            "RecordBatch",
+            length=self.length,
+            nodes=add_numbers(builder, self.nodes, 2),
+            buffers=add_numbers(builder, present(self.places), 2),
+            compression=compression,
+            variadicBufferCounts=counts,
+        )
 
     def message(self) -> bytes:
         return message(
@@ -202,12 +139,7 @@ class Batch:
     def dictionary_message(self, id_: int, *, delta: bool = False) -> bytes:
         def header(builder: flatbuffers.Builder) -> int:
             data = self.build(builder)
-            DictionaryBatch.DictionaryBatchStart(builder)
-            DictionaryBatch.DictionaryBatchAddId(builder, id_)
-            DictionaryBatch.DictionaryBatchAddData(builder, data)
-            DictionaryBatch.DictionaryBatchAddIsDelta(builder, delta)
-            result: int = DictionaryBatch.DictionaryBatchEnd(builder)
-            return result
+            return add_table(builder, "DictionaryBatch", id=id_, data=data, isDelta=delta)
 
         return message(
             MessageHeader.DictionaryBatch, header, self.body, self.version, self.body_length

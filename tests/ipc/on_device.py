@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from flatbuf.Type import Type
+from flatbuf import Type
 from fuzz.recording import as_file, take_apart
 from ipc.handmade import EOS, Batch, WireField, int_type, schema_message
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 import pytest
-from flatbuf.Type import Type
+from flatbuf import Type
 from ipc.handmade import Batch, WireField, int_type, schema_message
 from present import present
 

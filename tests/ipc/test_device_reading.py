@@ -13,16 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ipc.handmade import Batch, schema_message
-from ipc.on_device import (
-    BATCHES,
-    INT8,
-    Tap,
-    file_of,
-    padded,
-    socket_with,
-    wanted_bytes,
-    written,
-)
+from ipc.on_device import BATCHES, INT8, Tap, file_of, padded, socket_with, wanted_bytes, written
 from ipc.test_compression import stated
 from present import present
 

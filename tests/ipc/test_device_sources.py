@@ -16,15 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ipc.handmade import Batch, schema_message
-from ipc.on_device import (
-    BATCHES,
-    INT8,
-    Tap,
-    batch_of,
-    outcome,
-    socket_with,
-    written,
-)
+from ipc.on_device import BATCHES, INT8, Tap, batch_of, outcome, socket_with, written
 
 import colkern as ck
 from colkern import ColkernError, InvalidArrowError, RecordBatch

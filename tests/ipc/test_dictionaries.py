@@ -6,15 +6,14 @@ import struct
 
 import pyarrow as pa
 import pytest
-from flatbuf import List, Struct_, Utf8
-from flatbuf.Type import Type
+from flatbuf import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
 from present import present
 
 import colkern.ipc
 from colkern import InvalidArrowError
 
-UTF8 = plain_type(Utf8)
+UTF8 = plain_type("Utf8")
 WORDS = WireField("d", Type.Utf8, UTF8, dictionary=7)
 
 
@@ -107,7 +106,7 @@ def test_one_id_has_one_type() -> None:
 
 def test_an_id_that_holds_itself_is_refused() -> None:
     inner = WireField("x", Type.Utf8, UTF8, dictionary=7)
-    outer = WireField("s", Type.Struct_, plain_type(Struct_), [inner], dictionary=7)
+    outer = WireField("s", Type.Struct_, plain_type("Struct_"), [inner], dictionary=7)
     with pytest.raises(InvalidArrowError, match="dictionary 7 has values of"):
         columns(schema_message([outer]) + words("A").dictionary_message(7))
 
@@ -125,7 +124,7 @@ def test_fields_share_a_dictionary() -> None:
 def nested_stream(*order: bytes) -> bytes:
     """A dictionary (1) of lists of dictionary-encoded (2) words."""
     inner = WireField("item", Type.Utf8, UTF8, dictionary=2)
-    outer = WireField("d", Type.List, plain_type(List), [inner], dictionary=1)
+    outer = WireField("d", Type.List, plain_type("List"), [inner], dictionary=1)
     return schema_message([outer]) + b"".join(order)
 
 

@@ -19,10 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from flatbuf import Union, Utf8View
-from flatbuf.MessageHeader import MessageHeader
-from flatbuf.MetadataVersion import MetadataVersion
-from flatbuf.Type import Type
+from flatbuf import MessageHeader, MetadataVersion, Type
 from fuzz.recording import CONTINUATION, MAGIC, Part, as_file, as_stream, records, take_apart
 from ipc.handmade import EOS, Batch, WireField, framed, int_type, plain_type, schema_message
 
@@ -34,7 +31,7 @@ from colkern.ipc.wire import BLOCK, FOOTER, MESSAGE
 from colkern.schema import Extension
 
 INT32 = WireField("i", Type.Int, int_type(32, True))
-VIEWS = WireField("v", Type.Utf8View, plain_type(Utf8View))
+VIEWS = WireField("v", Type.Utf8View, plain_type("Utf8View"))
 
 
 def ints(count: int) -> bytes:
@@ -175,7 +172,7 @@ def test_gh_49059_a_header_of_no_known_kind_is_refused(tag: int) -> None:
     refused(part.with_metadata(encode(MESSAGE, message)).data, f"header of type {tag}")
 
 
-UNION = WireField("u", Type.Union, plain_type(Union), [INT32])
+UNION = WireField("u", Type.Union, plain_type("Union"), [INT32])
 
 
 def old_union(bitmap: bytes, nulls: int) -> bytes:

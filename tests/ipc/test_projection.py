@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow
 from arrow_strategies import arrays
-from flatbuf import Utf8
-from flatbuf.Type import Type
+from flatbuf import Type
 from hypothesis import given
 from hypothesis import strategies as st
 from ipc.handmade import EOS, Batch, WireField, plain_type, schema_message
@@ -143,7 +142,7 @@ def test_dictionary_ids_are_those_to_write_the_columns_with(fmt: str, where: str
 @fmts
 def test_damage_of_other_columns_is_not_looked_at(fmt: str, where: str | None) -> None:
     # The second column's buffer is not in the body, and its dictionary never came.
-    fields = [INT8, WireField("d", Type.Utf8, plain_type(Utf8), dictionary=7)]
+    fields = [INT8, WireField("d", Type.Utf8, plain_type("Utf8"), dictionary=7)]
     batch = Batch(2, [(2, 0)] * 2, [b"ab"], places=[(0, 0), (0, 2), (0, 0), (1 << 40, 8)])
     data = schema_message(fields) + batch.message() + EOS
     if fmt == "file":
@@ -156,7 +155,7 @@ def test_damage_of_other_columns_is_not_looked_at(fmt: str, where: str | None) -
 
 
 def test_a_stream_goes_on_behind_what_is_not_wanted(where: str | None) -> None:
-    fields = [INT8, WireField("d", Type.Utf8, plain_type(Utf8), dictionary=7)]
+    fields = [INT8, WireField("d", Type.Utf8, plain_type("Utf8"), dictionary=7)]
     batch = Batch(1, [(1, 0)] * 2, [b"", b"a", b"", b"\0\0\0\0"])
     data = (
         schema_message(fields)

@@ -10,9 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pytest
-from flatbuf.MessageHeader import MessageHeader
-from flatbuf.SparseTensorIndex import SparseTensorIndex
-from flatbuf.Type import Type
+from flatbuf import MessageHeader, SparseTensorIndex, Type
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from flatbuf import Utf8
-from flatbuf.Type import Type
+from flatbuf import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
 
 import colkern.ipc
@@ -152,7 +151,7 @@ def test_dictionary_ids_by_path() -> None:
 # What cannot be
 
 NUMBER = WireField("n", Type.Int, int_type(32, True))
-TEXT = WireField("t", Type.Utf8, plain_type(Utf8))
+TEXT = WireField("t", Type.Utf8, plain_type("Utf8"))
 LZ4 = 0
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from flatbuf.MessageHeader import MessageHeader
-from flatbuf.Type import Type
+from flatbuf import MessageHeader, Type
 from golden import golden_files
 from hypothesis import given
 from hypothesis import strategies as st

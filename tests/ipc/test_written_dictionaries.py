@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow
-from flatbuf.MessageHeader import MessageHeader
+from flatbuf import MessageHeader
 
 import colkern.ipc
 import colkern.schema as s

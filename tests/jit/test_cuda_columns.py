@@ -14,14 +14,7 @@ import pytest
 from arrow_oracle import from_pyarrow
 from jit import element_cases
 from jit.checksums import checksum, kernel_source
-from jit.device_kernels import (
-    CASES,
-    decimal_totals,
-    kernel_of,
-    kernel_of_case,
-    parts_of,
-    searched,
-)
+from jit.device_kernels import CASES, decimal_totals, kernel_of, kernel_of_case, parts_of, searched
 from jit.ptx_kernels import run_ptx
 from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf

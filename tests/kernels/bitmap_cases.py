@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from kernels.case import (
-    BIT_LENGTHS,
-    LENGTHS,
-    Case,
-    bitmap,
-    cases_of,
-    numbers,
-    random_bits,
-    words,
-)
+from kernels.case import BIT_LENGTHS, LENGTHS, Case, bitmap, cases_of, numbers, random_bits, words
 
 from colkern.kernels import bitmaps
 

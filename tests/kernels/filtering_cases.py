@@ -9,16 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from kernels.case import (
-    At,
-    Case,
-    bitmap,
-    cases_of,
-    limits,
-    numbers,
-    random_bits,
-    words,
-)
+from kernels.case import At, Case, bitmap, cases_of, limits, numbers, random_bits, words
 
 from colkern.kernels import filtering
 

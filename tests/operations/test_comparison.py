@@ -21,16 +21,7 @@ import colkern.schema as s
 from colkern.arrays import Array
 from colkern.builders import array
 from colkern.errors import UnsupportedError
-from colkern.operations import (
-    add,
-    equal,
-    greater_equal,
-    less,
-    not_equal,
-    nulls,
-    take,
-    validate,
-)
+from colkern.operations import add, equal, greater_equal, less, not_equal, nulls, take, validate
 
 NESTED = (
     "variable-size list",

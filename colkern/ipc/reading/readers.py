@@ -14,21 +14,9 @@ from functools import partial, reduce
 from threading import RLock
 from typing import TYPE_CHECKING, NoReturn, TypeVar, overload
 
-from colkern.arrays import (
-    Array,
-    RecordBatch,
-    RecordBatchStream,
-    cannot_be_pickled,
-    no_numpy_array,
-)
+from colkern.arrays import Array, RecordBatch, RecordBatchStream, cannot_be_pickled, no_numpy_array
 from colkern.closing import Closing
-from colkern.errors import (
-    ColkernError,
-    InvalidArrowError,
-    LimitExceededError,
-    StreamError,
-    placed,
-)
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.forks import Lock, cached_property
 from colkern.integers import integer
 from colkern.ipc.enums import FRONT_BYTES, MAGIC, MessageHeader, MetadataVersion

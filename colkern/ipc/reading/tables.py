@@ -186,7 +186,7 @@ def _of_folder(
     columns: Sequence[int | str] | None,
     filters: Filters,
     device: Devices | None,
-    **options: Any,
+    **options: object,
 ) -> Table:
     """The rows of all files whose keys are not filtered out; keys are the last columns."""
     keys, own = folder.keys, [each for each in filters if each[0] not in folder.keys]
@@ -228,7 +228,7 @@ def checked_filters(filters: Filters) -> Filters:
     return [(n, word, [*v] if isinstance(v, Iterator) else v) for n, word, v in filters]
 
 
-def also(columns: Sequence[Any] | None, filters: Filters) -> list[Any] | None:
+def also(columns: Sequence[object] | None, filters: Filters) -> list[Any] | None:
     """The columns that are wanted, and behind them those that filters need."""
     if columns is None:
         return None

@@ -247,7 +247,7 @@ def new_file(
     return FileWriter(sink, schema, WriteOptions(**options), metadata)
 
 
-def write_stream(sink: object, data: object, **options: Any) -> None:
+def write_stream(sink: object, data: object, **options: object) -> None:
     """Write record batches as a whole stream, from host or device memory.
 
     See `new_stream` and the writer's `write`.
@@ -267,7 +267,7 @@ def write_stream(sink: object, data: object, **options: Any) -> None:
 
 
 def write_file(
-    sink: object, data: object, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
+    sink: object, data: object, *, metadata: Mapping[bytes, bytes] | None = None, **options: object
 ) -> None:
     """Write record batches as a whole file, from host or device memory.
 

@@ -19,11 +19,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer
-from colkern.operations.aggregates.encodings import (
-    is_enough,
-    run_values,
-    used_values,
-)
+from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid

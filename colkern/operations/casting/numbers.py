@@ -12,13 +12,7 @@ from colkern.arrays import Array
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
-from colkern.operations.casting.dispatch import (
-    checked,
-    converts,
-    fixed_result,
-    mapped,
-    no_value,
-)
+from colkern.operations.casting.dispatch import checked, converts, fixed_result, mapped, no_value
 from colkern.operations.operands import unsigned
 from colkern.targets import DType, on_its_device, target_of
 

@@ -73,7 +73,7 @@ def composed(*functions: Callable[[str], str]) -> Callable[[str], str]:
             word = function(word)
         return word
 
-    return lambda word: inner(word) + "".join(map(lambda part: part[:1], word.split("x")))
+    return lambda word: inner(word) + max(word.split("x"), key=lambda part: part[:1])
 
 
 PREPARED = composed(str.strip, lambda word: word.replace("x", "-"))

@@ -372,7 +372,7 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
         dtype = np.dtype(dtype)
     size = count * dtype.itemsize  # type: ignore[union-attr]
     if size > _MOST_IN_BLOCKS:
-        return POOL.array(count, dtype, size)
+        return POOL.array(count, dtype, size)  # type: ignore[arg-type]
     lines = size + _LINE - 1 >> 6 or 1
     try:
         memory, start = _PLACES[lines].pop()

@@ -6,6 +6,7 @@ here are for what the data, the limits or the machine do.
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,6 +75,12 @@ def without_addresses(text: str) -> str:
     text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-fA-F]+>", r"\1", text)
     text = re.sub(r"<function (?:[\w.<>]+\.)?([\w<>]+) at 0x[0-9a-fA-F]+>", r"\1", text)
     return re.sub(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{6,}", "", text)
+
+
+def with_line(message: str, path: str, line: int) -> str:
+    """A message with a line of the user's source, as tracebacks show one."""
+    source = linecache.getline(path, line).strip()
+    return f'{message}\n  File "{path}", line {line}' + (f"\n    {source}" if source else "")
 
 
 def shown(value: object) -> str:

@@ -19,7 +19,8 @@ import numba  # noqa: F401
 import pytest
 from golden import NO_GOLDEN_FILES, golden_folder
 from hypothesis import HealthCheck, settings
-from tiers import report_header, tests_of_the_night
+from jit.simulated_kernels import report_of
+from tiers import report_header, selected_cases, tests_of_the_night
 
 from colkern.cpu.target import CpuTarget
 from colkern.cuda.stand_in import StandIn, installed
@@ -42,6 +43,15 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default")
 )
+
+
+@pytest.fixture(scope="module")
+def simulated_cases(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    """The failures in the simulator, by case of the module that the tests name as `SIMULATED`."""
+    output = tmp_path_factory.mktemp("simulated") / "report.json"
+    return report_of(request.module.SIMULATED, selected_cases(request, "case"), output)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -266,11 +266,13 @@ def _git(*arguments: str) -> str:
 
 
 def selected_cases(request: pytest.FixtureRequest, parameter: str) -> list[str]:
-    """The values of a parameter in the selected tests that use the fixture of the request."""
+    """The values of a parameter in the selected tests of a module that use the fixture of the request."""
     return [
         str(test.callspec.params[parameter])
         for test in request.session.items
-        if isinstance(test, pytest.Function) and request.fixturename in test.fixturenames
+        if isinstance(test, pytest.Function)
+        and test.module is request.module
+        and request.fixturename in test.fixturenames
     ]
 
 

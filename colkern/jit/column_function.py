@@ -5,7 +5,11 @@ Nothing here imports Numba.
 
 from __future__ import annotations
 
+import os
+import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from colkern import schema as s
@@ -13,52 +17,85 @@ from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.errors import CompileError, UnsupportedError
 from colkern.forks import cached_property
 from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_object
-from colkern.jit.signatures import Signature
+from colkern.jit.signatures import Signature, representatives, require_accepted
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
 from colkern.operations.chunks import as_columns, as_structs, combined
-from colkern.rows.compiled_rows import CompiledRows, representatives
-from colkern.rows.encoded import decoded, decoded_type
+from colkern.rows.encoded import decoded_type
+from colkern.rows.front import Sources, sources_of, take_sources
 from colkern.rows.reports import Report
 
 NullPolicy = Literal["propagate", "pass"]
 
 
-Planned = TypeVar("Planned", bound="AnyPlan")
-"""A plan for columns of given types."""
+@dataclass(frozen=True)
+class RowOptions:
+    """How functions of a row are compiled.
+
+    Args:
+        arithmetic: "python" for Python's meaning of all operations; "machine" for numbers as NumPy has
+            them: integers wrap around, and division by zero and functions of `math` raise nothing.
+        strict: Whether what compiled code does not cover is an error: a row, a column, the function.
+        fallback: Whether a function that does not compile runs in Python, with a warning.
+    """
+
+    arithmetic: Literal["python", "machine"] = "python"
+    strict: bool = False
+    fallback: bool = False
+
+
+DEFAULT_OPTIONS = RowOptions()
 
 
 class AnyPlan(Protocol):
     """Runs over columns of the types that it was made for."""
 
-    def compile(self, columns: Sequence[s.DataType]) -> None:
+    @property
+    def returns(self) -> s.DataType:
+        """The type of the results."""
+
+    def compile(self) -> None:
         """Compile, or load, what a call needs."""
+
+
+Planned = TypeVar("Planned", bound=AnyPlan)
 
 
 class ColumnFunction(PublicNames, Generic[Planned]):
     """A compiled function of columns, made from functions of one row.
 
-    Attributes:
+    Args:
+        name: The functions' name.
         signature: Its parameters and result, as declared.
         nulls: A `NullPolicy`, or the result for nulls.
-        rows: The plans, and the report.
+        options: How it is compiled.
+        sources: The sources of the functions and of what they call, from the process that defined them.
     """
 
-    signature: Signature
-    nulls: object
-    rows: CompiledRows
     __name__: str
     __qualname__: str
 
     KIND = "function"
     """The word of `repr` and of messages for it."""
 
-    def __init__(self, signature: Signature, nulls: object) -> None:
+    def __init__(
+        self,
+        name: str,
+        signature: Signature,
+        nulls: object,
+        options: RowOptions,
+        sources: Sources | None,
+    ) -> None:
         self.signature = signature
         self.nulls = nulls
+        self.options = options
         self._names = [parameter.name for parameter in signature.parameters]
         self._defaults = {each.name for each in signature.parameters if each.has_default}
         self._plans: dict[tuple[s.DataType, ...], Planned] = {}
+        self._planning = threading.RLock()
+        self._report = Report(name)
+        if sources:
+            take_sources(sources)
 
     @property
     def name(self) -> str:
@@ -71,17 +108,24 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         Raises:
             TypeError, CompileError: As a call with such columns would.
         """
-        self._check_count(len(columns))
-        plain = tuple(map(decoded_type, columns))
-        self._plan_for(plain).compile(plain)
+        self.plan(*columns).compile()
+
+    def result_type(self, *columns: s.DataType) -> s.DataType:
+        """The type of the results for columns of those types; compiles the functions if it has to.
+
+        Raises:
+            TypeError, CompileError: As a call with such columns would.
+        """
+        return self.plan(*columns).returns
 
     def report(self) -> Report:
         """How many rows there were so far, and how many were left to Python, by line."""
-        return self.rows.report
+        return self._report
 
     def source(self) -> str:
         """The source that is generated for the columns of the last call; empty before it."""
-        return self.rows.source()
+        texts = [plan.text for plan in self._plans.values() if hasattr(plan, "text")]
+        return texts[-1]() if texts else ""
 
     def define(self) -> None:
         """Compile the functions if their declaration says enough, so that mistakes show at once.
@@ -92,7 +136,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         refusal = None
         for types in columns if all(map(has_all_names, self._functions())) else ():
             try:
-                self._plan_for(tuple(map(decoded_type, types)))
+                self.plan(*types)
                 return
             except (CompileError, UnsupportedError) as error:
                 refusal = error
@@ -126,12 +170,6 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         if missing:
             raise self._no_columns_for(missing)
         return [*columns, *(named[name] for name in self._names[len(columns) :])]
-
-    def _planned(self, arrays: Sequence[Array]) -> tuple[Planned, list[Array], int]:
-        """The plan for columns in host memory, the columns as it reads them, and their length."""
-        length = common_length(self._names, arrays, self.KIND)
-        plain = [decoded(array) for array in arrays]
-        return self._plan_for(tuple([array.type for array in plain])), plain, length
 
     def _check_count(self, count: int) -> None:
         wanted = len(self.signature.parameters)
@@ -170,28 +208,66 @@ class ColumnFunction(PublicNames, Generic[Planned]):
 
     # Compiled functions
 
-    def _functions(self) -> Iterable[Callable[..., object]]:
+    def _functions(self) -> Iterable[Any]:
         """The plain functions."""
         raise NotImplementedError
 
-    def _result_types(self) -> Iterable[s.DataType]:
-        """The types of results that were found out."""
+    def _sources(self) -> Sources:
+        """The sources of the functions, for a process that has none."""
+        texts: Sources = {}
+        for function in self._functions():
+            texts |= sources_of(function)
+        return texts
+
+    def _compiled(self, columns: tuple[s.DataType, ...]) -> Planned:
+        """The plan for columns of those types."""
         raise NotImplementedError
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Planned:
-        """A plan for columns of those types."""
+    def _in_python(self) -> Planned:
+        """The plan of Python alone."""
         raise NotImplementedError
 
-    def _plan_for(self, columns: tuple[s.DataType, ...]) -> Planned:
-        plan = self._plans.get(columns)
-        if plan is None:
-            plan = self._plans[columns] = self._plan(columns)
-        return plan
+    def plan(self, *columns: s.DataType) -> Planned:
+        """The plan for columns of those types.
+
+        Raises:
+            TypeError: If a parameter does not take such a column; names it.
+            CompileError, UnsupportedError: If the functions have no compiled form for them, and are not to
+                run in Python.
+        """
+        self._check_count(len(columns))
+        types = self._read_types(columns)
+        with self._planning:
+            if types not in self._plans:
+                for parameter, type_ in zip(self.signature.parameters, types, strict=True):
+                    require_accepted(parameter, type_)
+                self._plans[types] = self._new_plan(types)
+            return self._plans[types]
+
+    def _read_types(self, columns: Sequence[s.DataType]) -> tuple[s.DataType, ...]:
+        """The types that columns are read as."""
+        return tuple(map(decoded_type, columns))
+
+    def _new_plan(self, columns: tuple[s.DataType, ...]) -> Planned:
+        if os.environ.get("COLKERN_JIT") == "0":
+            return self._in_python()
+        try:
+            return self._compiled(columns)
+        except (CompileError, UnsupportedError) as error:
+            if self.options.strict:
+                raise
+            name = self._report.name
+            if not self.options.fallback:
+                text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+                raise type(error)(f"{text}\nwith fallback=True, it runs in Python") from None
+            self._report.reason = str(error).split("\n")[0]
+            warnings.warn(f"{name} runs in Python: {self._report.reason}", stacklevel=4)
+            return self._in_python()
 
     # In text, and in a pickle
 
     def __repr__(self) -> str:
-        results = set(self._result_types())
+        results = {plan.returns for plan in self._plans.values()}
         inferred = results.pop() if len(results) == 1 else None
         returns = self.signature.returns or inferred
         parameters = ", ".join(map(str, self.signature.parameters))
@@ -271,26 +347,12 @@ def column_of(name: str, column: object) -> Array | ChunkedArray:
     )
 
 
-def common_length(names: Sequence[str], arrays: Sequence[Array], kind: str) -> int:
-    """The one length of arrays, which lie in host memory.
-
-    Args:
-        names: The names of the arrays in messages.
-        arrays: One at least.
-        kind: The word for the function in messages.
+def require_on_host(name: str, column: Array | ChunkedArray, kind: str) -> None:
+    """Check that a column is in host memory; `name` and `kind`, the function's word, are for the message.
 
     Raises:
-        ValueError: If the lengths differ.
-        UnsupportedError: If an array is in device memory.
+        UnsupportedError: If it is in device memory.
     """
-    require_one_length(names, arrays)
-    for name, array in zip(names, arrays, strict=True):
-        require_on_host(name, array, kind)
-    return arrays[0].length
-
-
-def require_on_host(name: str, column: Array | ChunkedArray, kind: str) -> None:
-    """Raise `UnsupportedError` for a column in device memory; see `common_length`."""
     if column.device != HOST:
         raise UnsupportedError(
             f"{name} is on {column.device}, and a {kind} runs over columns in host memory: copy it "

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from colkern import builders
@@ -15,29 +14,32 @@ from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray
 from colkern.errors import UnsupportedError, without_addresses
 from colkern.jit.bound_arguments import sees_names
-from colkern.jit.column_function import ColumnFunction, common_device, require_one_length
-from colkern.jit.signatures import Parameter, Signature, require_accepted
+from colkern.jit.column_function import (
+    DEFAULT_OPTIONS,
+    ColumnFunction,
+    RowOptions,
+    common_device,
+    require_one_length,
+)
+from colkern.jit.signatures import Signature
 from colkern.jit.stored_elements import AS_BYTES
 from colkern.memory import HOST, Buffer
 from colkern.operations import cast, combine_validity, concat, nulls, take, unpack_bits
 from colkern.operations.chunks import each_chunk
 from colkern.operations.moving import to_device
-from colkern.rows.compiled_rows import (
-    DEFAULT_OPTIONS,
-    AnyPlan,
-    CompiledRows,
-    Counted,
-    RowOptions,
-)
-from colkern.rows.encoded import decoded, decoded_type, is_encoded, over_values
+from colkern.rows.encoded import decoded, is_encoded, over_values
 from colkern.rows.front import Sources
+from colkern.rows.meanings import Meanings
+from colkern.rows.plan import Plan
+from colkern.rows.python_rows import PythonPlan
+from colkern.rows.results import require_values
 from colkern.targets import on_its_device, target_of
 
 if TYPE_CHECKING:
     from colkern.rows.device import OnDevice
 
 
-class FunctionOfRow(ColumnFunction[Counted]):
+class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
     """A `ColumnFunction` of one plain function.
 
     Attributes:
@@ -60,13 +62,14 @@ class FunctionOfRow(ColumnFunction[Counted]):
         options: RowOptions = DEFAULT_OPTIONS,
         sources: Sources | None = None,
     ) -> None:
-        super().__init__(signature, nulls)
+        super().__init__(function.__name__, signature, nulls, options, sources)
         functools.update_wrapper(self, function)  # type: ignore[arg-type]
         self.function = function
         self.pure = pure
-        self.options = options
-        self.rows = CompiledRows(function, options, sources)
-        self._rows_on_device: dict[tuple[s.DataType, ...], Counted] = {}
+        self._meanings = Meanings()
+        self._plans_on_device: dict[tuple[s.DataType, ...], OnDevice] = {}
+        self._default_arrays: dict[s.DataType, Array] = {}
+        self._has_default = not (isinstance(nulls, str) and nulls in ("propagate", "pass"))
 
     @property
     def row_function(self) -> Callable[..., object]:
@@ -78,7 +81,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
         """The plain Python function."""
         return self.function
 
-    def _functions(self) -> Iterable[Callable[..., object]]:
+    def _functions(self) -> Iterable[Any]:
         return (self.function,)
 
     def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:
@@ -89,49 +92,44 @@ class FunctionOfRow(ColumnFunction[Counted]):
             )
         return super()._in_order(columns, named)
 
-    def _result_types(self) -> Iterable[s.DataType]:
-        return self.rows.result_types()
-
     # Plans
 
     def _returns(self) -> s.DataType | type | None:
         """The declared type of a row's result."""
         return self.signature.result
 
-    def row_plan(self, columns: Sequence[s.DataType]) -> AnyPlan:
-        """The plan for columns of those types; raises as a call with such columns would."""
-        for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            require_accepted(parameter, decoded_type(column))
-        plain = tuple(map(self._read_as, self.signature.parameters, map(decoded_type, columns)))
-        plan: AnyPlan = self.rows.plan(plain, self._nullable(), self._returns())
+    def _read_types(self, columns: Sequence[s.DataType]) -> tuple[s.DataType, ...]:
+        """The types that columns are read as: text is bytes where these are asked for."""
+        pairs = zip(self.signature.parameters, super()._read_types(columns), strict=True)
+        return tuple(
+            [
+                AS_BYTES.get(type(type_.storage), type_) if parameter.type is bytes else type_
+                for parameter, type_ in pairs
+            ]
+        )
+
+    def _compiled(self, columns: tuple[s.DataType, ...]) -> Plan:
+        strict, wraps = self.options.strict, self.options.arithmetic == "machine"
+        plan = Plan(self.function, columns, self._nullable(), self._returns(), strict, wraps)
+        called = (each.function for each in plan.program.definitions.values())
+        self._meanings.note([self.function, *called])
+        if self._has_default and plan.returns != s.null():
+            self._default(plan.returns)
         return plan
 
-    @staticmethod
-    def _read_as(parameter: Parameter, column: s.DataType) -> s.DataType:
-        """The type that a column is read as: text is bytes where these are asked for."""
-        asked = parameter.type is bytes
-        return AS_BYTES.get(type(column.storage), column) if asked else column
+    def _in_python(self) -> PythonPlan:
+        return PythonPlan(self.function, self._nullable(), self._returns())
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> Counted:
-        return self._counted(self.row_plan(columns))
+    def _require_current(self) -> None:
+        """Forget plans if globals and outer variables are not what they have been made with.
 
-    def _counted(self, plan: AnyPlan | OnDevice) -> Counted:
-        """A plan that counts its rows, and has a default for nulls."""
-        fill = None
-        if self._has_default():
-            # The type of results of a function that runs in Python is known once there are some.
-            default = None if plan.returns == s.null() else self._default(plan.returns)
-            fill = partial(self._filled, default)
-        return Counted(plan, self.rows.report, fill)
-
-    def result_type(self, *columns: s.DataType) -> s.DataType:
-        """The type of the results for columns of those types; compiles the function if it has to.
-
-        Raises:
-            TypeError, CompileError: As a call with such columns would.
+        Changes within what such a container contains, and of one that has many items, are not seen.
         """
-        self._check_count(len(columns))
-        return self.row_plan(columns).returns
+        if not self._meanings.hold():
+            with self._planning:
+                self._meanings = Meanings()
+                self._plans.clear()
+                self._plans_on_device.clear()
 
     # Calls
 
@@ -149,9 +147,7 @@ class FunctionOfRow(ColumnFunction[Counted]):
 
     def _called(self, arrays: Sequence[Array]) -> Array:
         """The function of each row of columns, where these are."""
-        if not self.rows.is_current():
-            self._plans.clear()
-            self._rows_on_device.clear()
+        self._require_current()
         length, device = arrays[0].length, HOST
         for array in arrays:
             if array.length != length or array.device is not HOST:
@@ -159,27 +155,38 @@ class FunctionOfRow(ColumnFunction[Counted]):
                 device = common_device(self._names, arrays)
         plan = self._plans.get(tuple([array.type for array in arrays])) if device == HOST else None
         if plan is not None:
-            return plan.run(arrays, length)
+            return self._ran(plan, arrays, length)
         results = self._over_values(arrays)
-        if results is None:
-            if device != HOST:
-                return self._on_device(arrays)
-            plan, plain, length = self._planned(self._plain(arrays))
-            results = plan.run(plain, length)
-        return results
+        if results is not None:
+            return results
+        plain = self._plain(arrays)
+        types = [array.type for array in plain]
+        planned = self.plan if device == HOST else self._plan_on_device
+        return self._ran(planned(*types), plain, length)
+
+    def _ran(
+        self, plan: Plan | PythonPlan | OnDevice, arrays: Sequence[Array], length: int
+    ) -> Array:
+        """The results for arrays of one length and of the plan's types, where these are."""
+        results, left = plan.run(arrays, length)
+        self._report.add(length, left)
+        if results.children:
+            require_values(self._report.name, results)
+        return self._filled(results, arrays) if self._has_default else results
 
     def _plain(self, arrays: Sequence[Array]) -> list[Array]:
         """Columns that are not encoded, as the function reads them."""
-        pairs = zip(self.signature.parameters, map(decoded, arrays), strict=True)
-        types = [(array, self._read_as(parameter, array.type)) for parameter, array in pairs]
-        return [array if array.type == type_ else cast(array, type_) for array, type_ in types]
+        plain = list(map(decoded, arrays))
+        types = self._read_types([array.type for array in plain])
+        pairs = zip(plain, types, strict=True)
+        return [array if array.type == type_ else cast(array, type_) for array, type_ in pairs]
 
     def _over_values(self, arrays: Sequence[Array]) -> Array | None:
         """The results by the values of an only column that is encoded, if that is possible."""
         if len(arrays) > 1 or not self.pure or not is_encoded(arrays[0]) or any(self._nullable()):
             return None
         # Null indices lead to no value that could have the default as its result.
-        if self._has_default() and arrays[0].null_count:
+        if self._has_default and arrays[0].null_count:
             return None
         return over_values(arrays[0], lambda values: self._called([values]))
 
@@ -190,50 +197,33 @@ class FunctionOfRow(ColumnFunction[Counted]):
             UnsupportedError: If it does not, for a reason that is known before the kernel compiles.
             TypeError, CompileError: As a call with such columns would.
         """
-        pairs = zip(self.signature.parameters, map(decoded_type, columns), strict=True)
-        self._plan_on_device(tuple([self._read_as(*pair) for pair in pairs]))
+        self._plan_on_device(*columns)
 
-    def _plan_on_device(self, columns: tuple[s.DataType, ...]) -> Counted:
+    def _plan_on_device(self, *columns: s.DataType) -> OnDevice:
         from colkern.rows.device import OnDevice
-        from colkern.rows.plan import Plan
 
-        if columns not in self._rows_on_device:
-            plan = self.row_plan(columns)
+        types = self._read_types(columns)
+        if types not in self._plans_on_device:
+            plan = self.plan(*types)
             if not isinstance(plan, Plan):
                 raise UnsupportedError(f"{self.name} on a device: it runs in Python")
-            self._rows_on_device[columns] = self._counted(OnDevice(plan))
-        return self._rows_on_device[columns]
-
-    def _on_device(self, arrays: Sequence[Array]) -> Array:
-        plain = self._plain(arrays)
-        plan = self._plan_on_device(tuple([array.type for array in plain]))
-        return plan.run(plain, plain[0].length)
+            self._plans_on_device[types] = OnDevice(plan)
+        return self._plans_on_device[types]
 
     # Defaults
 
-    def _filled(self, default: Array | None, results: Array, arrays: Sequence[Array]) -> Array:
-        """Results with a default value where the function was not called.
-
-        Args:
-            default: The value; None if it has the type of the results.
-        """
-
+    def _filled(self, results: Array, arrays: Sequence[Array]) -> Array:
+        """Results with a default value where the function was not called."""
         may = self._nullable()
         required = [array for array, taken in zip(arrays, may, strict=True) if not taken]
         called = combine_validity(required)[0]
-        if called is None:
-            return results
-        if default is None:
-            default = self._default(results.type)
-        return filled(results, called, default)
-
-    def _has_default(self) -> bool:
-        return not (isinstance(self.nulls, str) and self.nulls in ("propagate", "pass"))
+        return results if called is None else filled(results, called, self._default(results.type))
 
     def _default(self, returns: s.DataType) -> Array:
         """The result for nulls as an array of one slot."""
-
-        return default_array(self.name, self.nulls, returns)
+        if returns not in self._default_arrays:
+            self._default_arrays[returns] = default_array(self.name, self.nulls, returns)
+        return self._default_arrays[returns]
 
 
 # Results where an argument is null

@@ -13,11 +13,15 @@ from typing import Any, TypedDict, Unpack, overload
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import CompileError
-from colkern.jit.column_function import NullPolicy, require_null_policy
+from colkern.jit.column_function import (
+    DEFAULT_OPTIONS,
+    NullPolicy,
+    RowOptions,
+    require_null_policy,
+)
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import Signature, signature_of
 from colkern.operations import list_flatten, list_parent_indices
-from colkern.rows.compiled_rows import DEFAULT_OPTIONS, RowOptions
 from colkern.rows.front import Sources
 
 
@@ -83,9 +87,8 @@ class Generator(FunctionOfRow):
         return s.large_list(item) if self._large else s.list_(item)
 
     def _parts(self) -> tuple[object, ...]:
-        sources = self.rows.sources()
-        nulls, pure, options = self.nulls, self.pure, self.options
-        return self.function, self.signature, nulls, pure, options, sources, self._large
+        parts = self.function, self.signature, self.nulls, self.pure, self.options
+        return *parts, self._sources(), self._large
 
 
 class Options(TypedDict, total=False):

@@ -14,62 +14,20 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit.column_function import (
+    DEFAULT_OPTIONS,
     ColumnFunction,
     NullPolicy,
-    column_of,
-    common_length,
+    RowOptions,
     imported,
     require_null_policy,
     require_on_host,
+    require_one_length,
 )
-from colkern.jit.signatures import Signature, require_accepted, signature_of
+from colkern.jit.signatures import Signature, signature_of
 from colkern.operations.grouping import Groups, group_rows
-from colkern.rows.compiled_rows import DEFAULT_OPTIONS, CompiledRows, RowOptions
-from colkern.rows.encoded import decoded_type
-from colkern.rows.front import Sources, sources_of
+from colkern.rows.encoded import decoded
+from colkern.rows.front import Sources
 from colkern.rows.reductions import Functions, PythonReduction, Reduction
-from colkern.rows.reports import Report
-
-
-class CompiledReducer(CompiledRows):
-    """The plans of a reducer.
-
-    Args:
-        name: The reducer's name.
-        functions: Its functions.
-        options: How they are compiled.
-        sources: The sources of them and of what they call, from the process that defined them.
-    """
-
-    def __init__(
-        self, name: str, functions: Functions, options: RowOptions, sources: Sources | None
-    ) -> None:
-        super().__init__(functions.update, options, sources)
-        self._functions = functions
-        self.report = Report(name)
-
-    def sources(self) -> Sources:
-        """The sources, for a process that has none."""
-        texts: Sources = {}
-        for function in filter(None, astuple(self._functions)):
-            texts |= sources_of(function)
-        return texts
-
-    def _compiled(
-        self,
-        columns: tuple[s.DataType, ...],
-        nullable: Sequence[bool],
-        returns: s.DataType | type | None,
-    ) -> Reduction:
-        strict, wraps = self._options.strict, self._options.arithmetic == "machine"
-        return Reduction(
-            self.report.name, self._functions, columns, nullable, returns, strict, wraps
-        )
-
-    def _in_python(
-        self, nullable: Sequence[bool], returns: s.DataType | type | None
-    ) -> PythonReduction:
-        return PythonReduction(self.report.name, self._functions, nullable, returns)
 
 
 class Reducer(ColumnFunction["AnyReduction"]):
@@ -95,11 +53,9 @@ class Reducer(ColumnFunction["AnyReduction"]):
         options: RowOptions = DEFAULT_OPTIONS,
         sources: Sources | None = None,
     ) -> None:
-        super().__init__(signature, nulls)
+        super().__init__(source.name, signature, nulls, options, sources)
         self.__name__, self.__qualname__, self.__module__, self.__doc__ = astuple(source)
         self.functions = functions
-        self.options = options
-        self.rows = CompiledReducer(self.__name__, functions, options, sources)
 
     def __call__(self, *columns: object, by: object = None, **named: object) -> Any:
         """One value for all rows of the columns; with `by`, a batch with one row a group.
@@ -133,7 +89,7 @@ class Reducer(ColumnFunction["AnyReduction"]):
         """
         if by is None:
             return self.reduce(*columns, **named).to_pylist()[0]
-        plan, arrays, length = self._planned(self._whole(columns, named))
+        plan, arrays, length = self._planned(columns, named)
         keys = dict(_named_keys(by))
         if not keys:
             raise ValueError("by: expected one column at least")
@@ -141,7 +97,9 @@ class Reducer(ColumnFunction["AnyReduction"]):
             raise ValueError(
                 f"by: a column is called {self.name!r}, as the reducer's results are: name it otherwise"
             )
-        common_length([self._names[0], *keys], [arrays[0], *keys.values()], self.KIND)
+        for name, key in keys.items():
+            require_on_host(name, key, self.KIND)
+        require_one_length([self._names[0], *keys], [arrays[0], *keys.values()])
         groups = group_rows(list(keys.values()))
         results = self._reduced(plan, arrays, length, groups)
         parts = [groups.keys(key) for key in keys.values()]
@@ -149,67 +107,59 @@ class Reducer(ColumnFunction["AnyReduction"]):
 
     def reduce(self, *columns: object, **named: object) -> Array:
         """As a call without `by`, but the value is an array of one slot, of the type of the results."""
-        return self._reduced(*self._planned(self._whole(columns, named)))
+        return self._reduced(*self._planned(columns, named))
 
     def reduce_groups(self, columns: Sequence[Array], groups: Groups) -> Array:
         """A result for each of some groups of the rows, as of a call with `by`."""
-        return self._reduced(*self._planned(self._whole(columns, {})), groups)
+        return self._reduced(*self._planned(columns, {}), groups)
 
     def _reduced(
         self, plan: AnyReduction, arrays: Sequence[Array], length: int, groups: Groups | None = None
     ) -> Array:
         results, left = plan.run(arrays, length, groups)
-        self.report().add(length, left)
+        self._report.add(length, left)
         return results
 
-    def _whole(self, columns: Sequence[object], named: Mapping[str, object]) -> list[Array]:
-        given = map(column_of, self._names, self._columns(columns, named))
-        wholes = dict(zip(self._names, given, strict=True))
-        for name, column in wholes.items():
+    def _planned(
+        self, columns: Sequence[object], named: Mapping[str, object]
+    ) -> tuple[AnyReduction, list[Array], int]:
+        """The plan for columns, the columns as it reads them, and their length."""
+        given = self._columns(columns, named)
+        for name, column in zip(self._names, given, strict=True):
             # Before chunks are joined.
             require_on_host(name, column, self.KIND)
-        return list(map(imported, wholes, wholes.values()))
-
-    def reduction(self, *columns: s.DataType) -> AnyReduction:
-        """The plan for columns of those types, to take states out of it before `finish`."""
-        self._check_count(len(columns))
-        return self._plan_for(tuple(map(decoded_type, columns)))
+        arrays = list(map(imported, self._names, given))
+        require_one_length(self._names, arrays)
+        plain = list(map(decoded, arrays))
+        types = tuple([array.type for array in plain])
+        return self._plans.get(types) or self.plan(*types), plain, arrays[0].length
 
     def compiled_reduction(self, *columns: s.DataType) -> Reduction:
-        """`reduction`, of which states can be taken; UnsupportedError if it runs in Python."""
-        reduction = self.reduction(*columns)
+        """The plan, to take states out of it before `finish`; UnsupportedError if it runs in Python."""
+        reduction = self.plan(*columns)
         if not isinstance(reduction, Reduction):
             raise UnsupportedError(f"{self.name} runs in Python, where states do not travel")
         return reduction
 
     def has_states(self, *columns: s.DataType) -> bool:
         """Whether states of groups can be taken out and merged later, for columns of those types."""
-        return self.functions.merge is not None and isinstance(self.reduction(*columns), Reduction)
+        return self.functions.merge is not None and isinstance(self.plan(*columns), Reduction)
 
-    def result_type(self, *columns: s.DataType) -> s.DataType:
-        """The type of the results for columns of those types; compiles the functions if it has to.
-
-        Raises:
-            TypeError, CompileError: As a call with such columns would.
-        """
-        return self.reduction(*columns).returns
-
-    def _functions(self) -> Iterable[Callable[..., object]]:
+    def _functions(self) -> Iterable[Any]:
         return filter(None, astuple(self.functions))
 
-    def _plan(self, columns: tuple[s.DataType, ...]) -> AnyReduction:
-        for parameter, column in zip(self.signature.parameters, columns, strict=True):
-            require_accepted(parameter, column)
-        plan: AnyReduction = self.rows.plan(columns, self._nullable(), self.signature.result)
-        return plan
+    def _compiled(self, columns: tuple[s.DataType, ...]) -> Reduction:
+        nullable, returns = self._nullable(), self.signature.result
+        strict, wraps = self.options.strict, self.options.arithmetic == "machine"
+        return Reduction(self.name, self.functions, columns, nullable, returns, strict, wraps)
 
-    def _result_types(self) -> Iterator[s.DataType]:
-        return (plan.returns for plan in self._plans.values())
+    def _in_python(self) -> PythonReduction:
+        return PythonReduction(self.name, self.functions, self._nullable(), self.signature.result)
 
     def _parts(self) -> tuple[object, ...]:
         source = _Names(self.__name__, self.__qualname__, self.__module__, self.__doc__)
         parts = source, self.functions, self.signature, self.nulls
-        return *parts, self.options, self.rows.sources()
+        return *parts, self.options, self._sources()
 
 
 AnyReduction = Reduction | PythonReduction

@@ -19,9 +19,9 @@ from colkern.arrays import Array, ChunkedArray
 from colkern.errors import CompileError
 from colkern.forks import cached_property
 from colkern.jit.bound_arguments import plain_function
+from colkern.jit.column_function import RowOptions
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import signature_of
-from colkern.rows.compiled_rows import RowOptions
 
 VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
 """Types of arguments that are a value for each row, not a column."""
@@ -83,7 +83,7 @@ class Udf(FunctionOfRow):
         if count not in self._shorter:
             signature = replace(self.signature, parameters=self.signature.parameters[:count])
             shorter = Udf(self.function, signature, self.nulls, self.pure, self.options)
-            shorter.rows.report = self.rows.report
+            shorter._report = self._report
             self._shorter[count] = shorter
         return self._shorter[count]
 
@@ -104,16 +104,16 @@ class Udf(FunctionOfRow):
 
     def _require_known_default(self) -> None:
         """Refuse a misspelt word: text is a default where results are known to be text."""
-        known = self.signature.returns is not None or any(self._result_types())
-        if isinstance(self.nulls, str) and self._has_default() and not known:
+        known = self.signature.returns is not None or bool(self._plans)
+        if isinstance(self.nulls, str) and self._has_default and not known:
             raise ValueError(
                 f"nulls: expected 'propagate' or 'pass', got {self.nulls!r}; "
                 f"for a default that is text, declare returns=ck.utf8()"
             )
 
     def _parts(self) -> tuple[object, ...]:
-        sources = self.rows.sources()
-        return self.function, self.signature, self.nulls, self.pure, self.options, sources
+        parts = self.function, self.signature, self.nulls, self.pure, self.options
+        return *parts, self._sources()
 
 
 class Options(TypedDict, total=False):
@@ -260,7 +260,7 @@ def udf(
             raise CompileError(f"{plain.__name__}: a coroutine cannot be a function of a row")
         scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
         scalar._require_supported()
-        if scalar.signature.returns is not None and scalar._has_default():
+        if scalar.signature.returns is not None and scalar._has_default:
             scalar._default(scalar.signature.returns)
         scalar.define()
         scalar._require_known_default()

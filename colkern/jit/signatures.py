@@ -15,7 +15,7 @@ import decimal
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -350,3 +350,23 @@ def require_accepted(parameter: Parameter, data_type: s.DataType) -> None:
         accepts, words = _HINTS[declared]
         if not accepts(decoded_type(data_type).storage):
             raise TypeError(f"{parameter.name}: expected {words}, got {data_type}")
+
+
+_OF_HINTS = {**RESULTS_OF_HINTS, decimal.Decimal: s.decimal128(18, 2)}
+
+
+def representatives(declared: Sequence[s.DataType | type | None]) -> list[tuple[s.DataType, ...]]:
+    """Types of columns that declarations take; none if one of them takes any.
+
+    The hint `datetime.datetime` takes columns with a time zone and without.
+    """
+    naive = [_OF_HINTS.get(each) if isinstance(each, type) else each for each in declared]
+    aware = [
+        s.timestamp("us", "UTC") if each is datetime.datetime else known
+        for each, known in zip(declared, naive, strict=True)
+    ]
+    return [
+        tuple([each for each in types if each is not None])
+        for types in ([naive] if naive == aware else [naive, aware])
+        if None not in types
+    ]

@@ -11,13 +11,12 @@ import ast
 import datetime
 import decimal
 import enum
-import linecache
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError, UnsupportedError, with_line
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
@@ -354,12 +353,9 @@ class Emitter:
 
     def refuse(self, reason: str) -> NoReturn:
         """Refuse the function: what has no compiled form, with its line."""
-        name, path = self.definition.function.__name__, self.definition.path
+        message = f"{self.definition.function.__name__} does not compile: {reason}"
         line = getattr(self.node, "lineno", 1)
-        lines = [f"{name} does not compile: {reason}", f'  File "{path}", line {line}']
-        if source := linecache.getline(path, line).strip():
-            lines.append(f"    {source}")
-        raise CompileError("\n".join(lines))
+        raise CompileError(with_line(message, self.definition.path, line))
 
     # Values
 

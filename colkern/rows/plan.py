@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import linecache
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
-from colkern.errors import CompileError, UnsupportedError
+from colkern.errors import CompileError, UnsupportedError, with_line
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take
@@ -133,9 +132,12 @@ class Plan(Replanned):
         if (is_left and program.sites) or (is_unknown and gaps):
             first = (gaps or program.sites)[0]
             raise CompileError(
-                f"{self.function.__name__} does not compile: each row with a result would be left to "
-                f'Python: {first.reason}\n  File "{first.path}", line {first.line}\n'
-                f"    {linecache.getline(first.path, first.line).strip()}"
+                with_line(
+                    f"{self.function.__name__} does not compile: each row with a result would be left to "
+                    f"Python: {first.reason}",
+                    first.path,
+                    first.line,
+                )
             )
 
     def _declared(self, returns: s.DataType | type | None) -> s.DataType | None:

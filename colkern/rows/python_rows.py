@@ -48,9 +48,13 @@ class PythonPlan:
             called, called_in_python(self._function, called, self._row), strict=True
         ):
             results[place] = result
+        return self._column(results), Counter()
+
+    def _column(self, results: list[Any]) -> Array:
+        """The column of results."""
         if self._returns is None:
             results = as_rows(results)
-        return build_array(results, type=self._returns), Counter()
+        return build_array(results, type=self._returns)
 
     def compile(self) -> None:
         """Nothing: there is nothing to compile."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.builders import array as build_array
 from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
@@ -23,7 +22,7 @@ from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.program import Site
-from colkern.rows.python_rows import as_rows, called_in_python, called_rows
+from colkern.rows.python_rows import PythonPlan, called_in_python, called_rows
 from colkern.rows.reports import Report
 from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
 from colkern.rows.terms import Term
@@ -222,7 +221,7 @@ class Reduction(Replanned):
             raise self._no_words() from None
         return self._finish.run([whole], len(whole))[0]
 
-    def compile(self, columns: Sequence[s.DataType]) -> None:
+    def compile(self) -> None:
         """Compile all loops, or load what was compiled; nothing is called but `init`."""
         self._update.compile()
         if self._merge is not None:
@@ -283,7 +282,7 @@ class _Finish(Plan):
         return self._as_array(results, np.arange(len(states)))
 
 
-class PythonReduction:
+class PythonReduction(PythonPlan):
     """A reducer that runs in Python alone; the arguments are as for `Reduction`."""
 
     def __init__(
@@ -293,30 +292,19 @@ class PythonReduction:
         nullable: Sequence[bool],
         returns: s.DataType | type | None,
     ) -> None:
+        super().__init__(functions.finish or state_itself, nullable, returns, name)
         self._name = name
         self._functions = functions
-        self._nullable = list(nullable)
-        self._returns = None if isinstance(returns, type) else returns
-
-    @property
-    def returns(self) -> s.DataType:
-        """The type of the results, if it is known before a call."""
-        return self._returns or s.null()
 
     def run(
         self, arrays: Sequence[Array], length: int, groups: Groups | None = None
     ) -> tuple[Array, Left]:
         """As of `Reduction`."""
         states = python_states(self._name, self._functions, arrays, self._nullable, groups)
-        finish = self._functions.finish or state_itself
         rows = enumerate((state,) for state in states)
-        results = called_in_python(finish, rows, f"{self._name}: finish of group")
-        if self._returns is None:
-            results = as_rows(results)
-        return build_array(results, type=self._returns), Counter()
-
-    def compile(self, columns: Sequence[s.DataType]) -> None:
-        """Nothing: there is nothing to compile."""
+        return self._column(
+            called_in_python(self._function, rows, f"{self._name}: finish of group")
+        ), Counter()
 
 
 def python_states(

@@ -350,7 +350,7 @@ def user_kernels() -> Iterator[tuple[KernelSource, list[tuple[str, bool]]]]:
     """The kernels of a row function and of `cuda_jit`, made anew, and the types of their arguments."""
     from rows.ptx_rows import ByPtx
 
-    plan = ck.udf(greeting).row_plan((ck.utf8(), ck.int64()))
+    plan = ck.udf(greeting).plan(ck.utf8(), ck.int64())
     by_ptx = ByPtx(plan)  # type: ignore[arg-type]
     given: list[Any] = []
 

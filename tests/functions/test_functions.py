@@ -8,8 +8,6 @@ from datetime import date, datetime, timedelta
 import pytest
 from functions import device_cases
 from functions.function_cases import CASES, called, require_alike
-from jit.simulated_kernels import report_of
-from tiers import selected_cases
 
 import colkern as ck
 from colkern.functions import row_functions
@@ -20,18 +18,12 @@ def test_on_the_host(name: str) -> None:
     require_alike(called(CASES[name]), CASES[name].result())
 
 
-@pytest.fixture(scope="module")
-def reports(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """The failures in the simulator, by case."""
-    output = tmp_path_factory.mktemp("functions") / "report.json"
-    return report_of("functions.device_cases", selected_cases(request, "case"), output)
+SIMULATED = "functions.device_cases"
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in device_cases.CASES])
-def test_in_the_simulator(case: str, reports: dict[str, str]) -> None:
-    assert reports[case] == ""
+def test_in_the_simulator(case: str, simulated_cases: dict[str, str]) -> None:
+    assert simulated_cases[case] == ""
 
 
 TEXTS = ["b", None, "B", "b", "ab"]

@@ -15,8 +15,6 @@ import traceback
 from importlib import import_module
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
-
 
 def report_of(module: str, cases: list[str], output: Path) -> dict[str, str]:
     """The failures in the simulator, by case: one process runs them all."""
@@ -46,4 +44,5 @@ def main(module: str, output: str, *cases: str) -> None:
 
 
 if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
     main(*sys.argv[1:])

@@ -16,10 +16,8 @@ from jit import element_cases
 from jit.checksums import checksum, kernel_source
 from jit.device_kernels import CASES, decimal_totals, kernel_of, kernel_of_case, parts_of, searched
 from jit.ptx_kernels import run_ptx
-from jit.simulated_kernels import report_of
 from nestings import LENGTH, WRAPPERS, leaf
 from numba import cuda, njit
-from tiers import selected_cases
 
 import colkern as ck
 from colkern.jit.device.emitter import Member
@@ -28,18 +26,12 @@ from colkern.kernels import slot_values
 THREADS = 6
 
 
-@pytest.fixture(scope="module")
-def simulated_kernels(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """The failures in the simulator, by case."""
-    output = tmp_path_factory.mktemp("kernels") / "report.json"
-    return report_of("jit.device_kernels", selected_cases(request, "case"), output)
+SIMULATED = "jit.device_kernels"
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
-def test_in_the_simulator(case: str, simulated_kernels: dict[str, str]) -> None:
-    assert simulated_kernels[case] == ""
+def test_in_the_simulator(case: str, simulated_cases: dict[str, str]) -> None:
+    assert simulated_cases[case] == ""
 
 
 # What the compiler makes of it

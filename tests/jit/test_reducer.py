@@ -459,7 +459,7 @@ def test_a_row_is_a_struct_and_may_have_nulls_within() -> None:
 
 def test_states_of_groups_that_travel_have_64_bits() -> None:
     values, keys = column([2**62, 2**62, 1]), column([1, 1, 2])
-    reduction = total_of_integers.reduction(s.int64())
+    reduction = total_of_integers.plan(s.int64())
     groups = group_rows([keys])
     with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
         reduction.group_states([values], 3, groups)

@@ -5,24 +5,15 @@ from __future__ import annotations
 import pytest
 from jit.device_rows import CASES, REPEATED, repeat, repeated
 from jit.ptx_rows import rows_by_ptx
-from jit.simulated_kernels import report_of
-from tiers import selected_cases
 
 import colkern as ck
 
-
-@pytest.fixture(scope="module")
-def simulated_rows(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """The failures in the simulator, by case."""
-    output = tmp_path_factory.mktemp("rows") / "report.json"
-    return report_of("jit.device_rows", selected_cases(request, "case"), output)
+SIMULATED = "jit.device_rows"
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
-def test_in_the_simulator(case: str, simulated_rows: dict[str, str]) -> None:
-    assert simulated_rows[case] == ""
+def test_in_the_simulator(case: str, simulated_cases: dict[str, str]) -> None:
+    assert simulated_cases[case] == ""
 
 
 def test_compiled_kernels_write_what_they_have_measured() -> None:

@@ -71,7 +71,7 @@ def by_ptx(function: Callable[..., Any], *columns: ck.DataType) -> ByPtx:
     Raises:
         UnsupportedError: If it has no compiled form, or none for a device.
     """
-    plan = ck.udf(function).row_plan(columns)
+    plan = ck.udf(function).plan(*columns)
     if not isinstance(plan, Plan):
         raise ck.UnsupportedError(f"{function.__name__} is not compiled")
     return ByPtx(plan)

@@ -9,26 +9,17 @@ import pytest
 from corpus.case import Column
 from corpus.cases import CASES as CORPUS
 from corpus.runner import Left, Refused, compare, plain
-from jit.simulated_kernels import report_of
 from rows.device_cases import CASES, parts, scaled, tidy, values_of
 from rows.ptx_rows import by_ptx
-from tiers import selected_cases
 
 import colkern as ck
 
-
-@pytest.fixture(scope="module")
-def reports(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, str]:
-    """The failures in the simulator, by case."""
-    output = tmp_path_factory.mktemp("rows") / "report.json"
-    return report_of("rows.device_cases", selected_cases(request, "case"), output)
+SIMULATED = "rows.device_cases"
 
 
 @pytest.mark.parametrize("case", [case.__name__ for case in CASES])
-def test_in_the_simulator(case: str, reports: dict[str, str]) -> None:
-    assert reports[case] == ""
+def test_in_the_simulator(case: str, simulated_cases: dict[str, str]) -> None:
+    assert simulated_cases[case] == ""
 
 
 @pytest.mark.gpu

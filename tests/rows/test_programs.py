@@ -217,6 +217,6 @@ def _widening(x: int) -> float:
 
 
 def test_a_function_written_again_leaves_nothing_of_the_first_time() -> None:
-    plan = ck.udf(_widening).row_plan([ck.int64()])
+    plan = ck.udf(_widening).plan(ck.int64())
     assert isinstance(plan, Plan)
     assert plan.program.written.keys() == plan.program.sources.keys()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 import re
 import traceback
@@ -14,7 +13,7 @@ import numba
 from numba.core.ir import Loc
 from numba.core.registry import CPUDispatcher
 
-from colkern.errors import CompileError, without_addresses
+from colkern.errors import CompileError, with_line, without_addresses
 from colkern.jit.compiling.names import global_names, is_empty
 from colkern.rows.front import plain_function
 
@@ -97,14 +96,8 @@ def explained(dispatcher: CPUDispatcher, error: Exception) -> CompileError:
     text = str(error) or _reason(error)
     name = dispatcher.py_func.__name__
     words = _value_from_outside(dispatcher.py_func, text) or _construct(text)
-    lines = [f"{name} does not compile: {without_addresses(words)}"]
-    place = _place(dispatcher, error, text)
-    if place is not None:
-        path, line = place
-        lines.append(f'  File "{path}", line {line}')
-        if source := linecache.getline(path, line).strip():
-            lines.append(f"    {source}")
-    return CompileError("\n".join(lines))
+    message = f"{name} does not compile: {without_addresses(words)}"
+    return CompileError(with_line(message, *_place(dispatcher, error, text)))
 
 
 def _reason(error: Exception) -> str:
@@ -194,7 +187,7 @@ def _locations(error: Exception) -> Iterator[Loc]:
             yield location
 
 
-def _place(dispatcher: CPUDispatcher, error: Exception, text: str) -> tuple[str, int] | None:
+def _place(dispatcher: CPUDispatcher, error: Exception, text: str) -> tuple[str, int]:
     """File and line of the innermost place that is the user's."""
     places = [(path, int(line)) for path, line in _PLACE.findall(text)]
     # The only places that Numba gives relative to the working directory.

@@ -7,7 +7,6 @@ the launch: each is asked for by what it is, and has one name.
 from __future__ import annotations
 
 import ast
-import linecache
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ import numpy as np
 
 from colkern.cuda import row_functions
 from colkern.cuda.compiler import device_function, primitive
-from colkern.errors import CompileError
+from colkern.errors import CompileError, with_line
 from colkern.jit.device.kinds import (
     BOOL,
     INTEGER,
@@ -394,9 +393,7 @@ class Emitter:
     def with_place(self, message: str) -> str:
         """A message about the function, with the file and the line of what is translated."""
         path, line = self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
-        text = f'{self.function.__name__}{message}\n  File "{path}", line {line}'
-        source = linecache.getline(path, line).strip()
-        return f"{text}\n    {source}" if source else text
+        return with_line(f"{self.function.__name__}{message}", path, line)
 
     def failure(self, message: str) -> Exception:
         """The error of a construct that has no compiled form; names the line."""

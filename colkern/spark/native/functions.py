@@ -421,7 +421,7 @@ def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
         raise NoTermError("it is declared with pure=False", 0)
     if function.nulls not in ("propagate", "pass"):
         raise NoTermError("it has a default for nulls", 0)
-    plan = function.row_plan(columns)
+    plan = function.plan(*columns)
     if not isinstance(plan, Plan):
         raise NoTermError("it runs in Python", 0)
     term = plan.term()

@@ -56,7 +56,7 @@ class PlannedAggregate(PlannedFunction):
             raise NoTermError("beside aggregates of Python Spark refuses its own: plan='native'", 0)
         if function.nulls not in ("propagate", "pass"):
             raise NoTermError("it has a default for nulls", 0)
-        reduction = function.reduction(*columns)
+        reduction = function.plan(*columns)
         if not isinstance(reduction, Reduction):
             raise NoTermError("it runs in Python", 0)
         terms = reduction.terms()

@@ -370,7 +370,8 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     if dtype.__class__ in _NAMES:
         # Asking NumPy takes a sixth of all this.
         dtype = np.dtype(dtype)
-    size = count * dtype.itemsize  # type: ignore[union-attr]
+    assert not TYPE_CHECKING or isinstance(dtype, np.dtype)
+    size = count * dtype.itemsize
     if size > _MOST_IN_BLOCKS:
         return POOL.array(count, dtype, size)
     lines = size + _LINE - 1 >> 6 or 1

@@ -323,8 +323,9 @@ def least(
     kernel: Kernel, loops: list[Any], count: int, args: tuple[Any, ...], rounds: int
 ) -> list[float]:
     """The least seconds of each loop; they run in turn."""
-    for place in kernel.inputs:
-        args[place].flags.writeable = False
+    for argument, value in zip(kernel.arguments, args, strict=True):
+        if argument.array:
+            value.flags.writeable = argument.written
     for loop in loops:
         loop(0, count, *args)
     best = [float("inf")] * len(loops)

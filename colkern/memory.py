@@ -367,18 +367,17 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
     """As `allocate`, but not zeroed: for an output of which every byte will be written."""
     # Its padding is zeros all the same. Memory is reused, see `colkern.pool`; a few lines are a part of a
     # block, which lives as long as the last of them.
-    if dtype.__class__ in _NAMES:
-        # Asking NumPy takes a sixth of all this.
-        dtype = np.dtype(dtype)
-    size = count * dtype.itemsize  # type: ignore[union-attr]
+    # Asking NumPy for what is one already takes a sixth of all this.
+    kind: Any = np.dtype(dtype) if dtype.__class__ in _NAMES else dtype
+    size = count * kind.itemsize
     if size > _MOST_IN_BLOCKS:
-        return POOL.array(count, dtype, size)  # type: ignore[arg-type]
+        return POOL.array(count, kind, size)
     lines = size + _LINE - 1 >> 6 or 1
     try:
         memory, start = _PLACES[lines].pop()
     except IndexError:
         memory, start = _fresh_places(lines)
-    return np.ndarray(count, dtype, memory, start)
+    return np.ndarray(count, kind, memory, start)
 
 
 _BYTE = np.dtype(np.uint8)

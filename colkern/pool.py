@@ -85,7 +85,7 @@ class Pool:
                 continue  # Another thread was faster.
             if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY:
                 array, memory, start, bytes_ = block
-                is_same = array.dtype is dtype and len(array) == count
+                is_same = array.dtype is dtype and array.shape == (count,)
                 if not is_same:
                     array = np.ndarray(count, dtype, memory, start)
                     block = array, memory, start, bytes_

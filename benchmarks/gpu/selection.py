@@ -61,7 +61,6 @@ streaming(
     each=("i1", "i4", "i8"),
 )
 streaming(kernels.largest_index, lambda d, t: (d.n, d.words(t)), each=WIDTHS)
-streaming(kernels.copy_items, lambda d, t: (d.n, d.words(t), d.out(t)), each=WIDTHS)
 streaming(
     kernels.choose_items,
     lambda d, t: (d.n, d.words("u1"), 0, d.words(t), d.words(t), 1, d.out(t)),

@@ -67,9 +67,6 @@ _MOST = (1 << 63) - 1
 
 _WRAP = 1 << 64
 
-_WORTH_A_KERNEL = 1 << 20
-"""From so many bytes on, they are copied by a kernel."""
-
 _PAST_CACHES = 1 << 25
 """From so many bytes on, caches do not hold what is copied until it is read again."""
 
@@ -261,12 +258,8 @@ class CpuTarget:
 
     def copy(self, items: Items, out: Items, place: int = 0) -> None:
         count = len(items)
-        if count < _WORTH_A_KERNEL:
+        if count < _PAST_CACHES:
             out[place : place + count] = items
-        elif count < _PAST_CACHES:
-            # By several threads, and by other instructions than those of the C library's `memcpy`: for
-            # some distances between its ends, that is several times slower.
-            self.map(selection.copy_items, count, items, out[place : place + count])
         else:
             self._copy_past_caches(items, out[place : place + count])
 

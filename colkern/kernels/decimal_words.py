@@ -54,10 +54,10 @@ def divided(rest: uint64, word: uint64, divisor: uint64) -> tuple[uint64, uint64
 # Floats, rounded once: by integers alone, where floats are not exact
 
 
-_EXACT = 1 << 53
+EXACT = 1 << 53
 """Floats are all the integers below."""
 
-_EXACT_DIGITS = 22
+EXACT_DIGITS = 22
 """10**22 is the largest power of ten that is a float."""
 
 _DIVISOR_DIGITS = 13
@@ -112,7 +112,7 @@ def nearest_float(
     a0: uint64, a1: uint64, a2: uint64, a3: uint64, scale: uint64, power: float64
 ) -> float64:
     """The float nearest to a number of four words over `power`, which is ten to `scale`, below 77."""
-    if (a1 | a2 | a3) == 0 and a0 < uint64(_EXACT) and scale <= _EXACT_DIGITS:
+    if (a1 | a2 | a3) == 0 and a0 < uint64(EXACT) and scale <= EXACT_DIGITS:
         return float64(a0) / power
     if (a0 | a1 | a2 | a3) == 0:
         return float64(0.0)

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from typing import Any, Generic, NamedTuple
 
-from numpy import float64, uint64
+from numpy import float64, int64, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Out, S, T, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.casts import quotient, subtract
-from colkern.kernels.decimal_words import nearest_float
+from colkern.kernels.decimal_words import EXACT, EXACT_DIGITS, nearest_float
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import add, high_product, multiply
 
 SIGN = 1 << 63
 
 _HALF = 0xFFFFFFFF
+
+BLOCK = 64
+"""The numbers that are looked at together."""
 
 
 class Decimals(NamedTuple, Generic[S]):
@@ -265,6 +268,18 @@ def scale_down(
     return ~uint64(0)
 
 
+@helper
+def are_exact(words: In[S], first: uint64, last: uint64) -> Truth:
+    """Whether a float is each of some numbers of two words: from -2^53 to 2^53, the end left out."""
+    large = uint64(0)
+    for k in range(first, last):
+        place = uint64(k) << uint64(1)
+        low, high = uint64(words[place]), uint64(words[place + uint64(1)])
+        large |= add(low, uint64(EXACT)) >> uint64(54)
+        large |= high ^ subtract(uint64(0), low >> uint64(63))
+    return large == 0
+
+
 @kernel(S="u4 u8", T="f4 f8")
 def decimals_to_floats(
     start,
@@ -286,8 +301,17 @@ def decimals_to_floats(
     kind = out.dtype.type
     signed = ~uint64(0)
     a2 = a3 = uint64(0)
-    for i in range(start, stop, step):
-        place = uint64(i) * width
+    is_wide = words.itemsize == 8 and width == 2 and scale <= uint64(EXACT_DIGITS)
+    i = uint64(start)
+    while i < stop:
+        last = i + uint64(BLOCK)
+        if step == 1 and is_wide and last <= stop and are_exact(words, i, last):
+            # Without a branch in the loop: in vectors.
+            for k in range(i, last):
+                out[k] = kind(float64(int64(words[uint64(k) << uint64(1)])) / divisor * factor)
+            i = last
+            continue
+        place = i * width
         filling, a0, a1 = lower_words(words, place, width, sign, signed)
         if width > 2:
             a2 = later_word(words, place, width, uint64(2), filling)
@@ -297,3 +321,4 @@ def decimals_to_floats(
             a0, a1 = turned_pair(a0, a1, filling)
         value = nearest_float(a0, a1, a2, a3, scale, divisor) * factor
         out[i] = kind(-value if filling != 0 else value)
+        i += uint64(step)

@@ -180,13 +180,6 @@ def take_picked_items(
 
 
 @kernel()
-def copy_items(start, stop, step, items: In[T], out: Out[T]):
-    """out[i] = items[i]."""
-    for i in range(start, stop, step):
-        out[i] = items[i]
-
-
-@kernel()
 def choose_items(
     start,
     stop,

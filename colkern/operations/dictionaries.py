@@ -265,7 +265,8 @@ def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, It
 
     parts = run_ranges(numbered, array.length, (), _RANGE)
     firsts = np.concatenate([own + start for start, _, own in parts])
-    moved, kept = numbers_by_table(take_positions(array, firsts), True, np.uint32)
+    most_values = max([len(own) for _, _, own in parts])
+    moved, kept = numbers_by_table(take_positions(array, firsts), True, np.uint32, most_values)
     out = target.output(array.length if dtype else 0, dtype or np.uint32)
     base = 0
     for start, numbers, own in parts:

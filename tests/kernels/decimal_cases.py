@@ -162,6 +162,14 @@ def decimals_to_floats(types: dict[str, str]) -> Iterator[Case]:
                 expected = np.array([v * factor / divisor for v in values], types["out"]).tolist()
                 args = (*start, factor, scale, divisor)
                 yield Case(f"{count} of {bits} bits", count, args, expected)
+        if bits == 128:
+            # Blocks of numbers that floats are; the second has one that no float is.
+            for odd in (2**53 + 1, -(2**53) - 1, 2**64, -(2**64)):
+                values = [rng.randrange(-(2**53), 2**53) for _ in range(130)]
+                values[100], values[:2] = odd, (-(2**53), 2**53 - 1)
+                start = head(values, types, width, True, bits)[:3]
+                expected = np.array([v / 100 for v in values], types["out"]).tolist()
+                yield Case(f"{odd} among 130", 130, (*start, 1.0, 2, 100.0), expected)
         if width > 1:
             large = [2 ** (bits - 2), -(2 ** (bits - 2))]
             start = head(large, types, width, True, bits)[:3]

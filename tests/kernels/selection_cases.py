@@ -94,15 +94,6 @@ def take_picked_items(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"index {index}", 1, args, (0, [7]), [7])
 
 
-@cases_of(selection.copy_items)
-def copy_items(types: dict[str, str]) -> Iterator[Case]:
-    low, high = limits(types["items"])
-    rng = numbers("copy items")
-    for count in LENGTHS:
-        items = [rng.randint(low, high) for _ in range(count)]
-        yield Case(f"{count}", count, (items,), items)
-
-
 @cases_of(selection.choose_items)
 def choose_items(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["left"])

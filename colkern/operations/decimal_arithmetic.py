@@ -96,3 +96,11 @@ def _single(number: Decimal | float, array: Array) -> Array:
     if isinstance(number, bool) or not isinstance(number, (Decimal, int)):
         raise TypeError(f"expected a decimal or an integer for {array.type}, got {number!r}")
     return to_device(build_array([Decimal(number)]), array.device)
+
+
+def wide_decimals(array: Array) -> Array:
+    """Decimals with room for their sums: of 38 or 76 digits."""
+    type_ = array.type.storage
+    assert isinstance(type_, s.Decimal)
+    make, digits = (s.decimal256, 76) if type_.bit_width == 256 else (s.decimal128, 38)
+    return cast(array, make(digits, type_.scale))

@@ -7,7 +7,6 @@ rows are sorted by their group, and a thread has those of one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -25,11 +24,13 @@ from colkern.kernels import Kernel, sorting
 from colkern.kernels import grouping as kernels
 from colkern.layouts import Role
 from colkern.memory import HOST, Device
+from colkern.operations.aggregates.sums import decimal_quotient
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
+from colkern.operations.decimal_arithmetic import wide_decimals
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
-from colkern.operations.moving import to_device, to_host
+from colkern.operations.moving import to_device
 from colkern.operations.null_filling import coalesce
 from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_sum
@@ -120,9 +121,9 @@ class GroupedRows:
         items, validity = array.items(Role.DATA), validity_of(array, self.target)
         return _added(self.run(kernels.sum_group_floats, np.float64, items, *validity))[:, 0]
 
-    def integer_sums(self, array: Array) -> Items:
-        """The sum of the valid integers of each group, modulo 2^64 (uint64[count])."""
-        items, validity = array.items(Role.DATA), validity_of(array, self.target)
+    def integer_sums(self, array: Array, items: Items) -> Items:
+        """The sum of items of each group where an array has values, modulo 2^64 (uint64[count])."""
+        validity = validity_of(array, self.target)
         if items.dtype.itemsize == 8:
             items = items.view(np.int64)
         return _added(self.run(kernels.sum_group_integers, np.uint64, items, *validity))[:, 0]
@@ -143,6 +144,18 @@ class GroupedRows:
         # Sums of several words are not added word by word.
         sums: Items = self.run(kernels.sum_group_words, np.uint64, *given, width=width, most=1)[0]
         return sums
+
+    def whole_sums(self, array: Array) -> list[int]:
+        """The sum of the valid integers of each group, or decimals without their point, of any size."""
+        words, width = own_words(array, Role.DATA)
+        totals = [0] * self.count
+        for k in range(2 * width):
+            parts = words.view(np.uint32)[k :: 2 * width].copy()
+            is_signed = k == 2 * width - 1 and _is_signed(array)
+            sums = self.integer_sums(array, parts.view(np.int32) if is_signed else parts)
+            own = sums.view(np.int64 if is_signed else np.uint64).tolist()
+            totals = [total + (part << 32 * k) for total, part in zip(totals, own, strict=True)]
+        return totals
 
     def least_rows(self, keys: Items, array: Array) -> Items:
         """The first row of each group with its least key, of the rows that `array` has valid.
@@ -188,6 +201,22 @@ def _added(parts: Items) -> Items:
 
 
 # Aggregates
+
+
+def _is_signed(array: Array) -> bool:
+    type_ = array.type.storage
+    return not isinstance(type_, s.Int) or type_.signed
+
+
+def _may_reach(array: Array, limit: int) -> bool:
+    """Whether sums of integers or decimals may be as large as a limit, by their highest words."""
+    words, width = own_words(array, Role.DATA)
+    top = words[width - 1 :: width]
+    if not len(top):
+        return False
+    top = top.view(np.int64) if _is_signed(array) else top
+    most = 1 + max(int(top.max()), -int(top.min()))
+    return most * len(top) << 64 * (width - 1) >= limit
 
 
 def _result(
@@ -236,16 +265,20 @@ def _sum(rows: GroupedRows, column: Array) -> Array:
         wide = cast(values, s.float32()) if type_.bit_width == 16 else values
         return _result(rows, s.float64(), rows.float_sums(wide), known)
     if isinstance(type_, s.Decimal):
-        wide_type = s.decimal256(76, type_.scale)
-        if type_.bit_width < 256:
-            wide_type = s.decimal128(38, type_.scale)
-        return _result(rows, wide_type, rows.decimal_sums(cast(values, wide_type)), known)
+        wide = wide_decimals(values)
+        most = 10**wide.type.precision
+        if _may_reach(wide, most) and max(map(abs, rows.whole_sums(wide))) >= most:
+            raise OverflowError(
+                f"sum: one of {column.type} has more than {wide.type.precision} digits"
+                + "; cast to decimal256 first" * (type_.bit_width < 256)
+            )
+        return _result(rows, wide.type, rows.decimal_sums(wide), known)
     if isinstance(type_, s.Int | s.Bool):
         wide = values
         if isinstance(type_, s.Bool) or type_.bit_width < 32:
             wide = cast(values, s.int32())
         unsigned = isinstance(type_, s.Bool) or not type_.signed
-        sums = rows.integer_sums(wide)
+        sums = rows.integer_sums(wide, wide.items(Role.DATA))
         return _result(rows, s.uint64() if unsigned else s.int64(), sums, known)
     raise _unsupported("sum", column)
 
@@ -281,17 +314,26 @@ def _unsupported(what: str, column: Array) -> UnsupportedError:
 def _mean(rows: GroupedRows, column: Array) -> Array:
     column = _values(column, s.int64())
     counts = rows.valid_counts(column)
-    sums = _sum(rows, column)
-    if isinstance(sums.type, s.Decimal):
-        means = zip(to_host(sums).to_pylist(), counts.tolist(), strict=True)
-        one = Decimal(1).scaleb(-sums.type.scale)
-        exact = Context(prec=90, rounding=ROUND_HALF_UP)
-        averages = build_array(
-            [None if t is None else exact.quantize(exact.divide(t, n), one) for t, n in means],
-            sums.type,
-        )
-        return to_device(averages, rows.device)
-    return _result(rows, s.float64(), _divided(sums.items(Role.DATA), counts), counts > 0)
+    type_ = column.type.storage
+    if isinstance(type_, s.Decimal):
+        wide = wide_decimals(column)
+        if _may_reach(wide, 10**wide.type.precision):
+            totals = rows.whole_sums(wide)
+        else:
+            totals = [
+                int.from_bytes(np.array(words, np.uint64).tobytes(), "little", signed=True)
+                for words in rows.decimal_sums(wide).tolist()
+            ]
+        means = [
+            decimal_quotient(total, n, type_.scale) if n else None
+            for total, n in zip(totals, counts.tolist(), strict=True)
+        ]
+        return to_device(build_array(means, wide.type), rows.device)
+    if isinstance(type_, s.Int) and type_.bit_width == 64 and _may_reach(column, 1 << 63):
+        sums = rows.target.table(rows.whole_sums(column), np.float64)
+    else:
+        sums = _sum(rows, column).items(Role.DATA)
+    return _result(rows, s.float64(), _divided(sums, counts), counts > 0)
 
 
 def _divided(sums: Items, counts: Items) -> Items:

@@ -124,7 +124,7 @@ class GroupBy(Generic[Rows]):
         ================================  ============================================================
         function                          gives
         ================================  ============================================================
-        "sum", "mean"                     as `colkern.sum` and `mean`; sums of decimals wrap around
+        "sum", "mean"                     as `colkern.sum` and `mean`
         "product"                         as `colkern.product`
         "min", "max"                      of every type that has an order; NaN only if all values are
         "count"                           of values, or with `mode` "only_null" or "all" of others
@@ -148,6 +148,7 @@ class GroupBy(Generic[Rows]):
             ValueError: If there is no such function.
             TypeError: If a function has no such option.
             UnsupportedError: If the values of a column have no such aggregate.
+            OverflowError: If a sum of decimals needs more than 38 digits, of decimal256 76.
             InvalidArrowError: If a column points outside its own memory.
         """
         if isinstance(aggregations, Mapping):

@@ -23,6 +23,7 @@ from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.booleans import expand
 from colkern.operations.casting import cast
 from colkern.operations.casting.dispatch import retyped
+from colkern.operations.decimal_arithmetic import wide_decimals
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
 from colkern.operations.numbers import number_of
@@ -47,7 +48,7 @@ _UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.fmin, "
 def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
     """The sum of each value and all before it, in their type; integers are cut to its bits.
 
-    As `pyarrow.compute.cumulative_sum`. Sums of decimals have 38 digits (of decimal256, 76), and wrap.
+    As `pyarrow.compute.cumulative_sum`. Sums of decimals have 38 digits (of decimal256, 76).
 
     Args:
         values: Integers, floating-point numbers or decimals; encoded ones are decoded.
@@ -57,6 +58,7 @@ def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: boo
     Raises:
         TypeError: If the values are no numbers, or go without `start`.
         ValueError: If `start` does not fit their type.
+        OverflowError: If a sum of decimals has more digits.
         InvalidArrowError: If the array points outside its own memory.
     """
     return _cumulative("sum", values, start, skip_nulls)
@@ -275,18 +277,12 @@ def _cumulative(how: How, values: Array, start: float | None, skip_nulls: bool) 
     return _cumulated(plain, how, start, skip_nulls)
 
 
-def _wide(array: Array) -> Array:
-    """Decimals with room for their sums: of 38 or 76 digits."""
-    storage = array.type.storage
-    assert isinstance(storage, s.Decimal)
-    is_long = storage.bit_width == 256
-    return cast(
-        array, (s.decimal256 if is_long else s.decimal128)(76 if is_long else 38, storage.scale)
-    )
-
-
-def _decimal_sums(array: Array, flags: Items, summed: Callable[[Items], Items]) -> Items:
-    """The words of sums of wide decimals, by a function that sums their parts of 32 bits."""
+def _decimal_sums(
+    array: Array, flags: Items, shown: Items, summed: Callable[[Items], Items]
+) -> Array:
+    """Sums of wide decimals, by a function that sums their parts of 32 bits."""
+    type_ = array.type.storage
+    assert isinstance(type_, s.Decimal)
     words, width = own_words(array, Role.DATA)
     parts = words.view(np.uint32).reshape(-1, 2 * width)
     sums = np.empty_like(parts)
@@ -300,16 +296,22 @@ def _decimal_sums(array: Array, flags: Items, summed: Callable[[Items], Items]) 
         total = summed(part) + carry
         sums[:, k] = total & 0xFFFF_FFFF
         carry = total >> 32
-    return sums.reshape(-1)
+    # The highest part of the least number that has too many digits.
+    limit = 10**type_.precision >> 32 * (2 * width - 1)
+    if bool((((total > limit) | (total < -limit - 1)) & shown).any()):
+        raise OverflowError(
+            f"values: a sum of {array.type} has more than {type_.precision} digits"
+            + "; cast to decimal256 first" * (width == 2)
+        )
+    return _filled(array, array.type, sums.reshape(-1), shown)
 
 
 @on_its_device
 def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) -> Array:
     flags, shown = _seen(array, skip_nulls)
     if isinstance(array.type.storage, s.Decimal):
-        array = _wide(array)
-        sums = _decimal_sums(array, flags, lambda part: _running("sum", part))
-        return _filled(array, array.type, sums, shown)
+        array = wide_decimals(array)
+        return _decimal_sums(array, flags, shown, lambda part: _running("sum", part))
     with np.errstate(all="ignore"):
         results = _running(how, _without_nulls(how, array, flags))
         if start is not None:
@@ -351,9 +353,9 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
     counts = flags.cumsum(dtype=np.int64)
     counts = _with_earlier(np.subtract, counts, counts, window)
     if isinstance(array.type.storage, s.Decimal):
-        array = _wide(array)
-        sums = _decimal_sums(array, flags, lambda part: _windows(np.add, part, window))
-        return _filled(array, array.type, sums, counts >= least)
+        array = wide_decimals(array)
+        shown = counts >= least
+        return _decimal_sums(array, flags, shown, lambda part: _windows(np.add, part, window))
     own, type_ = how, array.type
     dtype: Any = None
     if how == "mean":

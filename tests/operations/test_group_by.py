@@ -150,6 +150,31 @@ def test_sums_of_decimals_are_exact() -> None:
         assert found["v_mean"].to_pylist() == [Decimal("33333333333333333333.50"), None]
 
 
+@pytest.mark.parametrize("digits", [38, 76])
+def test_sums_of_decimals_with_too_many_digits_are_refused_and_means_are_not(digits: int) -> None:
+    make = ck.decimal128 if digits == 38 else ck.decimal256
+    most = Decimal("9" * digits)
+    values = ck.array([most, most, most, most.copy_negate(), None, Decimal(1)], make(digits))
+    batch = ck.record_batch({"k": [1, 1, 2, 2, 3, 3], "v": values})
+    assert ck.group_by(batch, "k").mean("v")["v_mean"].to_pylist() == [most, 0, 1]
+    sums = ck.group_by(batch[2:], "k").sum("v")["v_sum"]
+    assert sums.to_pylist() == [0, 1]
+    sums.validate(full=True)
+    with pytest.raises(OverflowError, match=f"sum: .* has more than {digits} digits"):
+        ck.group_by(batch, "k").sum("v")
+
+
+@pytest.mark.parametrize("type_", ["int64", "uint64"])
+def test_a_mean_of_integers_does_not_wrap_around(type_: str) -> None:
+    high = (1 << 63) - 1
+    values = [high, high, 5, None, 7, *([-high, -high, -high] if type_ == "int64" else [2 * high])]
+    batch = ck.record_batch(
+        {"k": [1, 1, 1, 1, 2, *[3] * (len(values) - 5)], "v": ck.array([0, *values], type_)[1:]}
+    )
+    want = [(2 * high + 5) / 3, 7.0, float(-high if type_ == "int64" else 2 * high)]
+    assert ck.group_by(batch, "k").mean("v")["v_mean"].to_pylist() == want
+
+
 @pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "nearest", "midpoint"])
 @pytest.mark.parametrize("q", [0.0, 0.3, 0.5, 1.0])
 def test_quantiles_are_exact_and_leave_nulls_and_nan_out(q: float, interpolation: Any) -> None:

@@ -172,3 +172,21 @@ def test_running_functions_run_where_the_bytes_are(device: StandIn) -> None:
     assert to_host(cents).equals(ck.cumulative_sum(ck.array(CENTS), skip_nulls=True))
     assert to_host(words).to_pylist() == ["b", None, "b", "c"]
     assert to_host(least).equals(ck.rolling_min(from_pyarrow(values), 4, min_periods=1))
+
+
+def test_sums_of_decimals_with_too_many_digits_are_refused() -> None:
+    most = Decimal("9" * 38)
+    values = ck.array([most, most.copy_negate(), None, most, most], ck.decimal128(38))
+    # After the first null, nothing is shown.
+    assert ck.cumulative_sum(values).to_pylist() == [most, 0, None, None, None]
+    assert ck.rolling_sum(values[:3], 2, min_periods=1).to_pylist() == [
+        *(most, 0, most.copy_negate())
+    ]
+    for sums in (
+        lambda: ck.cumulative_sum(values, skip_nulls=True),
+        lambda: ck.rolling_sum(values, 2),
+    ):
+        with pytest.raises(OverflowError, match="more than 38 digits; cast to decimal256 first"):
+            sums()
+    wide = ck.cast(values, ck.decimal256(38))
+    assert ck.rolling_sum(wide, 2).to_pylist()[-1] == Decimal("1" + "9" * 37 + "8")

@@ -168,11 +168,15 @@ def whole_sum(array: Array) -> int:
 
 
 def decimal_mean(array: Array, type_: s.Decimal, values: int) -> Decimal:
-    """The mean of so many decimals of that type, rounded half away from zero."""
-    total = whole_sum(decoded(array))
+    """The mean of so many decimals of that type."""
+    return decimal_quotient(whole_sum(decoded(array)), values, type_.scale)
+
+
+def decimal_quotient(total: int, values: int, scale: int) -> Decimal:
+    """A sum of decimals without its point by their number, rounded half away from zero."""
     size, rest = divmod(abs(total), values)
     size += 2 * rest >= values
-    return _decimal(size if total >= 0 else -size, type_.scale)
+    return _decimal(size if total >= 0 else -size, scale)
 
 
 def _decimal(number: int, scale: int) -> Decimal:

@@ -11,6 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.base import BaseContext
 from numba.core.imputils import impl_ret_borrowed
+from numba.extending import overload
 
 from colkern.kernels.intrinsics import instructions
 
@@ -44,6 +45,18 @@ class Lowering:
         """Raise an error where a condition does not hold, which is unlikely."""
         with self.builder.if_then(self.builder.not_(condition), likely=False):
             self.context.call_conv.return_user_exc(self.builder, error, (message,))
+
+
+def by_types(choose: Callable[..., Any]) -> Any:
+    """A function of compiled code: that which `choose` gives for the types of its arguments."""
+
+    def chosen(*arguments: Any) -> Any:
+        raise NotImplementedError
+
+    chosen.__name__, chosen.__doc__ = choose.__name__, choose.__doc__
+    overload(chosen)(choose)
+    chosen.choose = choose  # type: ignore[attr-defined]
+    return chosen
 
 
 @instructions(lambda value: value.type(value))

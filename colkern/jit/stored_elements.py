@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
 from colkern import schema as s
 from colkern.dispatch import TIMES
@@ -18,30 +18,15 @@ def has_moments(data_type: s.DataType) -> bool:
     return isinstance(data_type, TIMES) and not getattr(data_type, "timezone", None)
 
 
-@dataclass(frozen=True)
-class Moment:
-    """The value of a slot of dates or times, in terms of its integer `item` (int64).
-
-    Args:
-        kind: The kind of the element.
-        code: The code of its number of days or microseconds.
-        check: The code of whether Python has no such value; empty if it has all.
-    """
-
-    kind: Kind
-    code: str
-    check: str
-
-
-def moment_of(data_type: s.DataType) -> Moment:
-    """How the slots of a type of dates or times are read: as row functions read them."""
+def moment_of(data_type: s.DataType) -> Reader:
+    """How the slots of dates or times are read: as in row functions, but of an integer `item` (int64)."""
     reader = reader_of(data_type)
     assert isinstance(reader, Reader)
     code, check = (
         text.format(n="items").replace("i8(items[i])", "item")
         for text in (reader.code, reader.check)
     )
-    return Moment(reader.kind, code, check)
+    return replace(reader, code=code, check=check)
 
 
 _STORED: dict[Kind, type[s.DataType]] = {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from colkern.cpu.primitives import set_byte
 from colkern.dispatch import Dispatch
@@ -26,15 +26,12 @@ from colkern.jit.building.state import (
     set_null_count,
     used_of,
 )
+from colkern.jit.lowering import by_types
 
 
+@by_types
 def append_empty(out):
     """Append a slot of zeros, or of nothing: what stands under a null."""
-    raise NotImplementedError
-
-
-@overload(append_empty)
-def _ol_append_empty(out):
     return _EMPTY[out.node.kind](out)
 
 

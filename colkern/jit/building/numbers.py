@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
-from numba.extending import overload, register_jitable
+from numba.extending import register_jitable
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import APPENDS, method
@@ -23,6 +23,7 @@ from colkern.jit.building.state import (
 from colkern.jit.device import decimals
 from colkern.jit.elements.memory import raw
 from colkern.jit.elements.types import MomentType
+from colkern.jit.lowering import by_types
 from colkern.jit.stored_elements import item_scale
 from colkern.jit.values.decimal_numbers import DecimalLoop, DecimalType
 
@@ -167,13 +168,9 @@ def _is_integer(kind: types.Type) -> bool:
     return isinstance(kind, types.Integer)
 
 
+@by_types
 def put_decimal(out, slot, value):
     """items[slot] = value; whether it has no more digits than the type."""
-    raise NotImplementedError
-
-
-@overload(put_decimal)
-def _ol_put_decimal(out, slot, value):
     storage = out.data_type.storage
     loop = DecimalLoop({"put_item": put_item}, value=value)
     loop.parameters = ["out", "slot", "value"]

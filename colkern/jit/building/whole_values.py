@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numba import types
-from numba.extending import overload
 
 from colkern import schema as s
 from colkern.jit.building.builder_type import APPENDS, child_of
@@ -12,7 +11,7 @@ from colkern.jit.building.nodes import NodeKind
 from colkern.jit.building.nulls import append_empty
 from colkern.jit.building.numbers import conversion
 from colkern.jit.building.state import new_slot, put_item, row_of, set_length
-from colkern.jit.lowering import unwrapped
+from colkern.jit.lowering import by_types, unwrapped
 from colkern.jit.views.column_types import ColumnType, RowType
 from colkern.jit.views.records import parts
 from colkern.jit.views.slots import row_field
@@ -77,13 +76,9 @@ def _map_append(out, value):
     return append
 
 
+@by_types
 def append_entry(keys, items, entry):
     """Append a key and its item to the builders of each."""
-    raise NotImplementedError
-
-
-@overload(append_entry)
-def _ol_append_entry(keys, items, entry):
     if isinstance(entry, types.Optional):
 
         def append_optional(keys, items, entry):

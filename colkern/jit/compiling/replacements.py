@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -21,7 +21,6 @@ from numba.core import ir
 from numba.core.analysis import dead_branch_prune
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict
 from numba.core.compiler_machinery import (
-    AnalysisPass,
     FunctionPass,
     PassManager,
     SSACompliantMixin,
@@ -31,45 +30,13 @@ from numba.core.errors import TypingError
 from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import DeadBranchPrune
-from numba.extending import overload
 
+from colkern.jit.lowering import by_types
 from colkern.kernels.intrinsics import floor_quotient, quotient_and_rest
 
-_EQUALITY = (operator.eq, operator.ne)
 
-
-@register_pass(mutates_CFG=False, analysis_only=True)
-class RefuseUnequalKinds(AnalysisPass):
-    """Refuses `==`, `!=` and `in` between numbers and text."""
-
-    _name = "colkern_refuse_unequal_kinds"
-
-    def __init__(self) -> None:
-        AnalysisPass.__init__(self)
-
-    def run_pass(self, state: StateDict) -> bool:
-        """Look at every comparison, with the types that were inferred."""
-        for expression in _comparisons(state.func_ir):
-            left, right = (state.typemap[v.name] for v in (expression.lhs, expression.rhs))
-            if _is_never_equal(expression.fn, left, right):
-                raise TypingError(
-                    "a number is compared with text, and never equal to it; "
-                    "a byte of a byte string is a number: write ord('a') for 'a'",
-                    loc=expression.loc,
-                )
-        return False
-
-
-def _comparisons(func_ir: ir.FunctionIR) -> Iterator[ir.Expr]:
-    for block in func_ir.blocks.values():
-        for assignment in block.find_insts(ir.Assign):
-            value = assignment.value
-            if isinstance(value, ir.Expr) and value.op in ("binop", "inplace_binop"):
-                yield value
-
-
-def _is_never_equal(operation: Callable[..., object], left: types.Type, right: types.Type) -> bool:
-    if operation in _EQUALITY:
+def _is_never_equal(operation: object, left: types.Type, right: types.Type) -> bool:
+    if operation in (operator.eq, operator.ne):
         return _differ_in_kind(left, right)
     if operation is operator.contains and isinstance(left, types.BaseTuple):
         members = list(left)
@@ -104,7 +71,6 @@ class CheckedCompiler(CompilerBase):
         """The usual passes, and ours once types are known."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(ReplaceOperations, NopythonTypeInference)
-        passes.add_pass_after(RefuseUnequalKinds, NopythonTypeInference)
         passes.passes = [
             (PruneDeadBranches, text) if step is DeadBranchPrune else (step, text)
             for step, text in passes.passes
@@ -113,13 +79,10 @@ class CheckedCompiler(CompilerBase):
         return [passes]
 
 
+@by_types
 def integer_text(number):
     """`str(number)` of a signed integer."""
-    raise NotImplementedError
 
-
-@overload(integer_text)
-def _ol_integer_text(number):
     def text(number):
         wide = np.int64(number)
         return "-9223372036854775808" if wide == np.int64(-(2**63)) else str(wide)
@@ -153,7 +116,7 @@ class PruneDeadBranches(SSACompliantMixin, FunctionPass):
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class ReplaceOperations(FunctionPass):
-    """Exchanges operations, by the types that were inferred."""
+    """Exchanges operations, or refuses them, by the types that were inferred."""
 
     _name = "colkern_replace_operations"
 
@@ -184,14 +147,18 @@ def _replaced(
     function, operands = _operation(state.typemap, expression)
     if function in (str, repr):
         _require_text(state, expression, operands)
+    given = [state.typemap[operand.name] for operand in operands]
+    if len(given) == 2 and _is_never_equal(function, *given):
+        raise TypingError(
+            "a number is compared with text, and never equal to it; "
+            "a byte of a byte string is a number: write ord('a') for 'a'",
+            loc=expression.loc,
+        )
     replacement = _REPLACEMENTS.get(function)
-    if replacement is None or not operands or _is_harmless(state.typemap[operands[-1].name]):
+    if replacement is None or not given or _is_harmless(given[-1]):
         return None
     # One that may be None is cast: that raises TypeError where it is.
-    kinds = tuple(
-        kind.type if isinstance(kind, types.Optional) else kind
-        for kind in state.calltypes[expression].args
-    )
+    kinds = tuple(map(_without_none, state.calltypes[expression].args))
     if not all(isinstance(kind, types.Integer) and kind.signed for kind in kinds):
         return None
     return _call(state, scope, expression, replacement, operands, kinds)

@@ -7,6 +7,7 @@ condition, they stand behind it, too. All else is left as it is.
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -55,25 +56,17 @@ def children(node: ast.AST) -> list[ast.expr]:
     return expressions
 
 
-class Replaced:
+class Replaced(ast.NodeTransformer):
     """Puts other expressions in the place of those that `children` finds, in the same order."""
 
     def __init__(self, texts: Iterator[str]) -> None:
         self._texts = texts
 
-    def rebuilt(self, node: ast.AST) -> Any:
-        """The same tree with the others in their places."""
-        fields = {name: self._field(value) for name, value in ast.iter_fields(node)}
-        return type(node)(**fields)
-
-    def _field(self, value: Any) -> Any:
-        if isinstance(value, list):
-            return [self._field(item) for item in value]
-        if isinstance(value, ast.Slice | ast.keyword | ast.Starred):
-            return self.rebuilt(value)
-        if isinstance(value, ast.expr):
+    def visit(self, node: ast.AST) -> Any:
+        """The expression in its place, or a node with others in theirs."""
+        if isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred):
             return ast.parse(next(self._texts), mode="eval").body
-        return value
+        return self.generic_visit(node)
 
 
 _NAMELESS = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -278,5 +271,5 @@ class Expressions(Assignments):
         if any(isinstance(value.kind, Unknown) for value in values):
             return Value(UNKNOWN, ("0",))
         texts = iter([self.plain(value) for value in values])
-        expression = Replaced(texts).rebuilt(node)
+        expression = Replaced(texts).generic_visit(copy.deepcopy(node))
         return Value(PLAIN, (grouped(ast.unparse(expression)),))

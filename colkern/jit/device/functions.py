@@ -1,11 +1,14 @@
-"""A user's function for given kinds of arguments, as a function that the CUDA compilers take."""
+"""A user's function for given kinds of arguments, as a function that the CUDA compilers take.
+
+Variables are what all of their assignments are together, so a function is translated until nothing
+more becomes known of them; what the last time gives is what is compiled.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import types
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,26 +30,24 @@ from colkern.jit.device.emitter import (
     name_of,
 )
 from colkern.jit.device.inlining import PACKAGE, Inlined
-from colkern.jit.device.kinds import NOTHING, PLAIN, Column, Integer, Kind, Path
-from colkern.jit.device.statements import Statements, Translated, translate
+from colkern.jit.device.kinds import NOTHING, PLAIN, UNKNOWN, Column, Integer, Kind, Path
+from colkern.jit.device.statements import Statements, local_names
 from colkern.kernels.primitives import set_word
+from colkern.rows.front import Definition, definition_of
 
 
-@dataclass(frozen=True)
-class Specialised:
-    """A function for given kinds of arguments.
+class Translated(Statements):
+    """A function whose columns become numbers.
 
-    Args:
-        function: What is called, with the parts of its arguments and then what it needs.
-        needs: What it needs.
-        returned: What it returns.
+    Attributes:
+        tree: Its tree, without what it needs among its parameters.
+        compiled: What others call, with the parts of its arguments and then what it needs.
     """
 
-    function: Any
-    needs: list[Need]
-    returned: Kind
+    tree: ast.FunctionDef
+    compiled: Any
 
-    def call(self, name: str, parts: list[str], needed: list[str]) -> str:
+    def invocation(self, name: str, parts: list[str], needed: list[str]) -> str:
         """The code of a call.
 
         Args:
@@ -58,47 +59,86 @@ class Specialised:
         packs = [f"({', '.join(pack)},)" for pack in _packs(given)]
         return f"{name}({', '.join(packs or given)})"
 
+    def call_function(
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
+    ) -> Value:
+        """A call of a function of the user's own, or of a method of builders.
 
-def call(
-    caller: Statements,
-    function: types.FunctionType,
-    values: list[Value],
-    named: dict[str, Value],
-) -> Value:
-    """A call of a user's function within another one's code, or of a method of builders.
+        Raises:
+            CompileError: If the arguments do not fit, or the function does not compile.
+        """
+        if (function.__module__ or "").startswith(PACKAGE):
+            return Inlined(self, function, values).written()
+        given = _bound(self, function, values, named)
+        # Within the function, each array that it is handed is one of its own.
+        origins: dict[str, Path] = {}
+        kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
+        called = specialised(self.program, function, kinds)
+        arguments = [part for value in given.values() for part in value.parts]
+        needed = []
+        for need in called.needs:
+            if isinstance(need, Member):
+                need = Member(_in_caller(need.path, origins), need.name)
+            needed.append(self.need(need))
+        name = f"_ck_{len(self.namespace)}_call_of_{function.__name__.strip('<>')}"
+        self.namespace[name] = called.compiled
+        text = called.invocation(name, arguments, needed)
+        returned = called.returned.moved(lambda path: _in_caller(path, origins))
+        count = len(returned.parts)
+        if count == 0:
+            self.emit(text)
+            parts: tuple[str, ...] = ()
+        elif count == 1:
+            parts = (self.bind(text),)
+        else:
+            parts = self.bind_each(text, count)
+        if Shared("errors") in called.needs:
+            self.stop_if_noted()
+        # A number that was a constant within the function is one no longer.
+        return Value(PLAIN if isinstance(returned, Integer) else returned, parts)
+
+
+_MOST_PASSES = 20
+
+
+def translate(program: Program, function: types.FunctionType, given: dict[str, Kind]) -> Translated:
+    """A function for parameters of those kinds.
+
+    Args:
+        program: What it shares with others.
+        function: The user's function.
+        given: The kinds of its parameters.
 
     Raises:
-        CompileError: If the arguments do not fit, or the function does not compile.
+        CompileError: With the line and the construct that stand in the way.
     """
-    if (function.__module__ or "").startswith(PACKAGE):
-        return Inlined(caller, function, values).written()
-    given = _bound(caller, function, values, named)
-    # Within the function, each array that it is handed is one of its own.
-    origins: dict[str, Path] = {}
-    kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
-    specialisation = specialised(caller.program, function, kinds)
-    arguments = [part for value in given.values() for part in value.parts]
-    needed = []
-    for need in specialisation.needs:
-        if isinstance(need, Member):
-            need = Member(_in_caller(need.path, origins), need.name)
-        needed.append(caller.need(need))
-    name = f"_ck_{len(caller.namespace)}_call_of_{function.__name__.strip('<>')}"
-    caller.namespace[name] = specialisation.function
-    text = specialisation.call(name, arguments, needed)
-    returned = specialisation.returned.moved(lambda path: _in_caller(path, origins))
-    count = len(returned.parts)
-    if count == 0:
-        caller.emit(text)
-        parts: tuple[str, ...] = ()
-    elif count == 1:
-        parts = (caller.bind(text),)
-    else:
-        parts = caller.bind_each(text, count)
-    if Shared("errors") in specialisation.needs:
-        caller.stop_if_noted()
-    # A number that was a constant within the function is one no longer.
-    return Value(PLAIN if isinstance(returned, Integer) else returned, parts)
+    definition = definition_of(function)
+    around, local = definition.names, local_names(definition)
+    known, returned = dict(given), Kind()
+    settled: tuple[Any, Any] = (None, None)
+    for _ in range(_MOST_PASSES):
+        writer = Translated(program, function, local, around)
+        writer.kinds, writer.kinds_so_far = dict(known), dict(given)
+        writer.returned_before = returned if settled[1] is not None else UNKNOWN
+        body = writer.function_body(definition)
+        if settled == (writer.kinds_so_far, writer.returned):
+            writer.tree = _with_body(definition, body, given)
+            return writer
+        known, returned = dict(writer.kinds_so_far), writer.returned
+        settled = (writer.kinds_so_far, writer.returned)
+    writer.node = definition.body[0]
+    raise writer.failure(
+        "the kinds of its variables do not settle: give results of different kinds names of their own"
+    )
+
+
+def _with_body(
+    definition: Definition, body: list[ast.stmt], given: dict[str, Kind]
+) -> ast.FunctionDef:
+    names = [name for parameter, kind in given.items() for name in variables(parameter, kind)]
+    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    name = definition.function.__name__.replace("<lambda>", "lambda_")
+    return ast.copy_location(ast.FunctionDef(name, arguments, body, []), definition.body[0])
 
 
 def _bound(
@@ -146,28 +186,25 @@ def _in_caller(path: Path, origins: dict[str, Path]) -> Path:
 
 def specialised(
     program: Program, function: types.FunctionType, kinds: dict[str, Kind]
-) -> Specialised:
+) -> Translated:
     """A function for those kinds of arguments, made once for a kernel.
 
     Raises:
         CompileError: If it calls itself, or does not compile.
     """
     key = (function, tuple(kinds.items()))
-    known = program.functions.get(key)
-    if known is None:
-        if key in program.functions:
-            raise CompileError(
-                f"{function.__name__} calls itself, which columns cannot be followed in"
-            )
+    if key not in program.functions:
         program.functions[key] = None
-        translated = translate(program, function, kinds, call)
+        translated = translate(program, function, kinds)
         for name, value in translated.namespace.items():
             if value is adapter.compiler():
                 translated.namespace[name] = adapter.within_functions()
-        compiled = adapter.device_function(defined(function, translated, _parameters(translated)))
-        known = Specialised(compiled, list(translated.needs), translated.returned)
-        program.functions[key] = known
-    assert isinstance(known, Specialised)
+        plain = defined(function, translated, _parameters(translated))
+        translated.compiled = adapter.device_function(plain)
+        program.functions[key] = translated
+    known: Translated | None = program.functions[key]
+    if known is None:
+        raise CompileError(f"{function.__name__} calls itself, which columns cannot be followed in")
     return known
 
 
@@ -186,7 +223,7 @@ def _packs(given: list[str]) -> list[list[str]]:
 
 def _parameters(translated: Translated) -> list[str]:
     """The names of what a function takes besides; if it is tuples, they are unpacked first of all."""
-    definition, needed = translated.definition, list(translated.needs.values())
+    definition, needed = translated.tree, list(translated.needs.values())
     packs = _packs([argument.arg for argument in definition.args.args] + needed)
     if not packs:
         return needed
@@ -201,7 +238,7 @@ def defined(
     function: types.FunctionType, translated: Translated, names: list[str]
 ) -> types.FunctionType:
     """A translated function, with further parameters."""
-    definition = translated.definition
+    definition = translated.tree
     definition.args.args += [ast.arg(name) for name in names]
     ast.fix_missing_locations(definition)
     namespace = {**CONSTANTS, **translated.namespace, "__name__": function.__module__}
@@ -217,10 +254,10 @@ def kernel_function(
     Raises:
         CompileError: If it returns something, or does not compile.
     """
-    translated = translate(program, function, kinds, call)
+    translated = translate(program, function, kinds)
     if translated.returned != NOTHING:
         raise CompileError(f"{function.__name__}: a kernel returns nothing; write to an array")
-    definition, needs = translated.definition, translated.needs
+    definition, needs = translated.tree, translated.needs
     used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
     prelude, taken = prelude_of(program, kinds, used, needs, translated.namespace)
     definition.body[:0] = located("\n".join(prelude), definition)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numba.core.types import Type
 
-from colkern.jit.building import nulls, whole_values
 from colkern.jit.device.decimals import signed, unsigned
 from colkern.jit.device.emitter import Value, constant
 from colkern.jit.device.kinds import PLAIN, Literal
@@ -24,12 +23,6 @@ from colkern.jit.views.elements import type_of
 from colkern.rows.front import Definition, definition_of, meanings_of
 
 PACKAGE = "colkern.jit.building"
-
-_BY_TYPES = {
-    nulls.append_empty: nulls._ol_append_empty,
-    whole_values.append_entry: whole_values._ol_append_entry,
-}
-"""Functions that are others for each type, and what finds those."""
 
 
 @lru_cache(maxsize=256)
@@ -55,7 +48,7 @@ class Inlined(Statements):
     ) -> None:
         definition = _definition(function.__code__)
         around, local = meanings_of(function), local_names(definition)
-        super().__init__(caller.program, caller.function, local, around, caller._calls)
+        super().__init__(caller.program, caller.function, local, around)
         self._caller = caller
         self._body = definition.body
         self._values = dict(zip(definition.parameters, values, strict=True))
@@ -112,13 +105,19 @@ class Inlined(Statements):
         if is_numpys or isinstance(meaning, Type):
             # Items are converted when they are stored.
             return arguments[0]
-        if meaning in _BY_TYPES:
-            meaning = _BY_TYPES[meaning](*(type_of(value.kind) for value in arguments))
         if meaning in IN_A_KERNEL:
             return IN_A_KERNEL[meaning](self, *arguments)
+        if hasattr(meaning, "choose"):
+            meaning = meaning.choose(*(type_of(value.kind) for value in arguments))
         if isinstance(meaning, types.FunctionType):
             return self.call_function(meaning, arguments, {})
         return super()._call(node)
+
+    def call_function(
+        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
+    ) -> Value:
+        """A call of a function of the package, or of one that the types of its arguments choose."""
+        return Inlined(self, function, values).written()
 
     # Statements
 

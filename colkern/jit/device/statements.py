@@ -1,22 +1,16 @@
-"""Statements of a user's function, and the function that is made of them.
-
-Variables are what all of their assignments are together, so a function is translated until nothing
-more becomes known of them; what the last time gives is what is compiled.
-"""
+"""Statements of a user's function."""
 
 from __future__ import annotations
 
 import ast
 import copy
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from colkern import schema as s
 from colkern.jit.device import columns, elements, methods
 from colkern.jit.device.assignments import converted, variables
-from colkern.jit.device.emitter import Need, Program, Shared, Value, integer, items, record
+from colkern.jit.device.emitter import Shared, Value, integer, items, record
 from colkern.jit.device.expressions import calls_something
 from colkern.jit.device.kinds import (
     PLAIN,
@@ -34,28 +28,7 @@ from colkern.jit.device.kinds import (
     zeros,
 )
 from colkern.jit.device.operators import Operators
-from colkern.rows.front import Definition, definition_of
-
-_MOST_PASSES = 20
-
-CallMaker = Callable[["Statements", types.FunctionType, list[Value], dict[str, Value]], Value]
-
-
-@dataclass(frozen=True)
-class Translated:
-    """A function whose columns have become numbers.
-
-    Args:
-        definition: Its tree, without what it needs among its parameters.
-        namespace: What its global names mean.
-        needs: What it needs of its caller, and the names that it has for it.
-        returned: What it returns.
-    """
-
-    definition: ast.FunctionDef
-    namespace: dict[str, Any]
-    needs: dict[Need, str]
-    returned: Kind
+from colkern.rows.front import Definition
 
 
 @dataclass(frozen=True)
@@ -71,44 +44,6 @@ class _Elements:
     item: Callable[[str], Value]
 
 
-def translate(
-    program: Program,
-    function: types.FunctionType,
-    given: dict[str, Kind],
-    calls: CallMaker,
-) -> Translated:
-    """A function for parameters of those kinds.
-
-    Args:
-        program: What it shares with others.
-        function: The user's function.
-        given: The kinds of its parameters.
-        calls: How calls of other functions of the user's are made.
-
-    Raises:
-        CompileError: With the line and the construct that stand in the way.
-    """
-    definition = definition_of(function)
-    around, local = definition.names, local_names(definition)
-    known, returned = dict(given), Kind()
-    settled: tuple[Any, Any] = (None, None)
-    for _ in range(_MOST_PASSES):
-        writer = Statements(program, function, local, around, calls)
-        writer.kinds, writer.kinds_so_far = dict(known), dict(given)
-        writer.returned_before = returned if settled[1] is not None else UNKNOWN
-        body = writer.function_body(definition)
-        if settled == (writer.kinds_so_far, writer.returned):
-            return Translated(
-                _with_body(definition, body, given), writer.namespace, writer.needs, writer.returned
-            )
-        known, returned = dict(writer.kinds_so_far), writer.returned
-        settled = (writer.kinds_so_far, writer.returned)
-    writer.node = definition.body[0]
-    raise writer.failure(
-        "the kinds of its variables do not settle: give results of different kinds names of their own"
-    )
-
-
 def local_names(definition: Definition) -> set[str]:
     """The names that a function assigns to, and its parameters."""
     nodes = (node for statement in definition.body for node in ast.walk(statement))
@@ -117,34 +52,16 @@ def local_names(definition: Definition) -> set[str]:
     return stored | set(definition.parameters)
 
 
-def _with_body(
-    definition: Definition, body: list[ast.stmt], given: dict[str, Kind]
-) -> ast.FunctionDef:
-    names = [name for parameter, kind in given.items() for name in variables(parameter, kind)]
-    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-    name = definition.function.__name__.replace("<lambda>", "lambda_")
-    return ast.copy_location(ast.FunctionDef(name, arguments, body, []), definition.body[0])
-
-
 class Statements(Operators):
     """Translates the statements of one function, once; see `Assignments` for the arguments.
 
-    Args:
-        calls: How calls of other functions of the user's are made.
+    Attributes:
+        returned: What it returns.
+        returned_before: What it was known to return before.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        function: types.FunctionType,
-        local: set[str],
-        around: dict[str, Any],
-        calls: CallMaker,
-    ) -> None:
-        super().__init__(program, function, local, around)
-        self._calls = calls
-        self.returned: Kind = UNKNOWN
-        self.returned_before: Kind = UNKNOWN
+    returned: Kind = UNKNOWN
+    returned_before: Kind = UNKNOWN
 
     def function_body(self, definition: Definition) -> list[ast.stmt]:
         """The statements of all of the function."""
@@ -164,12 +81,6 @@ class Statements(Operators):
             if settled not in (kind, PLAIN):
                 parts = converted(self, Value(kind, variables(name, kind)), settled)
                 self.emit(f"{', '.join(variables(name, settled))} = {', '.join(parts)}")
-
-    def call_function(
-        self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
-    ) -> Value:
-        """A call of a function of the user's own, or of one of `colkern.jit.building`."""
-        return self._calls(self, function, values, named)
 
     def _statements(self, body: list[ast.stmt]) -> None:
         for node in body:

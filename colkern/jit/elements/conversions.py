@@ -11,7 +11,6 @@ from numba.core import cgutils
 from numba.extending import (
     box,
     lower_cast,
-    overload,
     register_jitable,
 )
 from numpy import int64, uint32
@@ -28,6 +27,7 @@ from colkern.jit.elements.memory import (
     require_contiguous,
 )
 from colkern.jit.elements.types import OWNER, BytesType, MomentType, TextType
+from colkern.jit.lowering import by_types
 from colkern.kernels import row_lists, row_values, text_characters
 from colkern.kernels.row_values import Text
 
@@ -36,17 +36,14 @@ from colkern.kernels.row_values import Text
 
 
 def _of_numba(name: str) -> Any:
-    def stub(*arguments):
-        raise NotImplementedError
-
-    @overload(stub)
-    def _ol_stub(*arguments):
+    @by_types
+    def chosen(*arguments):
         from numba.cpython import unicode
 
         numbas = getattr(unicode, name)
         return lambda *arguments: numbas(*arguments)
 
-    return stub
+    return chosen
 
 
 _empty_string = _of_numba("_empty_string")
@@ -174,10 +171,14 @@ def _cast_bytes(context, builder, fromty, toty, value):
 
 
 @box(TextType)
-def _box_text(typ, value, c):
+@box(BytesType)
+def _box_sequence(typ, value, c):
     struct = c.context.make_helper(c.builder, typ, value=value)
     pointer = c.builder.inttoptr(struct.address, cgutils.voidptr_t)
-    boxed = _decode_utf8(c, pointer, struct.size)
+    if isinstance(typ, TextType):
+        boxed = _decode_utf8(c, pointer, struct.size)
+    else:
+        boxed = c.pyapi.bytes_from_string_and_size(pointer, struct.size)
     c.context.nrt.decref(c.builder, typ, value)
     return boxed
 
@@ -188,15 +189,6 @@ def _decode_utf8(c: Any, pointer: Any, size: Any) -> Any:
     )
     function = c.pyapi._get_function(function_type, name="PyUnicode_DecodeUTF8")
     return c.builder.call(function, [pointer, size, c.pyapi.cstring(None)])
-
-
-@box(BytesType)
-def _box_bytes(typ, value, c):
-    struct = c.context.make_helper(c.builder, typ, value=value)
-    pointer = c.builder.inttoptr(struct.address, cgutils.voidptr_t)
-    boxed = c.pyapi.bytes_from_string_and_size(pointer, struct.size)
-    c.context.nrt.decref(c.builder, typ, value)
-    return boxed
 
 
 def moment_of(kind: str, number: int) -> object:

@@ -53,18 +53,10 @@ def _parameters(name: str) -> list[str]:
     return [name or f"_{place}" for place, name in enumerate(names)]
 
 
-def _least(name: str) -> int:
-    """How many arguments a method needs at least."""
-    return min(
-        sum(parameter.default is NO_DEFAULT for parameter in row.parameters)
-        for row in table()[name]
-    )
-
-
 def overload_of(name: str) -> Callable[..., Any]:
     """The overload of a method of the table: it finds the function for operands of some types."""
     names = _parameters(name)
-    least = _least(name)
+    least = min(sum(one.default is NO_DEFAULT for one in row.parameters) for row in table()[name])
     shown = [word if place < least else f"{word}=None" for place, word in enumerate(names)]
     parameters = ", ".join(shown)
     source = f"def typed({parameters}):\n    return overload_for(({', '.join(names)},))\n"

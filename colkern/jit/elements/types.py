@@ -91,21 +91,12 @@ OWNER = types.MemInfoPointer(types.voidptr)
 
 
 @register_model(TextType)
-class _TextModel(models.StructModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        members = [
-            ("address", types.int64),
-            ("size", types.int64),
-            ("ascii", types.boolean),
-            ("owner", OWNER),
-        ]
-        super().__init__(dmm, fe_type, members)
-
-
 @register_model(BytesType)
-class _BytesModel(models.StructModel):
+class _SequenceModel(models.StructModel):
     def __init__(self, dmm: Any, fe_type: Any) -> None:
         members = [("address", types.int64), ("size", types.int64), ("owner", OWNER)]
+        if isinstance(fe_type, TextType):
+            members.insert(2, ("ascii", types.boolean))
         super().__init__(dmm, fe_type, members)
 
 

@@ -33,7 +33,7 @@ from colkern.jit.views.column_types import (
 )
 from colkern.jit.views.records import ASCII, HEADER, TABLE, members, part_position, record_address
 from colkern.kernels.intrinsics import instructions
-from colkern.layouts import LayoutKind, Role, layout
+from colkern.layouts import Role, layout
 
 _WORDS = types.CPointer(types.int64)
 
@@ -124,12 +124,8 @@ def emit_cut(
 
 
 def emit_child(at: Lowering, kind: ColumnType, column: ir.Value, k: int) -> ir.Value:
-    """Child `k` of a struct, batch or union: of a dense union the whole child, else the child's slots
-    that stand beside the column's own."""
-    child = emit_part(at, kind, column, k)
-    if layout(kind.data_type).kind is LayoutKind.DENSE_UNION:
-        return child
-    parent = at.struct(kind, column)
+    """Child `k` of a struct column or a batch: its slots that stand beside the column's own."""
+    parent, child = at.struct(kind, column), emit_part(at, kind, column, k)
     return emit_cut(at, kind.part(k), child, parent.offset, parent.length)
 
 
@@ -199,26 +195,22 @@ def item_at(context, builder, signature, args):
 
 @unbox(ColumnType)
 @unbox(BatchType)
+@unbox(StreamType)
 def _unbox_column(typ, obj, c):
     record, failed = _record(obj, c)
     value = cgutils.alloca_once(c.builder, c.context.get_value_type(typ))
+    from_record = _stream_from_record if isinstance(typ, StreamType) else column_from_record
     # A record that could not be made is not to be read.
     with c.builder.if_then(c.builder.not_(failed), likely=True):
-        column = column_from_record(Lowering(c.context, c.builder), typ, record)
-        c.builder.store(column, value)
+        c.builder.store(from_record(Lowering(c.context, c.builder), typ, record), value)
     return NativeValue(c.builder.load(value), is_error=failed)
 
 
-@unbox(StreamType)
-def _unbox_stream(typ, obj, c):
-    record, failed = _record(obj, c)
-    value = cgutils.alloca_once(c.builder, c.context.get_value_type(typ))
-    with c.builder.if_then(c.builder.not_(failed), likely=True):
-        stream = c.context.make_helper(c.builder, typ)
-        stream.length = _load(c.builder, record, 0)
-        stream.table = c.builder.inttoptr(_load(c.builder, record, 1), record.type)
-        c.builder.store(stream._getvalue(), value)
-    return NativeValue(c.builder.load(value), is_error=failed)
+def _stream_from_record(at: Lowering, kind: StreamType, record: ir.Value) -> ir.Value:
+    stream = at.struct(kind)
+    stream.length = _load(at.builder, record, 0)
+    stream.table = at.builder.inttoptr(_load(at.builder, record, 1), record.type)
+    return stream._getvalue()
 
 
 def _record(obj: ir.Value, c: _UnboxContext) -> tuple[ir.Value, ir.Value]:

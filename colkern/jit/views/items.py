@@ -53,17 +53,20 @@ class _GetItem(AbstractTemplate):
 
 
 @lower_builtin(operator.getitem, ColumnType, types.Integer)
+@lower_builtin(operator.getitem, StreamType, types.Integer)
 def _getitem(context, builder, sig, args):
     at, kind = Lowering(context, builder), sig.args[0]
     slot = slot_of(at, at.struct(kind, args[0]).length, sig.args[1], args[1])
-    return element_at(at, kind, args[0], slot)
+    return _at_slot(at, kind, args[0], slot)
 
 
-@lower_builtin(operator.getitem, StreamType, types.Integer)
-def _getbatch(context, builder, sig, args):
-    at, kind = Lowering(context, builder), sig.args[0]
-    slot = slot_of(at, at.struct(kind, args[0]).length, sig.args[1], args[1])
-    return at.call(batch_of, (kind, types.uint64), (args[0], slot))
+def _at_slot(
+    at: Lowering, kind: ColumnType | StreamType, source: ir.Value, slot: ir.Value
+) -> ir.Value:
+    """The element of a column, or the batch of a stream, at a slot."""
+    if isinstance(kind, StreamType):
+        return at.call(batch_of, (kind, types.uint64), (source, slot))
+    return element_at(at, kind, source, slot)
 
 
 @overload(operator.getitem, prefer_literal=True)
@@ -143,10 +146,8 @@ def _yielded(
     iterator: cgutils._StructProxy,
     slot: ir.Value,
 ) -> ir.Value:
-    if isinstance(kind, StreamType):
-        return at.call(batch_of, (kind, types.uint64), (iterator.source, slot))
-    if not isinstance(kind.data_type, s.RunEndEncoded):
-        return element_at(at, kind, iterator.source, slot)
+    if isinstance(kind, StreamType) or not isinstance(kind.data_type, s.RunEndEncoded):
+        return _at_slot(at, kind, iterator.source, slot)
     # The run is carried from one slot to the next.
     kinds = (kind, types.uint64, types.uint64)
     run = at.call(later_run(kind), kinds, (iterator.source, slot, at.builder.load(iterator.run)))

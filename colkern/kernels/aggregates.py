@@ -105,6 +105,9 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
             out[place + uint64(own)] = total
             i += uint64(step)
         if step == 1 and last - first == uint64(LANES):
+            while len(validity.bits) == 0 and slot + uint64(4 * LANES) <= end:
+                add_four_rounds(values, slot, place, out)
+                slot += uint64(4 * LANES)
             while slot + uint64(2 * LANES) <= end:
                 add_two_rounds(values, validity, slot, place, out)
                 slot += uint64(2 * LANES)
@@ -113,6 +116,17 @@ def sum_floats(start, stop, step, values: In[T], validity: Bitmap, out: Out[floa
                 if is_valid(validity, slot + uint64(own)):
                     out[place + uint64(own)] += float64(values[slot + uint64(own)])
             slot += uint64(LANES)
+
+
+@helper
+def add_four_rounds(values: In[T], slot: uint64, place: uint64, out: Out[float64]) -> None:
+    """To each of the LANES items of `out` from `place` on, four slots from `slot` on, LANES apart."""
+    apart = uint64(LANES)
+    for k in range(uint64(0), apart):
+        i = slot + uint64(k)
+        low = float64(values[i]) + float64(values[i + apart])
+        high = float64(values[i + uint64(2) * apart]) + float64(values[i + uint64(3) * apart])
+        out[place + uint64(k)] += low + high
 
 
 @helper

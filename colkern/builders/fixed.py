@@ -71,9 +71,9 @@ def _bool(value: object) -> bool:
     return bool(value)
 
 
-def _integer(value: object) -> int:
+def _integer(value: object, kind: str = "an integer") -> int:
     if isinstance(value, bool | np.bool_ | np.timedelta64) or not hasattr(value, "__index__"):
-        raise wrong("an integer", value)
+        raise wrong(kind, value)
     return operator.index(value)
 
 
@@ -111,7 +111,7 @@ def build_float(type_: s.FloatingPoint, values: Values) -> Array:
     def convert(value: object) -> float:
         if isinstance(value, float | np.floating):
             return float(value)
-        number = _integer(value)
+        number = _integer(value, "a number")
         with np.errstate(over="ignore"):
             rounded = float(kind(number))
         if not np.isfinite(rounded) or int(rounded) != number:
@@ -131,7 +131,11 @@ def build_decimal(type_: s.Decimal, values: Values) -> Array:
     limit = 10**type_.precision
 
     def convert(value: object) -> int:
-        number = value if isinstance(value, Decimal) else Decimal(_integer(value))
+        number = (
+            value
+            if isinstance(value, Decimal)
+            else Decimal(_integer(value, "a Decimal or an integer"))
+        )
         if not number.is_finite():
             raise ValueError(f"{number} is no finite decimal")
         # A zero of any exponent is zero; other numbers end before their exponent gets out of hand.

@@ -642,7 +642,13 @@ def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) ->
 def local_timestamp(values: Array) -> Array:
     """The times that clocks show at timestamps with a zone, as timestamps without one."""
     require_valid(values)
-    return encoded_alike(values, _shown)
+
+    def work(plain: Array) -> Array:
+        if not isinstance(plain.type.storage, s.Timestamp):
+            raise TypeError(f"local_timestamp: expected timestamps, got {plain.type}")
+        return _shown(plain)
+
+    return encoded_alike(values, work)
 
 
 @element_wise("Dates and times")

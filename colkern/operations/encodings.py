@@ -11,6 +11,7 @@ from typing import TypeAlias
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind
+from colkern.operations.creation import nulls
 from colkern.operations.operands import kept_type
 from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
@@ -26,6 +27,9 @@ def on_values(array: Array, work: Work) -> Array:
         array: A checked array.
         work: Takes an array without such an encoding, gives one of as many slots, null where it is.
     """
+    if isinstance(value_type_of(array).storage, s.Null):
+        # Values without bytes of their own may be any number of them.
+        return work(nulls(array.length, s.null(), array.device))
     if array.layout.kind is LayoutKind.DICTIONARY:
         indices, dictionary = dictionary_parts(array)
         return take(on_values(dictionary, work), indices)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,7 +19,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import packed_bits
 from colkern.builders import array as build_array
 from colkern.cpu.threads import GRAIN, num_threads
-from colkern.errors import UnsupportedError
+from colkern.errors import UnsupportedError, shown
 from colkern.forks import cached_property
 from colkern.kernels import Kernel, sorting
 from colkern.kernels import grouping as kernels
@@ -411,7 +412,9 @@ def _quantile(
 
 
 def require_share(q: float, interpolation: str) -> None:
-    """Raise `ValueError` if a quantile is of no share of the values, or there is no such interpolation."""
+    """Raise an error if a quantile is of no share of the values, or there is no such interpolation."""
+    if isinstance(q, bool) or not isinstance(q, Real):
+        raise TypeError(f"q: expected a number from 0 to 1, got {type(q).__name__} {shown(q)}")
     if not 0 <= q <= 1:
         raise ValueError(f"q: expected 0 to 1, got {q}")
     if interpolation not in INTERPOLATIONS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -78,7 +79,7 @@ def quantile(
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    shares = [float(q)] if isinstance(q, float | int) else list(q)
+    shares = [q] if isinstance(q, Real | str) else list(q)
     results: list[float | None]
     if array.device == HOST:
         for share in shares:
@@ -89,7 +90,7 @@ def quantile(
         rows = one_group(array)
         options = [{"q": share, "interpolation": interpolation} for share in shares]
         results = [_only(rows.aggregate("quantile", array, **own)) for own in options]
-    return results[0] if isinstance(q, float | int) else results
+    return results[0] if isinstance(q, Real) else results
 
 
 def _quantiles(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from functions import device_cases
@@ -174,3 +175,9 @@ def test_parts_of_times_are_those_of_their_numbers_up_to_the_ends_of_the_type(un
     for start in (1, 3, 7):
         found = ck.day_of_week(moments, week_start=start)
         assert found.to_pylist() == [(day + 4 - start) % 7 for day in days]
+
+
+def test_a_decimal_beside_decimals_is_a_float_where_results_are() -> None:
+    values = ck.array([Decimal("2.25"), None])
+    assert ck.power(values, Decimal("0.5")).to_pylist() == [1.5, None]
+    assert ck.power(ck.array([4.0]), Decimal("0.5")).to_pylist() == [2.0]

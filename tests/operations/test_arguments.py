@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -110,6 +111,8 @@ UNION = ck.nulls(2, ck.dense_union([ck.field("i", ck.int64())]))
 STRUCTS = ck.array([{"x": 1}])
 TEXT = ck.array(["2", "1"])
 FLAGS = ck.array([True])
+HALVES = ck.array([1.5], "float16")
+CENTS = ck.array([Decimal("1.50")])
 
 
 @pytest.mark.parametrize(
@@ -139,6 +142,11 @@ FLAGS = ck.array([True])
         (lambda: ck.unpack_bits(ck.array([True]), length="1"), "length: expected an integer, got"),
         (lambda: ck.equal(TEXT, 1), "right: expected str, got int 1; the array is of string"),
         (lambda: ck.less(FLAGS, 1), "right: expected bool, got int 1; the array is of bool"),
+        (lambda: ck.equal(HALVES, True), "right: expected a number, got bool True; .* halffloat"),
+        (lambda: ck.equal(CENTS, 1.5), "right: expected a Decimal or an integer, got float 1.5"),
+        (lambda: ck.quantile(NUMBERS, "a"), "q: expected a number from 0 to 1, got str 'a'"),
+        (lambda: ck.quantile(NUMBERS, [0.5, None]), "q: expected a number .* got NoneType None"),
+        (lambda: ck.local_timestamp(NUMBERS), "local_timestamp: expected timestamps, got int64"),
         (lambda: ck.validate(BATCH, skip=3), "skip: expected a collection of rules, got 3"),
     ],
 )

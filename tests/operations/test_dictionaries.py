@@ -435,3 +435,13 @@ def test_what_cannot_be_unified() -> None:
         ck.unify_dictionaries([one, over(ints([1]), [0])])
     with pytest.raises(TypeError, match="indices of int16, not int8; pass an index_type"):
         ck.unify_dictionaries([one, words([0], ["a"], pa.int16())])
+
+
+def test_nulls_that_no_slot_points_at_take_no_memory() -> None:
+    many = ck.nulls(1 << 50, ck.null())
+    codes = ck.array([1, None, 0], "int8")
+    encoded = Array(ck.dictionary("int8", "null"), 3, codes.buffers, dictionary=many)
+    assert ck.unique(encoded).to_pylist() == [None]
+    assert ck.is_null(encoded).to_pylist() == [True, True, True]
+    runs = ck.run_end_encode(ck.array([None, None]))
+    assert ck.unique(runs).to_pylist() == [None]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from corpus.brought import Parser
 
 import colkern as ck
 
@@ -93,40 +94,6 @@ class Account:
         return True
 
 
-class Parser:
-    """A parser by recursive descent, whose methods call each other in turn."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.pos = 0
-
-    def peek(self) -> str:
-        return self.text[self.pos] if self.pos < len(self.text) else ""
-
-    def eat(self, mark: str) -> None:
-        if self.peek() != mark:
-            raise SyntaxError(f"expected {mark} at {self.pos}")
-        self.pos += 1
-
-    def sum(self) -> int:
-        value = self.factor()
-        while self.peek() == "+":
-            self.eat("+")
-            value += self.factor()
-        return value
-
-    def factor(self) -> int:
-        if self.peek() == "(":
-            self.eat("(")
-            value = self.sum()
-            self.eat(")")
-            return value
-        start = self.pos
-        while self.peek().isdigit():
-            self.pos += 1
-        return int(self.text[start : self.pos])
-
-
 def in_branches(xs: list[int]) -> str:
     tally = Tally(3)
     for x in xs:
@@ -188,7 +155,7 @@ def test_methods_change_the_instance_that_one_variable_has(function: Callable[..
 def test_methods_that_change_an_instance_may_call_each_other_in_turn() -> None:
     def parsed(text: str) -> int:
         parser = Parser(text)
-        return parser.sum() * 100 + parser.pos
+        return parser.total() * 100 + parser.pos
 
     texts = ["1+2", "(4+(5))+2", "7", "", "(1", "é"]
     assert not checked(parsed, texts).left

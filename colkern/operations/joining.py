@@ -385,17 +385,17 @@ def _asof(
 
     none = np.uint64(kernels.NO_MATCH)
 
-    def within(found: Items) -> tuple[Items, Items]:
+    def within(matches: Items) -> tuple[Items, Items]:
         """Right rows that are near enough, and how far they are."""
-        there = found != none
-        far = _distances(times[np.where(there, found, np.uint64(0))], times[rows:])
+        there = matches != none
+        far = _distances(times[np.where(there, matches, np.uint64(0))], times[rows:])
         if tolerance is not None:
             there &= far <= float(tolerance)
-        return np.where(there, found, none), far
+        return np.where(there, matches, none), far
 
     if strategy != "nearest":
-        found = match(strategy == "forward")
-        return found if tolerance is None else within(found)[0]
+        matches = match(strategy == "forward")
+        return matches if tolerance is None else within(matches)[0]
     (before, how_far), (after, beyond) = (within(match(forward)) for forward in (False, True))
     is_before = (before != none) & ((after == none) | (how_far <= beyond))
     return np.where(is_before, before, after)
@@ -423,18 +423,18 @@ def _matched_in_order(target: Target, words: Items, groups: Groups | None, rows:
             left, right, *others = (side[::-1].copy() for side in sides)
             own = [~left, ~right, *others]
         if groups is None:
-            found = target.output(count, np.uint64)
-            target.map(kernels.match_last, count, *own, found)
+            matches = target.output(count, np.uint64)
+            target.map(kernels.match_last, count, *own, matches)
         else:
             several = len(groups.firsts)
             out = target.output(count + several + 1, np.uint64)
             out[count:] = kernels.NO_MATCH
             target.map(kernels.match_last_of_group, count, *own, several, out)
-            found = out[:count]
+            matches = out[:count]
         if not forward:
-            return found
+            return matches
         none = np.uint64(kernels.NO_MATCH)
-        return np.where(found == none, none, np.uint64(max(rows, 1) - 1) - found)[::-1].copy()
+        return np.where(matches == none, none, np.uint64(max(rows, 1) - 1) - matches)[::-1].copy()
 
     return match
 

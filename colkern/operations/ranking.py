@@ -69,7 +69,7 @@ _PLACES: dict[str, Callable[[Any, Any], Any]] = {
 
 @on_its_device
 def _placed(
-    target: Target, positions: Items, ranks: Items, place: Callable[[Any, Any], object]
+    target: Target, positions: Items, ranks: Items, place: Callable[[Any, Any], Any]
 ) -> Items:
     out = target.output(len(positions), np.uint64)
     out[positions] = place(ranks[positions], target.positions(len(positions))).astype(np.uint64)

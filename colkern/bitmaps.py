@@ -33,9 +33,9 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
     return target.reduce(bitmaps.count_set_bits, words, bitmap.array, offset, end)
 
 
-def count_clear_bits(bitmap: Buffer, offset: int, length: int) -> int:
-    """How many of those bits are not set; `UNKNOWN` where a device would have to be waited for."""
-    return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, offset, length)
+def count_clear_bits(bitmap: Buffer, length: int) -> int:
+    """How many of the first bits are not set; `UNKNOWN` where a device would have to be waited for."""
+    return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, 0, length)
 
 
 def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:

@@ -340,10 +340,7 @@ def dlpack_capsule(
         "copy": copy,
     }
     # CuPy and NumPy of old do not know all of them.
-    capsule: CapsuleType = items.__dlpack__(
-        **{name: wish for name, wish in wishes.items() if wish is not None}
-    )
-    return capsule
+    return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
 
 
 def _require_pair(name: str, pair: object) -> None:

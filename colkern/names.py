@@ -118,12 +118,12 @@ def late_names(
             wanted = (error.name or "").partition(".")[0]
             if wanted not in INSTALL:
                 raise
-            said = f"{package}.{name}: {why_missing(error, wanted)}"
+            message = f"{package}.{name}: {why_missing(error, wanted)}"
             # `from package import name` drops the text of an AttributeError, and there can be no class
             # that is also a ModuleNotFoundError: objects of the two have different layouts.
             if sys._getframe(1).f_globals.get("__name__") == _IMPORT_STATEMENT:
-                raise ModuleNotFoundError(said, name=error.name) from error
-            raise AttributeError(said, name=name, obj=sys.modules[package]) from error
+                raise ModuleNotFoundError(message, name=error.name) from error
+            raise AttributeError(message, name=name, obj=sys.modules[package]) from error
         setattr(sys.modules[package], name, value)
         return value
 

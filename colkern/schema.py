@@ -195,8 +195,8 @@ class Schema(PublicNames):
             position = self._position_of(key)
             if position < 0:
                 count = self.names.count(key)
-                what = f"{count} fields" if count else "no field"
-                raise KeyError(f"{what} named {key!r}; the schema has {self.names}")
+                matches = f"{count} fields" if count else "no field"
+                raise KeyError(f"{matches} named {key!r}; the schema has {self.names}")
             return position
         try:
             position = integer(key, "key")

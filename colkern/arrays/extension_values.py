@@ -162,8 +162,7 @@ def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int |
     if valid is not None:
         sizes = sizes.astype(np.object_)
         sizes[~valid] = None
-    rows: list[list[int | None]] = sizes.reshape(slots.size, dimensions).tolist()
-    return rows
+    return sizes.reshape(slots.size, dimensions).tolist()
 
 
 class _Elements:

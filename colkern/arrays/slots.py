@@ -98,22 +98,22 @@ def byte_ranges(array: Array, slots: Slots) -> tuple[Slots, Slots]:
 def element_ranges(array: Array, slots: Slots) -> tuple[Slots, Slots]:
     """Starts and sizes, in the only child, of the values of any list layout or map."""
     length = array.children[0].length
-    what = f"a child of {length} values"
+    child = f"a child of {length} values"
     rule = array.layout.child_length
     if rule is ChildLength.LAST_OFFSET:
-        return _between_offsets(array, slots, length, what)
+        return _between_offsets(array, slots, length, child)
     if rule is ChildLength.OFFSET_AND_SIZE:
         starts = items_at(array, Role.OFFSETS, slots).astype(np.int64)
         sizes = items_at(array, Role.SIZES, slots).astype(np.int64)
         bad = (starts < 0) | (sizes < 0) | (starts > length) | (sizes > length - starts)
-        _refuse(slots, bad, lambda i: f"offset {starts[i]} and size {sizes[i]} into {what}")
+        _refuse(slots, bad, lambda i: f"offset {starts[i]} and size {sizes[i]} into {child}")
         return starts, sizes
     storage = array.type.storage
     assert isinstance(storage, FixedSizeList)
     list_size = storage.list_size
     needed = (array.offset + array.length) * list_size
     if needed > length:
-        raise InvalidArrowError(f"lists of {list_size} need {needed} values, found {what}")
+        raise InvalidArrowError(f"lists of {list_size} need {needed} values, found {child}")
     return (slots + array.offset) * list_size, np.full(slots.size, list_size, np.int64)
 
 

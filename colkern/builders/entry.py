@@ -14,6 +14,7 @@ from colkern.bitmaps import packed
 from colkern.builders.extension import tensors_from_numpy
 from colkern.builders.infer import array_of, from_dtype
 from colkern.builders.parts import BadValue
+from colkern.dispatch import TIMES
 from colkern.errors import shown
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 
 _AS_OBJECTS = "OUST"
 """The kinds of dtypes that hold text, bytes or objects: their values are taken one by one."""
-
-_STORED_INTEGERS = (s.Date, s.Time, s.Timestamp, s.Duration)
 
 
 def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
@@ -103,7 +102,7 @@ def _stores_the_same(plain: NDArray[Any], natural: s.DataType, target: s.DataTyp
         return True
     if isinstance(natural, s.Timestamp) and isinstance(target, s.Timestamp):
         return natural.unit == target.unit
-    if not isinstance(natural, s.Int) or not isinstance(target, _STORED_INTEGERS):
+    if not isinstance(natural, s.Int) or not isinstance(target, TIMES):
         return False
     return layout(target).spec(Role.DATA).dtype == plain.dtype
 

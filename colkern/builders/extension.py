@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.extension_values import OffsetTimestamp
+from colkern.arrays.slots import Values
 from colkern.builders.parts import each, with_validity, within_field, wrong
 from colkern.extensions.canonical import known_parameters
 from colkern.extensions.metadata import TensorParameters
 from colkern.missing import is_null
 
-Values = list[Any]
 Build = Callable[[s.DataType, Values], Array]
 
 
@@ -45,7 +45,7 @@ def _build_uuid(type_: s.Extension, values: Values, build: Build) -> Array:
     """`uuid.UUID`, or 16 bytes."""
     from uuid import UUID
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         return value.bytes if isinstance(value, UUID) else value
 
     return build(type_.storage_type, each(values, convert, None))
@@ -54,7 +54,7 @@ def _build_uuid(type_: s.Extension, values: Values, build: Build) -> Array:
 def _build_bool8(type_: s.Extension, values: Values, build: Build) -> Array:
     """Bools, or the stored integers."""
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         return int(value) if isinstance(value, bool | np.bool_) else value
 
     return build(type_.storage_type, each(values, convert, None))
@@ -99,7 +99,7 @@ def _build_fixed_shape_tensor(type_: s.Extension, values: Values, build: Build) 
     assert parameters.shape is not None
     shape = parameters.logical(parameters.shape)
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         if not isinstance(value, np.ndarray):
             return value
         if value.shape != shape:
@@ -114,7 +114,7 @@ def _build_variable_shape_tensor(type_: s.Extension, values: Values, build: Buil
     parameters = known_parameters(type_)
     assert isinstance(parameters, TensorParameters)
 
-    def convert(value: object) -> Any:
+    def convert(value: object) -> object:
         if not isinstance(value, np.ndarray):
             return value
         if value.ndim != parameters.dimensions:

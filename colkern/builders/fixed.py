@@ -12,6 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.slots import Values
 from colkern.bitmaps import packed
 from colkern.builders.parts import (
     BadValue,
@@ -28,8 +29,6 @@ from colkern.builders.parts import (
 from colkern.cpu.python_objects import booleans_of, classes_of, floats_of, integers_of, pieces_of
 from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
 from colkern.memory import Buffer, Items
-
-Values = list[Any]
 
 MOST_BYTES_UNDER_NULLS = 1 << 30
 """How many bytes of fixed-size binary `array` makes where the values are null."""

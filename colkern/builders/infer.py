@@ -11,13 +11,12 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.slots import Values
 from colkern.arrays.values import DayTime, MonthDayNano, Months, zone_name
 from colkern.builders.nested import build, elements_of
 from colkern.builders.parts import BadValue, each, starts_of, within_elements, within_field, wrong
 from colkern.cpu.python_objects import classes_of, flattened, integers_of, members_of
 from colkern.missing import with_nulls
-
-Values = list[Any]
 
 
 def array_of(values: Values, type_: s.DataType | None) -> Array:

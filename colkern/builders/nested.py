@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.arrays.slots import Values
 from colkern.builders import extension, fixed
 from colkern.builders.parts import (
     BadValue,
@@ -28,8 +29,6 @@ from colkern.cpu.python_objects import flattened, members_of
 from colkern.dispatch import Dispatch, by_type
 from colkern.layouts import Role, layout
 from colkern.missing import is_null, with_nulls
-
-Values = list[Any]
 
 MOST_ELEMENTS_UNDER_NULLS = 1 << 27
 """How many elements of fixed-size lists `array` makes where the lists are null."""

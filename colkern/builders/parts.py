@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import Array
+from colkern.arrays.slots import Values
 from colkern.bitmaps import packed
 from colkern.cpu.python_objects import classes_of, flags_of
 from colkern.errors import LimitExceededError, shown
@@ -65,7 +66,7 @@ def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
 
 
 def each(
-    values: list[Any], convert: Callable[[object], T], missing: T, as_is: type | None = None
+    values: Values, convert: Callable[[object], T], missing: T, as_is: type | None = None
 ) -> list[T]:
     """Every value converted, `missing` for nulls; `convert` would give those of the class `as_is` back."""
     if as_is is not None and classes_of(values) <= {as_is, type(None)}:
@@ -84,7 +85,7 @@ def each(
     return converted
 
 
-def filler(values: list[Any], size: int, limit: int, what: str) -> int:
+def filler(values: Values, size: int, limit: int, what: str) -> int:
     """How large what stands under a null must be: `size` of `what`, 0 without nulls; checks the limit."""
     _, nulls = flags_of(values, None)
     if nulls * size > limit:
@@ -106,7 +107,7 @@ def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:
 
 
 def with_validity(
-    type_: DataType, values: list[Any], buffers: Sequence[Buffer], children: Sequence[Array] = ()
+    type_: DataType, values: Values, buffers: Sequence[Buffer], children: Sequence[Array] = ()
 ) -> Array:
     """The array of some values: of a validity bitmap, unless nothing is null, and buffers behind it."""
     is_null, nulls = flags_of(values, None)

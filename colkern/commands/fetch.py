@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from colkern.commands.failures import CommandError, UsageError, system_errors_of
 from colkern.commands.files import STANDARD, add_format, chosen_target
-from colkern.commands.output import printable, size_text
+from colkern.commands.output import Update, printable, progress_line, size_text
 from colkern.commands.parser import Commands, add_timeout, add_token, given_token, new_command
-from colkern.commands.progress import Update, progress_line
 from colkern.errors import ColkernError, StreamError, placed
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from colkern.commands.failures import CommandError, UsageError
 from colkern.commands.files import STANDARD, opened, require_files, with_files_of_folders
-from colkern.commands.output import counted, printable, size_text
+from colkern.commands.output import counted, printable, progress_line, size_text
 from colkern.commands.parser import (
     Commands,
     add_timeout,
@@ -21,7 +21,6 @@ from colkern.commands.parser import (
     given_token,
     new_command,
 )
-from colkern.commands.progress import progress_line
 from colkern.errors import ColkernError
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from colkern.commands.files import (
     size_of,
     with_files_of_folders,
 )
-from colkern.commands.output import print_json, printable
+from colkern.commands.output import print_json, printable, progress_line
 from colkern.commands.parser import Commands, new_command
-from colkern.commands.progress import progress_line
 from colkern.errors import ColkernError, InvalidArrowError, placed
 
 

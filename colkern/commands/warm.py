@@ -11,9 +11,8 @@ from functools import partial
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from colkern.commands.output import counted, print_json
+from colkern.commands.output import counted, print_json, progress_line
 from colkern.commands.parser import Commands, new_command, positive
-from colkern.commands.progress import progress_line
 
 
 def add_command(commands: Commands) -> None:

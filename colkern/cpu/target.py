@@ -309,8 +309,7 @@ class CpuTarget:
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
         from colkern.cpu.radix import sorted_positions
 
-        sorted_: Items = sorted_positions(self, keys, positions)
-        return sorted_
+        return sorted_positions(self, keys, positions)
 
     def item(self, array: Items, position: int) -> int:
         return int(array[position])

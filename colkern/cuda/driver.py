@@ -106,8 +106,8 @@ class DriverCalls:
             return
         text = ctypes.c_char_p()
         known = self._library.cuGetErrorName(code, ctypes.byref(text)) == _SUCCESS
-        what = text.value.decode() if known and text.value else f"error {code}"
-        raise DriverError(f"{name}: {what}")
+        error = text.value.decode() if known and text.value else f"error {code}"
+        raise DriverError(f"{name}: {error}")
 
 
 def _device(call: DriverCalls, ordinal: int) -> DriverDevice:

@@ -29,7 +29,7 @@ UNSIGNED = "_u8"
 _HALF = 1 << 63
 
 _NAMES = ("next", "end", "step", "left", "here", "found")
-"""What a loop needs to know: variables of its own."""
+"""Variables of a loop's own, in the source of a kernel."""
 
 _BY_ONE = """
 {next}, {end} = {u8}({begin}), {u8}({stop})

@@ -8,10 +8,11 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsInt
 from weakref import WeakKeyDictionary
 
-from numpy import uint64
+from numpy import uint8, uint64
+from numpy.typing import NDArray
 
 from colkern.kernels import primitives
 
@@ -20,10 +21,10 @@ class _Group(NamedTuple):
     """Threads that wait for each other, and what each of them shows the others."""
 
     barrier: threading.Barrier
-    values: dict[int, Any]
+    values: dict[int, object]
 
 
-_groups: WeakKeyDictionary[Any, dict[tuple[int, int], _Group]] = WeakKeyDictionary()
+_groups: WeakKeyDictionary[object, dict[tuple[int, int], _Group]] = WeakKeyDictionary()
 """Groups, by the block of the simulator that has them."""
 
 _groups_lock = threading.Lock()
@@ -47,11 +48,11 @@ class Thread:
         """The place in the block."""
         return threading.current_thread().threadIdx  # type: ignore[attr-defined]
 
-    def syncwarp(self, lanes: Any) -> None:
+    def syncwarp(self, lanes: SupportsInt) -> None:
         """Wait for all threads of this one's warp whose bits are set, which the simulator lacks."""
         self._group(lanes).barrier.wait(_LONGEST_WAIT)
 
-    def shfl_xor_sync(self, lanes: Any, value: Any, away: Any) -> Any:
+    def shfl_xor_sync(self, lanes: SupportsInt, value: object, away: SupportsInt) -> object:
         """The value of the thread whose number differs in some bits; the simulator lacks it, too."""
         group, me = self._group(lanes), self.threadIdx.x
         group.values[me] = value
@@ -60,7 +61,7 @@ class Thread:
         group.barrier.wait(_LONGEST_WAIT)
         return other
 
-    def _group(self, lanes: Any) -> _Group:
+    def _group(self, lanes: SupportsInt) -> _Group:
         mask = int(lanes)
         block = threading.current_thread()._manager  # type: ignore[attr-defined]
         with _groups_lock:
@@ -71,37 +72,37 @@ class Thread:
             return of_block[key]
 
 
-def product(left: Any, right: Any) -> Any:
+def product(left: float, right: float) -> float:
     """`left * right`."""
     return left * right
 
 
-def rounded(value: Any) -> Any:
+def rounded(value: float) -> float:
     """The same number: Python rounds each product, and fuses none with an addition."""
     return value
 
 
-def floor_quotient(left: Any, right: Any) -> Any:
+def floor_quotient(left: int, right: int) -> int:
     """`left // right`."""
     return left // right
 
 
-def quotient_and_rest(left: Any, right: Any) -> Any:
+def quotient_and_rest(left: int, right: int) -> tuple[int, int]:
     """`divmod(left, right)`."""
     return left // right, left % right
 
 
-def address_of(array: Any, position: Any) -> Any:
+def address_of(array: NDArray[Any], position: SupportsInt) -> uint64:
     """The address of item `position` of an array."""
     return uint64(int(array.ctypes.data) + int(position) * array.itemsize)
 
 
-def word_at(address: Any) -> Any:
+def word_at(address: SupportsInt) -> uint64:
     """The uint64 at any address."""
     return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
 
 
-def store_word(out: Any, position: Any, word: Any) -> None:
+def store_word(out: NDArray[uint8], position: SupportsInt, word: SupportsInt) -> None:
     """A uint64 to eight bytes of `out` (uint8[])."""
     for k in range(8):
         out[int(position) + k] = int(word) >> 8 * k & 255

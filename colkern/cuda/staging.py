@@ -150,8 +150,7 @@ def _staging_of(library: DeviceLibrary) -> Staging:
     with _lock:
         if library.staging is None:
             library.staging = Staging(library)
-        staging: Staging = library.staging
-        return staging
+        return library.staging
 
 
 class Upload:

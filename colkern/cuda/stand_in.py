@@ -22,13 +22,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from colkern.cuda.device_library import (
     Allocation,
+    ArrayLibrary,
     CopyEvent,
     CopyStream,
     DeviceLibrary,
@@ -36,6 +37,9 @@ from colkern.cuda.device_library import (
     SharedEvent,
 )
 from colkern.memory import array_at
+
+if TYPE_CHECKING:
+    from colkern.cuda.staging import Staging
 
 _HANDLE = struct.Struct("<QQQ40x")
 """Process, descriptor, size."""
@@ -76,7 +80,7 @@ class StandInSharing:
                 return allocation
         return None
 
-    def allocate(self, size: int, ordinal: int) -> Any:
+    def allocate(self, size: int, ordinal: int) -> NDArray[np.uint8]:
         """A block of the stand-in's memory."""
         return self._allocate(size, ordinal)
 
@@ -172,7 +176,7 @@ class StandIn:
         self.waited_for: list[int] = []
         self.held_by: list[int] = []
         self.finished_streams: list[int] = []
-        self.staging: Any = None
+        self.staging: Staging | None = None
         self._devices = devices
         self._thread = threading.local()
         self._blocks: dict[int, tuple[int, int]] = {}
@@ -180,7 +184,7 @@ class StandIn:
         self._arrays = _Arrays(self)
 
     @property
-    def arrays(self) -> Any:
+    def arrays(self) -> ArrayLibrary:
         """NumPy, with `empty` and `zeros` of the device."""
         return self._arrays
 
@@ -208,15 +212,15 @@ class StandIn:
         """The default one."""
         return 0
 
-    def on_stream(self, stream: object) -> AbstractContextManager[Any]:
+    def on_stream(self, stream: object) -> AbstractContextManager[None]:
         """There is one stream for kernels."""
         return nullcontext()
 
-    def current_state(self) -> Any:
+    def current_state(self) -> int:
         """One for all threads."""
         return 0
 
-    def in_state(self, state: object) -> AbstractContextManager[Any]:
+    def in_state(self, state: object) -> AbstractContextManager[None]:
         """All are."""
         return nullcontext()
 
@@ -323,12 +327,11 @@ class _Arrays:
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
-    def empty(self, count: int, dtype: Any = np.float64) -> NDArray[Any]:
+    def empty(self, count: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
         dtype = np.dtype(dtype)
-        items: NDArray[Any] = self._device.allocated(count * dtype.itemsize).view(dtype)
-        return items
+        return self._device.allocated(count * dtype.itemsize).view(dtype)
 
-    def zeros(self, count: int, dtype: object = np.float64) -> NDArray[Any]:
+    def zeros(self, count: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
         items = self.empty(count, dtype)
         items.view(np.uint8)[:] = 0
         return items

@@ -40,14 +40,12 @@ class StandInTarget(CpuTarget):
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
         with memory.current(self.device):
-            items: Items = memory.allocate(count, dtype)
-            return items
+            return memory.allocate(count, dtype)
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
         with memory.current(self.device):
-            items: Items = memory.allocate_for_overwrite(count, dtype)
-            return items
+            return memory.allocate_for_overwrite(count, dtype)
 
     def buffer(self, array: Items, size: int | None = None) -> Buffer:
         return Buffer(array.view("u1")[:size], self.device)

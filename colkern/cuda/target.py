@@ -230,19 +230,16 @@ class CudaTarget:
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         with memory.current(self.device):
-            items: Items = memory.allocate(count, dtype)
-            return items
+            return memory.allocate(count, dtype)
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
         with memory.current(self.device):
-            items: Items = memory.allocate_for_overwrite(count, dtype)
-            return items
+            return memory.allocate_for_overwrite(count, dtype)
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
         """A small array of host values, copied to the device."""
         with memory.current(self.device):
-            items: Items = memory.on_device(np.array(values, dtype))
-            return items
+            return memory.on_device(np.array(values, dtype))
 
     def positions(self, count: int) -> Items:
         with memory.current(self.device):

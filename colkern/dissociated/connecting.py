@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from colkern.closing import OnFailure
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds, Traffic
 from colkern.dissociated.leases import Frees
-from colkern.dissociated.messages import Hello
+from colkern.dissociated.messages import CLIENT_BYTES, Hello
 from colkern.dissociated.protocol.client import ClientStream
 from colkern.dissociated.receiving import ReceivedMessages
 from colkern.dissociated.transports import transport_of
@@ -23,8 +23,6 @@ from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.reading.opening import destinations_of
 from colkern.ipc.reading.readers import StreamReader
 from colkern.memory import Device, device_named
-
-_CLIENT_BYTES = 16
 
 
 class ServiceReader(StreamReader):
@@ -121,7 +119,7 @@ def open_stream(
 ) -> ReceivedMessages:
     """As `connect`: the messages of the stream, none of which has been received."""
     wanted = identifier.encode() if isinstance(identifier, str) else bytes(identifier)
-    hello = Hello(secrets.token_bytes(_CLIENT_BYTES), options.token)
+    hello = Hello(secrets.token_bytes(CLIENT_BYTES), options.token)
     services = [parse_uri(each) for each in (uri, data_uri) if each is not None]
     transports = [transport_of(service.scheme) for service in services]
     with contextlib.ExitStack() as opened:
@@ -158,10 +156,10 @@ def open_stream(
 
 
 def _ask(connection: Connection, service: ServiceUri, hello: Hello, identifier: bytes) -> None:
-    said = hello.encode()
+    greeting = hello.encode()
     # A server that turns a client away says why: receiving raises it.
     with contextlib.suppress(ConnectionError):
-        connection.send(FrameKind.HELLO, len(said), [said])
+        connection.send(FrameKind.HELLO, len(greeting), [greeting])
         connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)
 
 

@@ -36,8 +36,8 @@ try:
     import pyarrow as pa
     from pyarrow import flight
 except ImportError as error:
-    said = f"colkern.dissociated.flight: {why_missing(error, 'pyarrow')}"
-    raise ImportError(said, name=error.name) from None
+    message = f"colkern.dissociated.flight: {why_missing(error, 'pyarrow')}"
+    raise ImportError(message, name=error.name) from None
 
 # Flight's own way to say: ask the one who told you.
 _HERE = "arrow-flight-reuse-connection://?"
@@ -209,8 +209,8 @@ def connect_flight(
                 descriptor, flight.FlightCallOptions(timeout=timeout, headers=headers)
             )
     except (pa.ArrowException, OSError) as error:
-        said = str(error).partition(" Detail: ")[0]
-        raise StreamError(errno.EIO, f"Flight at {location}: {said}") from error
+        reason = str(error).partition(" Detail: ")[0]
+        raise StreamError(errno.EIO, f"Flight at {location}: {reason}") from error
     (*others, last), identifier = _only_endpoint(info, location)
     for uri in others:
         with contextlib.suppress(*_ABSENT):

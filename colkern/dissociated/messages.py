@@ -194,7 +194,7 @@ def parse_addresses(data: bytes | NDArray[np.uint8]) -> list[int]:
 
 
 _MAGIC = b"colkern1"
-_CLIENT_BYTES = 16
+CLIENT_BYTES = 16
 
 
 class Hello(NamedTuple):
@@ -219,7 +219,7 @@ UNKNOWN = Hello(b"", b"")
 def parse_hello(frame: bytes | NDArray[np.uint8]) -> Hello:
     """The client of a frame; raises `InvalidArrowError` if it is none."""
     data = bytes(frame)
-    start = len(_MAGIC) + _CLIENT_BYTES
+    start = len(_MAGIC) + CLIENT_BYTES
     if len(data) < start or not data.startswith(_MAGIC):
         raise InvalidArrowError("a client that does not say hello as colkern's do")
     return Hello(data[len(_MAGIC) : start], data[start:])

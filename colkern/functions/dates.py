@@ -45,13 +45,11 @@ from colkern.operations import (
 from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded, encoded_alike, on_values
 from colkern.operations.moving import to_device
-from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, null_outside
 from colkern.rows.encoded import decoded_type
-
-PER_SECOND = {"s": 1, "ms": 1000, "us": 1_000_000, "ns": 1_000_000_000}
-DAY = 86_400
+from colkern.schema import PER_SECOND
+from colkern.schema import SECONDS_A_DAY as DAY
 
 MOST_FORMATS = 256
 """So many functions with a format, a zone or a period of their own are kept."""

@@ -7,11 +7,10 @@ from typing import Any, Literal
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.functions.row_functions import LISTS, MAPS, boolean, element_wise, over_rows, same
-from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.structs import make_struct
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, null_outside
 
 
 def item_of(*types: s.DataType) -> s.DataType:

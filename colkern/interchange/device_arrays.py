@@ -226,8 +226,7 @@ class _DeviceStructure(HostStructure):
             return Buffer(self._array_at(address, size), self._device)
 
     def _array_at(self, address: int, size: int) -> Items:
-        bytes_: Items = memory.library().array_at(address, size, self._device.ordinal, self._in_use)
-        return bytes_
+        return memory.library().array_at(address, size, self._device.ordinal, self._in_use)
 
     def bytes_at(self, address: int, size: int) -> bytes:
         if self._lengths is None:

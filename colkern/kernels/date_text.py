@@ -451,7 +451,7 @@ def time_at(place: int64, size: int64) -> tuple[int64, int64, int64, int64]:
 
 @helper
 def code_of_other_date(place: int64) -> Code:
-    """What becomes of seven characters or more that do not begin as `YYYY-MM-DD`.
+    """The code of seven characters or more that do not begin as `YYYY-MM-DD`.
 
     Python takes other dates of ISO 8601: days of weeks, `YYYYMMDD`, and anything behind that.
     """

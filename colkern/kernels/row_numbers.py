@@ -607,10 +607,10 @@ def quotient(left: float64, right: float64) -> float64:
 @helper
 def lost_by_addition(total: float64, value: float64, lost: float64) -> float64:
     """`lost`, and what `total + value` loses by rounding (Neumaier's sum, as of Python 3.12)."""
-    found = total + value
+    rounded = total + value
     if abs(total) >= abs(value):
-        return lost + ((total - found) + value)
-    return lost + ((value - found) + total)
+        return lost + ((total - rounded) + value)
+    return lost + ((value - rounded) + total)
 
 
 @helper

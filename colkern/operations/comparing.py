@@ -20,8 +20,14 @@ from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, on_values
-from colkern.operations.numbers import number_of
-from colkern.operations.operands import Plans, is_side_by_side, planned, planned_beside, unsigned
+from colkern.operations.operands import (
+    Plans,
+    is_side_by_side,
+    number_of,
+    planned,
+    planned_beside,
+    unsigned,
+)
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import own_words
 from colkern.operations.validity import combine_validity, with_nulls_of

@@ -19,12 +19,12 @@ from colkern.cpu.threads import map_items, num_threads, run_ranges
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import LimitExceededError, UnsupportedError
 from colkern.kernels import dictionaries as kernels
+from colkern.kernels import hashing, sorting
 from colkern.kernels.hashing import state_of
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
-from colkern.operations.dictionary_groups import numbers_by_sorting
 from colkern.operations.dictionary_tables import OPEN, low_words, numbers_by_table, unlike_counter
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.hashing import hashes_of, partitioned
@@ -34,8 +34,9 @@ from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat
+from colkern.operations.sorting import byte_ranks, split_nulls
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, target_of
+from colkern.targets import Items, on_its_device, target_of
 
 NullEncoding = Literal["mask", "encode"]
 
@@ -75,7 +76,7 @@ def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
     bitmap = values.buffer(Role.VALIDITY)
     assert bitmap is not None
     bits = _decoded_bits(array, values, bitmap)
-    return bits, count_clear_bits(bits, 0, array.length)
+    return bits, count_clear_bits(bits, array.length)
 
 
 def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
@@ -449,3 +450,43 @@ def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> B
     else:
         out = target.allocate(array.length, dtype)
     return target.buffer(out)
+
+
+# By sorting
+
+
+@on_its_device
+def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[Items, Items]:
+    """As `colkern.operations.dictionary_tables.numbers_by_table`, on any device."""
+    target = target_of(array.device)
+    nulls = array.null_count
+    split = split_nulls(array) if nulls else None
+    chosen = None if split is None else split[: array.length - nulls]
+    words = number_words(array)
+    by_hash = words is None or words.width > 1
+    if words is None or by_hash:
+        keys = hashes_of(target, array, hashing.state_of(0))
+    else:
+        keys = target.output(array.length, np.uint64)
+        target.map(sorting.order_integers, array.length, words.words, 1, 0, 0, 0, keys)
+    positions = target.sort_positions(keys, chosen)
+    marks = target.output(len(positions), np.int64)
+    target.map(kernels.mark_groups, len(positions), keys, positions, marks)
+    groups = target.scan(marks, np.int64)
+    count = target.item(groups, len(positions))
+    firsts = target.output(count + 1, np.uint64)
+    target.map(kernels.group_firsts, len(positions), positions, groups, firsts)
+    if split is None or not counted:
+        firsts = firsts[:count]
+    else:
+        firsts[count:] = split[array.length - nulls :][:1]
+    order = target.sort_positions(firsts)
+    entries = target.output(len(order), np.uint64)
+    target.map(kernels.rank, len(order), order, firsts, entries)
+    numbered = target.allocate(array.length, np.uint64)
+    target.map(kernels.number_groups, len(positions), positions, groups, entries, numbered)
+    if by_hash and unlike_counter(array)(0, numbered):
+        return numbers_by_sorting(byte_ranks(array), counted, dtype)
+    if split is not None and counted:
+        numbered[split[array.length - nulls :]] = entries[count:]
+    return low_words(numbered).astype(dtype), firsts[order].view(np.int64)

@@ -15,9 +15,9 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, has_lists, lists_of
 from colkern.operations.lists import shown_elements
-from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.list_elements import copy_elements, repeat_for_elements
+from colkern.operations.validity import null_outside
 from colkern.targets import Items, Target
 
 

@@ -17,10 +17,9 @@ from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, lists_of, most_of
-from colkern.operations.nulling import null_outside
 from colkern.operations.operands import kept_type
 from colkern.operations.selection.list_elements import copy_elements
-from colkern.operations.validity import with_nulls_of
+from colkern.operations.validity import null_outside, with_nulls_of
 from colkern.targets import NOWHERE, DType, Items
 
 _LISTS = (s.List, s.LargeList)

@@ -14,10 +14,9 @@ from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.list_slots import Lists, list_size, lists_of, require_lists
-from colkern.operations.nulling import null_outside
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.list_elements import copy_elements
-from colkern.operations.validity import compact_validity, with_nulls_of
+from colkern.operations.validity import compact_validity, null_outside, with_nulls_of
 from colkern.targets import NOWHERE, target_of
 
 _INT32, _INT64 = s.int32(), s.int64()

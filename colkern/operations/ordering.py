@@ -102,8 +102,8 @@ def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = F
 def _comparer(array: Array) -> Comparer[Order]:
     comparer = _COMPARERS.get(type(array.type.storage))
     if comparer is None:
-        what = instead_of_order(array.type)
-        raise UnsupportedError(f"no order of the values of {array.type}; {what}")
+        remedy = instead_of_order(array.type)
+        raise UnsupportedError(f"no order of the values of {array.type}; {remedy}")
     return comparer
 
 

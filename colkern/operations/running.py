@@ -26,7 +26,7 @@ from colkern.operations.casting.dispatch import retyped
 from colkern.operations.decimal_arithmetic import wide_decimals
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
-from colkern.operations.numbers import number_of
+from colkern.operations.operands import number_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
@@ -235,8 +235,7 @@ def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> I
 def _running(how: str, items: Items) -> Items:
     """Each item with all before it."""
     if how in ("sum", "prod"):
-        totals: Items = (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
-        return totals
+        return (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
     ufunc = _UFUNCS[how]
     if isinstance(items, np.ndarray):
         extremes: Items = ufunc.accumulate(items)

@@ -275,8 +275,7 @@ def _counted(target: Target, numbers: NumberWords, descending: bool) -> Items | 
         (numbers.minus ^ every_bit, every_bit - high) if descending else (numbers.minus, low)
     )
     bits = (high - low).bit_length()
-    positions: Items = counted_positions(target, numbers.words, flip, least, bits)
-    return positions
+    return counted_positions(target, numbers.words, flip, least, bits)
 
 
 def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> list[Items]:

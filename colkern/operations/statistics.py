@@ -145,8 +145,8 @@ def product(array: Array) -> int | float | None:
     if isinstance(storage, s.Bool | s.Null):
         values = cast(values, s.uint8())
     elif not isinstance(storage, s.Int | s.FloatingPoint):
-        what = instead_of_sum(array.type)
-        raise UnsupportedError(f"product: no product of the values of {array.type}; {what}")
+        remedy = instead_of_sum(array.type)
+        raise UnsupportedError(f"product: no product of the values of {array.type}; {remedy}")
     return _product(values) if values.length else None
 
 

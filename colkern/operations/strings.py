@@ -15,6 +15,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
+from colkern.dispatch import BINARY, TEXT
 from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
@@ -27,14 +28,13 @@ from colkern.operations.string_data import as_views, pattern_of, text_of, views_
 from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 
-_STRINGS = (s.Utf8, s.LargeUtf8, s.Utf8View)
 _WASTE = 64
 """The most bytes of data buffers for each view for which the buffers are read as a whole."""
 
 _WORD = 1 / 4
 """The work for eight bytes that are read as one word."""
 
-_BINARY = (*_STRINGS, s.Binary, s.LargeBinary, s.BinaryView)
+_BINARY = (*TEXT, *BINARY)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -48,7 +48,7 @@ def string_is_ascii(array: Array) -> Array:
         TypeError: If the array has no strings.
         InvalidArrowError: If the array points outside its own memory.
     """
-    return _worked_on(array, _STRINGS, _is_ascii)
+    return _worked_on(array, TEXT, _is_ascii)
 
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: all(values))
@@ -87,7 +87,7 @@ def utf8_length(array: Array) -> Array:
         TypeError: If the array has no strings.
         InvalidArrowError: If the array points outside its own memory.
     """
-    return _worked_on(array, _STRINGS, _characters)
+    return _worked_on(array, TEXT, _characters)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -175,7 +175,7 @@ def _worked_on(
 
 def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
     if not isinstance(array.type.storage, types):
-        names = "strings" if types is _STRINGS else "strings or binary values"
+        names = "strings" if types is TEXT else "strings or binary values"
         raise TypeError(f"array: expected {names}, got {array.type}")
     return array
 

@@ -12,10 +12,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.devices import one_device
-from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import cut, own_children
 from colkern.operations.position_checks import require_valid
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, null_outside
 
 Key = int | str
 

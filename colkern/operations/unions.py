@@ -16,13 +16,13 @@ from colkern.kernels import unions
 from colkern.layouts import LayoutKind, Role
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
-from colkern.operations.nulling import null_outside
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import Picks, assemble, take_positions
 from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.union_slots import child_numbers, slots_of, slots_with
+from colkern.operations.validity import null_outside
 from colkern.targets import Items, target_of
 
 
@@ -92,8 +92,7 @@ def _slot_offsets(array: Array) -> Items:
     """The offsets of a dense union; none for a sparse one, whose children are then cut to its slots."""
     if array.layout.kind is LayoutKind.SPARSE_UNION:
         return target_of(array.device).table([], np.int32)
-    offsets: Items = array.items(Role.OFFSETS)
-    return offsets
+    return array.items(Role.OFFSETS)
 
 
 def _shown_children(array: Array) -> Sequence[Array]:

@@ -139,8 +139,8 @@ def _check_view_bytes(array: Array, place: str) -> None:
     kernel = views.first_view_unlike_its_value
     slot = first_slot(array, kernel, array.length, words, *validity_of(array, target), addresses)
     if slot != NOWHERE:
-        what = "prefix" if target.item(words, 4 * slot) > VIEW_INLINE_BYTES else "padding"
-        raise InvalidArrowError(f"slot {slot}: the view's {what} is not its value's", place=place)
+        part = "prefix" if target.item(words, 4 * slot) > VIEW_INLINE_BYTES else "padding"
+        raise InvalidArrowError(f"slot {slot}: the view's {part} is not its value's", place=place)
 
 
 # Rules of types

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from colkern.kernels import row_counters, row_dicts, row_lists, row_values
+from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
@@ -99,7 +99,7 @@ def counter(emitter: Emitter, node: ast.Call, entries: Value) -> Value:
     key = kind.items[0]
     if key == k.NEVER:
         return new_container(emitter, node, "dict", 0, "count")
-    counted = invoked(emitter, row_counters.count_items, [entries], k.INT, "Counter", {"K": key})
+    counted = invoked(emitter, row_dicts.count_items, [entries], k.INT, "Counter", {"K": key})
     return Value(Container("dict", items=(key, k.INT), default="count"), counted.code)
 
 
@@ -113,7 +113,7 @@ def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
     count = emitter.numbers(most if most is not None else constant((1 << 63) - 1))
     pairs = k.list_of(k.tuple_of((key, k.INT)))
     arguments = [owner, emitter.converted(count, k.INT)]
-    return invoked(emitter, row_counters.most_common, arguments, pairs, "Counter", {"K": key})
+    return invoked(emitter, row_dicts.most_common, arguments, pairs, "Counter", {"K": key})
 
 
 def readable(emitter: Emitter, container: Value) -> Value:

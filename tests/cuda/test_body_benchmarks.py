@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -268,15 +267,3 @@ def test_without_a_device_nothing_is_written(
     assert command.main() == 1
     assert "no figures" in capsys.readouterr().out
     assert not path.exists()
-
-
-def test_an_image_of_cuda_python_suffices() -> None:
-    hidden = ("rich", "polars", "pandas", "matplotlib", "lz4", "zstandard", "pyspark", "asv")
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({hidden}))\n"
-        "import benchmarks.bodies.__main__"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=ROOT
-    )
-    assert done.returncode == 0, done.stderr

@@ -246,7 +246,7 @@ def run(code: str, cwd: Path = ROOT, **environment: str) -> subprocess.Popen[str
 
 
 def said(done: subprocess.Popen[str]) -> Any:
-    """What a process printed, as JSON."""
+    """The output of a process, read as JSON."""
     out, errors = done.communicate(timeout=120)
     assert done.returncode == 0, errors
     return json.loads(out)

@@ -300,12 +300,11 @@ def test_reports_of_tests_are_added_up(tmp_path: Path) -> None:
     assert (missing["failures"], missing["errors"]) == (1, 1)
 
 
-def test_an_image_of_cuda_python_suffices() -> None:
+@pytest.mark.parametrize("module", ["benchmarks.gpu.__main__", "benchmarks.bodies.__main__"])
+def test_an_image_of_cuda_python_suffices(module: str) -> None:
     """NumPy, Numba and its CUDA compiler, CuPy and PyArrow: nothing else is imported."""
     hidden = ("rich", "polars", "pandas", "matplotlib", "lz4", "zstandard", "pyspark", "asv")
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({hidden}))\nimport benchmarks.gpu.__main__"
-    )
+    code = f"import sys; sys.modules.update(dict.fromkeys({hidden}))\nimport {module}"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=ROOT
     )

@@ -1,4 +1,4 @@
-"""What does not run on a device says so before anything is copied, in either direction."""
+"""Operations that do not run on a device refuse its arrays before anything is copied, either way."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""Processes that a test talks to by their standard input and output."""
+"""Processes that a test talks to by their standard input and output, and a wait for what others do."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 Child = subprocess.Popen[str]
 
@@ -37,3 +39,10 @@ def said(process: Child) -> str:
     """The next line that it prints."""
     assert process.stdout is not None
     return process.stdout.readline()
+
+
+def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it has not come so far"
+        time.sleep(0.002)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
-from dissociated.children import Child, children, said
+from dissociated.children import Child, children, said, wait_until
 from present import present
 
 from colkern import RecordBatch, record_batch
@@ -44,13 +42,6 @@ kept = [next(reader) for reader in readers]
 print("reading", flush=True)
 sys.stdin.read()
 """
-
-
-def wait_until(condition: Callable[[], Any], seconds: float = TIMEOUT) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it has not come so far"
-        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -11,13 +11,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
+from dissociated.children import wait_until
 
 import colkern.ipc
 from colkern import RecordBatch, record_batch
@@ -44,11 +45,14 @@ def batches(count: int = 3, rows: int = 4) -> list[RecordBatch]:
     ]
 
 
-def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it has not come so far"
-        time.sleep(0.002)
+def one_batch(go_on: threading.Event) -> RecordBatchStream:
+    """A batch from a source that then waits."""
+
+    def source() -> Iterator[RecordBatch]:
+        yield from batches(1)
+        go_on.wait(10)
+
+    return RecordBatchStream(batches()[0].schema, source())
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -420,13 +424,8 @@ def test_slow_source_is_no_dead_server(uri: str) -> None:
 def test_silent_server_is_noticed_within_the_time_out(uri: str) -> None:
     go_on = threading.Event()
 
-    def stuck() -> Iterator[RecordBatch]:
-        yield from batches(1)
-        go_on.wait(10)
-
-    stream = RecordBatchStream(batches()[0].schema, stuck())
     with (
-        serve(stream, uri, heartbeat=60) as server,
+        serve(one_batch(go_on), uri, heartbeat=60) as server,
         connect(server.uri, timeout=0.2) as reader,
     ):
         next(reader)
@@ -473,13 +472,8 @@ def test_one_of_two_servers_is_silent_and_the_other_alive(uri: str, silent: str)
 def test_reader_is_closed_by_another_thread(uri: str, data_uri: bool) -> None:
     go_on = threading.Event()
 
-    def stuck() -> Iterator[RecordBatch]:
-        yield from batches(1)
-        go_on.wait(10)
-
-    stream = RecordBatchStream(batches()[0].schema, stuck())
     with (
-        serve(stream, uri, data_uri=uri if data_uri else None) as server,
+        serve(one_batch(go_on), uri, data_uri=uri if data_uri else None) as server,
         connect(server.uri, data_uri=server.data_uri, timeout=10) as reader,
     ):
         next(reader)
@@ -493,15 +487,11 @@ def test_reader_is_closed_by_another_thread(uri: str, data_uri: bool) -> None:
 def test_closed_server_is_noticed(uri: str) -> None:
     go_on = threading.Event()
 
-    def stuck() -> Iterator[RecordBatch]:
-        yield from batches(1)
-        go_on.wait(10)
-
     def close() -> None:
         server.close()
         go_on.set()
 
-    server = serve(RecordBatchStream(batches()[0].schema, stuck()), uri)
+    server = serve(one_batch(go_on), uri)
     with connect(server.uri, timeout=10) as reader:
         next(reader)
         threading.Timer(0.05, close).start()
@@ -571,14 +561,7 @@ def test_closing_does_not_wait_for_clients_that_ask_at_one_of_two_services() -> 
 def test_the_one_connection_too_many_is_refused(uri: str) -> None:
     go_on = threading.Event()
 
-    def stuck(_: bytes) -> RecordBatchStream:
-        def made() -> Iterator[RecordBatch]:
-            yield from batches(1)
-            go_on.wait(10)
-
-        return RecordBatchStream(batches()[0].schema, made())
-
-    with serve(stuck, uri, max_connections=2) as server:
+    with serve(lambda _: one_batch(go_on), uri, max_connections=2) as server:
         with connect(server.uri), connect(server.uri) as second:
             for _ in range(3):
                 with pytest.raises(StreamError, match=r"2 connections.*max_connections"):

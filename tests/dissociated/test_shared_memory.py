@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dissociated.children import wait_until
 from present import present
 
 import colkern.ipc
@@ -23,7 +24,7 @@ from colkern.arrays import RecordBatchStream
 from colkern.dissociated import Bounds, SharedMemory, connect, serve
 from colkern.dissociated.leases import Frees
 from colkern.dissociated.messages import BodyLocations, Location
-from colkern.dissociated.shared import blocks, host
+from colkern.dissociated.shared import blocks
 from colkern.dissociated.shared.host import ReachedSegments
 from colkern.dissociated.shared.segments import Segment
 from colkern.dissociated.transports.connection import Frame, FrameKind
@@ -32,13 +33,6 @@ from colkern.memory import Buffer
 from colkern.schema import Field, Schema, int64
 
 ROWS = 10_000
-
-
-def wait_until(condition: Callable[[], Any], seconds: float = 10) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it has not come so far"
-        time.sleep(0.002)
 
 
 def batch(first: int = 0, rows: int = ROWS) -> RecordBatch:
@@ -165,7 +159,7 @@ def test_blocks_are_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_segments_that_are_free_over_the_limit_are_retired(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_SEGMENT_BYTES", 2 * 8 * ROWS)
-    monkeypatch.setattr(host, "_KEPT_FREE", 1)
+    monkeypatch.setattr(blocks, "_MOST_FREE", 1)
     before = mapped_segments()
     two = Bounds(outstanding_bytes=2 * 2 * 8 * ROWS)
     data = [batch(k) for k in range(20)]

@@ -21,6 +21,7 @@ import colkern as ck
 from colkern.arrays import Array
 from colkern.functions import dates, numeric
 from colkern.operations.moving import to_device
+from colkern.schema import PER_SECOND
 
 TEXT = pa.array(
     ["hello World", None, "", "  pad\t", "a,b,,c", "Straße éÀ", "x1 y22", "123", "THEY'RE"]
@@ -40,7 +41,7 @@ SECONDS = [0, None, -1, 951827696, 10**9, 1709210096, 4102444799, 1711848600, 16
 
 def moments(unit: str, zone: str | None = None) -> pa.Array:
     """The same seconds and parts of a second in a unit."""
-    each = dates.PER_SECOND[unit]
+    each = PER_SECOND[unit]
     parts = each * 123_456_789 // 10**9
     values = [None if second is None else second * each + parts for second in SECONDS]
     return pa.array(values, pa.int64()).cast(pa.timestamp(unit, zone))
@@ -279,7 +280,7 @@ def date_cases() -> list[Case]:
             case("assume_timezone", twice, oslo, ambiguous=which)
             for which in ("earliest", "latest")
         ),
-        *(case("strftime", values) for values in (*map(moments, dates.PER_SECOND), DAYS)),
+        *(case("strftime", values) for values in (*map(moments, PER_SECOND), DAYS)),
         case("strftime", MOMENTS, "%d/%m/%y %H:%M"),
         case("years_between", MOMENTS, dt.datetime(2026, 1, 2)),
         case("strftime", moments("s", oslo), "%Y-%m-%d %H:%M:%S %z"),

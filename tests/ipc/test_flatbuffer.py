@@ -56,7 +56,7 @@ def schema_metadata() -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """What is decoded, as the oracle gives it: text as bytes, sequences as lists."""
+    """A decoded value in the form of the oracle: text as bytes, sequences as lists."""
     if isinstance(value, dict):
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, str):

@@ -24,7 +24,7 @@ from colkern.cpu.threads import set_num_threads
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
 from colkern.kernels.hashing import P1, fold_pair, state_of
 from colkern.operations import dictionaries
-from colkern.operations.dictionary_groups import numbers_by_sorting
+from colkern.operations.dictionaries import numbers_by_sorting
 from colkern.operations.dictionary_tables import numbers_by_table
 
 UNMARKED = ("dense union", "sparse union", "run-end encoded", "run-end encoded, int64 ends")

@@ -9,15 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from colkern.kernels import (
-    constant_tables,
-    row_counters,
-    row_dicts,
-    row_lists,
-    row_sets,
-    row_sorting,
-    row_values,
-)
+from colkern.kernels import constant_tables, row_dicts, row_lists, row_sets, row_sorting, row_values
 from colkern.kernels.primitives import get_word, set_word
 from colkern.rows import kinds as k
 from colkern.rows import table
@@ -40,7 +32,7 @@ COMPILED = {
     row_sets.symmetric_difference,
     constant_tables.find_number,
     constant_tables.find_text,
-    row_counters.most_common,
+    row_dicts.most_common,
 }
 """The bodies that are compiled in tests: with what they call, nearly all; each takes some 200 ms."""
 

@@ -15,15 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from colkern.errors import UnsupportedError
-from colkern.kernels import (
-    constant_tables,
-    row_counters,
-    row_dicts,
-    row_items,
-    row_lists,
-    row_sets,
-    row_sorting,
-)
+from colkern.kernels import constant_tables, row_dicts, row_items, row_lists, row_sets, row_sorting
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_values import NO_ROOM
 from colkern.rows import kinds as k
@@ -366,15 +358,15 @@ def test_counters_count_as_python_s(by: str, data: Any) -> None:
     some = data.draw(st.lists(STRATEGIES[kind], min_size=1, max_size=4))
     values = data.draw(st.lists(st.sampled_from(some), max_size=12))
     c = Containers(by, kind, k.INT)
-    counted = c.call(row_counters.count_items, c.list(values))
+    counted = c.call(row_dicts.count_items, c.list(values))
     mine = Counter(values)
     assert same(c.values(counted, k.dict_of(kind, k.INT)), dict(mine))
     pairs = k.list_of(k.tuple_of((kind, k.INT)))
     for most in (-1, 0, 1, 2, 99):
-        found = c.values(c.call(row_counters.most_common, counted, most), pairs)
+        found = c.values(c.call(row_dicts.most_common, counted, most), pairs)
         assert same(found, mine.most_common(most))
     assert same(
-        c.values(c.call(row_counters.most_common, counted, GREATEST), pairs), mine.most_common()
+        c.values(c.call(row_dicts.most_common, counted, GREATEST), pairs), mine.most_common()
     )
 
 

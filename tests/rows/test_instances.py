@@ -522,7 +522,7 @@ class Odd:
 
 
 class Unequal:
-    """What it is unequal to, it may be equal to as well."""
+    """Unequal to a value, and perhaps equal to it as well."""
 
     def __eq__(self, other: object) -> bool:
         return other != 1
@@ -552,7 +552,7 @@ class Length:
 
 
 def outcome(function: Any, *arguments: Any) -> Any:
-    """What a function gives, or the class of what it raises."""
+    """The result of a function, or the class of the exception that it raises."""
     try:
         return function(*arguments)
     except (TypeError, ValueError, AttributeError) as error:

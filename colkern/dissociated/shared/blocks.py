@@ -13,6 +13,8 @@ from typing import Generic, Protocol, TypeVar
 from colkern.pool import rounded_size
 
 _SEGMENT_BYTES = 1 << 26
+_MOST_FREE = 1 << 28
+"""The bytes of free segments that are kept."""
 
 
 class _Sized(Protocol):
@@ -24,11 +26,10 @@ AnySegment = TypeVar("AnySegment", bound=_Sized)
 
 
 class Blocks(Generic[AnySegment]):
-    """The blocks of one connection, whose client alone sees them; `most_free` bytes are kept."""
+    """The blocks of one connection, whose client alone sees them; some free segments are kept."""
 
-    def __init__(self, make: Callable[[int], AnySegment], most_free: int) -> None:
+    def __init__(self, make: Callable[[int], AnySegment]) -> None:
         self._make = make
-        self._most_free = most_free
         self._free: list[AnySegment] = []
         self._current: _Filling[AnySegment] | None = None
         # Blocks end wherever the garbage collector runs, also while their thread is in here.
@@ -52,7 +53,7 @@ class Blocks(Generic[AnySegment]):
     def drop(self) -> None:
         """Drop free segments over the limit, the longest unused first."""
         with self._lock:
-            while sum(segment.size for segment in self._free) > self._most_free:
+            while sum(segment.size for segment in self._free) > _MOST_FREE:
                 del self._free[0]
 
     def _segment_for(self, size: int) -> AnySegment:

@@ -31,8 +31,6 @@ from colkern.errors import DeviceUnavailableError, InvalidArrowError, LimitExcee
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.moving import uploaded
 
-_KEPT_FREE = 1 << 28
-
 
 class _Shared:
     """An allocation at a base in the space, which `gone` takes; announced buffers keep it."""
@@ -119,7 +117,7 @@ class AllocationAnnouncer:
         blocks = self._blocks.get(buffer.device)
         if blocks is None:
             make = partial(_OwnMemory, self._sharing, buffer.device.ordinal)
-            blocks = self._blocks[buffer.device] = Blocks(make, _KEPT_FREE)
+            blocks = self._blocks[buffer.device] = Blocks(make)
         # No client has dropped blocks mapped: it unmaps them before it frees their buffers.
         blocks.drop()
         return blocks.take(placed([buffer.size]).size)

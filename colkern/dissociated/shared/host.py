@@ -22,8 +22,6 @@ from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.fetching import on_host
 from colkern.memory import HOST, Buffer
 
-_KEPT_FREE = 1 << 28
-
 
 class SegmentAnnouncer:
     """Announces buffers in segments where they are, and places all others in blocks of its own."""
@@ -31,7 +29,7 @@ class SegmentAnnouncer:
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection
         self._handle = handle
-        self._blocks = Blocks(Segment.anonymous, _KEPT_FREE)
+        self._blocks = Blocks(Segment.anonymous)
         # Segments live as long as their arrays, and as buffers that the client has not freed.
         self._bases: dict[weakref.ref[Segment], int] = {}
         self._gone: deque[weakref.ref[Segment]] = deque()

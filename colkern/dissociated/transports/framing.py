@@ -30,7 +30,7 @@ HEADER_BYTES = _HEADER.size
 _ZEROS = bytes(7)
 _CONTROL_BYTES = 1 << 16
 _TAGLESS = frozenset(FrameKind) - {FrameKind.TAGGED}
-_KINDS = {int(kind): kind for kind in FrameKind}
+KINDS = {int(kind): kind for kind in FrameKind}
 
 
 class FrameLimits(NamedTuple):
@@ -65,7 +65,7 @@ def encode_header(kind: FrameKind, tag: int, length: int) -> bytes:
 def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
     """The header in 24 bytes."""
     length, tag, number, zeros = _HEADER.unpack(data)
-    kind = _KINDS.get(number)
+    kind = KINDS.get(number)
     if kind is None or zeros != _ZEROS:
         raise InvalidArrowError(f"no frame of the protocol starts with {bytes(data).hex()}")
     if tag and kind in _TAGLESS:

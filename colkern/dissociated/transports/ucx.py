@@ -34,6 +34,7 @@ from colkern.closing import OnFailure
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import (
+    KINDS,
     REQUEST_LIMITS,
     FrameLimits,
     allocated,
@@ -50,7 +51,6 @@ from colkern.names import why_missing
 
 _OWN = ((1 << 24) - 1) << 32
 _END = 0xFF
-_KINDS = {int(kind): kind for kind in FrameKind}
 
 _INTRODUCTION = struct.Struct("<8sI")
 _MAGIC = b"colkernU"
@@ -122,10 +122,10 @@ class UcxConnection:
             magic, length = _INTRODUCTION.unpack(_exactly(self._control, _INTRODUCTION.size))
             if magic != _MAGIC or not 0 < length <= _MOST_ADDRESS_BYTES:
                 raise InvalidArrowError("the other side does not introduce itself for UCX")
-            said = _exactly(self._control, length)
+            peer = _exactly(self._control, length)
             self._control.settimeout(None)
             with _system_errors(library):
-                address = library.UCXAddress.create_from_buffer(said)
+                address = library.UCXAddress.create_from_buffer(peer)
                 self._endpoint = _endpoint(library, worker, address)
             self._worker = worker
 
@@ -357,7 +357,7 @@ def _kind_of(tag: int) -> tuple[FrameKind, int]:
     """The kind of a message, and the protocol's tag if it is a tagged one."""
     if tag & _OWN != _OWN:
         return FrameKind.TAGGED, tag
-    kind = _KINDS.get(tag & ~_OWN)
+    kind = KINDS.get(tag & ~_OWN)
     if kind is None or kind is FrameKind.TAGGED:
         raise InvalidArrowError(f"no message of the protocol has the tag {tag:#018x}")
     return kind, 0

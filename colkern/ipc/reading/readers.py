@@ -107,8 +107,8 @@ class StreamReader(Closing, RecordBatchStream):
         first = self._messages.next()
         if first is None:
             is_empty = self._messages.position == 0
-            what = "is empty" if is_empty else "starts with the mark of a stream's end"
-            raise InvalidArrowError(f"the source {what}: there is no schema")
+            state = "is empty" if is_empty else "starts with the mark of a stream's end"
+            raise InvalidArrowError(f"the source {state}: there is no schema")
         self.message_metadata: Mapping[bytes, bytes] | None = first.metadata
         """Custom metadata of the schema's message; the schema's own is `schema.metadata`."""
         self.dictionary_metadata: dict[int, Mapping[bytes, bytes]] = {}

@@ -86,8 +86,8 @@ def _keys(folders: dict[str, list[str]]) -> dict[str, Array]:
         paths[tuple(pairs)] = path
         rows.append(pairs)
     if len(paths) > 1:
-        said = "; ".join(f"{path}: {', '.join(keys) or 'none'}" for keys, path in paths.items())
-        raise ValueError(f"source: files have different keys in their paths: {said}")
+        listed = "; ".join(f"{path}: {', '.join(keys) or 'none'}" for keys, path in paths.items())
+        raise ValueError(f"source: files have different keys in their paths: {listed}")
     return {key: _column([row[key] for row in rows]) for key in rows[0]}
 
 

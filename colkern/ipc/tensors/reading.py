@@ -181,8 +181,7 @@ def _items(
     buffer = body.read(*place)
     if count * dtype.itemsize > buffer.size:
         raise InvalidArrowError(f"{what}: {count} of {dtype} in a buffer of {buffer.size} bytes")
-    items: Numbers = buffer.view(dtype, count)
-    return items
+    return buffer.view(dtype, count)
 
 
 Shape = tuple[int, ...]

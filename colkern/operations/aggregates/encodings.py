@@ -19,10 +19,10 @@ from colkern.layouts import LayoutKind, Role
 from colkern.operations.casting.dispatch import convert, retyped
 from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.encodings import dictionary_parts
-from colkern.operations.nulling import null_outside
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take
+from colkern.operations.validity import null_outside
 from colkern.targets import Items, target_of
 
 

@@ -125,7 +125,7 @@ def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None
         return None, 0
     bits, nulls = _bits(choice, own, other, counts=True)
     if nulls == UNKNOWN:
-        nulls = count_clear_bits(bits, 0, choice.length)
+        nulls = count_clear_bits(bits, choice.length)
     return (bits, nulls) if nulls else (None, 0)
 
 

@@ -17,7 +17,6 @@ from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
-from colkern.operations.nulling import null_outside
 from colkern.operations.operands import Plans, is_side_by_side, planned
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
@@ -27,7 +26,7 @@ from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.words import WORDS
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, null_outside
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _BOOL = s.bool_()

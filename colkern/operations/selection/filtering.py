@@ -19,11 +19,11 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
-from colkern.operations.nulling import null_outside
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.engine import Copier, Selection, assemble
 from colkern.operations.selection.taking import Picks
 from colkern.operations.selection.words import repeat_bits
+from colkern.operations.validity import null_outside
 from colkern.targets import Items, Target, target_of
 
 NullSelection = Literal["drop", "emit_null"]

@@ -114,7 +114,7 @@ def _validity(arrays: Sequence[Array], places: Places) -> tuple[Buffer | None, i
     if not any(array.may_have_nulls for array in arrays):
         return None, 0
     bits = _bits(arrays, places, 0)
-    return bits, count_clear_bits(bits, 0, places.length)
+    return bits, count_clear_bits(bits, places.length)
 
 
 def _bits(arrays: Sequence[Array], places: Places, position: int) -> Buffer:

@@ -13,7 +13,6 @@ from colkern.arrays import Array
 from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer, DType
-from colkern.operations.nulling import null_outside
 from colkern.operations.operands import unsigned
 from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_search import (
@@ -27,6 +26,7 @@ from colkern.operations.selection.engine import ASSEMBLE, Copier, assemble
 from colkern.operations.selection.filtering import Masked
 from colkern.operations.selection.taking import Picks, take_positions
 from colkern.operations.selection.words import take_items
+from colkern.operations.validity import null_outside
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _SIGNED: dict[int, DType] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}

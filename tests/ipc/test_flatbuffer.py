@@ -203,6 +203,12 @@ def test_encoding_gives_what_flatbuffers_library_reads() -> None:
     record = decode(wire.MESSAGE, schema_metadata(), 32)
     data = encode(wire.MESSAGE, record)
     assert read("Message", data) == read("Message", schema_metadata())
+    large = encode(wire.MESSAGE, record | {"bodyLength": 2**40})
+    assert (
+        read("Message", large)["bodyLength"]
+        == decode(wire.MESSAGE, large, 32)["bodyLength"]
+        == 2**40
+    )
     assert pa.ipc.read_schema(pa.py_buffer(framed(data))).equals(
         pa.ipc.read_schema(pa.py_buffer(framed(schema_metadata()))), check_metadata=True
     )

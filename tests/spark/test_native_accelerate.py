@@ -262,6 +262,58 @@ def test_spark_inlines_few_copies_of_columns(spark: SparkSession) -> None:
     assert said.count("typeof(x)") == 1
 
 
+def test_columns_of_many_types_stand_in_few_places(spark: SparkSession) -> None:
+    @pandas_udf("double")
+    def order(x: pd.Series, y: pd.Series) -> pd.Series:
+        return pd.Series(np.select([x > y, x == y], [1.0, 2.0], 3.0))
+
+    made = accelerate(order, plan="auto")
+    # Its type, its value, the argument of the function in Python, and the name.
+    assert repr(made("first_of_two", "y")).count("first_of_two") == 4
+    frame = spark.sql("SELECT 1.5D AS x, 2.5D AS y UNION ALL SELECT 3D, CAST(NULL AS double)")
+    wanted = frame.toPandas()
+    for _ in range(3):
+        frame = frame.select(made("x", "y").alias("x"), made("y", "x").alias("y"))
+        wanted = pd.DataFrame(
+            {"x": order.func(wanted.x, wanted.y), "y": order.func(wanted.y, wanted.x)}
+        )
+    assert not _in_worker(frame)
+    assert [tuple(row) for row in frame.collect()] == [*wanted.itertuples(index=False, name=None)]
+
+
+def test_the_text_of_a_plan_has_types_in_order(spark: SparkSession) -> None:
+    @pandas_udf("boolean")
+    def same(x: pd.Series, y: pd.Series) -> pd.Series:
+        return x == y
+
+    said = repr(accelerate(same, plan="auto")("x", "y"))
+    assert "'double', 'bigint', 'int') THEN 'v'" in said
+
+
+def test_results_of_accelerated_functions_are_arguments_of_others(spark: SparkSession) -> None:
+    @pandas_udf("double")
+    def limited(x: pd.Series) -> pd.Series:
+        return x.clip(upper=9.5)
+
+    @pandas_udf("string")
+    def trimmed(s: pd.Series) -> pd.Series:
+        return s.str.strip() + "."
+
+    number, text = accelerate(limited, plan="auto"), accelerate(trimmed, plan="auto")
+    frame = spark.sql("SELECT 12.5D AS x, ' a ' AS s").select(number(number("x")), text(text("s")))
+    assert not _in_worker(frame)
+    assert frame.first()[:] == (9.5, "a..")
+
+
+def test_explain_names_the_columns_for_which_null_alone_raises(spark: SparkSession) -> None:
+    @pandas_udf("string")
+    def stripped(s: pd.Series) -> pd.Series:
+        return s.apply(lambda value: value.strip())
+
+    said = explain(accelerate(stripped, plan="auto"))
+    assert "for columns of string with nulls, it raises AttributeError" in said
+
+
 def test_explain_says_what_the_function_raises_for_nulls(spark: SparkSession) -> None:
     @pandas_udf("int")
     def whole(x: pd.Series) -> pd.Series:

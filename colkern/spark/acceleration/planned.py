@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 
@@ -64,6 +64,7 @@ class _Branch:
         lines: The lines of the function's source, by the identities of nodes.
         taken: The combinations of types with the same results, as Spark's `typeof` names them.
         takes_times: Whether the function also takes times in place of numbers.
+        uses: In how many places of the results a column stands at most.
     """
 
     node: Node
@@ -71,6 +72,7 @@ class _Branch:
     lines: Mapping[bytes, int]
     taken: tuple[tuple[str, ...], ...]
     takes_times: bool
+    uses: int = 0
 
 
 class PlannedOriginal(PlannedFunction):
@@ -148,21 +150,28 @@ class PlannedOriginal(PlannedFunction):
 
     def _expression(self, given: Sequence[Column | str]) -> Column:  # type: ignore[override]
         columns = [f.col(column) if isinstance(column, str) else column for column in given]
-        types = f.concat_ws(",", *map(f.typeof, columns))
-        tests = []
-        for branch in self._branches or ():
-            test = types.isin(*map(",".join, branch.taken))
-            if "timestamp" in branch.kinds:
-                test = test & (f.current_timezone() == UTC)
-            tests.append((test, self._of(branch, columns)))
+        branches = self._branches or []
+
+        def native(columns: Sequence[Column]) -> Column:
+            """The results for columns of the types of any branch."""
+            *others, last = branches
+            types, result = _types_of(columns), self._of(last, columns)
+            for branch in reversed(others):
+                result = f.when(_is_of([branch], types), self._of(branch, columns)).otherwise(
+                    result
+                )
+            return result
+
+        types = _types_of(columns)
         if self._must:
             message = f"{self._name}: no native plan for columns of "
             elsewhere = f.raise_error(f.concat(f.lit(message), types)).cast(self._returns)
+            result = native(columns)
         else:
             elsewhere = self._arrow(*columns)
-        for test, result in reversed(tests):
-            elsewhere = f.when(test, result).otherwise(elsewhere)
-        return elsewhere
+            uses = [branch.uses for branch in branches]
+            result = sharing.bound(columns, native, sum(uses) if all(uses) else 0)
+        return f.when(_is_of(branches, types), result).otherwise(elsewhere)
 
     def _of(self, branch: _Branch, columns: Sequence[Column]) -> Column:
         """The results for columns of a branch's types.
@@ -174,7 +183,7 @@ class PlannedOriginal(PlannedFunction):
         typed = [
             column.cast(kind)
             if kind == "string" or (kind == "double" and not branch.takes_times)
-            else _as_kind(kind, column, {types[place] for types in branch.taken})
+            else _as_kind(kind, column, dict.fromkeys(types[place] for types in branch.taken))
             for place, (column, kind) in enumerate(zip(columns, branch.kinds, strict=True))
         ]
         writer = Expression(typed, branch.kinds, self._name, branch.lines)
@@ -202,7 +211,7 @@ class PlannedOriginal(PlannedFunction):
         ):
             raise NoTermError("functions of any number of columns have no native plans", 0)
         branches: list[_Branch] = []
-        furthest, reason = (False, -1), NoTermError("", 0)
+        furthest, reason = (False, False, -1), NoTermError("", 0)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             for kinds in _combinations(len(parameters)):
@@ -210,11 +219,14 @@ class PlannedOriginal(PlannedFunction):
                 try:
                     branches.append(self._branch(kinds, tracer))
                 except Exception as error:  # noqa: BLE001 The user's function may raise anything.
-                    rank = (isinstance(error, NoTermError), tracer.steps)
+                    is_refusal = isinstance(error, NoTermError) or tracer.refusal is not None
+                    values = [_EXAMPLES[kind].drop_null() for kind in kinds]
+                    raises_for_null = not is_refusal and not _raises(self._original, values)
+                    rank = (isinstance(error, NoTermError), raises_for_null, tracer.steps)
                     # Of several types that a function takes, the last are the most particular.
                     if rank > furthest or (rank[0] and rank == furthest):
                         furthest, said = rank, getattr(error, "reason", str(error))
-                        if not rank[0] and tracer.refusal is None:
+                        if not is_refusal:
                             said = f"for columns of {', '.join(kinds)} with nulls, it raises {said}"
                         reason = NoTermError(said, getattr(error, "line", 0))
         if not branches:
@@ -242,19 +254,19 @@ class PlannedOriginal(PlannedFunction):
                 cause = cause.__cause__
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
         branch = _Branch(node, kinds, tracer.lines, (kinds,), self._takes_times(kinds))
-        self._of(branch, [f.col(f"c{place}") for place in range(len(kinds))])
+        uses = sharing.uses(lambda columns: self._of(branch, columns), len(kinds))
         if not self._is_alike_beside_nulls(kinds):
             raise NoTermError("the results of a row differ where other rows have nulls", 0)
         types = [("double", *_AS_DOUBLE) if kind == "double" else (kind,) for kind in kinds]
         if len(kinds) > _MOST_PRODUCTS:
             types = [(kind,) for kind in kinds]
         taken = [each for each in itertools.product(*types) if self._is_alike(each, kinds)]
-        return replace(branch, taken=tuple(taken))
+        return replace(branch, taken=tuple(taken), uses=uses)
 
     def _takes_times(self, kinds: tuple[str, ...]) -> bool:
         """Whether it has results for times in place of numbers: what takes other types takes those, too."""
         return any(
-            isinstance(_outcome(self._original, [_EXAMPLES[kind] for kind in types]), pa.Array)
+            not _raises(self._original, [_EXAMPLES[kind] for kind in types])
             for time in ("date", "timestamp")
             for types in itertools.product(
                 *((kind, time) if kind == "double" else (kind,) for kind in kinds)
@@ -314,7 +326,23 @@ def _combinations(columns: int) -> Iterator[tuple[str, ...]]:
         yield (*["double"] * place, kind, *["double"] * (columns - place - 1))
 
 
-def _as_kind(kind: str, column: Column, types: Collection[str]) -> Column:
+def _types_of(columns: Sequence[Column]) -> Column:
+    return f.concat_ws(",", *map(f.typeof, columns))
+
+
+def _is_of(branches: Sequence[_Branch], types: Column) -> Column:
+    """Whether columns of some types are those of a branch; Spark knows that when it plans."""
+    is_utc = f.current_timezone() == UTC
+    return types.isin(
+        *(
+            f.when(is_utc, name) if "timestamp" in branch.kinds else name
+            for branch in branches
+            for name in map(",".join, branch.taken)
+        )
+    )
+
+
+def _as_kind(kind: str, column: Column, types: Iterable[str]) -> Column:
     """A column of one of some types as one of a kind; null in place of others.
 
     Spark refuses to convert some types when it plans a query, even in a branch that it then drops. The
@@ -332,3 +360,7 @@ def _outcome(original: Original, columns: Sequence[pa.Array]) -> pa.Array | Exce
         return original(columns)
     except Exception as error:  # noqa: BLE001 The user's function may raise anything.
         return error
+
+
+def _raises(original: Original, columns: Sequence[pa.Array]) -> bool:
+    return isinstance(_outcome(original, columns), Exception)

@@ -10,7 +10,7 @@ import re
 import sys
 import threading
 import timeit
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, Literal, TypeAlias
@@ -29,6 +29,7 @@ from colkern.rows import kinds as k
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
+from colkern.spark.native import sharing
 from colkern.spark.native.sharing import in_own_method, text_of
 from colkern.spark.native.translation import (
     MOMENT,
@@ -123,6 +124,7 @@ class PlannedFunction:
         self._must = plan == "native"
         self._reason: NoTermError | None = None
         self._typed: Typed | None = None
+        self._uses: int | None = None
         try:
             if plan == "arrow":
                 raise NoTermError("plan='arrow'", 0)
@@ -234,39 +236,46 @@ class PlannedFunction:
         return result.alias(f"{self._name}({shown})")
 
     def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
-        result = self._of_rows(typed, typed.term, typed.kind, columns)
-        types = {name: spark_type_of(kind) for name, kind in typed.parameters.items()}
-        tests = [
-            (f.current_timezone() == UTC) & f.typeof(columns[name]).isin(MOMENT, UNTYPED)
-            for name, type_ in types.items()
-            if type_ == MOMENT
-        ]
         needs_native = self._must or _is_within_lambda()
-        if not needs_native:
-            # Of integers, a function of floats gets integers.
-            tests += [
-                ~f.typeof(columns[name]).isin(*_TAKEN["bigint"][1])
-                for name, type_ in types.items()
-                if type_ == "double"
-            ]
+        # What a native plan does not take, a worker takes or refuses: integers in place of floats, too.
+        elsewhere_too = (MOMENT,) if needs_native else (MOMENT, "double")
+
+        def native(values: Sequence[Column]) -> Column:
+            named = dict(zip(typed.parameters, values, strict=True))
+            return self._of_rows(typed, typed.term, typed.kind, named, elsewhere_too)
+
+        given = [columns[name] for name in typed.parameters]
+        tests = []
+        for column, kind in zip(given, typed.parameters.values(), strict=True):
+            type_ = spark_type_of(kind)
+            if type_ in elsewhere_too:
+                _, taken = _TAKEN.get(type_, ("", (type_,)))
+                test = f.typeof(column).isin(*taken, UNTYPED)
+                tests.append(test & (f.current_timezone() == UTC) if type_ == MOMENT else test)
         if not tests:
-            return result
+            return native(given)
         # Spark knows its time zone and types when it plans, and then drops the other branch.
-        elsewhere = (
-            self._refused(spark_type_of(typed.kind))
-            if needs_native
-            else self._arrow(*columns.values())
-        )
+        if needs_native:
+            result, elsewhere = native(given), self._refused(spark_type_of(typed.kind))
+        else:
+            if self._uses is None:
+                self._uses = sharing.uses(native, len(given))
+            result, elsewhere = sharing.bound(given, native, self._uses), self._arrow(*given)
         return f.when(functools.reduce(operator.and_, tests), result).otherwise(elsewhere)
 
     def _of_rows(
-        self, typed: Typed, term: Term, kind: Kind, columns: Mapping[str, Column]
+        self,
+        typed: Typed,
+        term: Term,
+        kind: Kind,
+        columns: Mapping[str, Column],
+        known: Collection[str] = (MOMENT,),
     ) -> Column:
-        """The values of a term of the parameters."""
+        """The values of a term of the parameters; columns of `known` types need no check."""
         result = in_own_method(translated(term, kind, self._name, columns, typed.nullable))
         for name, of in typed.parameters.items():
             wanted = spark_type_of(of)
-            if wanted != MOMENT:
+            if wanted not in known:
                 result = self._checked(name, columns[name], wanted, result)
         return result
 
@@ -368,6 +377,14 @@ _OTHER_EACH_TIME = {
 """Functions of Spark's that may give another value each time they are computed."""
 
 
+_WORDS = {
+    *("cast", "try_cast", "and", "or", "in"),
+    # A column that a function in Python takes.
+    *("columnnodeexpression", "unresolvedattribute", "list", "origin", "some"),
+}
+"""What Spark shows beside the names of functions."""
+
+
 def may_be_repeated(column: Column | str) -> bool:
     """Whether an expression may have a column in several places: its value is the same in each.
 
@@ -377,10 +394,10 @@ def may_be_repeated(column: Column | str) -> bool:
         return True
     called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
     native = {name for name, function in KNOWN.items() if function.is_native}
-    words = {"CAST", "TRY_CAST", *native}
     # SQL's names have no case.
     return all(
-        name.lower() not in _OTHER_EACH_TIME and (name in words or hasattr(f, name.lower()))
+        name.lower() not in _OTHER_EACH_TIME
+        and (name in native or name.lower() in _WORDS or hasattr(f, name.lower()))
         for name in called
     )
 

@@ -9,7 +9,8 @@ the transport of the rows does.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import TypeAlias
 
@@ -27,6 +28,9 @@ _REPEATED = 200
 
 _SHORT = 300
 """The characters of an expression's text up to which several have room in one method."""
+
+_FEW = 16
+"""The places of an expression up to which a column stands in each: there, it takes less time."""
 
 Computed: TypeAlias = "t.Applied | t.Argument"
 """What an expression may have in several places."""
@@ -75,6 +79,40 @@ def in_own_method(result: Column, shown: Callable[[Column], str] = text_of) -> C
 
 def _in_two_places(column: Column) -> Column:
     return f.coalesce(column, column)
+
+
+Body: TypeAlias = Callable[[Sequence[Column]], Column]
+"""An expression of some columns."""
+
+
+def uses(body: Body, columns: int) -> int:
+    """In how many places of an expression one of its columns stands, at most; 0 with parts by `once`.
+
+    Those Spark computes in each place where the expression is a function's body.
+    """
+    marks = [uuid.uuid4().hex for _ in range(columns)]
+    text = text_of(body([*map(f.col, marks)]))
+    return 0 if "isNull(coalesce(" in text else max(map(text.count, marks))
+
+
+def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
+    """An expression beside a function in Python, in which no column stands in many places.
+
+    Where two columns follow from each other and both may run in Python, Spark writes the expression of one
+    in all its places in the other, and only then drops branches.
+
+    Args:
+        columns: The columns.
+        body: Gives the expression.
+        uses: In how many places of it a column stands at most.
+    """
+    if uses <= _FEW:
+        return body(columns)
+    # The function of an array of one, which Spark compiles. Within the function, Spark may take the name of
+    # a column for that of another result of the same select.
+    names = [f"_{place}" for place in range(len(columns))]
+    row = f.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
+    return f.transform(f.array(row), lambda row: body([*map(row.getField, names)]))[0]
 
 
 def parts(term: Term) -> tuple[Term, ...]:

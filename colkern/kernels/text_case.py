@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numpy import int64
 
-from colkern.kernels.kernel import helper
+from colkern.kernels.kernel import apart, helper
 from colkern.kernels.primitives import (
     get_byte,
     set_byte,
@@ -76,6 +76,7 @@ def cased(code: int64, upper: bool) -> int64:
     return code if has_none else int64(-1)
 
 
+@apart
 @helper
 def turn_characters(target: int64, text: Text, first: int64, either: int64) -> bool:
     """Write the text that `turned` gives, of any characters; false if one is left to Python."""

@@ -23,10 +23,10 @@ from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
-from colkern.cpu.embedded import EmbeddedCache, EmbeddedCompiler, is_kept
+from colkern.cpu.embedded import ApartCompiler, EmbeddedCache, EmbeddedCompiler, is_kept
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
-from colkern.kernels.kernel import HELPERS, KERNELS, Kernel
+from colkern.kernels.kernel import APART, HELPERS, KERNELS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__, None) for plain in PRIMITIVES}
@@ -92,9 +92,13 @@ def bound(function: Callable[..., object], namespace: dict[str, object]) -> type
 def compiled(function: Callable[..., object]) -> Any:
     """A body or a helper of the kernels', compiled into its callers."""
     rebound = bound(function, _target_globals(function))
-    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | {"forceinline": True}
+    is_apart = function in APART
+    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | {"forceinline": not is_apart}
     dispatcher = HelperDispatcher(
-        rebound, {}, options | {"nopython": True}, pipeline_class=EmbeddedCompiler
+        rebound,
+        {},
+        options | {"nopython": True},
+        pipeline_class=ApartCompiler if is_apart else EmbeddedCompiler,
     )
     if function in HELPERS and is_kept(function):
         # The names in the code that callers link are its own, whichever process compiled it.

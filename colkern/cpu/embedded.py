@@ -112,6 +112,16 @@ class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return _NoEngine()
 
 
+class _ApartLibrary(EmbeddedLibrary):
+    """The code of a function that stays one."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                function.add_function_attribute("noinline")
+        super()._optimize_functions(ll_module)
+
+
 class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a loop that counts no references, optimised once: Numba does it twice to drop counts."""
 
@@ -175,6 +185,12 @@ class EmbeddedCompiler(_ShortCompiler):
     """Compiles functions without wrappers, which become part of their callers."""
 
     library = EmbeddedLibrary
+
+
+class ApartCompiler(_ShortCompiler):
+    """Compiles functions that others call."""
+
+    library = _ApartLibrary
 
 
 class LoopCompiler(_ShortCompiler):

@@ -179,6 +179,16 @@ def helper(function: Helper) -> Helper:
     return function
 
 
+APART: set[Callable[..., Any]] = set()
+"""Helpers that the CPU's code calls, while others become part of their callers."""
+
+
+def apart(function: Helper) -> Helper:
+    """Mark a helper as one for rare cases, whose code would be in the way of that for common ones."""
+    APART.add(function)
+    return function
+
+
 def _require_no_flat_names(body: Callable[..., Any]) -> None:
     # A compiler that gets `x.y` as `x__y` would mix it up with a variable of that name.
     flat_names = [name for name in body.__code__.co_varnames if "__" in name]

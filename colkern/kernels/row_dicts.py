@@ -373,14 +373,25 @@ def update(
 
 
 @helper
-def copy_dict(
-    arena: Arena, key_layout: Layout, key_words: int64, value_words: int64, header: int64
-) -> tuple[int64, Code]:
-    """`dict.copy()`, `set.copy()`, `dict(dict)`, `set(set)`."""
-    other = new_dict(arena, key_words)
+def copy_dict(arena: Arena, key_words: int64, header: int64) -> tuple[int64, Code]:
+    """`dict.copy()`, `set.copy()`, `dict(dict)`, `set(set)`: the entries, and the index behind them."""
+    if get_word(header + CAPACITY) == 0:
+        other = new_dict(arena, key_words)
+        return other, NO_ROOM if other == 0 else DONE
+    index = get_word(header + SLOTS) - get_word(header)
+    slots = get_word(header + MASK) + 1
+    other = allocate(arena, HEADER + index + slots * 8)
     if other == 0:
         return other, NO_ROOM
-    return update(arena, key_layout, key_words, value_words, other, header)
+    copy_words(header, other, int64(HEADER // 8))
+    entries = other + HEADER
+    # Of equal sizes, whatever room there is.
+    taken = get_word(header + TAKEN) * index // (get_word(header + CAPACITY) + 1)
+    copy_words(get_word(header), entries, taken // 8)
+    copy_words(get_word(header + SLOTS), entries + index, slots)
+    set_word(other, entries)
+    set_word(other + SLOTS, entries + index)
+    return other, DONE
 
 
 @helper
@@ -393,15 +404,10 @@ def merged(
     right: int64,
 ) -> tuple[int64, Code]:
     """`left | right`."""
-    union = new_dict(arena, key_words)
-    code = NO_ROOM if union == 0 else DONE
-    source = left
-    # Twice around, as each call would be compiled by itself.
-    for _ in range(2):
-        if code == DONE:
-            union, code = update(arena, key_layout, key_words, value_words, union, source)
-            source = right
-    return union, code
+    union, code = copy_dict(arena, key_words, left)
+    if code != DONE:
+        return union, code
+    return update(arena, key_layout, key_words, value_words, union, right)
 
 
 @helper

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numpy import int64
 
-from colkern.kernels.kernel import helper
+from colkern.kernels.kernel import apart, helper
 from colkern.kernels.primitives import get_byte, set_byte, set_unaligned, shifted_right, turn_piece
 from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text
@@ -70,6 +70,7 @@ def cased(code: int64, upper: bool) -> int64:
     return code if has_none else int64(-1)
 
 
+@apart
 @helper
 def turn_characters(target: int64, text: Text, first: int64, either: int64) -> bool:
     """Write the text that `turned` gives, of any characters; false if one is left to Python."""

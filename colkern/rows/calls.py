@@ -242,21 +242,16 @@ def _taken(
         if parameter.is_constant:
             if not value.is_constant and not of_the_row:
                 return None
-        elif not matches(parameter.kind, value.kind, bindings, exact) and not (
-            _is_beside_decimals(parameter, value, arguments) and not exact
-        ):
-            return None
+        elif not matches(parameter.kind, value.kind, bindings, exact):
+            # An integer becomes a decimal beside one.
+            is_asked_for = getattr(parameter.kind, "id", "") == "Decimal" and not exact
+            beside = any(isinstance(argument.kind, k.Decimal) for argument in arguments)
+            if not (is_asked_for and beside and value.kind.name in ("int", "bool")):
+                return None
         if is_exact and value.kind.loose:
             return None
         chosen.append(value)
     return chosen, bindings
-
-
-def _is_beside_decimals(parameter: Parameter, value: Value, arguments: Sequence[Value]) -> bool:
-    """Whether a value is an integer that becomes a decimal beside one."""
-    is_asked_for = getattr(parameter.kind, "id", "") == "Decimal"
-    beside = any(isinstance(argument.kind, k.Decimal) for argument in arguments)
-    return is_asked_for and beside and value.kind.name in ("int", "bool")
 
 
 def _argument(

@@ -226,7 +226,7 @@ def _generated(
             generator.iter,
             lambda value: bind_target(emitter, generator.target, value),
             lambda: round_(generator.ifs),
-            stored_names([generator.target]) | outer,
+            outer,
             names,
             more=more,
         )

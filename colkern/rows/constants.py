@@ -86,15 +86,11 @@ def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
         if len(inner) != 1:
             raise UnsupportedError(f"{kind}: nothing compares a tuple that may be None")
         return [row_items.OPTIONAL, *inner]
-    if isinstance(kind, k.Container | k.Decimal) or _is_turned(kind):
-        # Decimals that are equal may have other digits.
+    zone = kind.zone if isinstance(kind, k.Aware) else None
+    if isinstance(kind, k.Container | k.Decimal) or (zone and fixed_offset(zone) is None):
+        # Decimals that are equal may have other digits, and moments another order than turned clocks.
         return [row_items.HANDLE] * kind.words
     return [_PARTS.get(kind.name, row_items.NUMBER)] if kind.words else []
-
-
-def _is_turned(kind: Kind) -> bool:
-    """Whether it is a datetime of a zone whose clock is turned: moments have another order than clocks."""
-    return isinstance(kind, k.Aware) and kind.zone is not None and fixed_offset(kind.zone) is None
 
 
 def has_order(kind: Kind) -> bool:
@@ -350,12 +346,14 @@ class _Writer:
         key_words = kind.items[0].words
         entry_words = 1 + sum(part.words for part in kind.items)
         header = self.reserve(row_dicts.HEADER // 8)
-        entries = self.reserve(entry_words * (len(keys) + 1))
+        capacity = slots // 2
+        entries = self.reserve(entry_words * (capacity + 1))
         index = self.reserve(slots)
         self._point(header, entries)
         self._point(header + row_dicts.SLOTS // 8, index)
-        for field in (row_dicts.COUNT, row_dicts.TAKEN, row_dicts.CAPACITY):
+        for field in (row_dicts.COUNT, row_dicts.TAKEN):
             self._set(header + field // 8, len(keys))
+        self._set(header + row_dicts.CAPACITY // 8, capacity)
         self._set(header + row_dicts.MASK // 8, slots - 1)
         for number, key in enumerate(keys):
             entry = entries + number * entry_words

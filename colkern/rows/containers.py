@@ -22,7 +22,7 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import SEQUENCES, Container
 from colkern.rows.library import REPLACED, replace_items, replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.values import NONE, Value, inner, loaded, stored, tuple_of_values
+from colkern.rows.values import NONE, Value, inner, loaded, of_parts, stored, tuple_of_values
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -241,13 +241,34 @@ def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
         return _dict_display(emitter, node)
     if any(isinstance(item, ast.Starred) for item in node.elts):
         return expression(emitter, derived(node, "sum of parts", lambda: _sum_of_parts(node)))
-    items = [emitter.numbers(expression(emitter, item)) for item in node.elts]
-    container = new_container(
-        emitter, node, "list" if isinstance(node, ast.List) else "set", len(items)
-    )
-    for value in items:
-        add(emitter, container, (value,))
+    items = [(emitter.numbers(expression(emitter, item)),) for item in node.elts]
+    return _new(emitter, node, "list" if isinstance(node, ast.List) else "set", items)
+
+
+def _new(
+    emitter: Emitter, node: ast.expr, name: str, entries: Sequence[tuple[Value, ...]]
+) -> Value:
+    """A new container with some items, or keys and values: of constants, a copy of a constant one."""
+    if len(entries) >= FEWEST_COPIED and all(part.is_constant for each in entries for part in each):
+        with emitter.looking():
+            kind = new_container(emitter, node, name, 0).kind
+            for entry in entries:
+                widen(emitter, Value(kind, ""), entry)
+        constants = [tuple(part.constant for part in entry) for entry in entries]
+        whole: Any = dict(constants) if name == "dict" else [item for (item,) in constants]
+        whole = set(whole) if name == "set" else whole
+        kinds = {tuple(part.kind for part in entry) for entry in entries}
+        if kinds == {kind.items} and kind_of(whole).items == kind.items:  # type: ignore[attr-defined]
+            table = stored_constant(emitter, whole, kind_of)
+            return of_parts(kind, call(emitter, f"{name}.copy", [table]).parts)
+    container = new_container(emitter, node, name, len(entries))
+    for entry in entries:
+        add(emitter, container, entry)
     return container
+
+
+FEWEST_COPIED = 3
+"""A display of fewer constants takes no more time item by item."""
 
 
 def _sum_of_parts(node: ast.List | ast.Set) -> ast.expr:
@@ -274,11 +295,13 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
     dict_: Value | None = None
 
     def with_entries() -> Value:
-        changed = new_container(emitter, node, "dict", 0) if dict_ is None else dict_
-        for key, value in entries:
-            add(emitter, changed, (emitter.numbers(key), value))
+        added = [(emitter.numbers(key), value) for key, value in entries]
         entries.clear()
-        return changed
+        if dict_ is None:
+            return _new(emitter, node, "dict", added)
+        for entry in added:
+            add(emitter, dict_, entry)
+        return dict_
 
     for key_node, item_node in zip(node.keys, node.values, strict=True):
         key = NONE if key_node is None else expression(emitter, key_node)

@@ -60,13 +60,19 @@ def represented(emitter: Emitter, value: Value) -> Value:
             pieces += [constant(", ")] if place else []
             pieces.append(represented(emitter, item))
         return concatenated(emitter, [*pieces, constant(",)" if len(value.items) == 1 else ")")])
-    if isinstance(value.kind, k.Compound) and value.kind.names and not k.is_row(value.kind):
+    if k.is_row(value.kind):
+        pieces = []
+        for name, item in zip(value.kind.names, value.items, strict=True):  # type: ignore[attr-defined]
+            start = ", " if pieces else "{"
+            pieces += [constant(f"{start}{name!r}: "), represented(emitter, item)]
+        return concatenated(emitter, [*pieces, constant("}")])
+    if isinstance(value.kind, k.Compound) and value.kind.names:
         return _row_represented(emitter, value, value.kind)
     if isinstance(value.kind, k.Container) and value.kind.default in k.SEQUENCES:
         emitter.refuse("the text of a range has no compiled form")
-    if isinstance(value.kind, k.Container) and value.kind.name == "list" and not value.kind.most:
-        return _list_represented(emitter, value)
-    return call(emitter, "repr", [value])
+    if isinstance(value.kind, k.Container) and value.kind.name != "set" and not value.kind.most:
+        return _container_represented(emitter, value, value.kind)
+    return text_of(emitter, value) if value.kind.loose else call(emitter, "repr", [value])
 
 
 def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
@@ -88,19 +94,33 @@ def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
     return concatenated(emitter, [*pieces, constant(")")])
 
 
-def _list_represented(emitter: Emitter, value: Value) -> Value:
-    """`repr` of a list, or of a tuple whose length depends on the row."""
-    load = derived(emitter.node, f"repr of {value.kind}", lambda: ast.Name("<shown>", ast.Load()))
+def _container_represented(emitter: Emitter, value: Value, kind: k.Container) -> Value:
+    """`repr` of a list or dictionary, or of a tuple whose length depends on the row."""
+    load = derived(emitter.node, f"repr of {kind}", lambda: ast.Name("<shown>", ast.Load()))
     emitter.env["<shown>"] = value
     texts = new_container(emitter, load, "list", 0)
-    items(emitter, load, lambda item: add(emitter, texts, (represented(emitter, item),)))
+    if kind.name == "dict":
+        if kind.default:
+            emitter.refuse(f"the text of this {kind} has no compiled form")
+        view = partial(ast.Attribute, load, "items", ast.Load())
+        load = derived(load, "entries", lambda: ast.Call(view(), [], []))
+
+    def take(item: Value) -> None:
+        if kind.name == "dict":
+            key, of_key = (represented(emitter, part) for part in item.items)
+            text = concatenated(emitter, [key, constant(": "), of_key])
+        else:
+            text = represented(emitter, item)
+        add(emitter, texts, (text,))
+
+    items(emitter, load, take)
     emitter.env.pop("<shown>", None)
     inside = call(emitter, "str.join", [constant(", "), texts])
-    if not k.is_tuple(value.kind):
-        return concatenated(emitter, [constant("["), inside, constant("]")])
-    size = call(emitter, "len", [value])
-    end = emitter.chosen(f"{size.code} == 1", lambda: constant(",)"), lambda: constant(")"))
-    return concatenated(emitter, [constant("("), inside, end])
+    start, end = map(constant, "()" if k.is_tuple(kind) else "{}" if kind.name == "dict" else "[]")
+    if k.is_tuple(kind):
+        size = call(emitter, "len", [value])
+        end = emitter.chosen(f"{size.code} == 1", lambda: constant(",)"), lambda: constant(")"))
+    return concatenated(emitter, [start, inside, end])
 
 
 def with_specification(emitter: Emitter, value: Value, specification: str) -> Value:

@@ -5,6 +5,7 @@ import __future__
 
 import ast
 import builtins
+import contextlib
 import dis
 import hashlib
 import inspect
@@ -14,14 +15,14 @@ import sys
 import textwrap
 import types
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from colkern.errors import CompileError
 from colkern.forks import Lock
-from colkern.rows.scopes import give_own_names
+from colkern.rows.scopes import give_own_names, tables_of
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     _place_iterators(body)
     give_own_names(body)
     _make_tuples(body)
+    _make_tables(body, names_of)
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)
@@ -163,7 +165,9 @@ def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
                 break
             target = getattr(following, "targets", [getattr(following, "target", None)])[0]
             is_begun = isinstance(target, ast.Name) and target.id not in read
-            if not is_begun or not _is_empty(getattr(following, "value", following)):
+            value = getattr(following, "value", following)
+            is_empty = not getattr(value, "elts", getattr(value, "keys", [value]))
+            if not is_begun or not (is_empty or isinstance(value, ast.Constant)):
                 break
 
 
@@ -183,6 +187,28 @@ def _make_tuples(body: list[ast.stmt]) -> None:
         if is_only and all(isinstance(part, _ALIKE) for part in node.value.elts):
             node.value = ast.copy_location(ast.Tuple(node.value.elts, ast.Load()), node.value)
 
+
+def _make_tables(body: list[ast.stmt], names: Mapping[str, Any]) -> None:
+    """Have a container of constants be made once, and not for each row, where it never changes."""
+    tables = tables_of(body, names)
+    for node in body:
+        targets = getattr(node, "targets", [getattr(node, "target", None)])
+        is_one = isinstance(node, ast.Assign | ast.AnnAssign) and len(targets) == 1
+        if not is_one or getattr(targets[0], "id", "") not in tables:
+            continue
+        table: Any = None
+        match node.value:  # type: ignore[attr-defined]
+            case ast.Call(ast.Attribute(ast.Constant(str() as text), "split"), [], []):
+                table = text.split()
+            case ast.List() | ast.Set() | ast.Dict() as display:
+                parts = [part for part in ast.walk(display) if isinstance(part, _DISPLAYS)]
+                with contextlib.suppress(ValueError, TypeError):
+                    table = ast.literal_eval(display) if len(parts) == 1 else None
+        if table:
+            node.value = ast.copy_location(ast.Constant(table), node.value)  # type: ignore[attr-defined]
+
+
+_DISPLAYS = (ast.List, ast.Set, ast.Dict)
 
 _ALIKE = (ast.Tuple, ast.Constant, ast.Attribute, ast.Lambda)
 """Items of displays that are few, and each different."""
@@ -206,12 +232,6 @@ def _iterator_of(node: ast.stmt) -> str:
 
 
 _LAZY = ("map", "filter", "zip", "enumerate", "reversed")
-
-
-def _is_empty(node: ast.AST) -> bool:
-    """Whether an expression is a constant, or makes an empty container."""
-    parts = getattr(node, "elts", getattr(node, "keys", [node]))
-    return isinstance(node, ast.Constant) or not parts
 
 
 _AT_ONCE = (

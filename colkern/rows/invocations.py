@@ -91,7 +91,11 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             if node.func.attr not in _READING:
                 refuse_change(emitter)
             if node.func.attr == "get" and is_table_of_functions(owner.constant):
-                return _function_got(emitter, node, owner.constant)
+                key, *rest = arguments_of(emitter, node)[0]
+                entry = function_in(emitter, owner.constant, "dict.get", emitter.plain(key))
+                if not rest:
+                    return entry
+                return emitter.chosen(entry.none, lambda: rest[0], lambda: inner(entry))
             return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
@@ -153,21 +157,6 @@ def _dispatched(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     return by_class(first)
 
 
-def _function_got(emitter: Emitter, node: ast.Call, table: Any) -> Value:
-    """`get` of a constant dictionary of functions."""
-    key, *rest = arguments_of(emitter, node)[0]
-    entry = function_in(emitter, table, "dict.get", emitter.plain(key))
-    if not rest:
-        return entry
-    return emitter.chosen(entry.none, lambda: rest[0], lambda: inner(entry))
-
-
-def _is_being_written(emitter: Emitter, function: Any) -> bool:
-    """Whether a call of a function is within that function."""
-    written = [key for key, _ in emitter.program.stack]
-    return function is emitter.definition.function or id(function) in written
-
-
 def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     """`dataclasses.replace`, `asdict` and `astuple`, whose fields are no data classes."""
     (owner, *_), named = arguments_of(emitter, node)
@@ -220,7 +209,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return local_function(emitter, function, *arguments_of(emitter, node))
     if not callable(function):
         emitter.refuse(f"{shown(function)} is not callable")
-    if isinstance(given, CACHED) and _is_being_written(emitter, function):
+    written = [id(emitter.definition.function), *(key for key, _ in emitter.program.stack)]
+    if isinstance(given, CACHED) and id(function) in written:
         emitter.refuse(
             f"{function.__name__} calls itself through a cache, which compiled code does not have: "
             "it would compute the same values over and over"

@@ -276,28 +276,22 @@ def counts_equal(left: Any, right: Any) -> bool:
     return is_same and all(count == left.get(key, 0) for key, count in right.items())
 
 
-def counts_added(left: Any, right: Any) -> Any:
+def counts_added(left: Any, right: Any, times: int = 1) -> Any:
     """`left + right` of Counters."""
     result: Any = Counter()
     for key, count in left.items():
-        if count + right[key] > 0:
-            result[key] = count + right[key]
+        total = count + times * right[key]
+        if total > 0:
+            result[key] = total
     for key, count in right.items():
-        if count > 0 and key not in left:
-            result[key] = count
+        if times * count > 0 and key not in left:
+            result[key] = times * count
     return result
 
 
 def counts_less(left: Any, right: Any) -> Any:
     """`left - right` of Counters."""
-    result: Any = Counter()
-    for key, count in left.items():
-        if count > right[key]:
-            result[key] = count - right[key]
-    for key, count in right.items():
-        if count < 0 and key not in left:
-            result[key] = -count
-    return result
+    return counts_added(left, right, -1)
 
 
 def least_counts(left: Any, right: Any) -> Any:
@@ -766,48 +760,12 @@ REPLACED: dict[str, Any] = {
 
 
 COMPUTED = frozenset(
-    [
-        "base64",
-        "binascii",
-        "bisect",
-        "calendar",
-        "cmath",
-        "codecs",
-        "colorsys",
-        "csv",
-        "datetime",
-        "decimal",
-        "difflib",
-        "fnmatch",
-        "fractions",
-        "functools",
-        "hashlib",
-        "heapq",
-        "hmac",
-        "html",
-        "ipaddress",
-        "itertools",
-        "json",
-        "math",
-        "ntpath",
-        "numbers",
-        "operator",
-        "pathlib",
-        "posixpath",
-        "quopri",
-        "re",
-        "shlex",
-        "sre",
-        "statistics",
-        "string",
-        "struct",
-        "textwrap",
-        "unicodedata",
-        "urllib.parse",
-        "uuid",
-        "zlib",
-        "zoneinfo",
-    ]
+    (  # noqa: SIM905
+        "base64 binascii bisect calendar cmath codecs colorsys csv datetime decimal difflib "
+        "fnmatch fractions functools hashlib heapq hmac html ipaddress itertools json math "
+        "ntpath numbers operator pathlib posixpath quopri re shlex sre statistics string "
+        "struct textwrap unicodedata urllib.parse uuid zlib zoneinfo"
+    ).split()
 )
 """The modules of which a function without a compiled form is left to Python: it only computes."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -53,6 +53,45 @@ def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del):
             names.add(part.id)
     return names
+
+
+_LOOKING = frozenset(["count", "get", "index", "items", "keys", "values"])
+_TAKING = (all, any, enumerate, len, max, min, sum, zip)
+
+
+def tables_of(body: Sequence[ast.stmt], names: Mapping[str, Any]) -> set[str]:
+    """The variables that are assigned to once, and asked for items alone: what they have never changes.
+
+    Args:
+        body: The function.
+        names: What the names that it does not assign to mean.
+    """
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
+    for node in (part for statement in body for part in ast.walk(statement)):
+        asked: list[ast.expr] = []
+        match node:
+            case ast.Name(name, ast.Load()):
+                loads[name] += 1
+            case ast.Name(name):
+                stores[name] += 1
+            case ast.Nonlocal(outer):
+                stores.update(outer)
+            case ast.Subscript(value, _, ast.Load()):
+                asked = [value]
+            case ast.For(iter=value) | ast.comprehension(iter=value):
+                asked = [value]
+            case ast.Compare(_, operations, sides):
+                sides_of = zip(operations, sides, strict=True)
+                asked = [side for each, side in sides_of if isinstance(each, ast.In | ast.NotIn)]
+            case ast.Call(ast.Attribute(value, method), arguments):
+                asked = [value] if method in _LOOKING else arguments if method == "join" else []
+            case ast.Call(ast.Name(name), arguments) if any(
+                names.get(name) is each for each in _TAKING
+            ):
+                asked = arguments
+        loads.subtract(each.id for each in asked if isinstance(each, ast.Name))
+    return {name for name, count in stores.items() if count == 1 and not loads[name]}
 
 
 def own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:

@@ -25,7 +25,13 @@ from colkern.rows.emitter import (
     Unsettled,
     derived,
 )
-from colkern.rows.expressions import Condition, condition, expression, needed, operated
+from colkern.rows.expressions import (
+    Condition,
+    condition,
+    expression,
+    needed,
+    operated,
+)
 from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
 from colkern.rows.patterns import capture, test_of

@@ -20,6 +20,10 @@ from colkern.rows.table import Row, call_of, table
 
 AT_ONCE = "an iterator has a compiled form only where its items are asked for at once"
 CHANGES = "a container that changes while an iterator reads it has no compiled form"
+CONSTANT = (
+    "a constant that changes has no compiled form: what is defined outside of the function, or as a "
+    "default, is the same for all rows"
+)
 NUMBERS = [0, 1, 5, 7, None, 4]
 
 
@@ -205,8 +209,8 @@ def changed_by_the_generator(n: int) -> int:
         (never_asked_for, "a generator that goes on for long"),
         (changed_by_the_loop, CHANGES),
         (changed_under_itertools, CHANGES),
-        (changed_by_a_function, "a constant that changes has no compiled form"),
-        (changed_by_the_generator, "a constant that changes has no compiled form"),
+        (changed_by_a_function, CONSTANT),
+        (changed_by_the_generator, CONSTANT),
     ],
 )
 def test_where_the_order_of_steps_shows_the_row_is_pythons(

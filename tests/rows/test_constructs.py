@@ -73,7 +73,7 @@ def composed(*functions: Callable[[str], str]) -> Callable[[str], str]:
             word = function(word)
         return word
 
-    return lambda word: inner(word) + max(word.split("x"), key=lambda part: part[:1])
+    return lambda word: inner(word) + "".join(filter(lambda part: part > "b", word.split("x")))
 
 
 PREPARED = composed(str.strip, lambda word: word.replace("x", "-"))
@@ -81,6 +81,38 @@ PREPARED = composed(str.strip, lambda word: word.replace("x", "-"))
 
 def test_a_function_that_a_call_has_given_has_lambdas() -> None:
     checked(lambda word, n: PREPARED(word), WORDS)
+
+
+def tables(word: str, n: int) -> str:
+    codes = {"a": 1, "b": 2, "x": 7}
+    names = ["zero", "one", "two"]
+    limits = "1 5 9".split()  # noqa: SIM905
+    changed = {"a": 1, "b": 2, "z": 3}
+    listed = [1, 2, 3]
+    alias = listed
+    seen = {1, 2, 3}
+    for c in word:
+        changed[c] = changed.get(c, 0) + codes.get(c, 5)
+        alias.append(len(listed))
+        seen.add(n)
+    del changed["b"]
+    return f"{names[n % 3]} {changed} {listed} {len(seen)} {str(n) in limits} {len(codes)}"
+
+
+def test_what_changes_begins_anew_in_each_row() -> None:
+    checked(tables, [("ab", 2), ("aax", 1), ("", 9), ("bqrstuvwz", 5), ("ab", 2)])
+
+
+def texts_of_dictionaries(word: str, n: int) -> str:
+    sizes = {part: [len(part)] for part in word.split("x")}
+    row = {"word": word, "half": n / 2}
+    changed = {word: n}
+    changed[word] += 1
+    return f"{sizes} {row} {changed}" + repr(({n: row}, {}))
+
+
+def test_dictionaries_have_texts() -> None:
+    checked(texts_of_dictionaries, [("ab", 2), ("axb", 1), ("", 9)])
 
 
 def weighed(word: str, n: int) -> str:

@@ -159,7 +159,7 @@ _SETS = [
         Bound(row_dicts.insert_place, value_words=0, result="header"),
     ),
     Method("set.clear", "(set[K]) -> None", row_dicts.clear_dict),
-    Method("set.copy", "(set[K]) -> set[K]", Bound(row_dicts.copy_dict, value_words=0)),
+    Method("set.copy", "(set[K]) -> set[K]", row_dicts.copy_dict),
     Method("set.difference", "(set[K], set[K]) -> set[K]", row_sets.difference),
     Method(
         "set.discard",

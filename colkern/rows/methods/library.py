@@ -10,86 +10,43 @@ from colkern.rows.methods import Method
 
 _RESULTS = {
     "str": (
-        "address.__str__",
-        "hash.hexdigest",
-        "json.dumps",
-        "string.Template.safe_substitute",
-        "string.Template.substitute",
-        "template.safe_substitute",
-        "template.substitute",
-        "textwrap.dedent",
-        "textwrap.fill",
-        "textwrap.indent",
-        "textwrap.shorten",
-        "unicodedata.name",
-        "urllib.parse.quote_plus",
-        "urllib.parse.urlencode",
-        "urllib.parse.urljoin",
-        "uuid.__str__",
-        "uuid.hex",
+        "address.__str__ hash.hexdigest json.dumps string.Template.safe_substitute "
+        "string.Template.substitute template.safe_substitute template.substitute "
+        "textwrap.dedent textwrap.fill textwrap.indent textwrap.shorten unicodedata.name "
+        "urllib.parse.quote_plus urllib.parse.urlencode urllib.parse.urljoin uuid.__str__ "
+        "uuid.hex"
     ),
     "bytes": (
-        "base64.b16decode",
-        "base64.b16encode",
-        "base64.b32decode",
-        "base64.b32encode",
-        "base64.b64decode",
-        "base64.standard_b64decode",
-        "base64.standard_b64encode",
-        "base64.urlsafe_b64decode",
-        "base64.urlsafe_b64encode",
-        "gzip.decompress",
-        "hash.digest",
-        "uuid.bytes",
-        "zlib.compress",
-        "zlib.decompress",
+        "base64.b16decode base64.b16encode base64.b32decode base64.b32encode base64.b64decode "
+        "base64.standard_b64decode base64.standard_b64encode base64.urlsafe_b64decode "
+        "base64.urlsafe_b64encode gzip.decompress hash.digest uuid.bytes zlib.compress "
+        "zlib.decompress"
     ),
-    "int": (
-        "address.version",
-        "calendar.timegm",
-        "zlib.adler32",
-    ),
+    "int": "address.version calendar.timegm zlib.adler32",
     "float": (
-        "math.cbrt",
-        "math.exp2",
-        "math.gamma",
-        "math.lgamma",
-        "matcher.ratio",
-        "statistics.geometric_mean",
-        "statistics.harmonic_mean",
-        "statistics.pstdev",
-        "statistics.pvariance",
-        "statistics.stdev",
-        "statistics.variance",
+        "math.cbrt math.exp2 math.gamma math.lgamma matcher.ratio statistics.geometric_mean "
+        "statistics.harmonic_mean statistics.pstdev statistics.pvariance statistics.stdev "
+        "statistics.variance"
     ),
     "bool": (
-        "address.is_global",
-        "address.is_loopback",
-        "address.is_multicast",
-        "address.is_private",
-        "address.is_reserved",
+        "address.is_global address.is_loopback address.is_multicast address.is_private "
+        "address.is_reserved"
     ),
-    "list[str]": ("difflib.get_close_matches", "shlex.split", "textwrap.wrap"),
-    "address": ("ipaddress.IPv4Address", "ipaddress.IPv6Address", "ipaddress.ip_address"),
+    "list[str]": "difflib.get_close_matches shlex.split textwrap.wrap",
+    "address": "ipaddress.IPv4Address ipaddress.IPv6Address ipaddress.ip_address",
     "hash": (
-        "hashlib.blake2b",
-        "hashlib.blake2s",
-        "hashlib.md5",
-        "hashlib.new",
-        "hashlib.sha1",
-        "hashlib.sha224",
-        "hashlib.sha256",
-        "hashlib.sha384",
-        "hashlib.sha3_256",
-        "hashlib.sha512",
+        "hashlib.blake2b hashlib.blake2s hashlib.md5 hashlib.new hashlib.sha1 hashlib.sha224 "
+        "hashlib.sha256 hashlib.sha384 hashlib.sha3_256 hashlib.sha512"
     ),
-    "matcher": ("difflib.SequenceMatcher",),
-    "template": ("string.Template",),
-    "uuid": ("uuid.UUID", "uuid.uuid3", "uuid.uuid5"),
-    "None": ("hash.update",),
+    "matcher": "difflib.SequenceMatcher",
+    "template": "string.Template",
+    "uuid": "uuid.UUID uuid.uuid3 uuid.uuid5",
+    "None": "hash.update",
 }
 """The functions, and the methods of what they make, by the kind of what they give."""
 
 METHODS = [
-    Method(name, f"(...) -> {kind}", None) for kind, names in _RESULTS.items() for name in names
+    Method(name, f"(...) -> {kind}", None)
+    for kind, names in _RESULTS.items()
+    for name in names.split()
 ]

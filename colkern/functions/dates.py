@@ -504,6 +504,8 @@ def _to_unit(
         if not isinstance(type_.storage, (s.Date, s.Timestamp, s.Time)):
             raise TypeError(f"{name}: expected dates or times, got {type_}")
         storage = type_.storage
+        if isinstance(storage, s.Time) and (unit in _MONTHS or unit == "week"):
+            raise ValueError(f"unit: {type_} has times of day, which no {unit} begins at")
         shown = _shown(plain)
         own = _per_second(type_)
         if unit in _MONTHS:
@@ -546,7 +548,7 @@ def floor_temporal(
 
     Raises:
         ValueError: If there is no such unit, a local time does not exist in its zone, or a time of day is
-            rounded up to the end of the day.
+            rounded to a unit beyond a day, or up to the end of the day.
         TypeError: If the array has neither dates nor times.
     """
     return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)

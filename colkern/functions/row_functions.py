@@ -266,12 +266,9 @@ def over_rows(
     if len(arrays) > 1:
         _require_alike(name, arrays)
 
-    # Decimals have roots and logarithms as floats, as in pyarrow.
-    are_floats = result is floating
-    alike = [float(v) if are_floats and isinstance(v, decimal.Decimal) else v for v in arguments]
-
     def called(*plain: Array) -> Array:
-        if are_floats:
+        if result is floating:
+            # Decimals have roots and logarithms as floats, as in pyarrow.
             plain = tuple(
                 cast_values(each, s.float64(), safe=False)
                 if isinstance(each.type.storage, s.Decimal)
@@ -283,7 +280,9 @@ def over_rows(
             types = [each.type for each in plain]
             return nulls(plain[0].length, result(*types) or s.null(), plain[0].device)
         given = iter(plain)
-        values = [next(given) if isinstance(value, Array) else value for value in alike]
+        values = [next(given) if isinstance(value, Array) else value for value in arguments]
+        if result is floating:
+            values = [float(v) if isinstance(v, decimal.Decimal) else v for v in values]
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
             raise TypeError(f"{name}: expected {takes.name}, got {plain[0].type}")
         returns = result(*[array.type for array in plain])

@@ -102,5 +102,10 @@ def wide_decimals(array: Array) -> Array:
     """Decimals with room for their sums: of 38 or 76 digits."""
     type_ = array.type.storage
     assert isinstance(type_, s.Decimal)
-    make, digits = (s.decimal256, 76) if type_.bit_width == 256 else (s.decimal128, 38)
-    return cast(array, make(digits, type_.scale))
+    make = s.decimal256 if type_.bit_width == 256 else s.decimal128
+    return cast(array, make(sum_digits(type_), type_.scale))
+
+
+def sum_digits(type_: s.Decimal) -> int:
+    """How many digits sums of decimals of that type have."""
+    return 76 if type_.bit_width == 256 else 38

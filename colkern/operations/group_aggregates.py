@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,7 +27,7 @@ from colkern.memory import HOST, Device
 from colkern.operations.aggregates.sums import decimal_quotient
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
-from colkern.operations.decimal_arithmetic import wide_decimals
+from colkern.operations.decimal_arithmetic import sum_digits, wide_decimals
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.moving import to_device
@@ -267,10 +266,11 @@ def _sum(rows: GroupedRows, column: Array) -> Array:
         return _result(rows, s.float64(), rows.float_sums(wide), known)
     if isinstance(type_, s.Decimal):
         wide = wide_decimals(values)
-        most = 10**wide.type.precision
+        digits = sum_digits(type_)
+        most = 10**digits
         if _may_reach(wide, most) and max(map(abs, rows.whole_sums(wide))) >= most:
             raise OverflowError(
-                f"sum: one of {column.type} has more than {wide.type.precision} digits"
+                f"sum: one of {column.type} has more than {digits} digits"
                 + "; cast to decimal256 first" * (type_.bit_width < 256)
             )
         return _result(rows, wide.type, rows.decimal_sums(wide), known)
@@ -318,7 +318,7 @@ def _mean(rows: GroupedRows, column: Array) -> Array:
     type_ = column.type.storage
     if isinstance(type_, s.Decimal):
         wide = wide_decimals(column)
-        if _may_reach(wide, 10**wide.type.precision):
+        if _may_reach(wide, 10 ** sum_digits(type_)):
             totals = rows.whole_sums(wide)
         else:
             totals = [
@@ -413,7 +413,7 @@ def _quantile(
 
 def require_share(q: float, interpolation: str) -> None:
     """Raise an error if a quantile is of no share of the values, or there is no such interpolation."""
-    if isinstance(q, bool) or not isinstance(q, Real):
+    if isinstance(q, bool) or not isinstance(q, (float, int, np.number)):
         raise TypeError(f"q: expected a number from 0 to 1, got {type(q).__name__} {shown(q)}")
     if not 0 <= q <= 1:
         raise ValueError(f"q: expected 0 to 1, got {q}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Real
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -79,7 +78,8 @@ def quantile(
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    shares = [q] if isinstance(q, Real | str) else list(q)
+    is_one = isinstance(q, (float, int, str, np.number))
+    shares: Any = [q] if is_one else q
     results: list[float | None]
     if array.device == HOST:
         for share in shares:
@@ -90,7 +90,7 @@ def quantile(
         rows = one_group(array)
         options = [{"q": share, "interpolation": interpolation} for share in shares]
         results = [_only(rows.aggregate("quantile", array, **own)) for own in options]
-    return results[0] if isinstance(q, Real) else results
+    return results[0] if is_one else results
 
 
 def _quantiles(

@@ -159,6 +159,9 @@ def test_no_time_of_day_rounds_up_to_the_end_of_the_day() -> None:
     late = ck.cast(ck.array([86_399]), ck.time32("s"))
     with pytest.raises(ValueError, match="ceil_temporal: a time rounds up to the end of the day"):
         ck.ceil_temporal(late, unit="minute")
+    for unit in ("week", "month", "year"):
+        with pytest.raises(ValueError, match=f"unit: time32.* no {unit} begins at"):
+            ck.floor_temporal(late, unit=unit)
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

@@ -295,9 +295,13 @@ def _decimal_sums(
         total = summed(part) + carry
         sums[:, k] = total & 0xFFFF_FFFF
         carry = total >> 32
-    # The highest part of the least number that has too many digits.
-    limit = 10**type_.precision >> 32 * (2 * width - 1)
-    if bool((((total > limit) | (total < -limit - 1)) & shown).any()):
+    # Few are near the least number that has too many digits, by their highest part.
+    place = 32 * (2 * width - 1)
+    most = 10**type_.precision
+    near = (((total >= most >> place) | (total <= -most >> place)) & shown).nonzero()[0]
+    lower = [sum(part << 32 * k for k, part in enumerate(row[:-1])) for row in sums[near].tolist()]
+    pairs = zip(total[near].tolist(), lower, strict=True)
+    if any(abs((highest << place) + rest) >= most for highest, rest in pairs):
         raise OverflowError(
             f"values: a sum of {array.type} has more than {type_.precision} digits"
             + "; cast to decimal256 first" * (width == 2)

@@ -187,5 +187,11 @@ def test_sums_of_decimals_with_too_many_digits_are_refused() -> None:
         ck.cumulative_sum(values, skip_nulls=True)
     with too_many:
         ck.rolling_sum(values, 2)
+    for sign in "", "-":
+        one, less, all_nines = (Decimal(sign + each) for each in ("1", "9" * 37 + "8", "9" * 38))
+        by_one = ck.array([less, one, one], ck.decimal128(38))
+        assert ck.cumulative_sum(by_one[:2]).to_pylist() == [less, all_nines]
+        with too_many:
+            ck.cumulative_sum(by_one)
     wide = ck.cast(values, ck.decimal256(38))
     assert ck.rolling_sum(wide, 2).to_pylist()[-1] == Decimal("1" + "9" * 37 + "8")

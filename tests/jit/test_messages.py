@@ -268,14 +268,10 @@ def test_a_function_of_sparks_is_told_apart() -> None:
 
 def test_a_reason_names_variables_as_the_user_does() -> None:
     def numbers(text: str) -> int:
-        count = 0
-        for part in text.split(","):
-            part = part.strip()
-            match part:
-                case "1":
-                    part = 1  # type: ignore[assignment]
-            count += len(str(part))
-        return count
+        part = text
+        while len(str(part)) > 1:
+            part = 1  # type: ignore[assignment]
+        return len(str(part))
 
     compiled = udf(numbers)
     compiled(ck.array(["1, 2"]))

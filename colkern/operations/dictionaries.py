@@ -327,7 +327,7 @@ def _numbers_by_parts(
     if wanted:
         map_items(placed, parts, 8 * array.length)
     if by_hash:
-        if unlike_counter(array)(0, out):
+        if unlike_counter(array)(0, out)():
             return None
         out = low_words(out).astype(dtype) if dtype else out[:0]
     return out, firsts
@@ -473,20 +473,27 @@ def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[I
     marks = target.output(len(positions), np.int64)
     target.map(kernels.mark_groups, len(positions), keys, positions, marks)
     groups = target.scan(marks, np.int64)
-    count = target.item(groups, len(positions))
-    firsts = target.output(count + 1, np.uint64)
+    firsts = target.output(len(positions) + 1, np.uint64)
     target.map(kernels.group_firsts, len(positions), positions, groups, firsts)
+    numbered = target.allocate(array.length, np.uint64)
+    slots = (len(positions), positions, groups)
+    unlike = None
+    if by_hash:
+        # Asked before the groups are counted: a device then waits for both numbers at once.
+        target.map(kernels.number_groups, *slots, firsts << np.uint64(32), numbered)
+        unlike = unlike_counter(array)(0, numbered)
+    count = target.item(groups, len(positions))
+    if unlike is not None and unlike():
+        return numbers_by_sorting(byte_ranks(array), counted, dtype)
     if split is None or not counted:
         firsts = firsts[:count]
     else:
+        firsts = firsts[: count + 1]
         firsts[count:] = split[array.length - nulls :][:1]
     order = target.sort_positions(firsts)
     entries = target.output(len(order), np.uint64)
     target.map(kernels.rank, len(order), order, firsts, entries)
-    numbered = target.allocate(array.length, np.uint64)
-    target.map(kernels.number_groups, len(positions), positions, groups, entries, numbered)
-    if by_hash and unlike_counter(array)(0, numbered):
-        return numbers_by_sorting(byte_ranks(array), counted, dtype)
+    target.map(kernels.number_groups, *slots, entries, numbered)
     if split is not None and counted:
         numbered[split[array.length - nulls :]] = entries[count:]
     return low_words(numbered).astype(dtype), firsts[order].view(np.int64)

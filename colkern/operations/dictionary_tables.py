@@ -17,6 +17,7 @@ from colkern.arrays import Array
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels import hashing
 from colkern.kernels.dictionaries import FIRSTS, HEAD, NO_VALUE, NULLS, SMALL_BITS
+from colkern.memory import Later
 from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
@@ -153,8 +154,8 @@ def low_words(words: Items) -> Items:
     return words.view(np.uint32)[::2]
 
 
-def unlike_counter(array: Array) -> Callable[[int, Items], int]:
-    """A function that says how many slots have other bytes than the first one of their number.
+def unlike_counter(array: Array) -> Callable[[int, Items], Later]:
+    """A function that counts the slots that have other bytes than the first one of their number.
 
     It takes the first of some slots, and what they have: numbers (uint64[]) below those first slots, in the
     upper 32 bits.
@@ -166,9 +167,9 @@ def unlike_counter(array: Array) -> Callable[[int, Items], int]:
     given = (*values, run_masks(target))
     bitmap, offset = validity_of(array, target)
 
-    def count_unlike(begin: int, numbered: Items) -> int:
+    def count_unlike(begin: int, numbered: Items) -> Later:
         slots = (bitmap, offset + begin, begin)
-        return target.reduce(kernel, len(numbered), numbered, *given, *slots)
+        return target.later(kernel, len(numbered), numbered, *given, *slots)
 
     return count_unlike
 
@@ -212,7 +213,7 @@ class _Table:
     def number_all(
         self,
         keys_of: Callable[[int, int], Items],
-        count_unlike: Callable[[int, Items], int] | None = None,
+        count_unlike: Callable[[int, Items], Later] | None = None,
     ) -> bool:
         """Number the values by the keys that a function has for slots `begin` to `end`.
 
@@ -231,7 +232,7 @@ class _Table:
                 given = (own, *slots, self._out)
                 count = self._target.reduce(kernels.number_words, end - done, *given)
                 numbered = self._out[HEAD : HEAD + count]
-                if count_unlike is not None and count_unlike(done, numbered):
+                if count_unlike is not None and count_unlike(done, numbered)():
                     return False
                 if self._is_numbered:
                     self.numbers[done : done + count] = low_words(numbered)

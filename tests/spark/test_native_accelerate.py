@@ -303,6 +303,12 @@ def test_results_of_accelerated_functions_are_arguments_of_others(spark: SparkSe
     frame = spark.sql("SELECT 12.5D AS x, ' a ' AS s").select(number(number("x")), text(text("s")))
     assert not _in_worker(frame)
     assert frame.first()[:] == (9.5, "a..")
+    column: Column | str = "x"
+    for _ in range(5):
+        column = number(column)
+    # Natively, each function would have that before it in all its places.
+    assert len(repr(column)) < 100_000
+    assert spark.sql("SELECT 12.5D AS x").select(column).first() == (9.5,)
 
 
 def test_explain_names_the_columns_for_which_null_alone_raises(spark: SparkSession) -> None:

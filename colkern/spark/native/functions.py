@@ -178,12 +178,14 @@ class PlannedFunction:
         assert isinstance(self._row_function, Udf)
         return self._row_function.function.__code__
 
-    def _may_be_native(self, columns: Iterable[Column | str]) -> bool:
+    def _may_be_native(self, columns: Collection[Column | str]) -> bool:
         """Whether columns may stand in several places of an expression.
 
         Raises:
-            CompileError: If not, and the plan is to be native.
+            CompileError: If one may differ from place to place, and the plan is to be native.
         """
+        if not self._must and any(map(is_long, columns)):
+            return False
         for column in columns:
             if not may_be_repeated(column):
                 if self._must:
@@ -377,12 +379,23 @@ _OTHER_EACH_TIME = {
 """Functions of Spark's that may give another value each time they are computed."""
 
 
+_OF_PYTHON = "columnnodeexpression"
+"""What Spark shows of each column that a function in Python takes."""
+
 _WORDS = {
-    *("cast", "try_cast", "and", "or", "in"),
-    # A column that a function in Python takes.
-    *("columnnodeexpression", "unresolvedattribute", "list", "origin", "some"),
+    *("CAST", "TRY_CAST", "and", "or", "in"),
+    *(_OF_PYTHON, "UnresolvedAttribute", "List", "Origin", "Some"),
 }
 """What Spark shows beside the names of functions."""
+
+_LONGEST = 4000
+"""The characters of an expression with functions in Python up to which it stands in several places."""
+
+
+def is_long(column: Column | str) -> bool:
+    """Whether Spark would plan too long if a column stood in many places of another expression."""
+    text = repr(column)
+    return len(text) > _LONGEST and _OF_PYTHON in text
 
 
 def may_be_repeated(column: Column | str) -> bool:
@@ -397,7 +410,7 @@ def may_be_repeated(column: Column | str) -> bool:
     # SQL's names have no case.
     return all(
         name.lower() not in _OTHER_EACH_TIME
-        and (name in native or name.lower() in _WORDS or hasattr(f, name.lower()))
+        and (name in native or name in _WORDS or hasattr(f, name.lower()))
         for name in called
     )
 

@@ -258,7 +258,9 @@ def _new(
         whole: Any = dict(constants) if name == "dict" else [item for (item,) in constants]
         whole = set(whole) if name == "set" else whole
         kinds = {tuple(part.kind for part in entry) for entry in entries}
-        if kinds == {kind.items} and kind_of(whole).items == kind.items:  # type: ignore[attr-defined]
+        # Containers within it would be the same for all rows.
+        is_flat = len([*k.containers_in(kind)]) == 1 and kinds == {kind.items}  # type: ignore[attr-defined]
+        if is_flat and kind_of(whole).items == kind.items:  # type: ignore[attr-defined]
             table = stored_constant(emitter, whole, kind_of)
             return of_parts(kind, call(emitter, f"{name}.copy", [table]).parts)
     container = new_container(emitter, node, name, len(entries))

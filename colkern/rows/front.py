@@ -94,7 +94,8 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     _place_iterators(body)
     give_own_names(body)
     _make_tuples(body)
-    _make_tables(body, names_of)
+    own = variables_of(function.__code__)
+    _make_tables(body, {name: names_of[name] for name in names_of if name not in own})
     parameters = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs]
     names = tuple(each.arg for each in (*parameters, arguments.kwarg) if each is not None)
     return Definition(function, names, body, names_of, function.__code__.co_filename)
@@ -190,11 +191,11 @@ def _make_tuples(body: list[ast.stmt]) -> None:
 
 def _make_tables(body: list[ast.stmt], names: Mapping[str, Any]) -> None:
     """Have a container of constants be made once, and not for each row, where it never changes."""
-    tables = tables_of(body, names)
+    tables = {kind: tables_of(body, names, kind) for kind in (object, set)}
     for node in body:
         targets = getattr(node, "targets", [getattr(node, "target", None)])
         is_one = isinstance(node, ast.Assign | ast.AnnAssign) and len(targets) == 1
-        if not is_one or getattr(targets[0], "id", "") not in tables:
+        if not is_one or getattr(targets[0], "id", "") not in tables[object]:
             continue
         table: Any = None
         match node.value:  # type: ignore[attr-defined]
@@ -204,11 +205,21 @@ def _make_tables(body: list[ast.stmt], names: Mapping[str, Any]) -> None:
                 parts = [part for part in ast.walk(display) if isinstance(part, _DISPLAYS)]
                 with contextlib.suppress(ValueError, TypeError):
                     table = ast.literal_eval(display) if len(parts) == 1 else None
-        if table:
+        columns = [table, table.values()] if isinstance(table, dict) else [table or ()]
+        is_tested = not isinstance(table, set) or targets[0].id in tables[set]
+        if is_tested and all(len({*map(_layout, column)}) == 1 for column in columns):
             node.value = ast.copy_location(ast.Constant(table), node.value)  # type: ignore[attr-defined]
 
 
 _DISPLAYS = (ast.List, ast.Set, ast.Dict)
+
+
+def _layout(constant: object) -> object:
+    """What constants of one layout have in common; of others than plain ones, nothing."""
+    if isinstance(constant, tuple):
+        return tuple(map(_layout, constant))
+    return type(constant) if isinstance(constant, int | float | str | bytes) else id(constant)
+
 
 _ALIKE = (ast.Tuple, ast.Constant, ast.Attribute, ast.Lambda)
 """Items of displays that are few, and each different."""

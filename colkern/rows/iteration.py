@@ -423,6 +423,8 @@ def _cycle(emitter: Emitter, node: ast.Call) -> Source:
 
     with emitter.ahead():
         list_ = as_list(emitter, node.args[0])
+    # Python takes what comes to it in the first round.
+    emitter.read_later += k.containers_in(list_.kind)
     place, size = emitter.copy("0"), call(emitter, "len", [list_]).code
     return Source(
         f"{size} > 0",

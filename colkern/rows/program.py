@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from types import FunctionType
 from typing import Any
 
 from colkern.kernels.row_values import CODES, LEFT
 from colkern.rows.constants import Block as ConstantBlock
-from colkern.rows.front import Definition
+from colkern.rows.front import WRITTEN, Definition
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, zeros
 
@@ -18,6 +17,8 @@ MOST_SITES = 250
 MOST_CODES = 255
 
 _MAKING = ("__new__", "__init__")
+_PARTICULAR = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, BaseExceptionGroup)
+"""Exceptions that are made of certain arguments alone."""
 
 
 @dataclass
@@ -190,9 +191,14 @@ class Program:
 
     def code_of(self, kind: object) -> int:
         """The code of a class of exceptions, which is given to the user's own as they are raised first."""
-        is_plain = isinstance(kind, type) and issubclass(kind, Exception)
+        is_plain = type(kind) is type and issubclass(kind, Exception)
+        written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
         # What a constructor of the user's does, only Python knows.
-        if is_plain and not any(isinstance(getattr(kind, m), FunctionType) for m in _MAKING):
+        if (
+            is_plain
+            and not issubclass(kind, _PARTICULAR)  # type: ignore[arg-type]
+            and not any(name in vars(each) for each in written for name in _MAKING)
+        ):
             free = max(self.codes.values()) + 1
             return self.codes.setdefault(kind, free) if free < MOST_CODES else LEFT
         return LEFT

@@ -55,16 +55,17 @@ def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
     return names
 
 
-_LOOKING = frozenset(["count", "get", "index", "items", "keys", "values"])
+_LOOKING = frozenset(["count", "get", "index"])
 _TAKING = (all, any, enumerate, len, max, min, sum, zip)
 
 
-def tables_of(body: Sequence[ast.stmt], names: Mapping[str, Any]) -> set[str]:
+def tables_of(body: Sequence[ast.stmt], names: Mapping[str, Any], kind: type = object) -> set[str]:
     """The variables that are assigned to once, and asked for items alone: what they have never changes.
 
     Args:
         body: The function.
         names: What the names that it does not assign to mean.
+        kind: What they have; a set is only asked whether it has an item, as its order is none.
     """
     loads: Counter[str] = Counter()
     stores: Counter[str] = Counter()
@@ -77,19 +78,29 @@ def tables_of(body: Sequence[ast.stmt], names: Mapping[str, Any]) -> set[str]:
                 stores[name] += 1
             case ast.Nonlocal(outer):
                 stores.update(outer)
-            case ast.Subscript(value, _, ast.Load()):
-                asked = [value]
-            case ast.For(iter=value) | ast.comprehension(iter=value):
-                asked = [value]
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                stores[name] += 1
             case ast.Compare(_, operations, sides):
                 sides_of = zip(operations, sides, strict=True)
                 asked = [side for each, side in sides_of if isinstance(each, ast.In | ast.NotIn)]
-            case ast.Call(ast.Attribute(value, method), arguments):
-                asked = [value] if method in _LOOKING else arguments if method == "join" else []
+            case _ if kind is set:
+                pass
+            case ast.Subscript(value, _, ast.Load()):
+                asked = [value]
+            case ast.For(iter=value) | ast.comprehension(iter=value):
+                match value:
+                    case ast.Call(ast.Attribute(owner, "items" | "keys" | "values"), []):
+                        value = owner
+                asked = [value]
+            case ast.Call(ast.Attribute(ast.Constant(), "join"), arguments):
+                asked = arguments
+            case ast.Call(ast.Attribute(value, method)) if method in _LOOKING:
+                asked = [value]
             case ast.Call(ast.Name(name), arguments) if any(
                 names.get(name) is each for each in _TAKING
             ):
-                asked = arguments
+                # `max(table, other)` gives one of them.
+                asked = arguments if len(arguments) == 1 or name in ("enumerate", "zip") else []
         loads.subtract(each.id for each in asked if isinstance(each, ast.Name))
     return {name for name, count in stores.items() if count == 1 and not loads[name]}
 

@@ -518,20 +518,35 @@ def _leave_loop(emitter: Emitter, flow: int) -> None:
 
 
 def _raise(emitter: Emitter, node: ast.Raise) -> None:
-    from colkern.rows.iteration import known_object
-
-    code = row_values.LEFT
-    if node.exc is not None:
-        is_called = isinstance(node.exc, ast.Call)
-        code = emitter.program.code_of(known_object(emitter, getattr(node.exc, "func", node.exc)))
-        for part in node.exc.args if is_called else ():  # type: ignore[attr-defined]
-            if any(isinstance(each, _RAISING) for each in ast.walk(part)):
-                # The message may raise something else.
-                expression(emitter, part)
+    code = row_values.LEFT if node.exc is None else _made(emitter, node.exc)
+    if code != row_values.LEFT and node.cause and ast.unparse(node.cause) != "None":
+        code = code if _made(emitter, node.cause) != row_values.LEFT else row_values.LEFT
     emitter.fail(code, RAISED)
 
 
-_RAISING = (ast.Call, ast.Subscript, ast.BinOp)
+def _made(emitter: Emitter, node: ast.expr) -> int:
+    """The code of an exception that is raised, or that causes one, whose arguments are evaluated."""
+    from colkern.rows.iteration import known_object
+
+    kind = known_object(emitter, getattr(node, "func", node))
+    arguments = node.args if isinstance(node, ast.Call) else []
+    code = emitter.program.code_of(kind)
+    if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
+        return row_values.LEFT
+    # An OSError of several arguments may be of another class.
+    if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):  # type: ignore[arg-type]
+        return row_values.LEFT
+    before = emitter.state()
+    try:
+        for part in arguments:
+            # The message may raise something else.
+            expression(emitter, part)
+    except Unsettled:
+        raise
+    except CompileError:
+        emitter.restore(before)
+        return row_values.LEFT
+    return code
 
 
 def _assert(emitter: Emitter, node: ast.Assert) -> None:
@@ -700,7 +715,7 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
     if any(kind in (Exception, BaseException) for kind in classes):
         return None
     codes = emitter.program.codes.items()
-    return tuple(sorted(code for kind, code in codes if issubclass(kind, classes)))
+    return tuple(sorted(code for kind, code in codes if {*classes} & {*kind.__mro__}))
 
 
 def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:

@@ -115,6 +115,161 @@ def test_dictionaries_have_texts() -> None:
     checked(texts_of_dictionaries, [("ab", 2), ("axb", 1), ("", 9)])
 
 
+def tables_of_several_kinds(word: str, n: int) -> float:
+    rates = {"a": 1, "b": 2.5, "c": 3}
+    weights = [1, 2.5, 3]
+    optional = [1, 2.5, None]
+    some = {"a": None, "b": 2.5, "c": 1}
+    pairs = {"a": (1, 2), "b": (2.5, 3)}
+    mixed = [1, True, 3]
+    kind = word[:1]
+    total = rates.get(kind, 0) * 0.5 + weights[n % 3] * 2 + mixed[n % 3] + pairs["b"][0]
+    if kind in rates:
+        total += rates[kind] * n
+    weight, of_kind = optional[n % 3], some.get(kind)
+    return total + (weight or 0.25) + (0.125 if of_kind is None else of_kind)
+
+
+def sets_within(word: str, n: int) -> int:
+    sets = [set(), set(), set()]
+    named = {"x": set(), "y": set(), "z": set()}
+    sets[0].add(n)
+    named["x"].add(word)
+    return len(sets[0]) + len(named["x"]) + len(sets[1])
+
+
+def aliases(word: str, n: int) -> int:
+    lists, other, fewest, none = [5, 7, 8], [1, 2], [1, 2, 3], [1, 4, 4]
+    views = {"a": 1, "b": 2, "c": 3}
+    values = views.values()
+    most = max(lists, other)
+    most.append(n)
+    least = min(fewest, [5, 6])
+    least.append(n)
+    added = sum([], none)
+    added.append(n)
+    return sum(lists) + sum(fewest) + sum(none) + len(added) + sum(values)
+
+
+def own_max(word: str, n: int) -> int:
+    max = lambda a: a.append(n)  # noqa: E731
+    lists = [5, 7, 8]
+    max(lists)
+    return sum(lists)
+
+
+@pytest.mark.parametrize("function", [tables_of_several_kinds, sets_within, aliases, own_max])
+def test_a_table_has_one_layout_and_one_name(function: Callable[[str, int], Any]) -> None:
+    checked(function, [("a", 2), ("b", 1), ("c", 9), ("", 3), ("a", 2)])
+
+
+def test_a_set_of_constants_has_no_order() -> None:
+    def first(n: int) -> int:
+        numbers = {30, 10, 20, 8, 16}
+        for number in numbers:
+            return number + n
+        return 0
+
+    def joined(n: int) -> str:
+        words = {"ab", "cd", "ef"}
+        return ",".join(words) + str(n)
+
+    for function in (first, joined):
+        with pytest.raises(ck.CompileError, match="the order of a set is not Python's"):
+            ck.udf(function)(ck.array([1]))
+
+
+class Undecodable(UnicodeDecodeError):
+    """One that is made of five arguments alone."""
+
+
+class Numbered(Exception):
+    __init__ = int  # type: ignore[assignment]
+
+
+class Making(type):
+    def __call__(cls, *given: Any) -> Any:
+        raise KeyError("made")
+
+
+class OfAnother(Exception, metaclass=Making):
+    pass
+
+
+class Grouped(ExceptionGroup):
+    pass
+
+
+def raised(word: str, n: int) -> str:
+    nothing = None if n < 9 else n
+    try:
+        if word == "os":
+            raise OSError(2, "no")
+        if word == "negative":
+            raise Malformed(-nothing)
+        if word == "compared":
+            raise Malformed(nothing < 3)
+        if word == "unbound":
+            raise Malformed(later)  # type: ignore[used-before-def]
+        if word == "undefined":
+            raise Malformed(undefined)  # type: ignore[name-defined]
+        if word == "cause":
+            raise Malformed("x") from TooShort(1 // (n - 1))
+        if word == "keyword":
+            raise Malformed(msg="x")  # type: ignore[call-arg]
+        if word == "format":
+            raise ValueError(f"{nothing:.2f}")
+        if word == "code":
+            raise Undecodable("x")  # type: ignore[call-arg]
+        if word == "number":
+            raise Numbered("x")
+        if word == "class":
+            raise OfAnother("x")
+        if word == "group":
+            raise Grouped("x")
+        later = n
+    except FileNotFoundError:
+        return "no file"
+    except OSError:
+        return "os"
+    except Malformed:
+        return "malformed"
+    except NameError:
+        return "name"
+    except ZeroDivisionError:
+        return "zero"
+    except KeyError:
+        return "key"
+    except TypeError:
+        return "type"
+    except ValueError:
+        return "value"
+    return f"fine {later}"
+
+
+def test_making_an_exception_may_raise_another() -> None:
+    words = ["os", "negative", "compared", "unbound", "undefined", "cause", "keyword", "format"]
+    rows = [(word, 1) for word in [*words, "code", "number", "class", "group", ""]]
+    compiled = ck.udf(raised)
+    got = compiled(*(ck.array(list(column)) for column in zip(*rows, strict=True))).to_pylist()
+    assert got == [raised(*row) for row in rows]
+
+
+def test_a_list_that_changes_under_cycle_is_refused() -> None:
+    def cycled(n: int) -> list[int]:
+        numbers, seen = [1, 2, n], []
+        for number in itertools.cycle(numbers):
+            numbers.append(9)
+            seen.append(number)
+            if len(seen) == 6:
+                break
+        return seen
+
+    compiled = ck.udf(cycled, strict=True)
+    with pytest.raises(ck.CompileError, match="changes while an iterator reads it"):
+        compiled(ck.array([3]))
+
+
 def weighed(word: str, n: int) -> str:
     out = sum(ord(c) * w for c, w in zip(word, itertools.cycle((3, 1, n))))
     for place in itertools.count(n):

@@ -361,7 +361,10 @@ def allocate(count: int, dtype: DTypeLike | None) -> Items:
 
 
 def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
-    """As `allocate`, but not zeroed: for an output of which every byte will be written."""
+    """As `allocate`, but not zeroed: for an output of which every byte will be written.
+
+    Its data type is a type, a name or a `numpy.dtype`.
+    """
     # Its padding is zeros all the same. Memory is reused, see `colkern.pool`; a few lines are a part of a
     # block, which lives as long as the last of them.
     # Asking NumPy for what is one already takes a sixth of all this.

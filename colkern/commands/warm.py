@@ -26,7 +26,8 @@ def add_command(commands: Commands) -> None:
         "frequent types, and keep the machine code in the cache, where later processes find it. What is\n"
         "in the cache is not compiled again.\n\n"
         "With --cuda, all of them are compiled for GPUs instead. No GPU is needed, but the packages of\n"
-        "colkern[cuda13] or colkern[cuda12] are.",
+        "colkern[cuda13] or colkern[cuda12] are. To check the columns that functions are compiled for,\n"
+        "kernels of this machine are used: those count as compiled or loaded, too.",
         """\
 keys of the JSON document:
   kernels   the number of kernels

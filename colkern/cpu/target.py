@@ -77,7 +77,7 @@ _FEW = 160
 """Fewer numbers are summed by Python."""
 
 _WORTH_THREADS = 2 * GRAIN
-"""From so much work on, threads of the pool are woken."""
+"""Less work is left to the thread that calls, whatever it was measured to take."""
 
 _WORTH_BLOCKS = 1 << 14
 """More words of a filter's bitmap are cut for threads, which reads them once more."""
@@ -86,7 +86,7 @@ WORTH_WAKING = 75e-6
 """The least seconds of work that a thread is worth waking for."""
 
 _LONG = 20
-"""Work that several threads do in so many times that is theirs, without a look at what one takes."""
+"""Work that takes several threads so many times `WORTH_WAKING` is theirs, whatever it takes one thread."""
 
 _STALE = 0.99
 """What takes longer seems so much shorter with each call, until it is tried again."""

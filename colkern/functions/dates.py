@@ -494,10 +494,10 @@ def _to_unit(
     name: str, values: Array, multiple: int, unit: Unit, week_starts_monday: bool, way: int
 ) -> Array:
     require_valid(values)
-    if unit not in get_args(Unit) or multiple < 1:
-        raise ValueError(
-            f"unit: expected one of {get_args(Unit)}, once at least, got {multiple} {unit!r}"
-        )
+    if unit not in get_args(Unit):
+        raise ValueError(f"unit: expected one of {get_args(Unit)}, got {unit!r}")
+    if multiple < 1:
+        raise ValueError(f"multiple: must be positive, got {multiple}")
 
     def work(plain: Array) -> Array:
         type_ = plain.type
@@ -505,23 +505,34 @@ def _to_unit(
             raise TypeError(f"{name}: expected dates or times, got {type_}")
         storage = type_.storage
         if isinstance(storage, s.Time) and (unit in _MONTHS or unit == "week"):
-            raise ValueError(f"unit: {type_} has times of day, which no {unit} begins at")
+            raise ValueError(
+                f"unit: expected at most a day, as the column has {type_}, got {unit!r}"
+            )
         shown = _shown(plain)
         own = _per_second(type_)
+        origin = 0
         if unit in _MONTHS:
-            function = _to_months(_MONTHS[unit] * multiple, own * DAY or 1, way)
+            period = _MONTHS[unit] * multiple
         elif unit in _SECONDS:
             seconds = _SECONDS[unit] * multiple
             period = seconds * own if own else seconds // DAY
             origin = (3 if week_starts_monday else 4) * (own * DAY or 1) if unit == "week" else 0
             if not period:
                 return plain
-            function = _to_period(period, origin, way)
         else:
             period = own * multiple // _PARTS[unit]
             if period * _PARTS[unit] != own * multiple or (way != _ABOVE and period == 1):
                 return plain
-            function = _to_period(period, 0, way)
+        if isinstance(storage, s.Time):
+            # Of two days and more, a day has one multiple, and is nearer to it than to the next.
+            period = min(period, 2 * own * DAY)
+        if period >= 1 << 63:
+            raise ValueError(f"multiple: a {unit} times {multiple} is beyond {type_}")
+        function = (
+            _to_months(period, own * DAY or 1, way)
+            if unit in _MONTHS
+            else _to_period(period, origin, way)
+        )
         numbers = _numbers(shown)
         rounded = over_rows(function, [numbers], lambda *types: types[0], machine=True)
         if isinstance(storage, s.Time) and any(greater_equal(rounded, own * DAY)):
@@ -547,8 +558,9 @@ def floor_temporal(
         week_starts_monday: Whether weeks start on Monday, not on Sunday.
 
     Raises:
-        ValueError: If there is no such unit, a local time does not exist in its zone, or a time of day is
-            rounded to a unit beyond a day, or up to the end of the day.
+        ValueError: If there is no such unit, `multiple` is not positive or too large, a local time does not
+            exist in its zone, or a time of day is rounded to a unit beyond a day, or up to the end of the
+            day.
         TypeError: If the array has neither dates nor times.
     """
     return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)

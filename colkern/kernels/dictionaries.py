@@ -16,9 +16,9 @@ range one by one, with all that they know in their output:
 An entry is a first slot, above its number + 1 in the lower 32 bits; 0 for none. A table is either one
 entry for each possible value, or pairs of a key (or hash) and its entry, a power of two of them and at
 least twice as many as there are values, or four times, as `room` says. The `spread` of a table of 2^n of
-them is 64 - n, in the lower 6 bits, below the other bits of an odd factor: each process has another one, as
-whoever knows it can choose keys that all have one home. A kernel stops at the value that it has no place
-for. A null takes no branch, as there may be many: it is a value with a place of its own.
+them has 64 - n in the lower 6 bits; with its lowest bit set, it is the factor of hashes. The other bits are
+random, as whoever knows them can choose keys that all have one home. A kernel stops at the value that it
+has no place for. A null takes no branch, as there may be many: it is a value with a place of its own.
 
 Columnar format 1.5: "Dictionary-encoded Layout".
 """

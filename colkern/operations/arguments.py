@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import sys
 import typing
 from collections.abc import Callable, Sequence
 from numbers import Number
@@ -155,8 +156,13 @@ def _call_with(count: int) -> CodeType:
 
 def _operation(function: _Function, kind: Kind, combine: Combine | None, heading: str) -> _Function:
     parameters = list(inspect.signature(function).parameters.values())
+    # Those that go by their names alone have a place beyond all.
     integers = [
-        (place, parameter.name, _INTEGERS[parameter.annotation])
+        (
+            place if parameter.kind is _BY_PLACE else sys.maxsize,
+            parameter.name,
+            _INTEGERS[parameter.annotation],
+        )
         for place, parameter in enumerate(parameters)
         if parameter.annotation in _INTEGERS
     ]

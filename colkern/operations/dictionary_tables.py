@@ -42,6 +42,7 @@ _CROWDED_BITS = 3
 
 
 _FACTOR = secrets.randbits(63) & ~63
+"""The upper bits of each `spread`: those of this process, and of what is forked from it."""
 
 
 def spread_of(bits: int) -> int:

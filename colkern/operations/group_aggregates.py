@@ -270,7 +270,7 @@ def _sum(rows: GroupedRows, column: Array) -> Array:
         most = 10**digits
         if _may_reach(wide, most) and max(map(abs, rows.whole_sums(wide))) >= most:
             raise OverflowError(
-                f"sum: one of {column.type} has more than {digits} digits"
+                f"sum: a sum of {column.type} has more than {digits} digits"
                 + "; cast to decimal256 first" * (type_.bit_width < 256)
             )
         return _result(rows, wide.type, rows.decimal_sums(wide), known)

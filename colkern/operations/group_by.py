@@ -124,7 +124,8 @@ class GroupBy(Generic[Rows]):
         ================================  ============================================================
         function                          gives
         ================================  ============================================================
-        "sum", "mean"                     as `colkern.sum` and `mean`
+        "sum"                             as `colkern.sum`, but of decimals as `cumulative_sum`
+        "mean"                            as `colkern.mean`
         "product"                         as `colkern.product`
         "min", "max"                      of every type that has an order; NaN only if all values are
         "count"                           of values, or with `mode` "only_null" or "all" of others

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
-from numbers import Real
+from fractions import Fraction
+from math import inf
+from numbers import Integral, Rational, Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -42,6 +45,9 @@ _MUCH = 8
 
 _MOST = (1 << 64) - 1
 """The greatest distance of two integers."""
+
+_NEAR, _FAR = Decimal("1e-400"), Decimal("1e400")
+"""Less than any distance but 0, and more than any: also of floats."""
 
 _SHORT = {
     "left outer": "left",
@@ -308,7 +314,7 @@ def join_asof(
         right_on, right_by: Those of the right side, if they have other names.
         strategy: Which right row.
         tolerance: The greatest distance of the two: a number, of times in the unit of the column, or a
-            duration; any if None.
+            duration; any if None. For decimals, a float is the decimal number that it is printed as.
         right_suffix: What is added to the names of right columns that left ones have.
 
     Raises:
@@ -362,13 +368,22 @@ def _in_units(
             f"tolerance: expected a number or a duration, got {type(tolerance).__name__} "
             f"{shown(tolerance)}"
         )
-    if limit != limit or limit < 0:
+    elif isinstance(tolerance, Integral):
+        limit = int(tolerance)
+    elif isinstance(tolerance, Real) and not isinstance(tolerance, Rational):
+        limit = Decimal(str(tolerance) if isinstance(type_, s.Decimal) else float(tolerance))
+    if isinstance(limit, Decimal) and limit.is_nan():
+        raise ValueError("tolerance: expected a number, not NaN")
+    if limit < 0:
         raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
+    if isinstance(limit, Decimal):
+        # A fraction takes memory for each digit.
+        limit = Fraction(min(limit, _FAR)) if limit > _NEAR else 0
     if isinstance(type_, s.FloatingPoint):
-        return float(limit)
+        return float(limit) if limit <= sys.float_info.max else inf
     if isinstance(type_, s.Decimal):
-        limit *= 10**type_.scale
-    return int(min(limit, _MOST))
+        limit *= Fraction(10) ** type_.scale
+    return min(int(limit), _MOST)
 
 
 @on_its_device

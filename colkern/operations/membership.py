@@ -55,7 +55,10 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     """
     members = _as_set(values, value_set)
     has_null = bool(members.null_count) and not skip_nulls
-    if members.length <= FEW and not isinstance(members.type.storage, s.FloatingPoint | s.Null):
+    storage = members.type.storage
+    if isinstance(storage, s.Null) or (
+        members.length <= FEW and not isinstance(storage, s.FloatingPoint)
+    ):
         flags = nulls(values.length, s.bool_(), values.device)
         ones = [equal(values, one) for one in to_host(members).to_pylist() if one is not None]
         if ones:
@@ -72,7 +75,10 @@ def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: boo
     As `pyarrow.compute.index_in`; arguments and errors are those of `is_in`.
     """
     members = _as_set(values, value_set)
-    places = on_values(values, lambda plain: _places(plain, members))
+    if isinstance(members.type.storage, s.Null):
+        places = nulls(values.length, s.int32(), values.device)
+    else:
+        places = on_values(values, lambda plain: _places(plain, members))
     if not members.null_count or skip_nulls:
         return places
     first = to_host(members).to_pylist().index(None)

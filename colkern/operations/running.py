@@ -299,7 +299,7 @@ def _decimal_sums(
     place = 32 * (2 * width - 1)
     most = 10**type_.precision
     near = (((total >= most >> place) | (total <= -most >> place)) & shown).nonzero()[0]
-    lower = [sum(part << 32 * k for k, part in enumerate(row[:-1])) for row in sums[near].tolist()]
+    lower = (sum(part << 32 * k for k, part in enumerate(row[:-1])) for row in sums[near].tolist())
     pairs = zip(total[near].tolist(), lower, strict=True)
     if any(abs((highest << place) + rest) >= most for highest, rest in pairs):
         raise OverflowError(

@@ -78,7 +78,7 @@ def quantile(
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    is_one = isinstance(q, (float, int, str, np.number))
+    is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
     shares: Any = [q] if is_one else q
     results: list[float | None]
     if array.device == HOST:

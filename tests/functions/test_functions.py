@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from functions import device_cases
@@ -160,8 +161,48 @@ def test_no_time_of_day_rounds_up_to_the_end_of_the_day() -> None:
     with pytest.raises(ValueError, match="ceil_temporal: a time rounds up to the end of the day"):
         ck.ceil_temporal(late, unit="minute")
     for unit in ("week", "month", "year"):
-        with pytest.raises(ValueError, match=f"unit: time32.* no {unit} begins at"):
+        with pytest.raises(ValueError, match=f"unit: expected at most a day, .* time32.*{unit}"):
             ck.floor_temporal(late, unit=unit)
+
+
+@pytest.mark.parametrize("type_", ["time32[s]", "time32[ms]", "time64[us]", "time64[ns]"])
+@pytest.mark.parametrize("multiple", [23, 24, 25, 47, 48, 1000, 2**62, 2**70])
+def test_times_of_day_are_rounded_to_multiples_of_any_number_of_hours(
+    type_: str, multiple: int
+) -> None:
+    own = {"[s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[type_[-3:-1]]
+    for hour in (0, 11, 12, 13, 23):
+        times = ck.array([hour * 3600 * own], type_[:6].replace("time", "int")).cast(type_)
+        if hour == 0:
+            assert ck.ceil_temporal(times, multiple, "hour").equals(times)
+        elif multiple >= 24:
+            with pytest.raises(ValueError, match="ceil_temporal: a time rounds up to the end"):
+                ck.ceil_temporal(times, multiple, "hour")
+        down = ck.floor_temporal(times, multiple, "hour")
+        assert down.cast("int64").to_pylist() == [hour // multiple * multiple * 3600 * own]
+        if multiple >= 24 and 2 * hour >= multiple:
+            with pytest.raises(ValueError, match="round_temporal: a time rounds up to the end"):
+                ck.round_temporal(times, multiple, "hour")
+        elif 2 * hour < multiple:
+            assert ck.round_temporal(times, multiple, "hour").cast("int64").to_pylist() == [0]
+
+
+def test_multiples_that_no_kernel_can_have_are_refused() -> None:
+    unit: Any
+    moments = ck.array([5]).cast("timestamp[ns]")
+    for multiple, unit in (
+        (2**62, "hour"),
+        (2**62, "week"),
+        (2**61, "year"),
+        (2**63, "nanosecond"),
+    ):
+        with pytest.raises(ValueError, match=rf"multiple: a {unit} times {multiple} is beyond"):
+            ck.floor_temporal(moments, multiple, unit)
+    with pytest.raises(ValueError, match="multiple: must be positive, got 0"):
+        ck.floor_temporal(moments, 0, "week")
+    unit = "fortnight"
+    with pytest.raises(ValueError, match=r"unit: expected one of \(.*\), got 'fortnight'"):
+        ck.floor_temporal(moments, 1, unit)
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])

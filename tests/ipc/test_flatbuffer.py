@@ -10,7 +10,7 @@ import flatbuffers
 import numpy as np
 import pyarrow as pa
 import pytest
-from flatbuf import TABLES, add_offsets, add_table, read
+from flatbuf import NUMBERS, TABLES, add_offsets, add_table, read
 from ipc.handmade import framed
 
 from colkern import InvalidArrowError, LimitExceededError
@@ -38,8 +38,23 @@ def described() -> dict[str, Table]:
 
 
 def test_the_description_is_that_of_the_format() -> None:
-    expected = {name: list(slots) for name, slots in TABLES.items()}
-    assert {name: list(table.slots) for name, table in described().items()} == expected
+    # Slot, `struct` code and default; no code of what is no number.
+    expected = {
+        table: [
+            (slot, NUMBERS[kind].packer_type.format.strip("<"), default)
+            if kind in NUMBERS
+            else (slot, None, None)
+            for slot, (kind, default) in slots.items()
+        ]
+        for table, slots in TABLES.items()
+    }
+    assert {
+        name: [
+            (slot, kind.code if isinstance(kind, Scalar) else None, kind.default)
+            for slot, kind in table.slots.items()
+        ]
+        for name, table in described().items()
+    } == expected
 
 
 def schema_metadata() -> bytes:

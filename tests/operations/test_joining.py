@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import os
 from datetime import timedelta
-from decimal import Context, Decimal
+from decimal import Context, Decimal, FloatOperation, Inexact, localcontext
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -231,9 +232,14 @@ def test_durations_beyond_what_the_unit_can_have_are_within_no_limit() -> None:
     [
         ("a", TypeError, "tolerance: expected a number or a duration, got str 'a'"),
         (True, TypeError, "tolerance: expected a number or a duration, got bool True"),
-        (math.nan, ValueError, "tolerance: expected no negative distance, got nan"),
-        (Decimal("nan"), ValueError, "tolerance: expected no negative distance, got NaN"),
+        (math.nan, ValueError, "tolerance: expected a number, not NaN"),
+        (np.float16("nan"), ValueError, "tolerance: expected a number, not NaN"),
+        (Decimal("nan"), ValueError, "tolerance: expected a number, not NaN"),
+        (Decimal("snan"), ValueError, "tolerance: expected a number, not NaN"),
         (-1, ValueError, "tolerance: expected no negative distance, got -1"),
+        (np.int8(-1), ValueError, "tolerance: expected no negative distance, got -1"),
+        (-math.inf, ValueError, "tolerance: expected no negative distance, got -inf"),
+        (Decimal("-1e-999"), ValueError, "tolerance: expected no negative distance, got -1E-999"),
     ],
 )
 def test_what_is_no_tolerance_is_refused(tolerance: Any, error: Any, message: str) -> None:
@@ -270,6 +276,53 @@ def test_a_tolerance_is_exact_whatever_the_column_has(
     assert found["x"].to_pylist() == [7 if row else None for row in rows]
 
 
+@pytest.mark.parametrize("scale", [2, 0, -2, -3])
+@pytest.mark.parametrize(
+    "tolerance",
+    [
+        # Each beside the same number as a fraction.
+        (5, Fraction(5)),
+        (np.uint8(5), Fraction(5)),
+        (np.int8(100), Fraction(100)),
+        (np.float16(2048), Fraction(2048)),
+        (np.longdouble(3), Fraction(3)),
+        (Fraction(29, 100), Fraction(29, 100)),
+        # These floats are a little less, or more.
+        (0.29, Fraction(29, 100)),
+        (1.1, Fraction(110, 100)),
+        (np.float32(0.29), Fraction(29, 100)),
+        (Decimal("1.0" + "9" * 36), Fraction(109, 100)),
+        (Decimal("1.10"), Fraction(110, 100)),
+        (Decimal("2000"), Fraction(2000)),
+        (Decimal("1e-999999"), Fraction(0)),
+        (Decimal("1e999999999"), Fraction(10**30)),
+        (10**400, Fraction(10**30)),
+        (math.inf, Fraction(10**30)),
+        (np.float16("inf"), Fraction(10**30)),
+    ],
+)
+def test_a_tolerance_of_decimals_is_exact(tolerance: tuple[Any, Fraction], scale: int) -> None:
+    limit, exact = tolerance
+    units = [0, 1, 2, 3, 4, 5, 28, 29, 30, 109, 110, 111, 2000, 2001, 204_800, 204_801]
+    type_ = pa.decimal64(9, scale)
+    distances = [Decimal(n).scaleb(-scale) for n in units]
+    rows = ck.record_batch({"t": from_pyarrow(pa.array(distances, type_))})
+    first = ck.record_batch({"t": rows["t"][:1], "x": [7]})
+    found = ck.join_asof(rows, first, "t", tolerance=limit)
+    expected = [7 if Fraction(distance) <= exact else None for distance in distances]
+    assert found["x"].to_pylist() == expected
+
+
+def test_a_tolerance_is_independent_of_the_context_of_decimals() -> None:
+    times = ck.record_batch({"t": ck.array([Decimal("1.23"), Decimal("2.46")])})
+    times = ck.record_batch({"t": times["t"].cast("decimal64(9, 2)")})
+    first = ck.record_batch({"t": times["t"][:1], "x": [7]})
+    with localcontext(Context(prec=1, Emax=2, Emin=-2, traps=[FloatOperation, Inexact])):
+        for limit, row in ((Decimal("1.22"), None), (1.23, 7), (Decimal("1.2300001"), 7)):
+            found = ck.join_asof(times, first, "t", tolerance=limit)
+            assert found["x"].to_pylist() == [7, row]
+
+
 @pytest.mark.parametrize(
     ("left", "right", "strategy", "tolerance", "row"),
     [
@@ -279,10 +332,16 @@ def test_a_tolerance_is_exact_whatever_the_column_has(
         (math.inf, math.inf, "backward", 0, 7),
         (math.inf, math.inf, "nearest", 1, 7),
         (1.0, math.inf, "nearest", 5, None),
+        (-1e308, 1e308, "nearest", 10**400, 7),
+        (1.0, math.inf, "nearest", 10**400, 7),
+        (1.0, math.inf, "nearest", Decimal("1e400"), 7),
+        (1.0, 2.0, "nearest", np.float16(1), 7),
+        (1.0, 2.0, "nearest", Fraction(1), 7),
+        (1.0, 2.0, "nearest", 0.999, None),
     ],
 )
 def test_infinite_distances(
-    left: float, right: float, strategy: Any, tolerance: float | None, row: int | None
+    left: float, right: float, strategy: Any, tolerance: Any, row: int | None
 ) -> None:
     rows = ck.record_batch({"t": [left]})
     others = ck.record_batch({"t": [right], "row": [7]})

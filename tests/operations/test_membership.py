@@ -66,3 +66,14 @@ def test_bounds_of_each_slot() -> None:
     assert ck.between(ck.array(["b", "a"]), low, high).to_pylist() == [True, False]
     with pytest.raises(ValueError, match="inclusive: expected one of"):
         ck.between(low, low, high, "all")  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("skip_nulls", [False, True])
+@pytest.mark.parametrize("members", [0, 1, 6])
+def test_nulls_without_a_type_are_looked_up_as_pyarrow_does(members: int, skip_nulls: bool) -> None:
+    values, others = pa.nulls(2), pa.nulls(members)
+    for name in ("is_in", "index_in"):
+        expected = getattr(pc, name)(values, value_set=others, skip_nulls=skip_nulls)
+        found = getattr(ck, name)(ck.nulls(2, ck.null()), [None] * members, skip_nulls=skip_nulls)
+        assert found.to_pylist() == expected.to_pylist()
+        assert str(found.type) in ("bool", str(expected.type))

@@ -111,9 +111,10 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
             times that are not a whole number of the result's unit, times outside of a day, dates that
             are not whole days, bytes that are not UTF-8, values that break the rules of a canonical
             extension type. Three casts are safe although they drop a part: floats and decimals become
-            the nearest float, timestamps become their date or time of day, and numbers become booleans
-            that say whether they are not zero. If False, numbers wrap around, digits that do not fit
-            are dropped, and neither bytes nor rules are checked.
+            the nearest float (large decimals of a negative scale that one or the next), timestamps
+            become their date or time of day, and numbers become booleans that say whether they are not
+            zero. If False, numbers wrap around, digits that do not fit are dropped, and neither bytes
+            nor rules are checked.
 
     Raises:
         TypeError: If `type` is not a data type.

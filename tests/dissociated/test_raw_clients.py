@@ -178,6 +178,8 @@ def test_what_is_kept_for_all_clients_together_is_bounded() -> None:
 
 
 def test_little_is_kept_for_a_client_that_reads_both_streams_as_they_come() -> None:
+    # The server may have two batches under way and one for the lead of the metadata. The client takes
+    # a body with each message of metadata that it waits for, and up to two before those have been sent.
     source = Counted(40)
     with (
         serve(source.stream(), "unix:", data_uri="unix:", heartbeat=NEVER) as server,
@@ -185,7 +187,7 @@ def test_little_is_kept_for_a_client_that_reads_both_streams_as_they_come() -> N
     ):
         next(reader)
         time.sleep(0.2)
-        assert source.made <= 4
+        assert source.made <= 8
         assert sum(batch.num_rows for batch in reader) == 39 * ROWS
 
 

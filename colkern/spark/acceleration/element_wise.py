@@ -1,4 +1,4 @@
-"""The functions of pandas and NumPy that treat each row of a column by itself, by their names."""
+"""The names of the functions of pandas and NumPy that treat each row of a column by itself."""
 
 from __future__ import annotations
 

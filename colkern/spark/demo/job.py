@@ -33,7 +33,7 @@ MOST_ULPS = 1
 
 
 class DisagreementError(ColkernError):
-    """The spellings of a function give different results."""
+    """Two spellings of a function give different results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Outcome:
     furthest: dict[str, int] = field(default_factory=dict)
 
     def median(self, way: str) -> float:
-        """The median time of a way in seconds."""
+        """Returns the median time of a way in seconds."""
         return statistics.median(self.seconds[way])
 
 
@@ -83,14 +83,15 @@ Step = Callable[[str, float], None]
 
 
 def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:
-    """Run the demo; `DisagreementError` if results differ, `RuntimeError` if Java or Spark do not start."""
+    """Run the demo; raises DisagreementError if results differ, RuntimeError if Java or Spark does not
+    start."""
     with tempfile.TemporaryDirectory(prefix="colkern-demo-") as folder:
         files = _input_files(options, Path(folder), step)
         step("Starting Spark", 0.1)
         log = options.output / "spark.log"
         config = {
             "spark.sql.session.timeZone": "UTC",
-            # Idle workers of the comparison would take turns in the timed runs, cold.
+            # Idle workers of the comparison would take part in the timed runs, cold.
             "spark.python.factory.idleWorkerMaxPoolSize": str(len(os.sched_getaffinity(0))),
         }
         session = start_session(options.master, name="colkern demo", config=config, log=log)
@@ -137,7 +138,7 @@ def _measured(
     files_written, rows = read_back(result)
 
     run = Run(rows, outcomes, files_written, _settings(session))
-    # As many files as there are workers: each of them imports and loads what the timed runs need.
+    # As many files as there are workers, so that each worker imports and loads what the timed runs need.
     few = _typed(session.read.parquet(*map(str, files[: session.sparkContext.defaultParallelism])))
     runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *outcome.case.ways)]
     for outcome, way in runs:
@@ -165,7 +166,7 @@ def _typed(frame: DataFrame) -> DataFrame:
 
 
 def _query(frame: DataFrame, case: Case, way: str) -> DataFrame:
-    """A new query of one row: Spark would not run one again whose shuffle it still has."""
+    """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has."""
     inputs = frame.select(*case.inputs)
     if way == FLOOR:
         moved = inputs.mapInArrow(lambda batches: batches, inputs.schema)
@@ -201,7 +202,8 @@ def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Pa
 
 
 def read_back(folder: Path) -> tuple[list[Path], int]:
-    """Validate the Arrow files in a folder in full: the files and their rows; an error if none."""
+    """Validates the Arrow files in a folder in full, and returns them and their rows; raises if there is
+    none."""
     files = sorted(folder.glob("part-*.arrow"))
     if not files:
         raise InvalidArrowError(
@@ -230,7 +232,7 @@ _SETTINGS = (
 def _settings(session: SparkSession) -> dict[str, str]:
     settings = {}
     for name in _SETTINGS:
-        # Which settings there are depends on Spark's version.
+        # The available settings depend on Spark's version.
         with contextlib.suppress(PySparkException):
             settings[name] = str(session.conf.get(name))
     return settings

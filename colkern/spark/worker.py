@@ -1,4 +1,4 @@
-"""The setup of Spark's Python workers, at their first function of colkern."""
+"""Sets up Spark's Python workers at their first function of colkern."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ READER_VARIABLE = "COLKERN_SPARK_READER"
 
 
 def set_up_worker() -> None:
-    """Unpack compiled functions that were shipped; read with colkern if the environment says so."""
+    """Unpack compiled functions that were shipped; use colkern's reader if the environment says so."""
     if TaskContext.get() is None:
         return
-    # Functions are unpickled, which imports `colkern.spark`, before the first stream is opened.
+    # Unpickling a function imports `colkern.spark`, before the first stream is opened.
     unpack_on_executor()
     if os.environ.get(READER_VARIABLE) == "1":
         # Imported late: it loads all of `colkern.ipc`.

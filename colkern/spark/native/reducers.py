@@ -56,7 +56,7 @@ class Aggregate:
         if self.how == "":
             return f.lit(self.begun).cast(spark_type_of(self.kind))
         if self.kind == k.FLOAT:
-            # Python's `min` and `max` pass over NaN here; in Spark NaN is above all numbers.
+            # In Python NaN fails every comparison, so it is left out; in Spark NaN is above all numbers.
             values = f.when(~f.isnan(values), values)
         is_min = self.how == "min"
         extreme = each(f.min(values) if is_min else f.max(values))
@@ -167,8 +167,7 @@ def _part(term: Term, path: str) -> Term:
 
 
 def _certain(term: Term) -> Term:
-    """Removes choices that depend on an overflow of 64 bits from a tree of choices: a sum does not
-    overflow."""
+    """Removes tests for results beyond 64 bits from a tree of choices: no result is treated so here."""
     if not isinstance(term, t.Choice):
         return term
     test = _simple(term.test)

@@ -1,4 +1,4 @@
-"""The contents of a file: its schema, the parts that are read by themselves, and their rows."""
+"""The contents of a file: its schema, the parts that can be read independently, and their rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from colkern.spark.source.statistics import Bounds
 
 
 def nothing_known(_: str, type_: s.DataType) -> Known:
-    """The statistics of a column of text lines: none, as only reading tells."""
+    """Returns the statistics of a column of text lines, all unknown."""
     return Known(type_, 1, None, Bounds())
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a file that can be read by itself."""
+    """A part of a file that can be read independently."""
 
     where: int  #: The position of the record batch or row group; the first byte of lines.
     rows: int | None  #: How many rows it has; None if only reading tells.
@@ -48,7 +48,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some parts of a file, by their places; None for all of a stream."""
+    """Some parts of a file, by their positions; `parts` is None for a whole stream."""
 
     path: str
     parts: tuple[int, ...] | None
@@ -64,11 +64,12 @@ class Rows:
     device: Device = HOST  #: Where the columns are.
 
     def of(self, batch: RecordBatch) -> Rows:
-        """The same rows with other columns."""
+        """Returns the same rows with other columns."""
         return replace(self, batch=batch)
 
     def where(self, batch: RecordBatch, mask: Array) -> Rows:
-        """Those rows of `batch`, which are these, for which a mask is true, on the host."""
+        """Returns the rows of `batch` for which a mask is true, on the host; `batch` has the rows of this
+        object."""
 
         def place(row: int) -> str:
             return self.place(int(np.flatnonzero(np.array(to_host(mask).to_pylist(), bool))[row]))
@@ -78,7 +79,7 @@ class Rows:
 
 @contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Have errors of colkern and of pyarrow name a file."""
+    """Makes errors of colkern and of pyarrow name a file."""
     try:
         yield
     except InvalidArrowError as error:
@@ -93,12 +94,13 @@ class Files(Protocol):
     """The files of one format."""
 
     def schema(self, path: str) -> s.Schema:
-        """The columns of a file, none of them read as a whole; an error names the file."""
+        """Returns the columns of a file without reading it whole; errors name the file."""
 
     def contents(self, path: str) -> Contents:
-        """The schema and the parts of a file; an error names the file."""
+        """Returns the schema and the parts of a file; errors name the file."""
 
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The wanted columns of a piece, some rows at a time, placed by `device_of`."""
+        """Yields the wanted columns of a piece, some rows at a time, on the device that `device_of`
+        returns."""

@@ -22,7 +22,7 @@ _QUIET = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 _LOCAL_MASTER = re.compile(r"local(\[.*\])?")
-"""Masters whose workers run beside the driver."""
+"""Masters whose workers run on the driver's machine."""
 
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",

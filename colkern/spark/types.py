@@ -125,7 +125,7 @@ Part: TypeAlias = Callable[[s.DataType, str], spark.DataType]
 _IN_SPARK: Dispatch[type[s.DataType], Callable[..., spark.DataType | None]] = by_type(
     "the counterpart in Spark", s.Interval, s.Union, s.Extension
 )
-"""By class: Spark's type for a type and a `Part`; None if Spark has none for these parameters."""
+"""By class: returns Spark's type for a type and a `Part`; None if Spark has none for these parameters."""
 
 
 @_IN_SPARK.of(s.Null, s.Bool, s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration)

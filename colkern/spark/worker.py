@@ -9,7 +9,7 @@ from pyspark import TaskContext
 from colkern.spark.deployment.archives import unpack_on_executor
 
 READER_VARIABLE = "COLKERN_SPARK_READER"
-"""Set to 1 in the workers' environment, it lets colkern read what Spark sends."""
+"""The environment variable with which workers use colkern's reader, if it is 1."""
 
 
 def set_up_worker() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 
 _SIMPLIFIED = "SPARK_SIMPLIFIED_TRACEBACK"
-"""Set in Spark's workers, and there alone, unless the session asks for whole tracebacks."""
+"""Set in Spark's workers only, unless the session requests full tracebacks."""
 
 _HIDDEN = "SPARK_HIDE_TRACEBACK"
 """If it is set, Spark sends an exception without its traceback."""
@@ -36,10 +36,10 @@ _LIBRARIES = (
         for package in _PACKAGES
     },
 )
-"""The folders of code that is not the user's; the user's own may be installed beside it."""
+"""The folders of code that is not the user's; the user's own may be installed next to it."""
 
 _TYPED = ("<stdin>", "<ipython-", "<command-")
-"""The beginnings of the filenames of code that was typed into a prompt or a notebook."""
+"""The prefixes of file names of code that was typed into a prompt or a notebook."""
 
 
 @contextlib.contextmanager

@@ -225,10 +225,10 @@ def _require_scalar(kind: int) -> None:
 
 
 _MOST_TRIED = 200
-"""How many combinations of types are tried."""
+"""The largest number of combinations of types to try."""
 
 _MAX_COMBINED = 3
-"""Here, all combinations of types are tried for so many columns at most; workers see the types."""
+"""Up to this number of columns all combinations of types are tried here; else workers check them."""
 
 
 def _require_traceable(function: Body, returns: spark.DataType, over_batches: bool) -> None:

@@ -23,7 +23,7 @@ from colkern.spark.acceleration.series_methods import SeriesMethods
 from colkern.spark.acceleration.texts import QUICK, is_table, text_map
 
 Name: TypeAlias = str
-"""A text; within the class, `str` is what columns have by that name."""
+"""A text. Within the class, `str` is the accessor of columns."""
 
 
 _LABELS = {
@@ -31,7 +31,7 @@ _LABELS = {
     "DatetimeProperties": "Series.dt",
     "ndarray": "numpy.ndarray",
 }
-"""The names that users know for classes of pandas and NumPy."""
+"""The names by which users know some classes of pandas and NumPy."""
 
 _REFUSAL = (
     "{} is no element-wise operation that can be compiled: it may use other rows of the batch"

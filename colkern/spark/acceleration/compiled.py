@@ -170,7 +170,7 @@ EXAMPLES: list[list[object]] = [
     [Decimal("1.50"), Decimal("2.00")],
     [np.array([1.0, 2.0]), np.array([3.0])],
 ]
-"""Two values of each kind of columns, where there are no columns yet."""
+"""Two values of each kind of column, for traces before there are columns."""
 
 
 def witnesses_of(columns: Sequence[pa.Array]) -> list[pa.Array]:

@@ -55,7 +55,7 @@ Value: TypeAlias = Column | Integer
 _NAN = float("nan")
 
 BEYOND = "beyond the timestamps that pandas has"
-"""The end of the message for timestamps for which the original raises."""
+"""The end of the message for timestamps for which the original function raises."""
 
 
 class Expression:
@@ -475,10 +475,7 @@ _ARGUMENTS: dict[str, tuple[s.DataType, tuple[object] | None]] = {
     "string": (s.utf8(), (_NAN,)),
     "date": (s.date32(), (None,)),
 }
-"""The types of columns of which functions of a value are terms, with what null is in pandas' columns.
-
-That of doubles is a value as others are.
-"""
+"""The column types for which functions of one value become terms, with the null of the pandas column."""
 
 _ITEMS = ("str[]", "Series.str.get")
 
@@ -489,12 +486,12 @@ _BOUNDS = {
     "bigint": (-(1 << 63), (1 << 63) - 1),
     "double": (-(1 << 53), 1 << 53),
 }
-"""The integers that a type of results holds."""
+"""The range of integers for each integer type of results."""
 
 _PLACES = r"\{1\} if \{0\} else \{2\} \+ (\d+)"
 
 _MOST_MICROS = ((1 << 63) - 1) // 1000
-"""The microseconds, before and after 1970, that are counted in nanoseconds."""
+"""The largest number of microseconds before or after 1970 that pandas can hold as nanoseconds."""
 
 
 def _is_integer(dtype: DType) -> bool:
@@ -680,7 +677,7 @@ _OF_TEXTS: dict[str, Callable[..., Column]] = {
     "isin": _is_among,
     "map": _entry,
 }
-"""The operations on texts of `colkern.spark.acceleration.texts`, by their names."""
+"""The text operations of `colkern.spark.acceleration.texts`, by their names."""
 
 _CLOCK: dict[str, Callable[[Column], Column]] = {
     "hour": f.hour,
@@ -763,7 +760,7 @@ def _seconds(kind: str, left: Column, right: Column) -> Column:
 
 _FAR = pd.Series([9_223_200_000_999_999_000]).astype("timedelta64[ns]")
 _DIVIDES_PARTS = bool(_FAR.dt.total_seconds()[0] != 9_223_200_000_999_999_000 / 1e9)
-"""Whether this pandas divides seconds and what is left of them by themselves."""
+"""Whether this pandas divides the seconds and the rest of a duration separately."""
 
 
 _OF_DURATIONS: dict[str, Callable[[str, Column, Column], Column]] = {

@@ -13,16 +13,16 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 
 TEXT = "str"
-"""The dtype of columns of pandas' text in Arrow's memory."""
+"""The dtype of text columns that pandas keeps in Arrow's memory."""
 
 OTHER = "other"
-"""The dtype of everything else that pandas has: its own operations alone are done with it."""
+"""Any other pandas dtype; only pandas' own operations apply to it."""
 
 NumPyType: TypeAlias = "np.dtype[Any]"
 DType: TypeAlias = "NumPyType | str"
 
 Form: TypeAlias = Literal["own", "pandas", "numpy", "column"]
-"""How a function takes a column: as NumPy or Arrow have it, as pandas, as an array, in all forms."""
+"""The form in which a function takes a column: NumPy's or Arrow's, pandas', an array, or all forms."""
 
 BOOL = np.dtype(bool)
 FLOAT = np.dtype(np.float64)

@@ -43,7 +43,7 @@ OPERATORS = {
     "greater": "gt",
     "greater_equal": "ge",
 }
-"""NumPy's functions for which pandas uses operators."""
+"""NumPy functions that pandas computes as operators."""
 
 _EXACT = ("sqrt", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite")
 

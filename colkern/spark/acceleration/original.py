@@ -16,7 +16,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from colkern.spark.functions.declarations import function_name
 
 Body: TypeAlias = Callable[..., Any]
-"""A user's function of pandas' columns, or of an iterator of batches of them."""
+"""A user's function of pandas columns, or of an iterator of batches of them."""
 
 Column = TypeVar("Column")
 

@@ -43,15 +43,15 @@ _EXAMPLES = {
         pa.timestamp("us", "UTC")
     ),
 }
-"""Some values of each type of columns for which there are expressions, with a null."""
+"""Values, with a null, for each column type for which there are expressions."""
 
 _AS_DOUBLE = {"bigint": pa.int64(), "int": pa.int32()}
-"""The types that are doubles in pandas where they have nulls."""
+"""The types that become doubles in pandas if they have nulls."""
 
 _MOST_COLUMNS = 5
 
 _MOST_PRODUCTS = 3
-"""Of so many columns, all combinations of types are tried."""
+"""Up to this number of columns, all combinations of types are tried."""
 
 
 @dataclass(frozen=True)

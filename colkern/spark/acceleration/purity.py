@@ -14,7 +14,7 @@ from typing import Any
 from colkern.errors import UnsupportedError
 
 _MODULES = ("time", "random", "secrets", "uuid", "numpy.random")
-"""Modules all of whose members are impure."""
+"""Modules whose members are all impure."""
 
 _METHODS = ("now", "utcnow", "today")
 """Methods of dates and times that read the clock; impure for unknown objects too."""

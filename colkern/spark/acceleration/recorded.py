@@ -35,7 +35,7 @@ from colkern.spark.acceleration.nodes import (
 )
 
 Witness: TypeAlias = pd.Series
-"""Two rows of a column: a Series, or an array of NumPy's."""
+"""Two rows of a column, as a Series or a NumPy array."""
 
 
 class Tracer:
@@ -345,7 +345,7 @@ def witness_of(value: object) -> Witness:
 
 
 ALONE = Arguments(((_Place(0),), {})).details
-"""The details of a call that was given a column and nothing else."""
+"""The details of a call with a column and no other argument."""
 
 
 def table_details(names: Sequence[str]) -> tuple[object, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from colkern.spark.acceleration.recorded import Recorded, Tracer
 
 SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
-"""What a text has that is not its own regular expression."""
+"""Characters that are special in regular expressions."""
 
 
 def _quick(
@@ -94,7 +94,7 @@ QUICK: dict[str, Callable[..., TracedColumn]] = {
     "endswith": _quick("endswith", pc.ends_with, BOOL),
     "contains": _quick("contains", pc.match_substring, BOOL),
 }
-"""Methods of texts that need no column of pandas'."""
+"""Methods of texts that need no pandas column."""
 
 # Choices
 

@@ -21,7 +21,8 @@ from colkern.spark.acceleration.nodes import NumPyType
 from colkern.spark.acceleration.texts import SPECIAL
 
 _ROWS = 256
-"""The number of rows from the start, and across the batch, and at most with nulls in a column."""
+"""The number of rows from the start, the number across the batch, and the limit of rows with nulls per
+column."""
 
 
 def sample(columns: Sequence[pa.Array]) -> list[pa.Array]:
@@ -55,10 +56,10 @@ def extremes(columns: Sequence[pa.Array]) -> list[pa.Array]:
 
 
 _MOST_ROUNDS = 4
-"""How often at most each extreme of a column is paired with others."""
+"""The largest number of times that each extreme of a column is paired with others."""
 
 _MOST_ALONE = 128
-"""In so many rows at most, each row is tried on its own."""
+"""Up to this number of rows, each row is tried separately."""
 
 _TEXTS = [
     *("", " ", "a", "A", "abc xyz", " \t padded \n", "x" * 300),
@@ -109,7 +110,7 @@ _OF_CODE_POINTS = frozenset(
         *("startswith", "strip", "zfill"),
     ]
 )
-"""Methods of texts that need no table of Unicode's but that of white space, on which pandas agrees."""
+"""Text methods that need no Unicode table except that of white space, on which pandas agrees."""
 
 
 def gives_what_str_gives(name: str, *constants: object) -> bool:
@@ -151,7 +152,7 @@ _CONTEXT = Context(prec=76)
 
 _DAY = 86_400
 _DAYS = [-25_509, -1, 0, 1, 30, 58, 59, 364, 365, 19_782, 19_783, 20_088, 20_089, 106_000]
-"""Days since 1970: ends of months and years, a leap day, and what nanoseconds can still count."""
+"""Days since 1970: ends of months and years, a leap day, and the limits of nanoseconds."""
 
 _MOMENTS = [
     (day * _DAY + second) * 10**6 + micros
@@ -214,14 +215,14 @@ def _outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Excepti
 
 
 TIMED_ROWS = 1000
-"""Batches of fewer rows tell little about the time that others take."""
+"""Batches of fewer rows say little about the time of other batches."""
 
 _MOST_TIMED_ROWS = 4096
 _ROUNDS = 2
-"""How many rows of a batch are timed at most, and how often."""
+"""The largest number of rows to time in a batch, and the number of repetitions."""
 
 _CLEARLY = 0.95
-"""The part of the original's time that compiled code may take."""
+"""The share of the original's time below which compiled code counts as clearly faster."""
 
 
 def is_faster(compiled: Function, original: Function, columns: Sequence[pa.Array]) -> bool:

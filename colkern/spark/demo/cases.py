@@ -19,7 +19,7 @@ from colkern.spark.functions.declarations import RowOptions
 WAYS = ("pandas_udf", "arrow_udf", "colkern")
 
 NATIVE = "colkern, native"
-"""The way without a Python worker, of functions that have a native plan."""
+"""The way without a Python worker, for functions that have a native plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Case:
     """One function of the demo."""
 
     name: str
-    kind: str  #: Its kind of work, in a word or two.
+    kind: str  #: The kind of work, in a word or two.
     inputs: tuple[str, ...]  #: The columns that it takes.
     result: str  #: The Spark type of its results.
     #: For each of `WAYS`, and for `NATIVE` if there is one, a column function of `inputs`.

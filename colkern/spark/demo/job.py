@@ -40,13 +40,13 @@ class DisagreementError(ColkernError):
 class Options:
     """The options of `colkern demo`."""
 
-    output: Path  #: The folder for results, chart and log; made if need be.
+    output: Path  #: The folder for results, chart and log; created if it does not exist.
     scale: float = 1.0
     rows: int | None = None  #: The number of rows; None for that of the scale.
     #: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
     inputs: Sequence[Path] = ()
     master: str = "local[*]"
-    repeat: int = 3  #: How often each variant is timed.
+    repeat: int = 3  #: The number of times that each variant is timed.
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Outcome:
     """The figures of one function."""
 
     case: Case
-    #: For each way, and for the floor, one figure a repetition.
+    #: For each way, and for the floor, one time per repetition.
     seconds: dict[str, list[float]] = field(default_factory=dict)
     #: Count, min, max and sum of the results.
     aggregates: dict[str, object] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Run:
 
 
 Step = Callable[[str, float], None]
-"""Called with the name of a step, and the share of the whole that is done before it."""
+"""Called with the name of a step, and the share of all work that is done before it."""
 
 
 def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:

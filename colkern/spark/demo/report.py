@@ -12,7 +12,7 @@ from colkern.spark.demo.job import FLOOR, Outcome, Run
 from colkern.spark.java import Java
 
 LITTLE = 0.8
-"""A share of the arrow_udf's time that is no gain worth a word."""
+"""Above this share of the arrow_udf's time, a gain counts as little."""
 
 
 def table(run: Run) -> Table:

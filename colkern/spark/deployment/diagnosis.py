@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from colkern.spark.deployment.executor_facts import Facts
 
 _SAME_MACHINE_CODE = ("python", "numpy", "numba", "llvmlite")
-"""Packages whose releases have different machine code, or cannot read each other's pickles."""
+"""Packages whose releases differ in machine code, or cannot read each other's pickles."""
 
 ENVIRONMENT = (
     "pack the driver's environment (venv-pack -o env.tar.gz) and start the session with "
@@ -28,7 +28,7 @@ class Finding:
 
     name: str
     found: str
-    remedy: str = ""  #: What to do about it; empty if nothing is wrong.
+    remedy: str = ""  #: The action to take; empty if nothing is wrong.
 
     def __str__(self) -> str:
         if not self.remedy:

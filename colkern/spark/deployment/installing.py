@@ -24,7 +24,7 @@ from colkern.spark.session import require_session, runs_here, use_this_python
 from colkern.spark.source import ColkernDataSource, register_source
 
 _TASKS_WITHOUT_A_COUNT = 32
-"""How many tasks look for executors where the session does not say how many cores there are."""
+"""The number of tasks that look for executors if the session does not tell the number of cores."""
 
 
 def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) -> Report:

@@ -20,10 +20,10 @@ from colkern.spark.types import arrow_schema, spark_schema
 from colkern.spark.worker_errors import told_plainly
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
-"""A declaration of the columns of results: in colkern's types, in Spark's, or as text in SQL."""
+"""The columns of results, in colkern's types, in Spark's types, or as SQL text."""
 
 Batches: TypeAlias = Callable[[Iterator[RecordBatch]], Iterable[object]]
-"""A user's function: takes an iterator of record batches, and yields what `Results.batch` takes."""
+"""A user's function: takes an iterator of record batches, and yields values that `Results.batch` takes."""
 
 
 class BatchFunction:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 FEW = 8
-"""The number of rows with which a worker compiles while others wait; they do not wait for more."""
+"""The number of rows that a worker runs while others wait, so that it compiles."""
 
 
 @contextlib.contextmanager

@@ -34,7 +34,7 @@ class RowOptions(Options, total=False):
 
 
 MOMENT = s.timestamp("us", "UTC")
-"""The hint `datetime.datetime` in Spark: a moment, not a time on an unnamed wall clock."""
+"""The type for the hint `datetime.datetime` in Spark: an instant, not a local time without a zone."""
 
 
 def function_name(function: object) -> str:

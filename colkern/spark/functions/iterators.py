@@ -26,7 +26,7 @@ Batches: TypeAlias = Callable[..., Iterable[object]]
 """A user's function: takes an iterator of the columns of batches, and yields columns."""
 
 Columns: TypeAlias = pa.Array | tuple[pa.Array, ...]
-"""The columns of a batch as Spark passes them: one alone, several as a tuple."""
+"""The columns of a batch as Spark passes them: a single one, or a tuple of several."""
 
 
 class ArrowIterator:

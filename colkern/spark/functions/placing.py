@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary
 from colkern.memory import HOST, Device
 
 TIMED = 3
-"""The batches of a size that are timed on each side. The least time counts: the first one compiles."""
+"""The number of batches of a size that are timed on each device. The least time counts, as the first batch
+compiles."""
 
 
 class Placing:

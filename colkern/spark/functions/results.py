@@ -94,7 +94,7 @@ _KINDS: dict[s.DataType, set[type]] = {
     s.utf8(): {str},
     s.binary(): {bytes},
 }
-"""The classes of values of which pyarrow and colkern make the same arrays."""
+"""The classes of values of which pyarrow and colkern make equal arrays."""
 
 
 class PlainResults:

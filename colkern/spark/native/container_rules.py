@@ -20,10 +20,10 @@ from colkern.spark.native.rule import (
 )
 
 MOST_CONSTANTS = 64
-"""So many constants at most: Spark compares the keys of a map one after the other."""
+"""The largest number of constants: Spark compares the keys of a map one after the other."""
 
 _KEYS = (str, int, bytes, datetime.date, datetime.datetime, datetime.timedelta)
-"""The types of keys: not `float`, as NaN is no key like others in Python, and one in Spark."""
+"""The types of keys. `float` is none: in Python NaN is unequal to itself as a key, in Spark it is equal."""
 
 
 def _literals(values: Iterable[Any], types: tuple[type, ...]) -> list[Column] | None:
@@ -98,4 +98,4 @@ RULES: Rules = {
         for none in ("", ", None")
     },
 }
-"""The rules of containers."""
+"""The rules for containers."""

@@ -447,7 +447,7 @@ _PLACES = {
     "S": (18, 2),
     "f": (21, 6),
 }
-"""Where directives stand in a text of `_iso_text`."""
+"""The places of directives in a text of `_iso_text`."""
 _NAMES = {
     "a": [f"{datetime.date(2024, 1, day):%a}" for day in range(1, 8)],
     "A": [f"{datetime.date(2024, 1, day):%A}" for day in range(1, 8)],
@@ -621,4 +621,4 @@ RULES: Rules = {
         of_columns(_month_range), of_columns(lambda year, month: ~month.between(1, 12))
     ),
 }
-"""The rules of dates, datetimes and durations."""
+"""The rules for dates, datetimes and durations."""

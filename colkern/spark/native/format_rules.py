@@ -101,10 +101,10 @@ _BEFORE: dict[str, Callable[[Column], Column]] = {
     ">": lambda missing: missing,
     "^": lambda missing: f.shiftright(missing, 1),
 }
-"""How much of what is missing stands in front."""
+"""The number of fill characters in front, from the number of all."""
 
 RULES: Rules = {
     ("format", "(str, const) -> str"): Rule(_of_text),
     ("format", "(int, const) -> str"): Rule(_of_integer),
 }
-"""The rules of formats."""
+"""The rules for formats."""

@@ -50,13 +50,13 @@ _TAKEN = {
     "bigint": ("an integer type", ("tinyint", "smallint", "int", "bigint")),
     "double": ("a floating-point type", ("float", "double")),
 }
-"""The types that a parameter accepts besides its own, in words and by Spark's names."""
+"""The types that a parameter accepts, in words and by Spark's names, if there are several."""
 
 _CALLS = 20
-"""How many calls tell what one takes: other work only makes it longer."""
+"""The number of calls that are timed to measure one."""
 
 UNTYPED = "void"
-"""The type of `NULL`."""
+"""Spark's type of `NULL`."""
 
 
 def default_plan() -> PlanName:
@@ -361,7 +361,7 @@ class _Kept:
 
 
 _KEPT = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
-"""The classes that PySpark makes Columns with, as it asks its gateway for them."""
+"""The Java classes for which PySpark asks its gateway when it makes Columns."""
 
 
 def _keep_functions() -> None:
@@ -374,30 +374,30 @@ def _keep_functions() -> None:
 
 
 _NOTES_LINES = "_enable_debugging_cache"
-"""Where PySpark keeps whether they are noted: False for no, None until it has asked for the setting."""
+"""PySpark's variable for whether lines are recorded: False for no, None before it has read the setting."""
 
 UTC = "UTC"
-"""The session's time zone in which timestamps are datetimes in UTC."""
+"""The session time zone in which timestamps are datetimes in UTC."""
 
 _OTHER_EACH_TIME = {
     *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
     *("monotonically_increasing_id", "java_method", "reflect", "try_reflect"),
     *("call_udf", "call_function", "udf", "expr"),
 }
-"""Functions of Spark's that may give another value each time they are computed."""
+"""Spark functions that may give another value each time they are computed."""
 
 
 _OF_PYTHON = "columnnodeexpression"
-"""What Spark shows of each column that a function in Python takes."""
+"""Spark's text for each column that is passed to a Python function."""
 
 _WORDS = {
     *("CAST", "TRY_CAST", "and", "or", "in"),
     *(_OF_PYTHON, "UnresolvedAttribute", "List", "Origin", "Some"),
 }
-"""What Spark shows beside the names of functions."""
+"""Words other than function names that Spark's text of an expression contains."""
 
 _LONGEST = 4000
-"""The characters of an expression with functions in Python up to which it stands in several places."""
+"""Up to this length of its text, an expression with Python functions may stand in several places."""
 
 
 def is_long(column: Column | str) -> bool:
@@ -442,7 +442,7 @@ class Unplanned:
 
 
 KNOWN: dict[str, PlannedFunction | Unplanned] = {}
-"""The functions of this process by their names, the last of each name: a frame may outlive its function."""
+"""The functions of this process, the last one of each name: a frame may outlive its function."""
 
 
 def _shown(column: Column | str) -> str:

@@ -93,7 +93,7 @@ BOUNDS = {
     "count": _SIZE,
     "ord": (0, 0x10FFFF),
 }
-"""The bounds of the results of methods, by the last part of their names."""
+"""The bounds of methods' results, by the last part of the methods' names."""
 
 
 def beyond(what: str, type_: str) -> Column:

@@ -26,7 +26,7 @@ from colkern.spark.native.rule import (
 )
 
 _EXACT = 1 << 53
-"""Up to here, each integer is a double."""
+"""All integers up to this one are exact as doubles."""
 
 _BEYOND = float(1 << 63)
 
@@ -438,4 +438,4 @@ RULES: Rules = {
         "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
     ): Rule(_is_close, _no_tolerance),
 }
-"""The rules of numbers."""
+"""The rules for numbers."""

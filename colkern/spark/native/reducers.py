@@ -22,7 +22,7 @@ from colkern.spark.native.translation import is_exact, plain_kind, require_forms
 Each: TypeAlias = Callable[[Column], Column]
 
 _KEPT = t.Constant(k.NONE, None)
-"""Where a row leaves a part of the state: null, which aggregates leave out."""
+"""The term of a row that does not change a part of the state: null, which aggregates skip."""
 
 _HALF = 32
 
@@ -167,7 +167,7 @@ def _part(term: Term, path: str) -> Term:
 
 
 def _certain(term: Term) -> Term:
-    """Removes tests for results beyond 64 bits from a tree of choices: no result is treated so here."""
+    """Removes tests for results beyond 64 bits from a tree of choices; here integers are exact."""
     if not isinstance(term, t.Choice):
         return term
     test = _simple(term.test)

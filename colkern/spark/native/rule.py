@@ -51,7 +51,7 @@ class Operand:
 
 
 Result: TypeAlias = Column | tuple[Column, ...] | None
-"""A column, one for each item of a tuple, or None where a rule does not take the arguments."""
+"""A column, a tuple of columns for a tuple's items, or None if a rule does not take the arguments."""
 
 
 @dataclass(frozen=True)

@@ -21,19 +21,19 @@ from colkern.rows import terms as t
 from colkern.rows.terms import NoTermError, Term
 
 LONGEST = 20_000
-"""The characters of an expression's text at most: Spark plans larger ones for seconds."""
+"""The largest length of an expression's text: Spark takes seconds to plan longer ones."""
 
 _REPEATED = 200
-"""The characters that stand in other places, from which on a part is shared."""
+"""The number of repeated characters from which on a part is shared."""
 
 _SHORT = 300
-"""The characters of an expression's text up to which several have room in one method."""
+"""The length of text up to which several expressions have room in one method."""
 
 _FEW = 16
-"""The places of an expression up to which a column stands in each: there, it takes less time."""
+"""The number of places up to which a column is repeated in an expression, which is faster for few."""
 
 Computed: TypeAlias = "t.Applied | t.Argument"
-"""What an expression may have in several places."""
+"""A term that may occur in several places of an expression."""
 
 
 def text_of(column: Column) -> str:

@@ -24,10 +24,10 @@ from colkern.spark.native.rule import (
 )
 
 _FAR = (1 << 31) - 1
-"""More characters than a text has."""
+"""A number of characters that exceeds any text."""
 
 _WIDEST = 1 << 16
-"""The widest text that is padded or repeated: a wider one might take more memory than there is."""
+"""The largest width to which text is padded or repeated: a larger one might need too much memory."""
 
 
 def _length(text: Column) -> Column:
@@ -439,4 +439,4 @@ RULES: Rules = {
     ("str.partition", "(str, str) -> tuple[str, str, str]"): Rule(_partitioned(False)),
     ("str.rpartition", "(str, str) -> tuple[str, str, str]"): Rule(_partitioned(True)),
 }
-"""The rules of text."""
+"""The rules for text."""

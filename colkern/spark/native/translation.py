@@ -33,12 +33,12 @@ TYPES = {
     k.DATE: "date",
     k.DATETIME: "timestamp_ntz",
 }
-"""Spark's types of the kinds that arguments and results have."""
+"""Spark's types for the kinds of arguments and results."""
 
 _PLAIN = {k.LOOSE_INT: k.INT, k.LOOSE_FLOAT: k.FLOAT}
 
 MOMENT = "timestamp"
-"""Spark's type of datetimes in UTC. Expressions compute with their `timestamp_ntz`."""
+"""Spark's type of datetimes in UTC. Expressions compute with `timestamp_ntz`."""
 
 Columns: TypeAlias = "Column | Integer | tuple[Any, ...]"
 
@@ -126,7 +126,7 @@ NULL_WITH_ARGUMENTS = (
     "contains substring trim ltrim rtrim btrim replace char_length octet_length instr reverse concat "
     "repeat lpad rpad rlike"
 )
-"""Functions of Spark's that are null where any argument is."""
+"""Spark functions that return null if any argument is null."""
 
 
 def require_forms(term: Term) -> None:
@@ -495,7 +495,7 @@ _CALENDARS: dict[str | None, type[datetime.date]] = {
     "timestamp_ntz": datetime.datetime,
     MOMENT: datetime.datetime,
 }
-"""The types of Python for those of Spark that have years beyond theirs."""
+"""The Python types for the Spark types that have more years."""
 
 _ORDER = ("==", "!=", "<", "<=", ">", ">=")
 _EXACT = ("+", "-", "*", "neg", "pos", "abs", "min", "max")

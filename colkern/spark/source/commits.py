@@ -24,7 +24,7 @@ class Staging:
     """The files of one job until it is committed, in a directory that only this job uses."""
 
     target: str
-    job: str  #: A name that no other job has that writes there.
+    job: str  #: A name that no other job uses that writes there.
 
     @property
     def folder(self) -> Path:

@@ -33,7 +33,7 @@ Condition = Sequence[object]
 Filter = Condition | Callable[..., object]
 
 PlanOf = Callable[[Sequence[str] | None, Sequence[object]], Plan]
-"""Plans a query of some columns, or of all, and of the conditions that are on them."""
+"""Plans a query of some columns, or of all, with the conditions on them."""
 
 
 class Reading:

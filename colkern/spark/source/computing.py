@@ -78,11 +78,11 @@ class Call:
 class Computation:
     """The columns that are computed from the rows of files that pass the filters."""
 
-    columns: s.Schema  #: Columns that are handed on.
-    #: Functions of rows that are true for those that are wanted, asked in turn.
+    columns: s.Schema  #: Columns that are passed through.
+    #: Functions that are true for wanted rows, applied one after the other.
     tests: Sequence[Call]
-    calls: Mapping[str, Call]  #: What is computed of these, by name.
-    filters: tuple[spark.Filter, ...]  #: Conditions on what was computed.
+    calls: Mapping[str, Call]  #: The functions of these rows, by the names of their results.
+    filters: tuple[spark.Filter, ...]  #: Conditions on the results.
 
     @property
     def schema(self) -> s.Schema:

@@ -30,9 +30,9 @@ class Part:
     """A part of a file that can be read independently."""
 
     where: int  #: The position of the record batch or row group; the first byte of lines.
-    rows: int | None  #: How many rows it has; None if only reading tells.
-    size: int  #: How many bytes all of its columns take.
-    #: The facts about a column, by its name and the type in which Spark takes it.
+    rows: int | None  #: The number of rows; None if only reading tells.
+    size: int  #: The number of bytes of all columns.
+    #: The facts about a column, by its name and its type in Spark.
     known: Callable[[str, s.DataType], Known] = nothing_known
 
 
@@ -41,7 +41,7 @@ class Contents:
     """The schema and the parts of a file."""
 
     path: str
-    #: Its columns; None if the file does not say their types, and has all in each line.
+    #: The columns; None if the file does not tell their types, and each line has all columns.
     schema: s.Schema | None
     parts: list[Part] | None  #: The parts; None for an Arrow stream, which has no footer.
 
@@ -59,9 +59,9 @@ class Rows:
     """Some rows of a file."""
 
     path: str
-    batch: RecordBatch  #: The rows, with all columns that were asked for and perhaps more.
-    place: Callable[[int], str]  #: Says in messages where a row of the batch stands in the file.
-    device: Device = HOST  #: Where the columns are.
+    batch: RecordBatch  #: The rows, with all requested columns and perhaps more.
+    place: Callable[[int], str]  #: Describes the place in the file of a row of the batch.
+    device: Device = HOST  #: The device of the columns.
 
     def of(self, batch: RecordBatch) -> Rows:
         """Returns the same rows with other columns."""

@@ -30,7 +30,7 @@ from colkern.operations.ordering import ordered
 from colkern.spark.source.ordering import key_of
 
 MOST_VALUES = 64
-"""How many values an `in` may have: each is a comparison of the whole column."""
+"""The largest number of values in an `in`: each is a comparison of the whole column."""
 
 _BOOL = s.bool_()
 

@@ -25,10 +25,10 @@ from colkern.spark.source.contents import Contents, Part, Piece, Rows, naming
 from colkern.spark.source.options import ReadOptions
 
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-"""The ends of the names of compressed files."""
+"""The suffixes of the names of compressed files."""
 
 LINES = s.Schema([s.field("value", s.utf8())])
-"""The columns of files of text."""
+"""The schema of text files."""
 
 _BLOCK = 4 << 20
 _FIRST_BYTES = 1 << 20

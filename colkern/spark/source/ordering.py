@@ -14,7 +14,7 @@ from colkern.dispatch import Dispatch
 from colkern.spark.types import PASSED
 
 Key = int | float | bytes | bool
-"""Values of one type are compared by these."""
+"""Values of one type are compared by their keys."""
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = datetime.date(1970, 1, 1)

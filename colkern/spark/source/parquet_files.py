@@ -18,7 +18,7 @@ from colkern.spark.source.statistics import Bounds
 BATCH_ROWS = 1 << 16
 
 _WITH_BOUNDS = s.Int | s.Date | s.Timestamp | s.Utf8
-"""The types whose statistics are trusted: those of floats leave out NaN, which Spark has above all."""
+"""The types whose statistics are used: those of floats leave NaN out, Spark's greatest number."""
 
 
 class ParquetFiles:

@@ -18,12 +18,12 @@ class SourcePartition(InputPartition):
 
 
 MOST_FILES = 128
-"""The most files of a partition: of many small ones, opening them takes the time."""
+"""The largest number of files in a partition: opening many small files takes most of the time."""
 
 _LEAST, _MOST = 1 << 20, 128 << 20
 
 Wanted = Callable[[Contents, Part], bool]
-"""Whether a part of a file can have rows that a query asks for."""
+"""Whether a part of a file can have rows that a query requests."""
 
 
 def share(size: int, tasks: int) -> int:

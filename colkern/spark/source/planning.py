@@ -26,9 +26,9 @@ class Plan:
 
     options: ReadOptions
     request: Request
-    first: FileSchema | None = None  #: What all files must agree with, unless it is None.
+    first: FileSchema | None = None  #: The file with which all files must agree, unless it is None.
     files: list[str] | None = None  #: The files, if they have been listed already.
-    tasks: int | None = None  #: How many tasks share them, if that is known.
+    tasks: int | None = None  #: The number of tasks that share the files, if known.
 
     def shared(self, tasks: int) -> Plan:
         """Returns the plan with files cut as by Spark's own readers: a share for each task."""

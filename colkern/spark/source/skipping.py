@@ -21,7 +21,7 @@ class Known:
 
     type: s.DataType  #: The type in which Spark takes the column.
     rows: int
-    nulls: int | None  #: How many of them are null; None if only the values tell.
+    nulls: int | None  #: The number of nulls; None if only the values tell.
     bounds: Bounds
 
 

@@ -50,9 +50,9 @@ class Stamped:
 class Offset:
     """A position in the sequence of files."""
 
-    since: int = 0  #: The time from which on files can be new.
-    seen: tuple[Stamped, ...] = ()  #: The files from that time on that have been taken.
-    files: tuple[str, ...] = ()  #: The files that the last batch took.
+    since: int = 0  #: Files modified before this time are not new.
+    seen: tuple[Stamped, ...] = ()  #: The files taken so far that are at least as new.
+    files: tuple[str, ...] = ()  #: The files of the last batch.
 
     @classmethod
     def of_json(cls, offset: JsonOffset) -> Offset:

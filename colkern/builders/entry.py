@@ -1,4 +1,4 @@
-"""`array`, `chunked_array`, `record_batch` and `table`: from any data of a caller."""
+"""`array`, `chunked_array`, `record_batch` and `table`: make arrays from any data of a caller."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 
 
 _AS_OBJECTS = "OUST"
-"""The kinds of dtypes that hold text, bytes or objects: their values are taken one by one."""
+"""The kinds of dtypes that hold text, bytes or objects: their values are converted one by one."""
 
 
 def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
-    """An array of a one-dimensional NumPy array: the same memory if the bytes can stay as they are.
+    """An array of a one-dimensional NumPy array: it shares the memory if Arrow has the same bytes.
 
-    They can for contiguous little-endian integers, floats, `datetime64`/`timedelta64` in `s` to `ns`
-    and void, if `type_` is None or stores the same bytes: integers under a date, time, timestamp or
-    duration; `datetime64` under a timestamp with a timezone. The memory must not be changed from
-    then on. Bools are packed. Masked values and NaT become nulls. Further dimensions are taken for
-    those of tensors of one shape, if that is the type.
+    That is so for contiguous little-endian integers, floats, `datetime64`/`timedelta64` in `s` to `ns` and
+    void, if `type_` is None or stores the same bytes: integers for a date, time, timestamp or duration;
+    `datetime64` for a timestamp with a timezone. The memory must not be changed from then on. Bools are
+    packed. Masked values and NaT become nulls. An array of more dimensions is converted to tensors, if
+    `type_` is a type of tensors.
     """
     if type_ is not None and values.dtype.kind not in _AS_OBJECTS:
         tensors = tensors_from_numpy(values, type_, from_numpy)
@@ -110,7 +110,7 @@ def _stores_the_same(plain: NDArray[Any], natural: s.DataType, target: s.DataTyp
 def _converted(
     plain: NDArray[Any], nulls: NDArray[np.bool_] | None, target: s.DataType
 ) -> NDArray[Any] | None:
-    """Numbers as other numbers, days as date32; None where NumPy has no say."""
+    """Converts numbers to other numbers, and days to date32; returns None for other conversions."""
     if isinstance(target, s.Date) and plain.dtype.kind == "M" and target.unit == "day":
         if plain.dtype != np.dtype("<M8[D]"):
             return None
@@ -287,7 +287,7 @@ def table(
 
 
 def _table_of_batches(data: object, schema: Schema | None) -> Table | None:
-    """The table of an object that is one, or of batches; None for columns."""
+    """Returns the table for an object that is a table, or for batches; None for columns."""
     if isinstance(data, Table):
         return data
     if isinstance(data, RecordBatch):
@@ -315,7 +315,7 @@ def _table_of_batches(data: object, schema: Schema | None) -> Table | None:
 
 
 def _column(value: object, type_: DataType | None, name: str) -> Array | ChunkedArray:
-    """A column of a table, which may be a stream of another library."""
+    """Returns a column of a table, which may be a stream of another library."""
     if hasattr(value, "__arrow_c_stream__"):
         return chunked_array(value, type_)
     return _array(value, type_, name)
@@ -324,7 +324,7 @@ def _column(value: object, type_: DataType | None, name: str) -> Array | Chunked
 def _named_columns(
     data: Any, schema: Schema | None
 ) -> tuple[list[str], list[object], list[DataType | None]]:
-    """Names, values and asked-for types of columns."""
+    """Returns the names, values and requested types of columns."""
     if isinstance(data, list) and data and all(isinstance(row, Mapping) for row in data):
         keys = dict.fromkeys(() if schema is None else schema.names)
         keys |= dict.fromkeys(name for row in data for name in row)
@@ -342,7 +342,7 @@ def _named_columns(
 
 
 def _speaks_arrow(data: object) -> TypeIs[GivesArray | GivesStream | GivesDeviceArray]:
-    # Python's own need not be asked.
+    # A list, tuple or dict is not asked for Arrow methods.
     return data.__class__ not in (list, tuple, dict) and any(
         hasattr(data, method) for method in _ARROW_METHODS
     )
@@ -365,7 +365,7 @@ def _by_name(data: Mapping[str, object], schema: Schema | None) -> list[object]:
 
 
 def _array(values: object, type_: DataType | None, name: str) -> Array:
-    """Like `array`; `name` is what errors call the values."""
+    """Like `array`; `name` is the name of the values in errors."""
     if _speaks_arrow(values) or hasattr(values, "__cuda_array_interface__"):
         return _imported(values, type_, name)
     if isinstance(values, str | bytes | bytearray | Mapping) or not isinstance(values, Iterable):

@@ -1,4 +1,4 @@
-"""Builders of extension types: the values of canonical ones become those of their storage."""
+"""Builders of extension types: convert the values of canonical types to values of their storage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Build = Callable[[s.DataType, Values], Array]
 
 
 def build_extension(type_: s.Extension, values: Values, build: Build) -> Array:
-    """Build an extension array from values as `to_pylist` gives them, or from values of its storage."""
+    """Build an extension array from values in the form of `to_pylist`, or from values of its storage."""
     make = _BUILDERS.get(type_.extension_name)
     if make is None or known_parameters(type_) is None:
         return with_type(build(type_.storage_type, values), type_)
@@ -30,7 +30,7 @@ def build_extension(type_: s.Extension, values: Values, build: Build) -> Array:
 
 
 def with_type(stored: Array, type_: s.Extension) -> Array:
-    """An array of the storage type as one of the extension type; nothing is copied."""
+    """Returns an array of the storage type as one of the extension type; nothing is copied."""
     return Array(
         type_,
         stored.length,
@@ -63,7 +63,7 @@ def _build_bool8(type_: s.Extension, values: Values, build: Build) -> Array:
 def _build_timestamp_with_offset(type_: s.Extension, values: Values, build: Build) -> Array:
     """Aware `datetime.datetime` of whole minutes' offset, `OffsetTimestamp` or a storage value."""
     pairs = each(values, _stamp_and_minutes, None)
-    # Null structs have zeros below, so that neither field needs a bitmap of its own.
+    # Null structs contain zeros, so that neither field needs a bitmap of its own.
     columns = zip(*(pair or (0, 0) for pair in pairs), strict=True) if pairs else ((), ())
     children = [
         within_field(field.name, lambda f=field, c=column: build(f.type, list(c)))  # type: ignore[misc]
@@ -129,7 +129,7 @@ def _build_variable_shape_tensor(type_: s.Extension, values: Values, build: Buil
 
 
 def _physical(tensor: NDArray[Any], parameters: TensorParameters) -> NDArray[Any]:
-    """A tensor with its dimensions in the order in which they are stored."""
+    """Returns a tensor with its dimensions in storage order."""
     return tensor.transpose(_inverse(parameters))
 
 
@@ -141,7 +141,7 @@ def _inverse(parameters: TensorParameters) -> list[int]:
 def tensors_from_numpy(
     values: NDArray[Any], type_: s.DataType, from_numpy: Callable[[NDArray[Any], s.DataType], Array]
 ) -> Array | None:
-    """An array of tensors over an array of one dimension more, copied if need be; None for others."""
+    """Builds tensors from an array with one dimension more, copied if necessary; None for other types."""
     parameters = known_parameters(type_) if isinstance(type_, s.Extension) else None
     if not isinstance(parameters, TensorParameters) or parameters.shape is None:
         return None

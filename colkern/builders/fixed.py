@@ -31,7 +31,7 @@ from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
 from colkern.memory import Buffer, Items
 
 MOST_BYTES_UNDER_NULLS = 1 << 30
-"""How many bytes of fixed-size binary `array` makes where the values are null."""
+"""The largest number of bytes of fixed-size binary that `array` allocates for nulls."""
 
 NANOS = {
     "W": 604_800_000_000_000,
@@ -49,7 +49,7 @@ _EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def build_null(type_: s.DataType, values: Values) -> Array:
-    """Nothing but None."""
+    """Values that are all None."""
     if classes_of(values) - {type(None)}:
         index = first_where(values, lambda value: value is not None)
         raise BadValue(TypeError, str(wrong("None", values[index])), index)
@@ -57,7 +57,7 @@ def build_null(type_: s.DataType, values: Values) -> Array:
 
 
 def build_bool(type_: s.DataType, values: Values) -> Array:
-    """True and False, NumPy's too."""
+    """Python's and NumPy's booleans."""
     bits = booleans_of(values)
     if bits is None:
         bits = np.array(each(values, _bool, False, bool), np.bool_)
@@ -77,14 +77,14 @@ def _integer(value: object, kind: str = "an integer") -> int:
 
 
 def _fixed(type_: s.DataType, values: Values, items: list[Any] | Items) -> Array:
-    """An array of the items that stand for the values."""
+    """Returns an array with the items for the values."""
     return with_validity(type_, values, [filled(layout(type_).spec(Role.DATA).dtype, items)])
 
 
 def _integers(
     type_: s.DataType, values: Values, convert: Callable[[object], int], as_is: type | None = None
 ) -> Array:
-    """An array of integers that stand for the values, all within the range of the type."""
+    """Returns an array with the integers for the values, all within the range of the type."""
     bounds = np.iinfo(layout(type_).spec(Role.DATA).dtype)
     low, high = int(bounds.min), int(bounds.max)
     items = integers_of(values) if as_is is int else None
@@ -137,7 +137,7 @@ def build_decimal(type_: s.Decimal, values: Values) -> Array:
         )
         if not number.is_finite():
             raise ValueError(f"{number} is no finite decimal")
-        # A zero of any exponent is zero; other numbers end before their exponent gets out of hand.
+        # A zero of any exponent is zero; other numbers are refused before large exponents cost time.
         if number and not -200 <= number.adjusted() + type_.scale <= 200:
             raise ValueError(f"{number} does not fit {type_}")
         try:
@@ -170,7 +170,7 @@ def _in_units(nanoseconds: int, unit: str, value: object) -> int:
 
 
 def scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
-    """The nanoseconds of NumPy's time or duration; `ValueError` for one of months or without a unit."""
+    """Returns the nanoseconds of a NumPy time or duration; ValueError for months, or without a unit."""
     unit, step = np.datetime_data(value.dtype)
     if unit in ("Y", "M") and isinstance(value, np.datetime64):
         return scalar_nanos(value.astype("M8[D]"))
@@ -180,9 +180,9 @@ def scalar_nanos(value: np.datetime64 | np.timedelta64) -> int:
 
 
 def timedelta_nanos(value: timedelta) -> int:
-    """The nanoseconds of a duration of Python or pandas."""
+    """Returns the nanoseconds of a duration of Python or pandas."""
     micros = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
-    # pandas' class has more digits.
+    # pandas' class has nanoseconds.
     return micros * 1_000 + getattr(value, "nanoseconds", 0)
 
 
@@ -339,11 +339,11 @@ def build_variable(type_: s.DataType, values: Values) -> Array:
 
 
 MOST_BYTES_A_DATA_BUFFER = 2**31 - 1
-"""Views address data buffers with 32-bit offsets; more bytes go into another one."""
+"""Views address data buffers with 32-bit offsets; more bytes need another buffer."""
 
 
 def build_view(type_: s.DataType, values: Values) -> Array:
-    """Byte strings or text behind views; what is too long for its view goes into data buffers."""
+    """Byte strings or text in views; those too long for a view go to data buffers."""
     pieces = _encode(type_, values)
     views: list[bytes] = []
     data: list[list[bytes]] = []

@@ -20,18 +20,19 @@ from colkern.missing import with_nulls
 
 
 def array_of(values: Values, type_: s.DataType | None) -> Array:
-    """An array of Python values, of the type that `infer` gives if `type_` is None."""
+    """Returns an array of Python values, of the type from `infer` if `type_` is None."""
     values, classes = with_nulls(values)
     return build(_inferred(values, classes) if type_ is None else type_, values)
 
 
 def infer(values: Values) -> s.DataType:
-    """The type of values of one class, or integers beside floats; `BadValue` if none or several fit."""
+    """Returns the type of values of one class, or of integers with floats; `BadValue` if no single type
+    fits."""
     return _inferred(*with_nulls(values))
 
 
 def _inferred(values: Values, classes: set[type]) -> s.DataType:
-    """The type of values with None for nulls, the others of the given classes."""
+    """Returns the type of values, of the given classes, with None for nulls."""
     rules = {of_class: _rule(of_class) for of_class in classes}
     if not rules:
         return s.null()
@@ -120,7 +121,7 @@ def _durations(values: Values) -> s.DataType:
 
 
 def _unit(values: Values, digits: str) -> s.TimeUnit:
-    """The unit of dates and times: microseconds, but for pandas' classes with further digits."""
+    """Returns the unit of dates and times: microseconds, or finer for pandas' classes with more digits."""
     further = classes_of(values) - {datetime, timedelta, type(None)}
     return "ns" if further and any(getattr(value, digits, 0) for value in values) else "us"
 
@@ -200,7 +201,7 @@ def from_dtype(dtype: np.dtype[Any]) -> s.DataType:
         return s.bool_()
     number = _KINDS.get(dtype.kind)
     if number is not None and dtype.itemsize <= 8:
-        # The one object of that type: arrays of one type are compared by it first.
+        # The shared object of the type: comparing the types of arrays begins with identity.
         type_: s.DataType = getattr(s, f"{number}{8 * dtype.itemsize}")()
         return type_
     if dtype.kind == "V" and dtype.fields is None and dtype.subdtype is None:

@@ -31,35 +31,35 @@ from colkern.layouts import Role, layout
 from colkern.missing import is_null, with_nulls
 
 MOST_ELEMENTS_UNDER_NULLS = 1 << 27
-"""How many elements of fixed-size lists `array` makes where the lists are null."""
+"""The largest number of elements of fixed-size lists that `array` allocates for nulls."""
 
 
 class UnionValue(NamedTuple):
-    """A value of a union that says which child holds it."""
+    """A union value that names the child that holds it."""
 
     type_code: int
     value: object
 
 
 def build(type_: s.DataType, values: Values) -> Array:
-    """An array of that type; `BadValue` for a value that does not fit. Nulls are None alone."""
+    """Returns an array of that type; `BadValue` for a value that does not fit. Only None is null."""
     return _BUILDERS[type(type_)](type_, values)
 
 
 def _child(type_: s.DataType, values: Values) -> Array:
-    """An array of what stood within the values; nulls of pandas and NumPy become None first."""
+    """Returns a child array from the nested values; first, nulls of pandas and NumPy become None."""
     return build(type_, with_nulls(values)[0])
 
 
 def elements_of(value: object) -> Values:
-    """The elements of one list value: of any iterable that is no text, bytes or mapping."""
+    """Returns the elements of a list value: any iterable except text, bytes and mappings."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
         raise wrong("a list", value)
     return list(value)
 
 
 def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, NDArray[np.int64]]:
-    """The child array of the elements, and where each list starts in it."""
+    """Returns the child array of the elements, and the start of each list in it."""
     elements, sizes = flattened(lists)
     starts, element = starts_of(sizes), type_.fields[0].type
     return within_elements(starts, lambda: _child(element, elements)), starts
@@ -82,7 +82,7 @@ def build_list_view(type_: s.DataType, values: Values) -> Array:
 
 
 def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
-    """Lists of exactly the type's size; a null takes up as many null elements."""
+    """Lists of exactly the type's size; a null takes the same number of null elements."""
 
     def convert(value: object) -> Values:
         elements = elements_of(value)
@@ -119,7 +119,7 @@ def build_struct(type_: s.DataType, values: Values) -> Array:
     duplicates = len(known) != len(names)
 
     def convert(value: object) -> tuple[Any, ...]:
-        # A dict is the usual mapping, and quickly told.
+        # A dict is the usual mapping, and fast to recognise.
         if isinstance(value, dict | Mapping) and not duplicates:
             if not value.keys() <= known:
                 unknown = value.keys() - known
@@ -172,7 +172,7 @@ def _chosen_column(field: s.Field, members: list[tuple[int, Any]], slots: list[i
 
 
 def _member(type_: s.Union, value: object) -> tuple[int, Any]:
-    """The child that holds a value, and the value."""
+    """Returns the child that holds a value, and the value."""
     if isinstance(value, UnionValue):
         if value.type_code not in type_.type_codes:
             raise ValueError(f"type code {value.type_code} is none of {type_.type_codes}")
@@ -192,7 +192,8 @@ def _fits(type_: s.DataType, value: object) -> bool:
 
 
 def _key(value: object) -> Any:
-    """Something hashable, equal for values of one class that look the same: floats by their digits."""
+    """Returns a hashable key that is equal for values of one class that look the same: floats by their
+    digits."""
     if isinstance(value, str | bytes | int):
         return type(value), value
     if isinstance(value, float | np.floating):
@@ -205,7 +206,7 @@ def _key(value: object) -> Any:
 
 
 def build_dictionary(type_: s.Dictionary, values: Values) -> Array:
-    """Indices into the distinct values, which stand in order of appearance; nulls are indices'."""
+    """Indices into the distinct values, in order of first appearance; nulls are in the indices."""
     numbers: dict[Any, int] = {}
     firsts: list[int] = []
     indices: list[int | None] = []
@@ -231,7 +232,7 @@ def build_dictionary(type_: s.Dictionary, values: Values) -> Array:
 
 
 def build_run_end_encoded(type_: s.RunEndEncoded, values: Values) -> Array:
-    """Runs of neighbours that look the same, null or not."""
+    """Runs of neighbouring values that look the same, null or not."""
     keys = list(map(_key, values))
     firsts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
     ends = [*firsts[1:], len(values)] if values else []

@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 
 class BadValue(Exception):
-    """A value at `index` that does not fit; `inside` is its place within; `kind` is the caller's error."""
+    """A value that does not fit: `index`, its place `inside` that value, and the `kind` of error for the
+    caller."""
 
     def __init__(self, kind: type[Exception], message: str, index: int, inside: str = "") -> None:
         super().__init__(message)
@@ -34,12 +35,12 @@ class BadValue(Exception):
         self.inside = inside
 
     def public(self, name: str) -> Exception:
-        """The error for the caller, who knows the values by that name."""
+        """Returns the error for the caller, to whom the values have this name."""
         return self.kind(f"{name}[{self.index}]{self.inside}: {self.message}")
 
 
 def within_elements(starts: NDArray[np.int64], make: Callable[[], T]) -> T:
-    """`make()` over the elements of lists that start at `starts`; errors name the list."""
+    """Returns `make()` for the elements of lists that start at `starts`; errors name the list."""
     try:
         return make()
     except BadValue as error:
@@ -49,7 +50,7 @@ def within_elements(starts: NDArray[np.int64], make: Callable[[], T]) -> T:
 
 
 def within_field(name: str, make: Callable[[], T]) -> T:
-    """`make()` over one field of structs; errors name the field."""
+    """Returns `make()` for a field of structs; errors name the field."""
     try:
         return make()
     except BadValue as error:
@@ -58,7 +59,7 @@ def within_field(name: str, make: Callable[[], T]) -> T:
 
 
 def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
-    """`make()` over the values at the places `chosen`; errors name their place among all."""
+    """Returns `make()` for the values at the places `chosen`; errors name their place among all."""
     try:
         return make()
     except BadValue as error:
@@ -68,7 +69,7 @@ def within_chosen(chosen: Sequence[int], make: Callable[[], T]) -> T:
 def each(
     values: Values, convert: Callable[[object], T], missing: T, as_is: type | None = None
 ) -> list[T]:
-    """Every value converted, `missing` for nulls; `convert` would give those of the class `as_is` back."""
+    """Converts every value; nulls become `missing`, and values of the class `as_is` need no conversion."""
     if as_is is not None and classes_of(values) <= {as_is, type(None)}:
         return [missing if value is None else value for value in values]
     converted: list[T] = []
@@ -86,7 +87,7 @@ def each(
 
 
 def filler(values: Values, size: int, limit: int, what: str) -> int:
-    """How large what stands under a null must be: `size` of `what`, 0 without nulls; checks the limit."""
+    """Returns the size of the placeholder of a null: `size`, or 0 without nulls; checks the limit."""
     _, nulls = flags_of(values, None)
     if nulls * size > limit:
         raise LimitExceededError(
@@ -97,45 +98,45 @@ def filler(values: Values, size: int, limit: int, what: str) -> int:
 
 
 def wrong(expected: str, value: object) -> TypeError:
-    """The error for a value of the wrong class."""
+    """Returns the error for a value of the wrong class."""
     return TypeError(f"expected {expected}, got {type(value).__name__} {shown(value)}")
 
 
 def first_where(values: Sequence[T], test: Callable[[T], bool]) -> int:
-    """The place of the first value that passes the test."""
+    """Returns the place of the first value that passes the test."""
     return next(i for i, value in enumerate(values) if test(value))
 
 
 def with_validity(
     type_: DataType, values: Values, buffers: Sequence[Buffer], children: Sequence[Array] = ()
 ) -> Array:
-    """The array of some values: of a validity bitmap, unless nothing is null, and buffers behind it."""
+    """Returns the array for values: a validity bitmap, unless nothing is null, then the buffers."""
     is_null, nulls = flags_of(values, None)
     valid = Buffer(packed(is_null == 0)) if nulls else None
     return Array(type_, len(values), [valid, *buffers], children, null_count=nulls)
 
 
 def filled(dtype: Any, items: Any) -> Buffer:
-    """An aligned buffer with those items."""
+    """Returns an aligned buffer with items."""
     room = allocate(len(items), dtype)
     room[:] = items
     return Buffer(room.view(np.uint8))
 
 
 def joined(pieces: Sequence[bytes]) -> Buffer:
-    """An aligned buffer with those bytes, one piece after the other."""
+    """Returns an aligned buffer with the bytes of all pieces."""
     return filled(np.uint8, np.frombuffer(b"".join(pieces), np.uint8))
 
 
 def starts_of(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where each of the ranges of those sizes starts, and where the last one ends."""
+    """Returns the starts of ranges of those sizes, and the end of the last one."""
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(np.asarray(sizes, np.int64), out=starts[1:])
     return starts
 
 
 def offsets(dtype: np.dtype[Any], starts: NDArray[np.int64]) -> Buffer:
-    """The offsets buffer for those starts; `BadValue` where they do not fit its type."""
+    """Returns the offsets buffer for starts; `BadValue` if they do not fit its type."""
     limit = np.iinfo(dtype).max
     if starts[-1] > limit:
         slot = int(np.searchsorted(starts, limit, "right")) - 1

@@ -1,4 +1,4 @@
-"""Tables, read in one format and written in another, batch by batch."""
+"""Reads tables in one format and writes them in another, batch by batch."""
 
 from __future__ import annotations
 
@@ -37,8 +37,9 @@ class Table:
 
 @contextlib.contextmanager
 def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
-    """The table in an Arrow file, an Arrow stream or a Parquet file; - is standard input."""
-    # With `unify_dictionaries`, all batches of Parquet get the same dictionaries: it is read as a whole.
+    """Yields the table in an Arrow file, an Arrow stream or a Parquet file; - is standard input."""
+    # With `unify_dictionaries`, all batches of Parquet get the same dictionaries, so the file is read
+    # whole.
     source = source_of(name)
     if is_parquet(source):
         with opened_parquet(name, source, unify_dictionaries=unify_dictionaries) as stream:
@@ -50,7 +51,7 @@ def opened_table(name: str, *, unify_dictionaries: bool) -> Iterator[Table]:
 
 
 class Counts(Iterator[RecordBatch]):
-    """Passes batches on, and counts them and their rows."""
+    """Passes batches through, and counts batches and rows."""
 
     def __init__(self, batches: Iterator[RecordBatch], source: str) -> None:
         self._counted = batches
@@ -67,9 +68,9 @@ class Counts(Iterator[RecordBatch]):
 
 
 def rechunked(batches: Iterable[RecordBatch], rows: int) -> Iterator[RecordBatch]:
-    """The same rows in batches of `rows` each; the last one has the rest."""
-    # Cut batches are not copied, joined ones are. A joined batch keeps the custom metadata that all its
-    # parts share.
+    """Yields the same rows in batches of `rows` each; the last batch may have fewer."""
+    # Batches that are cut are not copied, batches that are joined are. A joined batch keeps the custom
+    # metadata that all its parts share.
     parts: list[RecordBatch] = []
     held = 0
     for batch in batches:
@@ -103,7 +104,7 @@ def write_table(
     codec: str | None = None,
     level: int | None = None,
 ) -> Counts:
-    """Write a table; a file appears when it is whole."""
+    """Write a table; the file appears when it is complete."""
     table.batches = counts = Counts(table.batches, source)
     try:
         with writing(target.name, source):

@@ -1,4 +1,4 @@
-"""The document of `colkern info` about a file or stream: plain values, for JSON and for tables."""
+"""The document of `colkern info` about a file or stream: values for JSON and for tables."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ Counts = NDArray[np.int64]
 
 
 class _Batches:
-    """The sums over the summaries."""
+    """Sums over the summaries of the batches."""
 
     def __init__(self, dictionary_ids: dict[str, int]) -> None:
         self._paths: dict[int, list[str]] = {}

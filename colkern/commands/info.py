@@ -35,7 +35,7 @@ def print_machine(*, as_json: bool) -> None:
         "cuda": "available" if without_cuda is None else f"unavailable: {without_cuda}",
         "cache": str(cache_dir()),
     }
-    # Not a table: paths must not be cut, so that they can be copied.
+    # Not as a table, which would cut paths, so that paths can be copied.
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name:<{width}} {printable(value)}")
@@ -53,7 +53,7 @@ def _why_no_cuda() -> str | None:
 
 
 _MOST_COLUMNS, _MOST_BATCHES, _MOST_METADATA = 40, 10, 100
-"""The columns, batches and characters of metadata that are shown without `--all`."""
+"""The numbers of columns, batches and characters of metadata shown without `--all`."""
 
 _TEXTS = {"column", "type", "columns"}
 _NUMBERS = {"nulls", "rows", "body", "uncompressed", "values", "batches", "deltas", "replaced"}
@@ -130,7 +130,7 @@ def _print_document(document: Mapping[str, Any], *, show_all: bool) -> None:
 
 Item = dict[str, Any]
 Cells = dict[str, Callable[[int, Item], str]]
-"""The head of each column → the text for an item, by its number and its entry in the document."""
+"""For each column's head, a function from the number and entry of an item to the text of its cell."""
 
 _COLUMN: Cells = {
     "column": lambda number, column: column["name"],

@@ -36,7 +36,7 @@ def is_parquet(source: Path | BinaryIO) -> bool:
 def opened_parquet(
     name: str, source: Path | BinaryIO, *, unify_dictionaries: bool
 ) -> Iterator[RecordBatchStream]:
-    """The batches of a Parquet file; standard input is read into memory whole. See `opened_table`."""
+    """Yields the batches of a Parquet file; standard input is read into memory. See `opened_table`."""
     pa, pq = _pyarrow()
     with contextlib.ExitStack() as closing:
         try:
@@ -74,10 +74,10 @@ def write_parquet(
     codec: str | None,
     level: int | None,
 ) -> None:
-    """Write batches as a Parquet file, one row group a batch (or more, of a large one).
+    """Write batches as a Parquet file, with a row group for each batch (or several, for a large one).
 
     Args:
-        target: A path, which gets its file when that is whole, or a binary file object.
+        target: A path, at which the file appears when it is complete, or a binary file object.
         schema: The schema.
         batches: The batches.
         codec: "none", "lz4", "zstd"; None for pyarrow's default.
@@ -101,7 +101,7 @@ def write_parquet(
         writer.close()
         sink.commit()
     except BaseException as error:
-        # pyarrow writes the footer when it closes a writer: that must not complete the file.
+        # pyarrow writes the footer when it closes a writer; here that must not complete the file.
         file.discard = True
         if writer is not None:
             writer.close()

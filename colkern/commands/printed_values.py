@@ -31,9 +31,9 @@ class UtcStamp:
 
 
 def marked(values: list[Any], data_type: s.DataType) -> list[Any]:
-    """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth."""
-    # A value of a union does not say which child it belongs to: it is marked if every child that has
-    # scalars of its unit has a time zone.
+    """Returns values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth."""
+    # The child of a union's value is unknown: the value is replaced if all children that could hold it have
+    # a time zone.
     return [_marked(value, data_type) for value in values] if _has_utc(data_type) else values
 
 
@@ -62,7 +62,7 @@ def _marked(value: object, data_type: s.DataType) -> Any:
             types = {field.name: field.type for field in data_type.fields}
             return {name: _marked(member, types[name]) for name, member in value.items()}
         case s.Struct() if isinstance(value, list):
-            # Fields that share a name are pairs; of a long struct perhaps only the first are here.
+            # Structs with repeated field names are pairs; a long struct may have been cut.
             pairs = zip(data_type.fields, value, strict=False)
             return [(name, _marked(member, field.type)) for field, (name, member) in pairs]
         case s.Map() if isinstance(value, list):
@@ -93,7 +93,7 @@ def _is_utc(value: np.datetime64, data_type: s.DataType) -> bool:
 
 
 def _scalar_unit(data_type: s.DataType) -> str | None:
-    """The unit of the `numpy.datetime64` that stand for values of a type; None if none do."""
+    """Returns the unit of the `numpy.datetime64` values of a type; None if it has none."""
     if isinstance(data_type, s.Date):
         return "D" if data_type.unit == "day" else "ms"
     return data_type.unit if isinstance(data_type, s.Timestamp) else None

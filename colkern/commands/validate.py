@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace) -> int | None:
 def _checked(
     name: str, size: int, result: dict[str, Any], full: bool, skip: list[Any]
 ) -> Iterator[float]:
-    """Validate one file: counts what is valid in `result`, and yields the number of bytes checked."""
+    """Validates one file: adds its counts to `result`, and yields the numbers of bytes checked."""
     from colkern.ipc import StreamReader
 
     require_files(name)

@@ -1,4 +1,4 @@
-"""Columns of Arrow's integration JSON as arrays: each buffer is made of the member that spells it.
+"""Converts columns of Arrow's integration JSON to arrays: each buffer is made from a member of the JSON.
 
 Values under nulls are not read; zeros take their place. Nothing is compiled.
 
@@ -41,7 +41,7 @@ from colkern.schema import DataType, Field
 
 
 def check_positions(array: Array) -> None:
-    """Check that offsets, views and indices lead to values of this array; its children are not checked."""
+    """Check that offsets, views and indices stay within this array; its children are not checked."""
     check = _CHECKS.get(array.layout.kind)
     if check is not None and array.length:
         check(array)
@@ -68,7 +68,7 @@ _CHECKS |= {
     LayoutKind.SPARSE_UNION: lambda array: list(union_members(array, all_slots(array))),
     LayoutKind.DENSE_UNION: lambda array: list(union_members(array, all_slots(array))),
     LayoutKind.DICTIONARY: lambda array: dictionary_slots(array, _valid_slots(array)),
-    # The first and the last slot span all runs in use, however many slots there are.
+    # The runs of the first and the last slot include all runs in use between them.
     LayoutKind.RUN_END_ENCODED: lambda array: run_slots(
         array, np.array([0, array.length - 1], np.int64)
     ),
@@ -76,10 +76,10 @@ _CHECKS |= {
 
 
 MAX_UNSPELLED_BYTES = 1 << 20
-"""How many bytes of a column's buffer may stand for nulls that DATA has no digits for."""
+"""The largest size of a column's buffer whose nulls take more bytes than DATA has digits."""
 
 _BYTES_A_CHARACTER = 64
-"""How many more bytes each character of DATA allows: many short nulls beside long values."""
+"""Additional bytes allowed for each character of DATA, for short nulls next to long values."""
 
 _MAX_COUNT = 2**63 - 1
 _LONG_VIEW = struct.Struct("<i4sii")
@@ -93,7 +93,7 @@ class JsonDictionaries:
         self._arrays: dict[tuple[int, DataType], Array] = {}
 
     def values(self, node: WireField, unneeded: bool) -> Array:
-        """The values of a field's dictionary, which may be left out if it is `unneeded`."""
+        """Returns the values of a field's dictionary, which may be missing if it is `unneeded`."""
         assert node.dictionary is not None
         key = node.dictionary, node.values
         if key not in self._arrays:
@@ -108,19 +108,19 @@ class JsonDictionaries:
 
 
 def values_of(node: WireField) -> WireField:
-    """The field of the values of a field's dictionary."""
+    """Returns the field of the values of a field's dictionary."""
     return WireField(Field(node.field.name, node.values), node.children, None, node.values)
 
 
 def array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
-    """The array of a column's entry, in host memory."""
+    """Returns the array of a column's entry, in host memory."""
     count = column.integer("count")
     if not 0 <= count <= _MAX_COUNT:
         raise InvalidArrowError(f"count: expected 0 to {_MAX_COUNT}, got {count}")
     rule = layout_of(node.field.type)
     valid = np.ones(0, np.bool_)
     if rule.has_validity:
-        # The document has as many items as `count` claims before memory for them is allocated.
+        # The document must have as many items as `count` claims before memory for them is allocated.
         slots = read_all(_items(column, "VALIDITY", count), flag, "VALIDITY slot")
         valid = np.array(slots, np.bool_)
     source = _Column(node.field.type, column, count, valid)
@@ -149,7 +149,7 @@ def _children(node: WireField, column: Entry, dictionaries: JsonDictionaries) ->
 
 
 def named_array_from_json(node: WireField, column: Entry, dictionaries: JsonDictionaries) -> Array:
-    """As `array_from_json`, for a column that has its field's name; errors say the name."""
+    """Like `array_from_json`, for a column that must have its field's name; errors name the column."""
     name = node.field.name
     with placed(f"column {name!r}"):
         own_name = column.text("name", name)
@@ -168,7 +168,7 @@ class _Column:
     type: DataType
     entry: Entry
     count: int
-    #: Which slots are valid, bool[count]; empty for a type without a bitmap.
+    #: The validity of the slots, bool[count]; empty for a type without a bitmap.
     valid: NDArray[np.bool_]
 
 
@@ -188,7 +188,7 @@ def _validity(column: _Column, spec: BufferSpec) -> Buffer | None:
 
 
 def _check_size(size: int, values: list[object]) -> None:
-    """Raise `LimitExceededError` where nulls that nothing spells would make a buffer far too large."""
+    """Raise `LimitExceededError` if a buffer is far larger than DATA, which nulls could cause."""
     if size <= MAX_UNSPELLED_BYTES:
         return
     spelled = sum(len(value) if isinstance(value, str) else 1 for value in values)
@@ -223,12 +223,12 @@ def _integers(column: Entry, spec: BufferSpec, key: str, count: int) -> NDArray[
 
 def _offsets(column: _Column, spec: BufferSpec) -> Buffer:
     items = column.count + (spec.extent is Extent.SLOTS_AND_ONE)
-    # Some leave out the only offset of an empty column.
+    # Some writers leave out the only offset of an empty column.
     if column.count == 0 and not column.entry.items("OFFSET"):
         items = 0
     offsets = _integers(column.entry, spec, "OFFSET", items)
     if layout_of(column.type).child_length is ChildLength.NONE:
-        # Those of byte strings lead into the joined DATA, wherever the writer's bytes began.
+        # Offsets of byte strings refer to the joined DATA, wherever the writer's bytes began.
         offsets -= offsets[:1]
     return _buffer_of(offsets)
 

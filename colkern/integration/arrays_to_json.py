@@ -38,14 +38,14 @@ Column = dict[str, Json]
 
 
 class WrittenDictionaries:
-    """The columns' dictionaries: one for all batches, so each is the beginning of the longest."""
+    """The columns' dictionaries: each has one for all batches, the longest, which the others must begin."""
 
     def __init__(self) -> None:
-        # The values and their column; dictionaries within stand before those around them.
+        # The values and their column; inner dictionaries come before those that contain them.
         self._columns: dict[int, tuple[Array, Column]] = {}
 
     def add(self, node: WireField, values: Array) -> None:
-        """Take note of the dictionary of a field."""
+        """Add the dictionary of a field."""
         id_ = node.dictionary
         assert id_ is not None
         before, _ = self._columns.get(id_, (None, None))
@@ -61,7 +61,7 @@ class WrittenDictionaries:
         self._columns[id_] = values, column
 
     def to_json(self) -> list[Json]:
-        """The `dictionaries` entry."""
+        """Returns the `dictionaries` entry."""
         return [
             {"id": id_, "data": {"count": len(values), "columns": [column]}}
             for id_, (values, column) in self._columns.items()
@@ -77,7 +77,7 @@ def _is_start_of(start: Array, values: Array) -> bool:
 def column_to_json(
     node: WireField, array: Array, dictionaries: WrittenDictionaries, name: str | None = None
 ) -> Column:
-    """The entry of a column; the bytes must be in host memory. `name` stands in place of the field's."""
+    """Returns the entry of a column; the bytes must be in host memory. `name` replaces the field's name."""
     name = node.field.name if name is None else name
     require_host(array, f"column {name!r}")
     with placed(f"column {name!r}"):

@@ -1,4 +1,4 @@
-"""Single values in Arrow's integration JSON, both ways: one codec for each type.
+"""Single values to and from Arrow's integration JSON, by one codec for each type.
 
 Members of JSON objects are untrusted input: each is checked for its kind when it is read.
 
@@ -28,7 +28,8 @@ _MISSING = object()
 
 
 class Entry:
-    """A JSON object, called `what` in errors; `InvalidArrowError` if it, or a member, is wrong."""
+    """A JSON object, called `what` in errors; raises InvalidArrowError if the object, or a member, is
+    wrong."""
 
     __slots__ = ("_members", "_what")
 
@@ -57,7 +58,7 @@ class Entry:
         return value
 
     def text(self, key: str, default: object = _MISSING) -> str:
-        """A string that UTF-8 can spell."""
+        """A string that UTF-8 can encode."""
         text: str = self._take(key, str, "a string", default)
         try:
             text.encode()
@@ -91,7 +92,7 @@ class Entry:
         return [Entry(item, key) for item in self.items(key, default)]
 
     def choice(self, key: str, choices: Mapping[str, Choice]) -> Choice:
-        """The value that a string stands for."""
+        """The value for a string among `choices`."""
         text = self.text(key)
         if text not in choices:
             known = ", ".join(choices)
@@ -115,7 +116,7 @@ class Codec(NamedTuple):
 
 
 def read_all(values: Iterable[object], read: Callable[[object], Item], what: str) -> list[Item]:
-    """Every value through a codec; `InvalidArrowError` with its place if one is malformed."""
+    """Returns all values decoded by a codec; InvalidArrowError names the place of a malformed one."""
     items: list[Item] = []
     for value in values:
         try:
@@ -129,7 +130,7 @@ def read_all(values: Iterable[object], read: Callable[[object], Item], what: str
 
 
 def integer_codec(dtype: np.dtype[Any]) -> Codec:
-    """Integers: numbers, but strings for 64 bits; both are read."""
+    """Returns the codec for integers: numbers, or strings for 64 bits; both are read."""
     limits = np.iinfo(dtype)
     low, high = int(limits.min), int(limits.max)
 
@@ -152,7 +153,7 @@ def _integer(value: object) -> int:
 
 
 def flag(value: object) -> bool:
-    """A bit: 0, 1, false or true; raises `ValueError` for anything else."""
+    """Returns a bit: 0, 1, false or true; raises ValueError for anything else."""
     if isinstance(value, int) and 0 <= value <= 1:
         return bool(value)
     raise ValueError("expected 0 or 1")

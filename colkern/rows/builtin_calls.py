@@ -1,6 +1,6 @@
-"""Calls of built-in functions that take more than a row of the table can say.
+"""Calls of built-in functions that the table of methods cannot describe.
 
-Such are values of any kind, and anything that can be iterated.
+They take values of any kind, or anything that can be iterated.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def class_of(emitter: Emitter, kind: k.Kind) -> Any:
-    """The class of the values of a kind."""
+    """Returns the class of the values of a kind."""
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
     named = {
@@ -84,7 +84,7 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
 def _len(emitter: Emitter, node: ast.Call) -> Value:
     of = node.args[0]
     if builtin_of(emitter, of) in VIEWS:
-        # As many values or items as keys.
+        # The view has as many items as the dictionary has keys.
         of = of.func.value  # type: ignore[attr-defined]
     value = needed(emitter, of)
     if (result := special(emitter, "__len__", value)) is not None:
@@ -138,7 +138,7 @@ def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 
 def _extreme_of_spread(emitter: Emitter, node: ast.Call, name: str) -> Value:
-    """`min(*…)` or `max(*…)`; if one argument is all that there is, Python looks at its items."""
+    """`min(*…)` or `max(*…)`. The row is left for a single argument, whose items Python would compare."""
     spread = derived(node, "of a list", lambda: ast.List(node.args, ast.Load()))
     emitter.env["<spread>"] = listed = as_list(emitter, spread)
     size = emitter.numbers(call(emitter, "len", [listed])).code
@@ -156,7 +156,7 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
     if left.kind == right.kind and has(name, [left, right]):
         return call(emitter, name, [left, right])
     left, right = emitter.numbers(left), emitter.numbers(right)
-    # Python keeps the first of equals.
+    # Python keeps the first of equal values.
     test = compared(emitter, ast.Lt() if name == "min" else ast.Gt(), right, left)
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
@@ -204,4 +204,4 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     int: _number("int"),
     float: _number("float"),
 }
-"""Functions that take what no row of the table can say: other kinds, or anything that can be iterated."""
+"""The functions that the table cannot describe: they take other kinds, or anything that can be iterated."""

@@ -1,4 +1,4 @@
-"""Calls of the table's methods: the row that takes the arguments, and the lines that call its body."""
+"""Calls of methods of the table: finds the row that takes the arguments, and calls its body."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ NO_NAMES: Mapping[str, Value] = {}
 NO_KINDS: Mapping[str, Kind] = {}
 
 EXACT = ("str", "repr", "format", "isinstance")
-"""Methods for which an `int` that may be a `bool`, or a `float` that may be an `int`, is neither."""
+"""Methods that do not take an `int` that may be a `bool`, or a `float` that may be an `int`."""
 
 
 _OF_DEQUES = ("len", "[]", "[]=", "in", "==", "!=", "sorted", "str.join", "list.pop")
 """Methods that do the same for a deque as for a list."""
 
 _ORDERING = ("<", "<=", ">", ">=", "min", "max", "sorted", "list.sort")
-"""Methods that compare by order."""
+"""Methods that depend on the order of values."""
 
 
 TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
@@ -51,9 +51,9 @@ TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 def call(
     emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
-    """The result of a method of the table; refused if no row takes the arguments."""
+    """Compiles a call of a method of the table; refuses it if no row takes the arguments."""
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
-        # Of an item of an empty list: no row comes here, or the function is written again.
+        # This reads an item of an empty list: no row gets here, or the function is compiled again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     if is_left(name):
         return left_to_python(emitter, name)
@@ -122,7 +122,7 @@ _OF_SERIES = (
     "map",
     "iloc",
 )
-"""Attributes of a Series, which a row function does not get."""
+"""Attributes of a pandas Series, which a row function never gets."""
 
 _EACH_TIME = ": it gives something else each time; pass it as an argument"
 
@@ -130,32 +130,32 @@ _INSTEAD = {
     "print": ": a row function has no output; f.python is the function to look into",
     **dict.fromkeys(("today", "now", "utcnow", "random", "randint", "uuid4", "time"), _EACH_TIME),
 }
-"""What to do instead of calling some functions, by the last part of their names."""
+"""Advice for calls of some functions, by the last part of their names."""
 
 
 def is_left(name: str) -> bool:
-    """Whether Python computes a method, as the table says."""
+    """Whether the table leaves a method to Python."""
     return any(row.is_left for row in table().get(name, ()))
 
 
 def left_to_python(emitter: Emitter, name: str) -> Value:
-    """Leave the row at a method that Python computes; what follows is written for what it gives."""
+    """Leave the row at a method that only Python computes; returns a placeholder of the result's kind."""
     (row,) = table()[name]
     return emitter.left(row.result({}), name)
 
 
 def as_tuple(value: Value) -> Value:
-    """A list as the tuple that it stands for, whose length depends on the row."""
+    """Returns a list as a tuple whose length depends on the row."""
     assert isinstance(value.kind, k.Container)
     return replace(value, kind=replace(value.kind, is_tuple=True))
 
 
 _SAME_FORM = ("+", "*", "[:]", "[::]")
-"""The methods that give a tuple for a tuple, and a list for a list."""
+"""Methods that return a tuple for a tuple, and a list for a list."""
 
 
 def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> None:
-    """Refuse what NumPy's numbers do in another way than Python's."""
+    """Refuse operations that NumPy's numbers do in another way than Python's."""
     are_bools = all(value.kind == k.BOOL for value in arguments)
     rounds = name == "round" and len(arguments) > 1
     if (name in ("+", "-", "*", "neg", "~") and are_bools) or rounds or name in NOT_NUMPYS:
@@ -163,7 +163,7 @@ def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> N
 
 
 NOT_NUMPYS = ("repr", "int.bit_length")
-"""Methods that NumPy's numbers do not have, or that differ there."""
+"""Methods that NumPy's numbers lack, or that have other results there."""
 
 
 def refuse_change(emitter: Emitter) -> NoReturn:
@@ -180,11 +180,11 @@ CHANGING = {
     for name in vars(kind)
     if not name.startswith("_") and name not in vars(frozenset)
 } - {"get", "items", "keys", "values", "count", "index", "fromkeys"}
-"""The methods of containers that change them."""
+"""The methods of containers that change the container."""
 
 
 def require_changeable(emitter: Emitter, container: Value) -> None:
-    """Refuse to change what may be a constant: all rows read it from the same memory."""
+    """Refuse to change a container that may be a constant, which all rows read from the same memory."""
     kind = container.kind
     if k.is_tuple(kind):
         emitter.refuse("a tuple that changes has no compiled form")
@@ -206,13 +206,13 @@ Found = tuple[Row, list[Value], dict[str, Kind]]
 def find(
     name: str, arguments: Sequence[Value], named: Mapping[str, Value], of_the_row: bool = False
 ) -> Found | None:
-    """The first row that takes the arguments as they are, else the first that takes them widened.
+    """Finds the first row that takes the arguments as they are, or else the first that takes them widened.
 
     Args:
         name: The rows' name.
         arguments: The arguments by position.
-        named: Those by name.
-        of_the_row: Whether an argument may depend on the row that would have to be known.
+        named: The arguments by name.
+        of_the_row: Whether parameters that take only constants accept arguments that depend on the row.
     """
     rows = table().get(name, ())
     is_exact = name.partition(".")[0] in EXACT
@@ -243,7 +243,7 @@ def _taken(
             if not value.is_constant and not of_the_row:
                 return None
         elif not matches(parameter.kind, value.kind, bindings, exact):
-            # An integer becomes a decimal beside one.
+            # An integer becomes a decimal if another argument is a decimal.
             is_asked_for = getattr(parameter.kind, "id", "") == "Decimal" and not exact
             beside = any(isinstance(argument.kind, k.Decimal) for argument in arguments)
             if not (is_asked_for and beside and value.kind.name in ("int", "bool")):
@@ -269,7 +269,7 @@ def _argument(
 
 
 def constant_kind(value: Any) -> Kind:
-    """The kind of a Python object that is known when the function is compiled."""
+    """Returns the kind of a Python object that is known when the function is compiled."""
     if value is None:
         return k.NONE
     if isinstance(value, tuple):
@@ -325,7 +325,7 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
         result_value = invoked(emitter, body, given, result, method.name, bindings, operation)
-    # A method that gives what it is given has no name of its own.
+    # If a method returns its argument, the argument's name must not be taken for the call.
     known = {part for value in (*arguments, *given) for part in value.parts}
     for place, part in enumerate(result_value.parts):
         if part not in known:
@@ -334,9 +334,9 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
 
 
 def _check(check: str, codes: Sequence[str]) -> str:
-    """A check of arguments; of a product with a constant, one of the other factor's range.
+    """Returns a check of arguments. For a product with a constant, it checks the range of the other factor.
 
-    No vector has products of 128 bits.
+    Vector instructions have no 128-bit products.
     """
     if check.startswith("product_overflows"):
         for constant, other in (codes, codes[::-1]):
@@ -351,7 +351,7 @@ def _check(check: str, codes: Sequence[str]) -> str:
 def _widened(
     emitter: Emitter, parameter: Parameter, value: Value, bindings: dict[str, Kind]
 ) -> Value:
-    """An argument, widened to what the parameter takes."""
+    """Returns an argument, widened to the kind that the parameter takes."""
     value = emitter.numbers(value)
     name = getattr(parameter.kind, "id", "")
     if name == "int" and value.kind.name == "bool":
@@ -376,16 +376,16 @@ def invoked(
     bindings: Mapping[str, Kind] = NO_KINDS,
     operation: Operation | None = None,
 ) -> Value:
-    """The result of a body for values; where it fails, its code decides.
+    """Writes a call of a body; where the body fails, its status raises or leaves the row.
 
     Args:
         emitter: Where the call is written.
         body: The body.
-        arguments: Its arguments, but those that it is told of items.
+        arguments: Its arguments, except the leading ones, which describe items.
         result: The kind of its result.
-        name: What the call is in reports.
-        bindings: What the variables of its row stand for.
-        operation: The call of a method that it is, if it is one.
+        name: The name of the call in reports.
+        bindings: The values of its row's type variables.
+        operation: The call of a method that this is, if it is one.
     """
     form = call_of(body)
     codes = [_leading(emitter, parameter, bindings) for parameter in form.leading]
@@ -404,7 +404,7 @@ def invoked(
         emitter.write(f"{text}, {code} = {emitter.use(body)}({', '.join(codes)})")
         if operation is not None:
             emitter.operations[code] = operation, NO_PART
-        # What raises with Python's numbers may raise nothing with NumPy's.
+        # An operation that raises for Python's numbers may not raise for NumPy's.
         raised = f"({row_values.LEFT} if {code} > {row_values.NO_ROOM} else {code})"
         given = raised if emitter.program.has_numpy else code
         emitter.fail_if(f"{code} != 0", given, name)
@@ -430,7 +430,7 @@ def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> 
 
 
 def replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Value:
-    """A named tuple or an instance of a data class with other values for some of its fields."""
+    """Returns a named tuple or an instance of a data class, with other values for some of its fields."""
     kind = owner.kind
     assert isinstance(kind, k.Compound)
     pairs = zip(kind.names, owner.items, strict=True)
@@ -439,7 +439,7 @@ def replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Valu
 
 
 def in_words(emitter: Emitter, value: Value) -> str:
-    """The place of a value's words, written for a call."""
+    """Returns the address of a value's words, which are written for a call."""
     value = emitter.numbers(value)
     if value.kind in (k.TEXT, k.INT) and value.is_constant:
         return f"pool + {emitter.program.block(constant_block(value.constant, value.kind))}"

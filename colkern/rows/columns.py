@@ -1,4 +1,4 @@
-"""Columns and kinds: what a slot of each data type is in a row function, and what a result becomes."""
+"""Columns and kinds: the kind of a slot for each data type, and the data type of a result for each kind."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ US_IN_DAY = 86_400_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How the slots of a column without parts are read in generated code.
+    """The code that reads the slots of a column without children.
 
     Args:
-        kind: What a slot is.
-        parameters: The parameters for it; `{n}` is the column's name.
+        kind: The kind of a slot.
+        parameters: The names of the parameters for it; `{n}` is the column's name.
         code: Code for the value of slot `i`.
-        prepare: From an array to what is passed for the parameters. Nothing is copied.
+        prepare: Returns the arguments for the parameters, from an array. Nothing is copied.
         check: A test that is true where the slot has no value in compiled code.
-        loose: Whether a null slot may lead outside of the column's memory: only valid ones are read.
+        loose: Whether a null slot may point outside the column's memory, so that only valid ones are read.
     """
 
     kind: Kind
@@ -48,14 +48,15 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """How the slots of a column of lists are read: copied into the arena, as the function may change them.
+    """The code that reads the slots of a column of lists: they are copied, since the function may change
+    them.
 
     Args:
-        item: How an item is read.
-        nullable: Whether one may be null.
+        item: The reader of an item.
+        nullable: Whether an item may be null.
         parameters: As those of a `Reader`.
-        first: Code for the number of the first item of slot `i` among those of all lists.
-        count: Code for how many there are.
+        first: Code for the position of the first item of slot `i` among the items of all lists.
+        count: Code for the number of items of slot `i`.
         prepare: As that of a `Reader`.
     """
 
@@ -69,12 +70,12 @@ class Lists:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """How the slots of a column of structs are read: a value of each field.
+    """The readers of a column of structs, one for each field.
 
     Args:
-        fields: How each field is read.
-        nullable: Which of them may be null.
-        names: Their names.
+        fields: The reader of each field.
+        nullable: Whether each field may be null.
+        names: The names of the fields.
         form: `dict`, or `tuple` for the entries of a map.
     """
 
@@ -153,7 +154,7 @@ def _offsets(kind: Kind) -> Callable[[s.DataType], Reader]:
 
 
 def all_ascii(array: Array) -> int:
-    """1 if all bytes of a text column's slots are below 128: one pass over them, in host memory."""
+    """Returns 1 if all bytes of a text column's slots are below 128, from one pass in host memory."""
     buffer = array.buffer(Role.BYTES)
     if buffer is None or not array.length:
         return 1
@@ -202,13 +203,13 @@ def _date(type_: s.Date) -> Reader:
 
 
 def _outside(code: str, units_in_day: int) -> str:
-    """A test for days that Python's calendar does not have."""
+    """Returns a test for days that Python's calendar does not have."""
     first, end = _calendar(units_in_day)
     return f"{code} < {first} or {code} >= {end}"
 
 
 def _calendar(units_in_day: int) -> tuple[int, int]:
-    """The first moment of Python's calendar, and the first after it, in a unit."""
+    """Returns the first moment of Python's calendar, and the first moment after it, in a unit."""
     first, last = (
         (datetime.date(*day).toordinal() - datetime.date(1970, 1, 1).toordinal()) * units_in_day
         for day in ((1, 1, 1), (9999, 12, 31))
@@ -220,7 +221,7 @@ MICROSECONDS = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 10
 
 
 def _scaled(unit: str) -> str:
-    """Code for a number of a unit in microseconds."""
+    """Returns code that converts a number of a unit to microseconds."""
     times, by = MICROSECONDS[unit]
     code = "i8({n}[i])"
     return f"{code} // {by}" if by > 1 else f"{code} * {times}" if times > 1 else code
@@ -243,16 +244,16 @@ def _timestamp(type_: s.Timestamp) -> Reader:
     per_day = US_IN_DAY * by // times
     first, end = _calendar(per_day)
     if type_.timezone:
-        # The clock of a zone ends up to a day earlier or later.
+        # Local time in a zone may be up to a day earlier or later.
         first, end = first + per_day, end - per_day
-    # All that 64 bits of nanoseconds can say is in Python's calendar.
+    # 64 bits of nanoseconds are always within Python's calendar.
     check = f"i8({{n}}[i]) < {first} or i8({{n}}[i]) >= {end}" if type_.unit != "ns" else ""
     kind = k.datetime_in(zone_of(type_.timezone) if type_.timezone else None)
     return _of_unit(kind, type_.unit, check)
 
 
 def _most(unit: str) -> int:
-    """The longest of Python's durations in a unit, as far as 64 bits go."""
+    """Returns the longest duration of Python's in a unit, as far as it fits into 64 bits."""
     limit = 86_399_999_999_999_999_999 // 1_000_000
     times, by = MICROSECONDS[unit]
     return min(limit * 1_000_000 * by // times, (1 << 63) - 1)
@@ -264,14 +265,14 @@ def _duration(type_: s.Duration) -> Reader:
     return _of_unit(k.TIMEDELTA, type_.unit, f"i8({{n}}[i]) > {most} or i8({{n}}[i]) < -{most}")
 
 
-# Parts
+# Nested types
 
 
 def _item(type_: s.DataType) -> AnyReader:
-    """How the items of a list are read."""
+    """Returns the reader for the items of a list."""
     item = type_.fields[0].type
     if item == s.null():
-        # Lists that are empty are lists of anything; rows with others are left to Python.
+        # An empty list of nulls is read as a list of any kind; rows with other lists are left to Python.
         return Reader(k.NEVER, (), "", lambda _: (), "True")
     return reader_of(item, tuple if isinstance(type_, s.Map) else dict)
 
@@ -334,14 +335,15 @@ _READERS |= {s.Utf8View: _views(k.TEXT), s.BinaryView: _views(k.BYTES)}
 
 
 def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:
-    """How slots of a type are read; an extension type as its storage, an encoded one as its values.
+    """Returns the reader for slots of a type; an extension type is read as its storage, an encoded one as
+    its values.
 
     Args:
         data_type: The type.
-        form: What a struct is to the function.
+        form: The class that a struct is for the function.
 
     Raises:
-        UnsupportedError: If they cannot be.
+        UnsupportedError: If row functions do not take the type.
     """
     storage = decoded_type(data_type).storage
     if form is tuple and isinstance(storage, s.Struct):
@@ -366,7 +368,7 @@ RESULTS_OF_HINTS: dict[type, s.DataType] = {
     datetime.timedelta: s.duration("us"),
     datetime.time: s.time64("us"),
 }
-"""The types of results by hints that are Python's types; a kind has the name of its type."""
+"""The types of results for hints that are Python types; a kind has the name of its Python type."""
 
 _RESULTS = {hint.__name__: data_type for hint, data_type in RESULTS_OF_HINTS.items()}
 
@@ -374,14 +376,14 @@ _LARGE: dict[str, s.DataType] = {"str": s.large_utf8(), "bytes": s.large_binary(
 
 
 def type_of(kind: Kind, large: bool = False) -> s.DataType:
-    """The data type of a column of results of a kind.
+    """Returns the data type of a column of results of a kind.
 
     Args:
         kind: The kind.
         large: Whether its offsets have 64 bits.
 
     Raises:
-        UnsupportedError: If there is none.
+        UnsupportedError: If there is no such type.
     """
     if isinstance(kind, k.Optional):
         return type_of(kind.of, large)
@@ -419,17 +421,17 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
 
 
 def has_large(data_type: s.DataType) -> bool:
-    """Whether a type or one of its parts has offsets of 64 bits."""
+    """Whether a type or one of its children has 64-bit offsets."""
     storage = data_type.storage
     large = isinstance(storage, s.LargeUtf8 | s.LargeBinary | s.LargeList | s.LargeListView)
     return large or any(has_large(field.type) for field in getattr(storage, "fields", ()))
 
 
 def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
-    """A kind of results, whose tuples have the names of the fields of a declared type.
+    """Returns a kind of results in which tuples have the field names of the declared type.
 
     Raises:
-        UnsupportedError: If results of that kind are no values of the type.
+        UnsupportedError: If results of that kind are not values of the type.
     """
     storage = decoded_type(returns).storage
     if isinstance(kind, k.Optional):
@@ -451,7 +453,7 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
         return _declared_map(kind, storage)
     if isinstance(kind, k.Decimal) and isinstance(storage, s.Decimal) and storage.scale >= 0:
         return k.decimal_of(storage.scale)
-    # A datetime has a zone where the type has one, and only there.
+    # A datetime must have a zone if and only if the type has one.
     is_aware = isinstance(kind, k.Aware)
     has_zone = bool(storage.timezone) if isinstance(storage, s.Timestamp) else is_aware
     if isinstance(storage, _DECLARED.get(kind.name, ())) and has_zone == is_aware:
@@ -460,7 +462,7 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
 
 
 def _declared_map(kind: k.Container, type_: s.Map) -> Kind:
-    """A dictionary, or a list of pairs, as a map."""
+    """Returns the kind of a dictionary, or of a list of pairs, that is declared to be a map."""
     fields = type_.entries_field.type.fields
     pair = k.tuple_of(kind.items) if kind.name == "dict" else kind.items[0]
     if kind.name == "set" or (pair != k.NEVER and len(getattr(pair, "items", ())) != len(fields)):
@@ -494,4 +496,4 @@ _DECLARED: dict[str, tuple[type[s.DataType], ...]] = {
     "time": (s.Time,),
     "timedelta": (s.Duration,),
 }
-"""The types that results of a kind may be declared as."""
+"""The types that may be declared for results of a kind."""

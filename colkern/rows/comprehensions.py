@@ -1,4 +1,4 @@
-"""Comprehensions and generator expressions, and the functions that take whatever can be iterated."""
+"""Comprehensions and generator expressions, and the functions that take anything that can be iterated."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from colkern.rows.statements import bind_target
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
 Take = Callable[[Value], None]
-"""Writes what is done with an item."""
+"""Writes the code that handles an item."""
 
 _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
@@ -56,7 +56,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 def comprehension(
     emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 ) -> Value:
-    """The value of a comprehension."""
+    """Compiles a comprehension; returns its value."""
     if isinstance(node, ast.GeneratorExp):
         refuse_iterator(emitter)
     if isinstance(node, ast.DictComp):
@@ -81,14 +81,14 @@ def comprehension(
 def items(
     emitter: Emitter, node: ast.expr, take: Take, more: str = "True", *, any_order: AnyOrder = never
 ) -> None:
-    """Go over what an expression iterates.
+    """Write a loop over the items of an expression.
 
     Args:
         emitter: Where it is written.
         node: The expression.
-        take: Writes what is done with each item.
+        take: Writes the code that handles each item.
         more: A condition for another item.
-        any_order: Which items may come in any order.
+        any_order: Tells which items may come in any order.
     """
     if isinstance(node, _COMPREHENSIONS):
         element = node.elt
@@ -108,9 +108,11 @@ def items(
 
 
 def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> None:
-    """Go over what expressions iterate, one after the other, as methods do that change a container.
+    """Write loops over the items of several expressions, one after the other, for methods that change a
+    container.
 
-    All values are there before the first item is taken; of iterators, each item is asked for in its turn.
+    All expressions are evaluated before the first item is taken; iterators give each item when its turn
+    comes.
     """
     names = []
     parts = []
@@ -128,12 +130,12 @@ def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> No
 
 
 def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Value:
-    """The value of an expression whose items are asked for now: of an iterator, a tuple or list of them.
+    """Returns a value whose items are read now; an iterator becomes a tuple or list of its items.
 
     Args:
         emitter: Where it is written.
         node: The expression.
-        count: How many are asked for, and one more; None for all.
+        count: Stop after this many items and one more; None for all.
     """
     values = unrolled(emitter, node)
     if values is not None:
@@ -149,7 +151,7 @@ def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Valu
 
 
 def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
-    """The items of a generator expression over a tuple, or of `map`; None for other expressions."""
+    """Returns the items of a generator expression over a tuple, or of `map`; None for other expressions."""
     if isinstance(node, ast.Call) and builtin_of(emitter, node) == "map":
         return _mapped(emitter, node)
     if isinstance(node, ast.Call) and builtin_of(emitter, node) == "zip":
@@ -175,7 +177,7 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
 
 @contextmanager
 def _own(emitter: Emitter, names: Set[str]) -> Iterator[None]:
-    """Within it, variables are those of a comprehension."""
+    """Gives variables a scope of their own, that of a comprehension."""
     hidden = {name: emitter.env.pop(name) for name in names if name in emitter.env}
     cells = {name: emitter.cells.pop(name) for name in names if name in emitter.cells}
     yield
@@ -191,7 +193,7 @@ def _generated(
     body: Callable[[], None],
     more: str = "True",
 ) -> None:
-    """The loops of a comprehension, whose variables are its own, those that `:=` binds apart."""
+    """Write the loops of a comprehension. Its variables are its own, except those that `:=` binds."""
     generators, outer = node.generators, stored_names([node])
     names = stored_names([generator.target for generator in generators])
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
@@ -236,13 +238,13 @@ def _generated(
 
 
 class Accumulator:
-    """A variable of the generated source that a loop changes, of the kind that it turns out to have.
+    """A variable of the generated source that a loop changes; its kind is widened as needed.
 
     Args:
         emitter: Where it is written.
-        node: What tells it apart.
-        start: Its first value.
-        what: What tells it apart from others of the node.
+        node: The node that identifies it.
+        start: Its initial value.
+        what: Distinguishes it from others of the same node.
     """
 
     def __init__(
@@ -257,19 +259,19 @@ class Accumulator:
         emitter.move(self.value, start)
 
     def set(self, value: Value) -> None:
-        """Give it a value."""
+        """Assign a value."""
         value = self._emitter.numbers(value)
         self._emitter.require_kind(self._key, self.value.kind, value.kind)
         self._emitter.move(self.value, value)
 
     def get(self) -> Value:
-        """A copy of its present value."""
+        """Returns a copy of its present value."""
         parts = tuple(self._emitter.copy(part) for part in self.value.parts)
         return of_parts(self.value.kind, parts)
 
 
 _SUMS_COMPENSATE = sys.version_info >= (3, 12)
-"""Whether `sum()` of floats adds in the end what its additions have lost."""
+"""Whether this Python's `sum()` of floats corrects for rounding errors."""
 
 
 def total(emitter: Emitter, node: ast.Call) -> Value:
@@ -297,7 +299,8 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
                 emitter.leave_if(doubtful.code, "sum of integers and floats")
         is_counted = value.is_constant and {before.kind, value.kind} <= {k.INT, k.BOOL}
         if start is None and is_counted and abs(value.constant) <= 1:
-            # There are fewer items than integers, so no check keeps a compiler from doing without a branch.
+            # A check for overflow is not needed, as there are fewer items than integers; so the loop can
+            # vectorise.
             result.set(Value(k.INT, f"({before.code} + {int(value.constant)})"))
             return
         result.set(operated(emitter, ast.Add(), before, value))
@@ -310,14 +313,14 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     if _SUMS_COMPENSATE and not _is_exact(total.kind):
         total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
     if isinstance(total.kind, k.Decimal) and total.kind.loose:
-        # Of no decimals, the sum is the integer that it began with.
+        # Without any decimal, the sum is still the integer 0 with which it began.
         emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
         return Value(k.decimal_of(total.kind.scale), total.code)
     return total
 
 
 def _is_exact(kind: k.Kind) -> bool:
-    """Whether a sum has no rounding, which depends on the order."""
+    """Whether sums of a kind do not round, so that the order of the items does not matter."""
     return kind.name != "float"
 
 
@@ -332,7 +335,7 @@ def all_of(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
-    """Whether one item is true, or none is false; no item behind the first that decides is asked for."""
+    """Compiles `any` or `all`: items after the first that decides are not computed."""
     outcome = emitter.copy(str(not by))
 
     def take(value: Value) -> None:
@@ -344,7 +347,7 @@ def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
 
 
 def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
-    """`min(…)` and `max(…)` of what can be iterated, with `key` and `default`."""
+    """`min(…)` and `max(…)` of anything that can be iterated, with `key` and `default`."""
     words = {word.arg: word.value for word in node.keywords}
     if not set(words) <= {"key", "default"} or len(node.args) != 1:
         emitter.refuse(f"{name}() with such arguments has no compiled form")
@@ -377,7 +380,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         emitter.branch(emitter.numbers(better).code, keep, lambda: None)
         emitter.write(f"{empty} = False")
 
-    # Its items are made before the default is, unless they come from a generator.
+    # The items are computed before the default, unless they come from a generator.
     is_first = "default" in words and is_iterator(emitter, node.args[0])
     default = expression(emitter, words["default"]) if is_first else None
     items(emitter, node.args[0], take, any_order=_noting(sets))
@@ -389,7 +392,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
 
 
 def as_list(emitter: Emitter, node: ast.expr) -> Value:
-    """The items of an expression as a list, which nobody changes."""
+    """Returns the items of an expression as a list, which nothing changes."""
     if not isinstance(node, ast.GeneratorExp) and not builtin_of(emitter, node):
         value = needed(emitter, node)
         if isinstance(value.kind, k.Container) and value.kind.name == "list":
@@ -400,7 +403,7 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
-    """`left + right` of lists whose items are of several kinds."""
+    """`left + right` of lists whose items are of different kinds."""
     list_ = new_container(emitter, emitter.node, "list", 0)
     for side in (left, right):
         load = derived(emitter.node, "side", lambda: ast.Name("<side>", ast.Load()))
@@ -410,7 +413,7 @@ def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
-    """The items of a value as a new list; `node` tells it apart."""
+    """Returns the items of a value as a new list, which `node` identifies."""
     load = derived(node, "listed", lambda: ast.Name("<listed>", ast.Load()))
     emitter.env["<listed>"] = value
     return _list_of(emitter, load)
@@ -432,7 +435,7 @@ def counted(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def gives_dict(emitter: Emitter, node: ast.expr) -> bool:
-    """Whether an expression gives a dictionary."""
+    """Whether an expression evaluates to a dictionary."""
     if isinstance(node, _COMPREHENSIONS) or builtin_of(emitter, node):
         return False
     with emitter.looking():
@@ -441,7 +444,7 @@ def gives_dict(emitter: Emitter, node: ast.expr) -> bool:
 
 
 def default_dict(emitter: Emitter, node: ast.Call) -> Value:
-    """`collections.defaultdict(…)` of a type of numbers, of texts, or of lists."""
+    """`collections.defaultdict(…)` with a factory of numbers, texts or lists."""
     factory = needed(emitter, node.args[0]).constant if len(node.args) == 1 else None
     if isinstance(factory, ast.Lambda):
         factory = _FACTORIES.get(ast.unparse(factory.body))
@@ -451,7 +454,7 @@ def default_dict(emitter: Emitter, node: ast.Call) -> Value:
 
 
 _FACTORIES = {"0": int, "0.0": float, "''": str, "[]": list}
-"""The types that make what a lambda says."""
+"""The types that have the same result as a lambda with such a body."""
 
 
 def reduced(emitter: Emitter, node: ast.Call) -> Value:
@@ -468,7 +471,7 @@ def reduced(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
-    """The tuples that `zip(*rows)` gives of a list of tuples; None of other calls of `zip`."""
+    """Returns the tuples of `zip(*rows)` for a list of tuples; None for other calls of `zip`."""
     if len(node.args) != 1 or not isinstance(node.args[0], ast.Starred):
         return None
     if not all(
@@ -507,9 +510,10 @@ def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
 
 
 def joined_in_turn(emitter: Emitter, separator: Value, node: ast.expr) -> Value | None:
-    """`separator.join(…)` by `+`, one item after the other, without a list.
+    """Compiles `separator.join(…)` as `+` of one item after the other, without a list.
 
-    None if that takes longer: where texts are made in between, as each addition then copies all before.
+    Returns None if that would be slower: if texts are made between the additions, each addition copies all
+    text so far.
     """
     before, block, start = emitter.state(), emitter.block, len(emitter.block.lines)
     result = Accumulator(emitter, node, constant(""), "joined")
@@ -567,7 +571,7 @@ def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_bytes(emitter: Emitter, node: ast.Call) -> Value:
-    """`bytes(…)` of numbers, one after the other, or of bytes."""
+    """`bytes(…)` of numbers, in order, or of bytes."""
     if len(node.args) != 1 or node.keywords:
         emitter.refuse("bytes() with such arguments has no compiled form")
     if not isinstance(node.args[0], ast.GeneratorExp):
@@ -582,7 +586,7 @@ MOST_NUMBERS = 1 << 16
 
 
 def as_range(emitter: Emitter, node: ast.Call) -> Value:
-    """`range(…)` as a value: of what depends on the row, a list that nobody changes."""
+    """`range(…)` as a value: if it depends on the row, a list that nothing changes."""
     bounds = [needed(emitter, part) for part in node.args]
     if all(bound.is_constant for bound in bounds):
         return evaluated(emitter, range, *(bound.constant for bound in bounds))
@@ -602,13 +606,13 @@ def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
-    """`dict()`, `dict(…)` of a dictionary or of pairs, and the same of `OrderedDict` and `Counter`."""
+    """`dict()`, `dict(…)` of a dictionary or of pairs, `OrderedDict` and `Counter`."""
     default = _DEFAULTS.get(known_object(emitter, node.func), "")
     other = None
     if node.args and gives_dict(emitter, node.args[0]):
         other = needed(emitter, node.args[0])
         if isinstance(other.kind, k.Tuple) and k.is_row(other.kind) and not default:
-            # Compiled code does not change it.
+            # Compiled code does not change the dictionary.
             fields = dict(zip(other.kind.names, other.items, strict=True))
             for word in node.keywords:
                 fields[str(word.arg)] = emitter.numbers(expression(emitter, word.value))
@@ -633,11 +637,11 @@ def as_new_dict(emitter: Emitter, node: ast.Call) -> Value:
 
 
 _DEFAULTS: dict[object, str] = {collections.OrderedDict: "ordered", collections.Counter: "count"}
-"""What dictionaries of a class give for a key that is not there."""
+"""`Container.default` of dictionaries of a class."""
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
-    """`tuple(…)`: of what is no tuple, a list that stands for one, as its length depends on the row."""
+    """`tuple(…)`: a tuple itself, or a list marked as a tuple whose length depends on the row."""
     if not node.args:
         return constant(())
     source = node.args[0]
@@ -680,7 +684,8 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
 def _sorted(
     emitter: Emitter, list_: Value, reverse: Value, by_key: bool, node: ast.Call, is_set: bool
 ) -> Value:
-    """A list in order. Of a set, no two items may have the same key, as it is not known which was first."""
+    """Returns a list in order. Two items of a set must not have equal keys: their order in the set is
+    unknown."""
     kind = list_.kind
     assert isinstance(kind, k.Container)
     if kind.items[0] == k.NEVER:
@@ -690,7 +695,7 @@ def _sorted(
         return call(emitter, "sorted", [list_], {"reverse": Value(k.BOOL, flag)})
     pair = kind.items[0]
     assert isinstance(pair, k.Tuple)
-    # The layout says what is compared: the key, with the value's words behind it.
+    # The layout of the items determines what is compared: the key, which the value's words follow.
     bindings = {"T": k.Tuple("tuple", pair.words, items=pair.items[:1])}
     invoked(emitter, row_sorting.sort, [list_, Value(k.BOOL, flag)], k.INT, "sorted", bindings)
     result = new_container(emitter, node.args[0], "list", 0)
@@ -714,7 +719,7 @@ def _sorted(
 
 
 def _noting(sets: list[k.Kind]) -> AnyOrder:
-    """Takes the items of a set in any order, and notes that there is one."""
+    """Accepts the items of a set in any order, and records that there is a set."""
 
     def any_order(kind: k.Kind) -> bool:
         sets.append(kind)
@@ -724,7 +729,7 @@ def _noting(sets: list[k.Kind]) -> AnyOrder:
 
 
 def _leave_alike(emitter: Emitter, key: Value, previous: Accumulator) -> None:
-    """Leave the row if an item of a set has the key of another: Python takes the one that comes first."""
+    """Leave the row if two items of a set have equal keys, as only Python knows which comes first."""
     if previous.value.kind == k.NEVER:
         previous.set(key)
     test = emitter.numbers(compared(emitter, ast.Eq(), key, previous.get()))

@@ -1,10 +1,10 @@
-"""Constants of row functions in memory: lists, dictionaries and sets as their bodies know them.
+"""Constants of row functions in memory: lists, dictionaries and sets in the form that bodies read.
 
     block = constant_block(TABLE, kind_of(TABLE))
     words = block.at(address)        # to be written to that address, which is a multiple of 8
 
-A block begins with the words of the constant as an item; of a container, the address of its header. What
-lies in a block has addresses in it, which are relative to the block's begin until `at` makes them real.
+A block begins with the words of the constant as an item; for a container, that is the address of its
+header. Addresses within a block are relative to its begin until `at` adds the real address.
 """
 
 from __future__ import annotations
@@ -39,32 +39,32 @@ _PARTS_AT_MOST = 15
 
 @dataclass(frozen=True)
 class Block:
-    """A constant as words that may lie anywhere.
+    """A constant as words that can be placed at any address.
 
     Args:
         words: The words, as bytes.
-        relative: Which words, by number, are addresses relative to the block's begin.
+        relative: The positions of the words that are addresses relative to the block's begin.
     """
 
     words: bytes
     relative: tuple[int, ...]
 
     def at(self, address: int) -> bytes:
-        """The block that is to be written to an address, which is a multiple of 8."""
+        """Returns the bytes to write to an address, which must be a multiple of 8."""
         words = np.frombuffer(self.words, np.int64).copy()
         words[list(self.relative)] += address
         return words.tobytes()
 
 
 def layout_of(kind: Kind, to_equal: bool = False) -> int:
-    """The layout of a kind's items, see `colkern.kernels.row_items`; 0 of one without words.
+    """Returns the layout of a kind's items, see `colkern.kernels.row_items`; 0 for items without words.
 
     Args:
         kind: The kind.
-        to_equal: Whether it only tells what is equal: dictionaries have no order and no hash.
+        to_equal: Whether the layout is only for `==`: dictionaries have no order and no hash.
 
     Raises:
-        UnsupportedError: If there is none.
+        UnsupportedError: If there is no such layout.
     """
     parts = _parts_of(kind, to_equal)
     if len(parts) > _PARTS_AT_MOST:
@@ -88,20 +88,20 @@ def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
         return [row_items.OPTIONAL, *inner]
     zone = kind.zone if isinstance(kind, k.Aware) else None
     if isinstance(kind, k.Container | k.Decimal) or (zone and fixed_offset(zone) is None):
-        # Decimals that are equal may have other digits, and moments another order than turned clocks.
+        # Equal decimals may have different digits; moments may be in another order than local times.
         return [row_items.HANDLE] * kind.words
     return [_PARTS.get(kind.name, row_items.NUMBER)] if kind.words else []
 
 
 def has_order(kind: Kind) -> bool:
-    """Whether values of a kind have a hash, and are equal or less, by their layout."""
+    """Whether values of a kind can be hashed and compared by their layout."""
     try:
         return layout_of(kind) >= 0 and row_items.HANDLE not in _parts_of(kind)
     except UnsupportedError:
         return False
 
 
-# Which kind a constant is of.
+# The kind of a constant.
 
 _KINDS: dict[type, Kind] = {
     bool: k.BOOL,
@@ -119,10 +119,10 @@ _KINDS: dict[type, Kind] = {
 
 
 def kind_of(value: Any) -> Kind:
-    """The kind of a constant.
+    """Returns the kind of a constant.
 
     Raises:
-        UnsupportedError: If it is of none, or what is in a container is of several.
+        UnsupportedError: If it has no kind, or if the items of a container are of different kinds.
     """
     if type(value) in _KINDS:
         _require_range(value)
@@ -151,7 +151,7 @@ def kind_of(value: Any) -> Kind:
 
 @dataclass(frozen=True, eq=False)
 class _Object:
-    """An object that is equal to itself alone; it lives as long as what says so."""
+    """Wraps an object so that it is equal to itself only, and keeps the object alive."""
 
     value: Any
 
@@ -163,7 +163,7 @@ class _Object:
 
 
 def identity(value: Any) -> Hashable:
-    """The identity of a constant: -0.0 is not 0.0, and an array's text is not all of it."""
+    """Returns a hashable key of a constant, which distinguishes -0.0 from 0.0, and arrays by all items."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, tuple) or type(value) is list:
@@ -176,7 +176,7 @@ def identity(value: Any) -> Hashable:
 
 
 def sequence_kind(value: Iterable[Any]) -> Kind:
-    """The kind of a tuple's items as those of a list, so that its position may be any.
+    """Returns the kind of a list with a tuple's items, so that an index may depend on the row.
 
     Raises:
         UnsupportedError: As `kind_of`.
@@ -209,10 +209,10 @@ def _require_range(value: Any) -> None:
 
 
 def decimal_words(value: Decimal) -> tuple[int, int]:
-    """The number of a decimal, and the exponent of ten that it is times.
+    """Returns the coefficient of a decimal, and the exponent of ten.
 
     Raises:
-        UnsupportedError: If it is infinite or no number.
+        UnsupportedError: If it is infinite or NaN.
     """
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
@@ -226,7 +226,7 @@ def _common(values: Iterable[Any]) -> Kind:
     for value in values:
         other = kind_of(value)
         joined = k.joined(common, other)
-        # A key or value that is a bool among integers would become one of them.
+        # In memory, a bool among integers would become an integer.
         if joined is None or _is_loose(joined):
             raise UnsupportedError(f"the constant has {common} and {other} side by side")
         common = joined
@@ -247,15 +247,15 @@ def _hashable(kind: Kind) -> Kind:
     return kind
 
 
-# How it is written.
+# Writing constants.
 
 
 def constant_block(value: Any, kind: Kind) -> Block:
-    """A constant as a block.
+    """Returns a constant as a block.
 
     Args:
         value: The constant.
-        kind: Its kind, of `kind_of` or `sequence_kind`.
+        kind: Its kind, from `kind_of` or `sequence_kind`.
     """
     writer = _Writer()
     writer.reserve(kind.words)
@@ -264,7 +264,7 @@ def constant_block(value: Any, kind: Kind) -> Block:
 
 
 class _Writer:
-    """A block that is being written: words, each an int."""
+    """A block while it is written: its words, as ints."""
 
     def __init__(self) -> None:
         self._words: list[int] = []
@@ -276,7 +276,7 @@ class _Writer:
         return Block(words, tuple(self._relative))
 
     def reserve(self, count: int) -> int:
-        """The number of the first of so many new words."""
+        """Appends words, and returns the position of the first."""
         first = len(self._words)
         self._words += [0] * count
         return first
@@ -338,10 +338,12 @@ class _Writer:
         return header
 
     def _dict(self, value: Any, kind: k.Container) -> int:
-        """A dictionary or set, as `colkern.kernels.row_dicts` says."""
-        # A set's own order differs from process to process.
+        """Write a dictionary or set in the layout of `colkern.kernels.row_dicts`; returns its header's
+        position."""
+        # The order of a set differs from process to process.
         keys = list(value) if isinstance(value, Mapping) else sorted(value, key=repr)
-        # Less than half of the slots are taken, so that most keys that are not there meet a free one.
+        # Less than half of the slots are taken, so that most look-ups of missing keys hit a free slot at
+        # once.
         slots = 1 << max(3, (3 * len(keys) - 1).bit_length())
         key_words = kind.items[0].words
         entry_words = 1 + sum(part.words for part in kind.items)
@@ -370,7 +372,7 @@ class _Writer:
 
 
 def word_of(value: Any) -> int:
-    """The word of a value that has one."""
+    """Returns the word of a value that takes a single word."""
     if isinstance(value, Enum):
         return list(type(value)).index(value)
     if isinstance(value, float):
@@ -386,7 +388,7 @@ def word_of(value: Any) -> int:
 
 
 def value_of_words(words: Iterator[int], kind: Kind) -> Any:
-    """The Python object of a kind without texts and containers, from its words; the rest stay."""
+    """Returns the Python object for the words of a value, of a kind without texts and containers."""
     if isinstance(kind, k.Optional):
         is_none, value = next(words), value_of_words(words, kind.of)
         return None if is_none else value
@@ -411,13 +413,13 @@ _VALUES: dict[str, Callable[[int], Any]] = {
     "time": lambda word: (_EPOCH + word * _MICROSECOND).time(),
     "timedelta": lambda word: word * _MICROSECOND,
 }
-"""The object of a word, by the name of its kind."""
+"""The functions that make an object from a word, by the name of the kind."""
 
 
 def hash_of(value: Any, kind: Kind) -> int:
-    """The result of `row_items.hash_words` for the words of a value, as an unsigned number.
+    """Returns the result of `row_items.hash_words` for the words of a value, as an unsigned number.
 
-    It is a hundred times as fast as that body run by Python.
+    It is a hundred times as fast as that body in the interpreter.
     """
     return _hashed(0, value, kind) | 1
 

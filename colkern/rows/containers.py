@@ -39,7 +39,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         return call(emitter, "dict.get", [readable(emitter, container), place, constant(0)])
     if isinstance(container.constant, defaultdict):
         entry = call(emitter, "dict.get", [readable(emitter, container), place])
-        # The function of a `defaultdict` is Python's to call.
+        # Only Python can call the factory of a `defaultdict`.
         emitter.fail_if(entry.none, row_values.LEFT, "a key that a global dictionary lacks")
         return inner(entry)
     if container.is_constant and place.is_constant:
@@ -57,7 +57,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
 
 
 def is_table_of_functions(value: Any) -> bool:
-    """Whether a constant is a dictionary or list of nothing but functions, read as usual."""
+    """Whether a constant is a dictionary or list whose values are all functions, and an ordinary one."""
     bases = (defaultdict, dict, list, tuple)
     base = next((base for base in bases if isinstance(value, base)), None)
     names = ("__contains__", "__getitem__", "__iter__", "__missing__", "get", "values")
@@ -69,7 +69,7 @@ def is_table_of_functions(value: Any) -> bool:
 
 
 def function_in(emitter: Emitter, table: Any, method: str, place: Value) -> Value:
-    """A function of a constant dictionary or list, as `[]` or `dict.get` gives it."""
+    """Compiles `[]` or `dict.get` of a constant dictionary or list of functions; returns the function."""
     functions = list(table.values() if isinstance(table, dict) else table)
     kind = k.choice_of(functions)
     numbers = list(map(kind.among.index, functions))
@@ -79,7 +79,7 @@ def function_in(emitter: Emitter, table: Any, method: str, place: Value) -> Valu
 
 
 def _item_or_default(emitter: Emitter, container: Value, place: Value, default: str) -> Value:
-    """An item of a `defaultdict` or a `Counter`."""
+    """Compiles `[]` of a `defaultdict` or a `Counter`."""
     zeros: dict[str, Value] = {"str": constant(""), "float": constant(0.0)}
     value = zeros.get(default, constant(0))
     if default in ("list", "set"):
@@ -117,7 +117,7 @@ def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
 
 
 def readable(emitter: Emitter, container: Value) -> Value:
-    """A container whose items can be asked for: of a constant, where it lies in memory."""
+    """Returns a container whose items can be read; a constant one is placed in memory."""
     if isinstance(container.constant, tuple | list | range):
         return stored_constant(emitter, list(container.constant), kind_of)
     return emitter.numbers(container)
@@ -150,7 +150,7 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         return _in_range(emitter, value, container.constant)
     if container.is_constant and not isinstance(container.constant, str | bytes):
         is_set = isinstance(container.constant, set | frozenset)
-        # A set's own order differs from process to process, and so would the source.
+        # The order of a set differs from process to process, and the source would differ as well.
         items = sorted(container.constant, key=repr) if is_set else list(container.constant)
         if isinstance(container.constant, dict) and is_table_of_functions(container.constant):
             container = constant(set(items))
@@ -167,7 +167,7 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
 
 
 def _in_range(emitter: Emitter, value: Value, inside: range) -> Value:
-    """Whether a number is in a range."""
+    """Compiles `value in range(…)` for a constant range."""
     if value.kind.name not in ("int", "bool", "float"):
         return constant(False)
     if not inside:
@@ -182,13 +182,13 @@ def _in_range(emitter: Emitter, value: Value, inside: range) -> Value:
 
 
 FEW = 4
-"""So many constants are compared one by one; more are looked up in a table."""
+"""Up to this number, constants are compared one by one; more are looked up in a table."""
 
 
 def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
     may_be_one = any(item.kind.name == "float" and not item.is_constant for item in items)
     if may_be_one and value.kind.name == "float" and not value.is_constant:
-        # Python finds what is the very same object, even one that does not equal itself.
+        # Python finds the same object, even one that does not equal itself.
         emitter.leave_if(f"{value.code} != {value.code}", "NaN looked for among values")
     tests = [equal(emitter, value, item) for item in items]
     if any(test.constant is True for test in tests):
@@ -198,7 +198,7 @@ def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
 
 
 def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
-    """The items of a value that is assigned to so many targets."""
+    """Returns the items of a value that is assigned to `count` targets."""
     value = iterated(emitter.plain(value))
     if value.kind == k.NEVER:
         return [value] * count
@@ -236,7 +236,7 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
 
 
 def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
-    """`[…]`, `{…}` and `{…: …}`."""
+    """Compiles `[…]`, `{…}` and `{…: …}`."""
     if isinstance(node, ast.Dict):
         return _dict_display(emitter, node)
     if any(isinstance(item, ast.Starred) for item in node.elts):
@@ -248,7 +248,8 @@ def display(emitter: Emitter, node: ast.List | ast.Set | ast.Dict) -> Value:
 def _new(
     emitter: Emitter, node: ast.expr, name: str, entries: Sequence[tuple[Value, ...]]
 ) -> Value:
-    """A new container with some items, or keys and values: of constants, a copy of a constant one."""
+    """Makes a container with some items, or keys and values; if all are constants, it copies a constant
+    container."""
     if len(entries) >= FEWEST_COPIED and all(part.is_constant for each in entries for part in each):
         with emitter.looking():
             kind = new_container(emitter, node, name, 0).kind
@@ -258,7 +259,7 @@ def _new(
         whole: Any = dict(constants) if name == "dict" else [item for (item,) in constants]
         whole = set(whole) if name == "set" else whole
         kinds = {tuple(part.kind for part in entry) for entry in entries}
-        # Containers within it would be the same for all rows.
+        # Containers within a copy would be shared by all rows.
         is_flat = len([*k.containers_in(kind)]) == 1 and kinds == {kind.items}  # type: ignore[attr-defined]
         if is_flat and kind_of(whole).items == kind.items:  # type: ignore[attr-defined]
             table = stored_constant(emitter, whole, kind_of)
@@ -270,11 +271,11 @@ def _new(
 
 
 FEWEST_COPIED = 3
-"""A display of fewer constants takes no more time item by item."""
+"""A display of fewer constants is not slower when its items are added one by one."""
 
 
 def _sum_of_parts(node: ast.List | ast.Set) -> ast.expr:
-    """`list(a) + [b]` for `[*a, b]`."""
+    """Rewrites `[*a, b]` as `list(a) + [b]`."""
     parts: list[ast.expr] = []
     for item in node.elts:
         if isinstance(item, ast.Starred):
@@ -319,7 +320,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         if k.is_row(value.kind):
             entries += zip(map(constant, value.kind.names), value.items, strict=True)  # type: ignore[attr-defined]
         elif getattr(value.kind, "name", "") == "dict":
-            # What is computed behind it may change it.
+            # It is copied now, since a later expression may change it.
             dict_ = with_entries()
             add_all(emitter, dict_, node, value)
         else:
@@ -347,7 +348,7 @@ def add_all(emitter: Emitter, dict_: Value, node: ast.expr, other: Value) -> Non
 
 
 def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
-    """A dictionary with constant keys, with another value for one of them, or one key more."""
+    """Returns a dictionary with constant keys, with a value changed or a key added."""
     if not isinstance(key, str):
         emitter.refuse(f"a dictionary with constant keys has texts as keys, not {key!r}")
     assert isinstance(row.kind, k.Compound)
@@ -359,15 +360,15 @@ def with_item(emitter: Emitter, row: Value, key: Any, value: Value) -> Value:
 def new_container(
     emitter: Emitter, node: ast.AST, name: str, room: int, default: str = "", most: int = 0
 ) -> Value:
-    """A new list, set or dictionary, whose items are of the kinds that it turns out to have.
+    """Writes a new list, set or dictionary; its items are widened as needed.
 
     Args:
         emitter: Where it is written.
-        node: What tells it apart.
+        node: The node that identifies it.
         name: "list", "set" or "dict".
-        room: For how many items it has room at first.
-        default: What a dictionary gives for a key that is not there.
-        most: How many items a list that stands for a deque keeps; 0 for a list.
+        room: The number of items for which it has room at first.
+        default: The treatment of missing keys, see `Container.default`.
+        most: The largest number of items, for a list that represents a deque; 0 for a list.
     """
     count = 2 if name == "dict" else 1
     kinds = tuple(emitter.widened.get((id(node), number), k.NEVER) for number in range(count))
@@ -386,7 +387,7 @@ def new_container(
 
 
 def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[Value]:
-    """Values as items of a container; if they do not fit, it is made with wider items."""
+    """Returns values as items of a container; if they do not fit, its items are made wider."""
     kind = container.kind
     require_changeable(emitter, container)
     assert isinstance(kind, Container)
@@ -420,13 +421,13 @@ def add(emitter: Emitter, container: Value, values: Sequence[Value]) -> None:
 
 
 _ADDED = {("list", "insert"): (1,), ("dict", "setdefault"): (0, 1)}
-"""Which arguments of a method become items, keys or values."""
+"""The positions of the arguments of a method that become items, keys or values."""
 
 
 def fitting(
     emitter: Emitter, container: Value, name: str, arguments: Sequence[Value]
 ) -> Sequence[Value]:
-    """The arguments of a method as a container takes them; it is made with wider items if need be."""
+    """Returns the arguments of a method as a container takes them; widens its items if necessary."""
     places = _ADDED.get((container.kind.name, name), ())
     if not places or len(arguments) <= places[-1]:
         return arguments
@@ -481,11 +482,11 @@ COMBINED: dict[Any, str] = {
     "intersection_update": "intersection",
     "symmetric_difference_update": "symmetric_difference",
 }
-"""Which set takes the place of a set that changes, by the operator and the method that change it."""
+"""For each operator and method that changes a set, the method whose result replaces the set."""
 
 
 def combine(emitter: Emitter, left: Value, right: Value, name: str) -> None:
-    """Have a set be what a method gives for it and another: other names see it, too."""
+    """Replace the contents of a set by a method's result for it and another, so that other names see it."""
     require_changeable(emitter, left)
     combined = call(emitter, f"set.{name}", [left, right])
     for place in range(0, row_dicts.HEADER, 8):
@@ -493,7 +494,7 @@ def combine(emitter: Emitter, left: Value, right: Value, name: str) -> None:
 
 
 def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> None:
-    """`left |= right` and its kin of a set or dictionary."""
+    """Compiles `left |= right` and similar statements for a set or dictionary."""
     if left.kind.name == "set" and type(operation) in COMBINED and left.kind == right.kind:
         combine(emitter, left, right, COMBINED[type(operation)])
         return
@@ -507,7 +508,7 @@ def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, ri
 
         users_function(emitter, REPLACED[f"Counter.{method}"], [left, right], {})
         return
-    # Other names of the container would not see what is made anew.
+    # Other names of the container would not see a new container.
     emitter.refuse(f"this operation on a {left.kind} in place has no compiled form")
 
 
@@ -517,7 +518,7 @@ def combined_in_place(emitter: Emitter, operation: ast.operator, left: Value, ri
 def items_of(
     emitter: Emitter, value: Value, any_order: AnyOrder = never, *, backwards: bool = False
 ) -> Source:
-    """The items of a list, or the keys of a dictionary or set."""
+    """Returns the items of a list, or the keys of a dictionary or set, for a loop."""
     kind = value.kind
     assert isinstance(kind, Container)
     if kind.name == "set" and not any_order(kind.items[0]):
@@ -527,7 +528,7 @@ def items_of(
             emitter.refuse(f"reversed() of a {kind.name} has no compiled form")
         source = entries_of(emitter, value, "keys")
         return _sorted_alike(emitter, source) if kind.name == "set" else source
-    # Python refuses to go over a deque that changes meanwhile, and goes on with a list.
+    # Python raises if a deque changes during a loop, but continues with a list.
     emitter.read_later += [kind] if emitter.is_ahead or k.is_deque(kind) else []
     (item_kind,) = kind.items
     size = f"{emitter.use(row_lists.list_size)}({value.code})"
@@ -543,7 +544,7 @@ def items_of(
 
 
 def _sorted_alike(emitter: Emitter, source: Source) -> Source:
-    """The items of a set, whose order shows in none of them: in that of NaN it would."""
+    """Leaves the row for a NaN in a set: the order of other items does not affect the result."""
 
     def read() -> Value:
         value = source.item()
@@ -556,7 +557,7 @@ def _sorted_alike(emitter: Emitter, source: Source) -> Source:
 
 
 def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
-    """The keys, values or items of a dictionary, in order."""
+    """Returns the keys, values or items of a dictionary in order, for a loop."""
     kind = value.kind
     assert isinstance(kind, Container)
     emitter.read_later += [kind] if emitter.is_ahead else []
@@ -575,6 +576,6 @@ def entries_of(emitter: Emitter, value: Value, what: str) -> Source:
             return tuple_of_values((first, second))
         return first if what == "keys" else second
 
-    # Behind the last item, Python looks for changes, too.
+    # Python looks for changes after the last item, too.
     more = f"({place} != 0 or {changes} != {before})"
     return Source(more, read, [f"{place} = {following}({words}, {place})"])

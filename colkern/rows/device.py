@@ -1,4 +1,4 @@
-"""Running a row function over columns on a CUDA device, and leaving rows to Python on the host."""
+"""Runs a row function over columns on a CUDA device, and leaves rows to Python on the host."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from colkern.rows.program import Site
 from colkern.targets import Target, target_of
 
 LEAST_ROW_BYTES = 1024
-"""The bytes of values that a row can make on a device at first."""
+"""The number of bytes for a row's values on a device at first."""
 
 MOST_ROW_BYTES = 65536
-"""The bytes of values that it can make if many rows need so much; one that needs more is left to Python."""
+"""The largest number, used if many rows need it; a row that needs more is left to Python."""
 
 GROWTH = 8
 
 
 class Grid(NamedTuple):
-    """The most blocks that a kernel is launched with, and the threads of a block."""
+    """The largest number of blocks of a launch, and the number of threads of a block."""
 
     blocks: int
     threads: int
@@ -44,13 +44,13 @@ class Grid(NamedTuple):
 class OnDevice:
     """A plan's function over columns on a device.
 
-    Elementary functions (`math.exp` and others) are the device's, whose last digit may differ.
+    Elementary functions (`math.exp` and others) are the device's; their last digit may differ.
 
     Args:
-        plan: The plan for columns of their types in host memory.
+        plan: The plan for columns of these types in host memory.
 
     Raises:
-        UnsupportedError: If it has a column or results that kernels do not cover.
+        UnsupportedError: If kernels do not support a column or the results.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -72,14 +72,14 @@ class OnDevice:
         return repr((self._source.text, *program.sources.values(), digest(program)))
 
     def compile(self) -> None:
-        """Nothing: the first launch compiles."""
+        """Does nothing: the first launch compiles."""
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
-        """The results on the device, and how many rows were left to Python at which place.
+        """Returns the results on the device, and the number of rows left to Python, by place in the source.
 
         Args:
             arrays: Columns of the plan's types, on one device.
-            length: How many rows they have.
+            length: The number of rows.
 
         Raises:
             UnsupportedError: If the function does not compile for a device.
@@ -113,7 +113,7 @@ class OnDevice:
         grid: Grid,
         launch: Callable[..., None],
     ) -> tuple[Array, Counter[Site | None]]:
-        """As `run`, where `launch` takes the number of blocks and the kernel's arguments."""
+        """As `run`; `launch` takes the number of blocks and the kernel's arguments."""
         plan, output = self._plan, self._source.output
         validity, null_count = plan.inputs.called(arrays)
         passed = [self._argument(target, value) for value in plan.inputs.passed(arrays)]
@@ -129,7 +129,7 @@ class OnDevice:
                 blocks = max(blocks * LEAST_ROW_BYTES // row_bytes, 1)
             threads = blocks * grid.threads
             arenas = target.output(threads * row_bytes // 8, np.int64)
-            # Texts lie in the arenas until they are gathered: a thread has one row until then.
+            # Texts stay in the arenas until they are gathered, so a thread has only one row until then.
             step = threads if row_bytes and output.is_elsewhere() else length
             part = slice(first, min(first + step, length))
             words = part.start, part.stop, target.address(arenas), row_bytes, pool
@@ -149,7 +149,7 @@ class OnDevice:
         return plan.completed(target, results, arrays, rows, marks[rows].astype(np.int64))
 
     def _needs_more(self, marks: Items, row_bytes: int) -> bool:
-        """Whether many rows had no room in arenas of some size; later ones are larger then."""
+        """Whether many rows had no room in arenas of some size; if so, later arenas are larger."""
         if row_bytes in (0, MOST_ROW_BYTES) or int((marks == NO_ROOM).sum()) * 64 <= len(marks):
             return False
         self._row_bytes = max(self._row_bytes, row_bytes * GROWTH)
@@ -157,7 +157,7 @@ class OnDevice:
 
     @staticmethod
     def _argument(target: Target, value: Any) -> Any:
-        """An argument as kernels take it; memory that there is not has no place on a device."""
+        """Returns an argument as kernels take it; an empty array gets an address on the device."""
         if isinstance(value, int):
             return np.int64(value)
         if isinstance(value, np.ndarray) and not len(value):
@@ -165,7 +165,7 @@ class OnDevice:
         return value
 
     def _pool(self, target: Target) -> Items:
-        """The constants on a device."""
+        """Returns the constants on a device."""
         device = target.device
         if device not in self._pools:
             program = self._plan.program
@@ -173,18 +173,18 @@ class OnDevice:
             placed = target.output(len(words), np.int64)
             write_pool(program, words, target.address(placed))
             placed[:] = target.table(words, np.int64)
-            # Other launches find it, on whichever stream they are.
+            # Later launches may use it on any stream.
             memory.finish(device)
             self._pools[device] = placed
         return self._pools[device]
 
 
 class CompiledAhead(OnDevice):
-    """Compiles a plan's kernel for a compute capability instead of running it, without a GPU.
+    """Compiles a plan's kernel for a compute capability instead of running it; needs no GPU.
 
     Args:
-        plan: As of `OnDevice`.
-        capability: The compute capability, as (9, 0).
+        plan: As for `OnDevice`.
+        capability: The compute capability, such as (9, 0).
     """
 
     def __init__(self, plan: Plan, capability: tuple[int, int]) -> None:
@@ -192,7 +192,7 @@ class CompiledAhead(OnDevice):
         self._capability = capability
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
-        """Nulls; the kernel for columns in host memory, of however many rows, is compiled and kept."""
+        """Compiles and keeps the kernel for columns in host memory of any length; returns nulls."""
 
         def compile_(blocks: int, *given: Any) -> None:
             types = [(np.asarray(a).dtype.str[1:], isinstance(a, np.ndarray)) for a in given]
@@ -205,11 +205,11 @@ class CompiledAhead(OnDevice):
 
 
 class _Compiled(Exception):
-    """A kernel is compiled, and nothing is to be done with results."""
+    """Raised when a kernel is compiled, to skip the work on results."""
 
 
 def _joined(target: Target, pieces: Sequence[Items]) -> Items:
-    """The items of all pieces."""
+    """Returns the items of all pieces as one array."""
     if len(pieces) == 1:
         return pieces[0]
     joined = target.output(sum(map(len, pieces)), pieces[0].dtype)

@@ -1,7 +1,7 @@
-"""The kernel that calls a row function on CUDA: a thread for a row, and then for the next ones.
+"""The kernel that calls a row function on CUDA: each thread takes a row, then further rows.
 
-A thread has an arena of its own, used anew for each of its rows. Where texts go to results, only their
-addresses and sizes are written: they are gathered before the arenas are used again.
+A thread has an arena of its own, which each of its rows uses anew. For texts in results, only addresses and
+sizes are written; the texts are gathered before the arenas are used again.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from colkern.rows.values import Value, inner, of_parts, zeros
 from colkern.targets import Target
 
 Pieces = dict[str, list[Items]]
-"""Arrays that were gathered, by name, of some rows and then of others."""
+"""Gathered arrays, by name; each array has a range of rows, in order."""
 
 NO_ROOM = 1
-"""Marks a row that needs a larger arena: no number of a place in the source."""
+"""Marks a row that needs a larger arena; no place in the source has this number."""
 
 _SOURCE = """\
 def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
@@ -44,24 +44,24 @@ def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
 
 
 class DeviceOutput(Output):
-    """How a kernel writes results of a kind: of texts and lists, where they are in the thread's arena."""
+    """Writes results of a kind in a kernel; texts and lists as their addresses in the thread's arena."""
 
     def row_slots(self) -> Iterator[Slots]:
-        """The slots that rows have."""
+        """Yields the slots that rows have."""
         if self.is_text or self.item is not None:
             yield Slots(f"{self.name}_addresses", np.int64)
         yield from super().row_slots()
 
     def own_sinks(self) -> list[Sink]:
-        """None."""
+        """Returns no sinks."""
         return []
 
     def functions(self) -> dict[str, str]:
-        """None."""
+        """Returns no functions."""
         return {}
 
     def lines(self, value: Value) -> Iterator[str]:
-        """The lines that write a value as row `i`."""
+        """Yields the lines that write a value as row `i`."""
         if not isinstance(self.kind, k.Optional):
             yield from self._inside(value)
             return
@@ -84,10 +84,10 @@ class DeviceOutput(Output):
             yield from super()._inside(value)
 
     def require_known(self) -> None:
-        """Make sure that all results can be gathered.
+        """Check that all results can be gathered.
 
         Raises:
-            UnsupportedError: For dictionaries in lists: only a kernel makes lists of what they have; for
+            UnsupportedError: For dictionaries in lists, whose entries only a kernel could list, and for
                 decimals in lists.
         """
         in_lists = [below for part in self.below() if part.item for below in part.item.below()]
@@ -95,17 +95,17 @@ class DeviceOutput(Output):
             raise UnsupportedError(f"results that are {self.kind} on a device")
 
     def is_elsewhere(self) -> bool:
-        """Whether some of what it writes is where something lies in an arena."""
+        """Whether some results are written as addresses in an arena."""
         return any(part.is_text or part.item is not None for part in self.below())
 
     def gather(self, target: Target, written: Written, rows: slice, pieces: Pieces) -> None:
-        """Gather what rows have in the arenas.
+        """Gather the results that are in the arenas.
 
         Args:
-            target: The device's, which is current.
+            target: The device's target, which is current.
             written: The slots of all rows.
-            rows: The rows.
-            pieces: By name, the pieces so far, to be added to.
+            rows: The range of rows.
+            pieces: The pieces so far, by name; new ones are appended.
         """
         if self.is_text or self.item is not None:
             addresses, sizes = (written[f"{self.name}_{what}"] for what in ("addresses", "sizes"))
@@ -129,9 +129,10 @@ class DeviceOutput(Output):
     def _gather_items(
         self, target: Target, words: Items, at: int, there: Items | None, pieces: Pieces
     ) -> None:
-        """Gather the slots of items, one row of words an item, of which its own begin at a column.
+        """Gather the slots of items. Each item is a row of `words`, in which its part starts at column
+        `at`.
 
-        `there` says which of them are, in ones and zeros: the words of others are anything.
+        `there` has 1 for items that exist and 0 for others, whose words are undefined.
         """
         if isinstance(self.kind, k.Optional):
             valid = (words[:, at] == 0).astype(np.int64)
@@ -147,7 +148,7 @@ class DeviceOutput(Output):
             if there is not None:
                 sizes *= there
             if self.item is not None:
-                # A header has where the items are, and how many.
+                # A header has the address and the number of the items.
                 headers = gathered(target, addresses, sizes).view(np.int64).reshape(-1, 2)
                 known = sizes.nonzero()[0]
                 addresses *= 0
@@ -164,7 +165,7 @@ class DeviceOutput(Output):
 
 
 def gathered(target: Target, addresses: Items, sizes: Items) -> Items:
-    """The bytes at addresses, one after the other."""
+    """Returns the bytes at addresses, concatenated."""
     offsets, total = target.running_sum(sizes, np.int64)
     data = target.output(total, np.uint8)
     target.map(selection.gather_bytes, len(sizes), addresses.view(np.uint64), offsets, data)
@@ -177,8 +178,8 @@ class DeviceSource:
 
     Args:
         text: The kernel.
-        output: How results are written.
-        uses_arena: Whether a row makes values in an arena.
+        output: Writes the results.
+        uses_arena: Whether rows make values in an arena.
     """
 
     text: str
@@ -187,18 +188,18 @@ class DeviceSource:
 
 
 def device_source(plan: Plan) -> DeviceSource:
-    """The kernel for the function of a plan.
+    """Returns the kernel for the function of a plan.
 
     Raises:
-        UnsupportedError: If it has a column or results that kernels do not cover, or calls itself; if the
-            chosen compiler does not take row functions.
+        UnsupportedError: If kernels do not support a column or the results, the function calls itself, or
+            the chosen compiler does not take row functions.
     """
     row_functions.require_compiler()
     output = DeviceOutput(plan.kind)
     output.require_known()
     program = plan.program
     if program.recurs:
-        # A thread has a small stack.
+        # The stack of a thread is small.
         raise UnsupportedError(
             f"row function {plan.function.__name__} on a device: it calls itself"
         )
@@ -215,7 +216,7 @@ def device_source(plan: Plan) -> DeviceSource:
     slot += [each for argument in plan.arguments for each in argument.lines]
     left, status = before_call(program, plan.arguments, plan.site)
     if left:
-        # A loop of the user's may never end for a value that is none.
+        # A loop of the user's might not end for a null slot's value.
         slot.append(f"status = {status}")
         slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
     else:
@@ -224,7 +225,7 @@ def device_source(plan: Plan) -> DeviceSource:
     if misfits:
         slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
         slot.append(f"    status = {program.site(plan.site(MISFIT)) << 8 | row_values.LEFT}")
-    # Nothing is written of results that are all null.
+    # Results that are all null need no code.
     slot += ["if status == 0:", *("    " + line for line in [*output.lines(result)] or ["pass"])]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
@@ -235,7 +236,7 @@ def device_source(plan: Plan) -> DeviceSource:
 
 
 def kernel_function(plan: Plan, source: DeviceSource) -> Any:
-    """The function of one thread, in terms of compiled functions."""
+    """Returns the function of one thread, compiled from the plan's functions."""
     program, title = plan.program, f"row function {plan.function.__name__} on a device"
     shared = {function.__name__: function for function in (*PRIMITIVES, *BODIES)}
     used = source.text + "".join(program.sources.values())

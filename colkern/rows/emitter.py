@@ -1,8 +1,8 @@
-"""The writer of one function of a row function's source: names, checks, and what is known of variables.
+"""Writes one generated function: names, checks, and the known facts about variables.
 
-A variable of the user's function is a `Value`, bound anew by each assignment. Where control flow meets,
-in loops and in `try`, it is a cell: a variable of the generated source of one kind. A kind that turns out
-too narrow is noted, and the function is written again.
+A variable of the user's function is a `Value`, bound anew by each assignment. Where control flow meets, in
+loops and in `try`, it is a cell: a variable of the generated source with a single kind. If a kind turns out
+to be too narrow, that is noted, and the function is written again.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from colkern.rows.values import NONE, Value, loaded, of_parts, tuple_of_values, 
 
 
 class MeetsNumPy(Exception):
-    """The function uses NumPy: all of it is to be written again, for numbers that may be NumPy's."""
+    """The function uses NumPy, so all of it must be written again for numbers that may be NumPy's."""
 
 
 class Wider(Exception):
-    """A kind turned out too narrow: the function is to be written again.
+    """A kind turned out to be too narrow, so the function must be written again.
 
     Args:
-        widened: The kinds of that function; None for the outermost one.
+        widened: The widened kinds of that function; None for the outermost function.
     """
 
     def __init__(self, widened: dict[Any, Kind] | None) -> None:
@@ -54,10 +54,10 @@ class Wider(Exception):
 
 
 class Unsettled(CompileError):
-    """A function calls itself here, and of what kind its result is will be known from other places.
+    """A function calls itself before the kind of its result is known from another place.
 
     Args:
-        recursion: The calls of that function.
+        recursion: The recursive calls of that function.
     """
 
     def __init__(self, recursion: Recursion) -> None:
@@ -66,19 +66,19 @@ class Unsettled(CompileError):
 
 
 BREAK, CONTINUE, LEAVE = 1, 2, 3
-"""The statements that leave a `try`: `LEAVE` is a `return`."""
+"""The statements that leave a `try`; `LEAVE` is `return`."""
 
 
 @dataclass
 class Attempt:
-    """A `try` that the source stands in.
+    """A `try` around the current place of the source.
 
     Args:
-        code: The variable that has the status of what was raised.
-        flow: The variable that says which statement left it: 0 none, or `BREAK`, `CONTINUE`, `LEAVE`.
+        code: The variable that holds the status of an exception.
+        flow: The variable that tells which statement left it: 0 none, or `BREAK`, `CONTINUE`, `LEAVE`.
         is_final: Whether it has a `finally`.
-        flows: Which statements leave it.
-        returned: The variables of the result, if a `return` left it for a `finally` around.
+        flows: The statements that leave it.
+        returned: The variables of the result, if a `return` left it while an outer `finally` has to run.
     """
 
     code: str
@@ -92,24 +92,24 @@ class Emitter:
     """Writes one function.
 
     Args:
-        program: What it shares with others.
+        program: The parts that it shares with other functions.
         definition: The user's function.
-        widened: The kinds of cells and containers that turned out too narrow, by what they belong to.
-        stored: The variables that the function assigns to.
+        widened: The kinds of cells and containers that turned out to be too narrow, by their keys.
+        stored: The variables to which the function assigns.
 
     Attributes:
-        yielded: The list of what a generator yields.
-        rounds: The variable that counts the rounds of a generator's loops, if these may be too many.
-        gone_over: The call whose items a loop is about to go over: that of a generator may be none other.
-        shared: The variables that functions within this one assign to, by `nonlocal`, or methods change.
-        changing: The variables that this loop assigns to.
-        changing_rows: The variables of dictionaries with constant keys that are assigned other values.
-        is_ahead: Whether items are made before they are asked for, if they ever are.
-        leaves_raised: Whether what is raised leaves the row, as it does there.
-        read_later: The containers that iterators read which the loops around this place go over.
-        gaps: How many parts without a compiled form were written so that they leave the row.
-        has_calls_left: Whether a call of a library's function was written so.
-        operations: The calls of the table's methods, as of `Written`.
+        yielded: The list of the items that a generator has yielded.
+        rounds: The variable that counts the rounds of a generator's loops, if they are limited.
+        gone_over: The call whose items the next loop reads; only this call may be one of a generator.
+        shared: The variables that local functions assign to by `nonlocal`, or that methods change.
+        changing: The variables to which the current loop assigns.
+        changing_rows: The variables of dictionaries with constant keys whose values change.
+        is_ahead: Whether the current code computes items before Python would, if Python ever does.
+        leaves_raised: Whether an exception leaves the row, as it does there.
+        read_later: The containers that iterators of the surrounding loops still read.
+        gaps: The number of parts without a compiled form, which leave the row.
+        has_calls_left: Whether one of them is a call of a library's function.
+        operations: The calls of the table's methods, as in `Written`.
     """
 
     def __init__(
@@ -153,12 +153,12 @@ class Emitter:
     # Going back
 
     def state(self) -> tuple[object, ...]:
-        """Where the writing stands, for `restore`."""
+        """Returns the present state of writing, for `restore`."""
         counts = len(self.block.lines), len(self.attempts), len(self.loops), len(self.read_later)
         return self.block, dict(self.env), dict(self.cells), *counts, self.depth
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Forget what was written since."""
+        """Discard everything written since `state`."""
         self.block, self.env, self.cells, lines, attempts, loops, reads, self.depth = state
         del self.block.lines[lines:], self.attempts[attempts:], self.loops[loops:]
         del self.read_later[reads:]
@@ -166,7 +166,7 @@ class Emitter:
 
     @contextmanager
     def looking(self) -> Iterator[None]:
-        """Find out about a value: what is written meanwhile is forgotten."""
+        """Allows to examine a value: lines that are written within are discarded."""
         before, was_dead = self.state(), self.dead
         yield
         self.restore(before)
@@ -181,7 +181,7 @@ class Emitter:
 
     @contextmanager
     def within(self, head: str) -> Iterator[Block]:
-        """Add a line that opens a block, and write into the block meanwhile."""
+        """Writes a line that opens a block; lines written within go into the block."""
         block = Block()
         if not self.dead:
             self.block.lines += [head, block]
@@ -192,17 +192,18 @@ class Emitter:
             self.block = outer
 
     def fresh(self, stem: str = "t") -> str:
-        """A name that is not used yet."""
+        """Returns an unused name."""
         self._names += 1
-        # A variable that no user's is has a name that none could have.
+        # Names for variables that the user does not have are names that no user's variable can have.
         return f"{stem if stem.isidentifier() else 't'}_{self._names}"
 
     def keep_names(self, count: int) -> None:
-        """Leave the names with so many first numbers to the parts of parameters."""
+        """Reserve the first `count` numbers of names for the parts of parameters."""
         self._names = count
 
     def bind(self, code: str, stem: str = "t") -> str:
-        """A name for what an expression computes, now; names and numbers stand for themselves."""
+        """Returns a name for an expression that is computed now; names and numbers are returned as they
+        are."""
         if code.isidentifier() or _is_number(code):
             return code
         name = self.fresh(stem)
@@ -210,12 +211,12 @@ class Emitter:
         return name
 
     def bind_value(self, kind: Kind, codes: Sequence[str]) -> Value:
-        """A value whose parts are computed now."""
+        """Returns a value whose parts are computed now."""
         return of_parts(kind, tuple(self.bind(code) for code in codes))
 
     def use(self, body: Callable[..., Any]) -> str:
-        """The name of a body in the generated source."""
-        # With its module's name, as the lines that load and store items name bodies too.
+        """Returns the name of a body in the generated source."""
+        # The name of the module is part of it, because the lines that load and store items name bodies too.
         name = f"{body.__module__.rpartition('.')[2]}_{body.__name__}"
         while self.program.bodies.setdefault(name, body) is not body:
             name += "_"
@@ -224,28 +225,28 @@ class Emitter:
     # Constants
 
     def text(self, value: str) -> str:
-        """Code for a constant text."""
+        """Returns code for a constant text."""
         data = value.encode()
         return f"Text(pool + {self.program.place(data)}, {len(data)}, {value.isascii()})"
 
     def bytes(self, value: bytes) -> str:
-        """Code for constant bytes."""
+        """Returns code for constant bytes."""
         return f"Bytes(pool + {self.program.place(value)}, {len(value)})"
 
     # Leaving and raising
 
     def site(self, reason: str) -> int:
-        """The number of the line that is written."""
+        """Returns the number of the current line as a place where rows are left."""
         definition = self.definition
         line = getattr(self.node, "lineno", 1)
         name = definition.function.__name__
         return self.program.site(Site(name, definition.path, line, reason))
 
     def leave_if(self, test: str, reason: str) -> None:
-        """Leave the row to Python where a test holds, and go on with whatever values there are.
+        """Leave the row to Python where a test is true, and continue with whatever values there are.
 
-        Nothing is left out by a branch, so that a loop over rows stays one that a compiler vectorises.
-        Where the function has a loop of its own, none is, and a branch takes half the time.
+        There is no branch, so that a compiler can vectorise the loop over rows. If the function itself has
+        a loop, nothing is vectorised, and a branch takes half the time.
         """
         if self.loops:
             self.fail_if(test, row_values.LEFT, reason)
@@ -254,13 +255,13 @@ class Emitter:
         self.write(Check(f"{self.site(reason) << 8 | row_values.LEFT} if {test}"))
 
     def require_sound(self) -> None:
-        """End the function here where a value is already wrong: before loops and memory depend on it."""
+        """Return from the function if a check has failed, before loops or memory depend on it."""
         if self.has_soft_checks:
             with self.within("if bad != 0:"):
                 self.write(Exit("bad"))
 
     def fail_if(self, test: str, code: str | int, reason: str) -> None:
-        """Raise, or leave the row, where a test holds: by the code of `colkern.kernels.row_values`."""
+        """Raise, or leave the row, where a test is true, by a code of `colkern.kernels.row_values`."""
         if not self.dead:
             with self.within(f"if {test}:"):
                 self.fail(code, reason)
@@ -278,13 +279,13 @@ class Emitter:
         self.dead = True
 
     def left(self, kind: Kind, reason: str) -> Value:
-        """Leave the row, as only Python computes a value; what follows is written for one of its kind."""
+        """Leave the row, since only Python can compute a value; returns a placeholder of its kind."""
         self.gaps += 1
         self.fail_if("True", row_values.LEFT, reason)
         return of_parts(kind, zeros(kind))
 
     def computed(self, reason: str) -> Value:
-        """Leave the row at a call that has no compiled form; of what kind its result is, nobody knows."""
+        """Leave the row at a call without a compiled form; the kind of the result is unknown."""
         self.program.gaps.add(reason)
         self.program.calls_left.add(reason)
         self.has_calls_left = True
@@ -295,7 +296,7 @@ class Emitter:
         return str(site | code) if isinstance(code, int) else f"{site} | {code}"
 
     def reraise(self, status: str) -> None:
-        """Raise, or leave the row, as a status says."""
+        """Raise, or leave the row, with a status."""
         if self.leaves_raised:
             status = f"({status} & ~255) | {_left(f'{status} & 255')}"
         if self.attempts:
@@ -307,10 +308,10 @@ class Emitter:
 
     @contextmanager
     def ahead(self, is_only_raised: bool = False) -> Iterator[None]:
-        """Write what makes items that Python may make later, or never.
+        """Makes code compute items that Python would compute later, or never.
 
         Args:
-            is_only_raised: Whether it is made now, and an exception alone leaves the row.
+            is_only_raised: Whether they are computed in time, and only exceptions must leave the row.
         """
         before = self.is_ahead, self.leaves_raised
         self.is_ahead, self.leaves_raised = self.is_ahead or not is_only_raised, True
@@ -320,7 +321,7 @@ class Emitter:
             self.is_ahead, self.leaves_raised = before
 
     def read_ahead(self, names: Iterable[str]) -> None:
-        """Note variables that are read now, and in Python later: they must not change meanwhile."""
+        """Note variables that are read now, and later in Python; they must not change in between."""
         for name in sorted(names):
             if name in self.changing:
                 self.refuse(
@@ -329,9 +330,9 @@ class Emitter:
             self.read_later += k.containers_in(self.env[name].kind)
 
     def leave(self, value: Value) -> None:
-        """Return a value: of a generator, the list of what it has yielded."""
+        """Return a value; a generator returns the list of the items that it has yielded."""
         if self.yielded is not None:
-            # Always the one list, of whose items all is known once the function is written.
+            # It is always the same list, so the kind of its items is known once the function is written.
             value = self.yielded
             self.widened[RETURN] = value.kind
         elif not self.program.stack:
@@ -352,7 +353,7 @@ class Emitter:
         self.dead = True
 
     def refuse(self, reason: str) -> NoReturn:
-        """Refuse the function: what has no compiled form, with its line."""
+        """Raise CompileError for a part without a compiled form, with its line."""
         message = f"{self.definition.function.__name__} does not compile: {reason}"
         line = getattr(self.node, "lineno", 1)
         raise CompileError(with_line(message, self.definition.path, line))
@@ -360,7 +361,7 @@ class Emitter:
     # Values
 
     def plain(self, value: Value, code: int = row_values.TYPE_ERROR) -> Value:
-        """A value that is there: for None, the exception of that code is raised."""
+        """Returns a value without None; where it is None, an exception with that code is raised."""
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
             value = replace(value, unbound="")
@@ -370,7 +371,7 @@ class Emitter:
         return value
 
     def numbers(self, value: Value) -> Value:
-        """A constant as code; other values as they are."""
+        """Returns a constant as code; returns other values unchanged."""
         if isinstance(value.kind, k.Compound):
             items = tuple(self.numbers(item) for item in value.items)
             return replace(value, items=items) if items != value.items else value
@@ -379,12 +380,13 @@ class Emitter:
         return literal(self, value.constant)
 
     def as_choice(self, value: Value | None) -> Value | None:
-        """A function as one that may be another elsewhere; other values as they are."""
+        """Returns a function as a choice, so that it may be another function elsewhere; other values
+        unchanged."""
         is_one = value is not None and value.is_constant and k.is_function(value.constant)
         return self.numbers(value) if is_one else value  # type: ignore[arg-type]
 
     def converted(self, value: Value, kind: Kind) -> Value:
-        """A value as one of a wider kind."""
+        """Returns a value converted to a wider kind."""
         value = self.numbers(value)
         if value.kind == k.NEVER:
             return of_parts(kind, zeros(kind))
@@ -412,7 +414,7 @@ class Emitter:
             pairs = zip(value.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
         if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
-            # Of the displays that it may come from, each is made with items as wide.
+            # All displays from which the container may come must have items of this width.
             for number, (has, wanted) in enumerate(zip(value.kind.items, kind.items, strict=True)):
                 for site in value.kind.sites:
                     self.require_kind((site, number), has, wanted)
@@ -425,7 +427,7 @@ class Emitter:
         return replace(value, kind=kind)
 
     def exact_float(self, value: Value) -> str:
-        """An integer as a float; the row is left to Python if it has no float of its own."""
+        """Returns an integer as a float; the row is left to Python if no float equals it for sure."""
         if value.kind.name == "int" and not _is_number(value.code) and not self.program.wraps:
             self.leave_if(
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
@@ -434,7 +436,7 @@ class Emitter:
         return as_float(value)
 
     def exact_decimal(self, value: Value) -> str:
-        """An integer as a decimal; the row is left to Python if it has too many digits."""
+        """Returns an integer as a decimal; the row is left to Python if it has too many digits."""
         code = self.bind(f"int({value.code})")
         if not _is_number(value.code):
             test = f"{code} >= {row_decimals.END} or {code} <= -{row_decimals.END}"
@@ -444,7 +446,7 @@ class Emitter:
     # Variables
 
     def read(self, name: str) -> Value:
-        """The value of a variable now; a copy, where an assignment could change it under its reader."""
+        """Returns the value of a variable now; a copy, if a later assignment could change it."""
         value = self.env[name]
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, f"{name} has no value")
@@ -454,13 +456,13 @@ class Emitter:
         return value
 
     def copy(self, code: str) -> str:
-        """A new name for the present value of a variable."""
+        """Returns a new name for the present value of a variable."""
         name = self.fresh()
         self.write(f"{name} = {code}")
         return name
 
     def assign(self, name: str, value: Value) -> None:
-        """Bind a variable."""
+        """Bind a variable to a value."""
         if name not in self.cells:
             self.env[name] = value
             return
@@ -472,29 +474,29 @@ class Emitter:
         self.env[name] = _narrowed(cell.value, value.kind)
 
     def unbind(self, name: str) -> None:
-        """Leave a variable without a value."""
+        """Remove the value of a variable."""
         self.env.pop(name, None)
         if name in self.cells:
             self.write(f"{self.cells[name].unbound} = True")
 
     def move(self, target: Value, value: Value) -> None:
-        """Assign the parts of a value to variables of a kind that is as wide."""
+        """Assign the parts of a value to variables of a kind that is at least as wide."""
         converted = self.converted(value, target.kind)
         for part, code in zip(target.parts, converted.parts, strict=True):
             if part != code:
                 self.write(f"{part} = {code}")
 
     def require_kind(self, key: Any, has: Kind, gets: Kind) -> None:
-        """Have the function written again if something of a kind gets a value of a wider one."""
+        """Make the function be written again if the kind `gets` does not fit into the kind `has`."""
         joined = k.joined(has, gets)
         if joined is None and key == RETURN and not self.program.stack:
-            # A column has the text that a member is as well.
+            # In a column, a member of an enum that is a text is stored as text.
             joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
         if joined is None:
             of = key[1] if isinstance(key, tuple) else ""
             named = isinstance(of, str) and of.isidentifier() and of in self.locals
             if named and of not in variables_of(self.definition.function.__code__):
-                of = of.rstrip("_")  # As it was before names became a scope's own.
+                of = of.rstrip("_")  # The name before `give_own_names`.
             what = "it returns" if key == RETURN else f"{of if named else 'one variable'} is"
             if isinstance(of, int):
                 what = "an item of a container is"
@@ -505,32 +507,32 @@ class Emitter:
             owners = self.program.owners.get(key[0], []) if isinstance(key, tuple) else []
             for widened in owners or [self.widened]:
                 widened[key] = k.joined(joined, widened.get(key, k.NEVER)) or joined
-            # A container that a caller made, or a function that is written already, as its callers are.
+            # The container is a caller's, or of a function that is written again with its callers.
             callers = map(self.program.settled.get, self.program.stack)
             outer = (each for each in callers if any(each is own for own in owners))
             raise Wider(next(outer, None) if owners else self.widened)
 
     @contextmanager
     def in_cells(self, node: ast.AST, names: Iterable[str]) -> Iterator[None]:
-        """The variables of those names are cells meanwhile; `node` tells the region apart."""
+        """Makes variables cells within the context; `node` identifies the region."""
         before = dict(self.cells)
         for name in sorted(names):
             if name not in self.cells:
                 self.cells[name] = self._cell((id(node), name), name, self.env.get(name))
         self.forget(names)
         yield
-        # After an exception nothing is asked for: the function is refused or written again.
+        # Not in a `finally`: after an exception, the function is refused or written again.
         self.forget(names)
         self.cells = before
 
     def forget(self, names: Iterable[str]) -> None:
-        """Forget what is known of cells beyond their kind, as control comes from several places."""
+        """Forget facts about cells except their kind, because control comes from several places."""
         for name in names:
             cell = self.cells[name]
             self.env[name] = replace(cell.value, unbound=cell.unbound)
 
     def _cell(self, key: Any, name: str, value: Value | None) -> Cell:
-        """A cell for a variable, with its value so far."""
+        """Returns a cell for a variable, with its present value."""
         start = value.kind if value is not None else k.NEVER
         kind = k.joined(start, self.widened.get(key, start))
         assert kind is not None
@@ -544,14 +546,14 @@ class Emitter:
         return Cell(target, key, unbound)
 
     def variables(self, kind: Kind, stem: str) -> Value:
-        """A value of variables that are named after `stem`."""
+        """Returns a value whose parts are variables named after `stem`."""
         count = len(zeros(kind))
         return of_parts(kind, tuple(f"{stem}_{n}" for n in range(count)))
 
     # Where control meets
 
     def branch(self, test: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """An `if` statement, and what is known of variables behind it."""
+        """Write an `if` statement, and merge the facts about variables after it."""
         before = dict(self.env)
         ends = []
         unsettled: list[Unsettled] = []
@@ -581,7 +583,7 @@ class Emitter:
         self, left: tuple[Block, dict[str, Value]], right: tuple[Block, dict[str, Value]]
     ) -> dict[str, Value]:
         env = {}
-        # In an order that is the same in all processes, or none would find what another compiled.
+        # In an order that is the same in all processes: cached machine code is found by the source.
         for name in sorted(left[1].keys() | right[1].keys()):
             a, b = left[1].get(name), right[1].get(name)
             if a is not None and b is not None and _is_same(a, b):
@@ -595,7 +597,7 @@ class Emitter:
         return env
 
     def _merged(self, name: str, *sides: tuple[Block, Value | None]) -> Value:
-        """A variable that has one value or the other."""
+        """Returns a variable that has one of two values."""
         sides = tuple((block, self.as_choice(value)) for block, value in sides)
         kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
         kind = k.joined(*kinds)
@@ -615,7 +617,7 @@ class Emitter:
         return replace(target, unbound=f"{stem}_unbound" if flag else "")
 
     def chosen(self, test: str, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
-        """The value of an expression with two branches."""
+        """Returns the value of an expression with two branches."""
         name = self.fresh("chosen")
 
         def side(write: Callable[[], Value]) -> Callable[[], None]:
@@ -635,12 +637,12 @@ class Emitter:
 
 @dataclass(frozen=True)
 class Cell:
-    """A variable of the generated source that a variable of the user's is.
+    """A variable of the generated source for a variable of the user's.
 
     Args:
         value: Its parts.
-        key: What tells it apart when the function is written again.
-        unbound: The variable that says whether it has no value yet; empty if it always has.
+        key: Identifies it when the function is written again.
+        unbound: The variable that is true while it has no value; empty if it always has one.
     """
 
     value: Value
@@ -649,16 +651,17 @@ class Cell:
 
 
 def _narrowed(cell: Value, kind: Kind) -> Value:
-    """The value of a cell behind an assignment of a value of a kind."""
+    """Returns the value of a cell after an assignment of a value of a kind."""
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
     return NONE if kind == k.NONE else cell
 
 
 def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
-    """A node that is made from one of the user's, the same each time the function is written.
+    """Returns a node that is derived from one of the user's; the same node each time the function is
+    written.
 
-    What is known of variables and containers belongs to nodes.
+    Facts about variables and containers are stored by nodes.
     """
     nodes: dict[str, ast.AST] = vars(node).setdefault("derived", {})
     if name not in nodes:
@@ -667,7 +670,7 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
 
 
 def _is_same(left: Value, right: Value) -> bool:
-    """Whether two values are one: -0.0 is not 0.0, though equal."""
+    """Whether two values are the same; -0.0 and 0.0 are not, though equal."""
     if left is right:
         return True
     if left.is_constant or right.is_constant:
@@ -679,17 +682,17 @@ def _is_same(left: Value, right: Value) -> bool:
 
 
 NO_PART = -1
-"""Stands for the code of an operation's failure among the parts of its result."""
+"""The part number that stands for the failure code of an operation."""
 
 RAISED = "an exception is raised"
 """The reason of a `raise`."""
 
 RETURN = "return"
-"""The key of the kind of what a function returns."""
+"""The key for the kind of a function's result."""
 
 
 def _left(code: str) -> str:
-    """The code that leaves a row instead of raising, if there is room."""
+    """Returns the code that leaves a row instead of raising; a lack of room stays a lack of room."""
     return f"({code} if {code} == {row_values.NO_ROOM} else {row_values.LEFT})"
 
 
@@ -700,12 +703,12 @@ def _is_number(code: str) -> bool:
 
 
 def as_float(value: Value) -> str:
-    """Code for a float of an `int` or `bool`; Numba has none of a `bool` itself."""
+    """Returns code for an `int` or `bool` as a float; Numba cannot convert a `bool` directly."""
     return f"float({value.code})" if value.kind.name == "int" else f"float(int({value.code}))"
 
 
 def literal(emitter: Emitter, value: Any) -> Value:
-    """A Python object as a value of the source, which still says what it is."""
+    """Returns a Python object as a value of the source that keeps the constant."""
     match value:
         case None:
             return NONE
@@ -716,7 +719,7 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case int():
             if not -(1 << 63) <= value < 1 << 63:
                 emitter.refuse(f"the integer {value} has more than 64 bits")
-            # The least integer has no literal of its own.
+            # The smallest integer has no literal.
             code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
             return Value(k.INT, code, constant=value)
         case float():
@@ -743,12 +746,12 @@ def literal(emitter: Emitter, value: Any) -> Value:
 
 
 def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Value:
-    """A constant that compiled code reads from memory: a list, set or dictionary, a date.
+    """Returns a constant that compiled code reads from memory: a list, set or dictionary, or a date.
 
     Args:
         emitter: Where it is used.
         value: The constant.
-        kind_of_value: The kind that it is laid out as.
+        kind_of_value: Returns the kind whose layout it gets.
     """
     stored, key = emitter.program.stored, (id(value), kind_of_value)
     if key not in stored:

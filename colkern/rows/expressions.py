@@ -1,4 +1,4 @@
-"""Expressions of a row function: each node of the syntax tree becomes a value."""
+"""Compiles expressions of a row function: each node of the syntax tree becomes a value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 
 def expression(emitter: Emitter, node: ast.expr) -> Value:
-    """The value of an expression."""
+    """Compiles an expression; returns its value."""
     write = _EXPRESSIONS.get(type(node))
     if write is None:
         emitter.node = node
@@ -39,7 +39,7 @@ def expression(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def needed(emitter: Emitter, node: ast.expr) -> Value:
-    """The value of an expression that must not be None."""
+    """Compiles an expression that must not be None; returns its value."""
     return emitter.plain(expression(emitter, node))
 
 
@@ -82,14 +82,14 @@ def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
 
 
 Piece = Value | Callable[[], Value]
-"""A text, or what writes the code of one."""
+"""A text, or a function that writes the code of one."""
 
 
 def added(emitter: Emitter, left: Value, piece: Piece) -> Value:
-    """`left + piece` of texts.
+    """Compiles `left + piece` of texts.
 
-    A constant or a parameter is written before the code of a piece is: if the piece makes a text, that
-    stands behind it, and neither is copied.
+    A constant or a parameter is written to the arena before the code of a piece runs: if the piece makes a
+    text, that lies directly behind it, and neither has to be copied.
     """
     before, begun = emitter.state(), left
     if not isinstance(piece, Value):
@@ -98,7 +98,7 @@ def added(emitter: Emitter, left: Value, piece: Piece) -> Value:
             begun = call(emitter, "+", [left, constant("")])
         lines, names = len(emitter.block.lines), dict(emitter.env)
         piece = piece()
-        # A piece without a line may still have assigned a name, by `:=`.
+        # A piece that wrote no line may still have assigned a name, by `:=`.
         is_plain = len(emitter.block.lines) == lines and emitter.env == names
         if begun is not left and is_plain:
             emitter.restore(before)
@@ -113,7 +113,8 @@ _MOST_DIVISOR = 10**10
 
 
 def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) -> Value | None:
-    """`int(text) % constant`, whose text may have many digits, as of an IBAN; None of others."""
+    """Compiles `int(text) % constant` for texts of many digits, such as an IBAN; None for other
+    expressions."""
     from colkern.rows.functions import users_function
     from colkern.rows.iteration import known_object
 
@@ -131,7 +132,7 @@ def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) ->
 
 
 def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:
-    """The result of an operator for two values that are there."""
+    """Compiles an operator of two values, neither of them None."""
     name, function = OPERATORS[type(operation)]
     known = folded(function, left, right)
     if known is not None:
@@ -177,7 +178,7 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
 
 
 def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
-    """Whether two kinds are those of lists with items of several kinds."""
+    """Whether two kinds are lists with items of different kinds."""
     if not isinstance(left, k.Container) or not isinstance(right, k.Container):
         return False
     if left.is_tuple or right.is_tuple or {left.name, right.name} != {"list"}:
@@ -188,7 +189,7 @@ def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
 def by_operator(
     emitter: Emitter, function: Any, arguments: list[Value], named: dict[str, Value]
 ) -> Value | None:
-    """The result of a function of `operator`; None if it is no operator of two values."""
+    """Compiles a function of `operator` as its operator; returns None if that is not of two values."""
     for kind, (_, known) in OPERATORS.items():
         if known is function and len(arguments) == 2 and not named:
             operation = kind()
@@ -200,7 +201,7 @@ def by_operator(
 
 
 def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
-    """The result of arithmetic; one with floats of which all may be integers is no plain float."""
+    """Returns the result of arithmetic; it stays loose if all its floats may be integers in Python."""
     if isinstance(value.kind, k.Tuple):
         return tuple_of_values(checked_loose(emitter, item, *sides) for item in value.items)
     kinds = [side.kind for side in sides]
@@ -216,7 +217,7 @@ def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
 
 
 def _wrapped(value: Any) -> Any:
-    """An integer of more than 64 bits wrapped around; other values as they are."""
+    """Returns an integer of more than 64 bits wrapped around; other values unchanged."""
     if not isinstance(value, int) or -(1 << 63) <= value < 1 << 63:
         return value
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -244,10 +245,10 @@ class Condition:
     """A test.
 
     Args:
-        code: Whether it holds.
-        holds: What is known of variables where it does.
-        fails: What is known of them where it does not.
-        constant: Whether it holds, if that is known when the function is compiled.
+        code: The code of the test.
+        holds: Values of variables if the test is true.
+        fails: Values of variables if it is false.
+        constant: The outcome, if it is known when the function is compiled.
     """
 
     def __init__(
@@ -264,7 +265,7 @@ class Condition:
 
 
 def condition(emitter: Emitter, node: ast.expr) -> Condition:
-    """An expression as a test, and what it says of variables that may be None."""
+    """Compiles an expression as a test, with the facts about None that follow from it."""
     outer, emitter.node = emitter.node, node
     if isinstance(node, ast.BoolOp):
         result = _all_or_any(emitter, node)
@@ -297,7 +298,7 @@ def _truth_of(emitter: Emitter, node: ast.expr) -> Condition:
 
 
 def truth(emitter: Emitter, value: Value) -> Value:
-    """Whether a value counts as true."""
+    """Compiles the truth value of a value."""
     if value.is_constant:
         return constant(bool(value.constant))
     if isinstance(value.kind, k.Optional):
@@ -356,7 +357,8 @@ def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
 
 
 def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
-    """Whether two tests hold; the second is made only where the first holds, if that can be told."""
+    """Compiles `and` of two tests; code of the second runs only if the first is true, unless it has no
+    effect."""
     before = dict(emitter.env)
     value, again = _tried(emitter, second)
     if again is None and emitter.env == before:
@@ -373,9 +375,9 @@ def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
 
 
 def _tried(emitter: Emitter, write: Callable[[], Value]) -> tuple[Value, Callable[[], None] | None]:
-    """A value, and what adds the lines that it takes where they belong; None if it takes none.
+    """Returns a value, and a function that inserts the lines it needs; None if it needs none.
 
-    Written once: tests within tests that were written twice each would have no end.
+    The lines are written only once: writing nested tests twice each would take exponential time.
     """
     outer, emitter.block = emitter.block, Block()
     was_dead = emitter.dead
@@ -396,7 +398,7 @@ def _tried(emitter: Emitter, write: Callable[[], Value]) -> tuple[Value, Callabl
 def _note_none(
     emitter: Emitter, result: Condition, operation: ast.cmpop, *sides: tuple[ast.expr, Value]
 ) -> None:
-    """Note what a comparison with None says of a variable."""
+    """Note the facts about a variable that follow from a comparison with None."""
     for (node, value), (_, other) in (sides, sides[::-1]):
         name = node.target.id if isinstance(node, ast.NamedExpr) else getattr(node, "id", "")
         known = emitter.env.get(name)
@@ -412,7 +414,7 @@ def _note_none(
 
 
 def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
-    """`and` and `or` as tests: the later ones know what the earlier ones say."""
+    """Compiles `and` and `or` as tests; later tests know the facts from earlier ones."""
     is_and = isinstance(node.op, ast.And)
     first = condition(emitter, node.values[0])
     if len(node.values) == 1:
@@ -432,7 +434,7 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
         kept.clear()
         emitter.env.update(known)
         second.append(condition(emitter, rest))
-        # What `:=` has bound anew since is no longer what the first test was about.
+        # A variable that `:=` has bound since is not the one that the first test was about.
         kept.update({name: v for name, v in known.items() if emitter.env.get(name) == v})
         return Value(k.BOOL, second[0].code)
 
@@ -445,7 +447,7 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
 
 
 def _either(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
-    """Whether one of two tests holds; the second is made only where the first does not."""
+    """Compiles `or` of two tests; code of the second runs only if the first is false."""
     before = dict(emitter.env)
     value, again = _tried(emitter, second)
     env, emitter.env = emitter.env, before
@@ -461,7 +463,7 @@ def _either(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
 
 
 def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
-    """`and` and `or` as values: the first that decides."""
+    """Compiles `and` and `or` as values: the first operand that decides."""
     is_and = isinstance(node.op, ast.And)
 
     def rest(values: list[ast.expr]) -> Value:
@@ -475,7 +477,7 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
         kept = inner(left) if not is_and else left
         of = getattr(left.kind, "of", None)
         if is_and and isinstance(of, k.Compound) and truth(emitter, inner(left)).constant:
-            # As a match: what is not true is None.
+            # A value such as a match is never false, so the operand that decides here is None.
             kept = NONE
 
         def other() -> Value:
@@ -491,9 +493,9 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
 
 
 def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]) -> Value:
-    """`make` of an expression's value; of `a if test else b` and of `a or b`, `make` in each branch.
+    """Applies `make` to an expression's value; for `a if test else b` and `a or b`, in each branch.
 
-    So the branches may be of several kinds, as in `str(n if n else "none")`.
+    So the branches may be of different kinds, as in `str(n if n else "none")`.
     """
     if isinstance(node, ast.IfExp):
         test = condition(emitter, node.test)
@@ -529,7 +531,7 @@ def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
 
 
 def attribute(emitter: Emitter, value: Value, name: str) -> Value:
-    """An attribute of a value."""
+    """Compiles an attribute of a value."""
     value = emitter.plain(value, row_values.ATTRIBUTE_ERROR)
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, name):
@@ -596,7 +598,7 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
 
 
 def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
-    """The numbers of a constant array of NumPy, as a list of which single items are asked for."""
+    """Returns a constant NumPy array as a list, for access to single items."""
     program = emitter.program
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         emitter.refuse(f"an array of {array.ndim} dimensions of {array.dtype} has no compiled form")
@@ -631,7 +633,8 @@ def _comprehension(
 
 
 def iterated(value: Value) -> Value:
-    """A value for those who go over it: of a row, the names; of an enum, its members."""
+    """Returns the value that a loop reads: for a dictionary with constant keys the keys, for an enum the
+    members."""
     if isinstance(value.constant, enum.EnumMeta):
         return constant(tuple(value.constant))
     if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
@@ -640,8 +643,8 @@ def iterated(value: Value) -> Value:
 
 
 def looked_into(emitter: Emitter, node: ast.expr) -> Value:
-    """The value of an expression whose items are asked for, and which nobody can change: a display of
-    constants is one."""
+    """Returns the value of an expression whose items are only read; a display of constants becomes a
+    constant."""
     if isinstance(node, ast.List | ast.Set | ast.Dict):
         parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else node.elts
         plain = [part for part in parts if part is not None and not isinstance(part, ast.Starred)]
@@ -661,21 +664,21 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def needed_arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """The arguments of a call, by position and by name; none of them None where a value is needed."""
+    """Returns the arguments of a call, by position and by name, none of them None."""
     arguments = [needed(emitter, part) for part in node.args]
     named = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
     return arguments, named
 
 
 def arguments_of(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """The arguments of a call, by position and by name, of any kind."""
+    """Returns the arguments of a call, by position and by name, of any kind."""
     arguments = [expression(emitter, part) for part in node.args]
     named = {word.arg: expression(emitter, word.value) for word in node.keywords if word.arg}
     return arguments, named
 
 
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:
-    """The value of an expression in which an item is looked for: of an iterator, a list."""
+    """Returns the value of an expression for a membership test; an iterator becomes a list."""
     from colkern.rows.comprehensions import as_items, as_list
     from colkern.rows.iteration import VIEWS, builtin_of, is_iterator
 

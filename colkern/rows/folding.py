@@ -1,4 +1,4 @@
-"""Values of row functions that are known when a function is compiled, and what operators make of them."""
+"""Constants of row functions, and the results of operators for them."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ OPERATORS: dict[type[ast.AST], tuple[str, Callable[..., Any]]] = {
     ast.UAdd: ("pos", operator.pos),
     ast.Invert: ("~", operator.invert),
 }
-"""The operators: their names in the table of methods, and what they do in Python."""
+"""The operators: their names in the table of methods, and their functions in Python."""
 
 LARGEST_CONSTANT = 1 << 16
-"""The most items that a folded constant has."""
+"""The largest number of items of a folded constant."""
 
 
 def constant(value: Any) -> Value:
-    """A Python object that is known when the function is compiled."""
+    """Returns a Python object as a value that is known when the function is compiled."""
     if type(value) in _NAMES:
         value = list(value)
     if isinstance(value, MappingProxyType | OrderedDict):
@@ -60,7 +60,7 @@ _NAMES = (type(calendar.day_name), type(calendar.month_name))
 
 
 def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -> Value:
-    """The result of a function of Python's for constants; a function in which it raises is refused."""
+    """Returns the result of a Python function for constants; if it raises, the row function is refused."""
     try:
         return constant(function(*constants))
     except Exception as error:  # noqa: BLE001
@@ -68,7 +68,7 @@ def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -
 
 
 def folded(function: Callable[..., Any], *sides: Value) -> Value | None:
-    """The value of an operation on constants; None if it is not to be known now."""
+    """Returns the result of an operation on constants; None if it is not computed when compiling."""
     if not all(side.is_constant for side in sides):
         return None
     try:

@@ -135,7 +135,7 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
     if isinstance(value.kind, k.Decimal):
         return _decimal(emitter, value, specification)
     if value.kind == k.LOOSE_FLOAT and specification[-1] in "eEfFgG%":
-        # As one of these, an integer is the float.
+        # With these types of format, an integer is formatted as a float.
         value = dataclasses.replace(value, kind=k.FLOAT)
     return call(emitter, "format", [value, constant(specification)])
 
@@ -144,7 +144,7 @@ _DECIMAL = re.compile(r"((?:.?[<>^])?)(\+?)(0?)(\d*)(,?)(?:\.(\d+))?([fF]?)", re
 
 
 def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
-    """`format` of a decimal: rounded, written, and put into its width as text is."""
+    """`format` of a decimal: it is rounded and written, then padded like text."""
     match = _DECIMAL.fullmatch(specification)
     if match is None or (match[6] and not match[7]) or (match[3] and (match[1] or match[5])):
         return emitter.left(k.TEXT, f"the format {specification!r} of a decimal")
@@ -200,7 +200,7 @@ def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value
 
 
 def _as_text(emitter: Emitter, value: Value, conversion: str | None) -> Value:
-    """A value as `!r` or `!s` makes a text of it; without these, itself."""
+    """Returns a value converted by `!r` or `!s` to text; without these, unchanged."""
     if conversion not in (None, "r", "s"):
         emitter.refuse(f"!{conversion} in a format has no compiled form")
     if conversion is None:
@@ -225,7 +225,7 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         return emitter.left(k.TEXT, "a format that depends on the row like this")
     body, names = sized
     for name, size in sizes.items():
-        # Another number is no size: it begins with a sign. A width of 0 is the flag `0`, and no width.
+        # A negative number has a sign, which is not a size; a width of 0 would be the flag `0`.
         least = int(name != "width_" and text[-1:] not in "fFeE%")
         most = 1 << 20 if name == "width_" else 16
         test = f"({size.code} < {least}) | ({size.code} > {most})"
@@ -236,7 +236,7 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
 
 
 def concatenated(emitter: Emitter, pieces: Iterable[Piece]) -> Value:
-    """Texts, one after the other."""
+    """Compiles the concatenation of texts."""
     return reduce(partial(added, emitter), pieces, constant(""))
 
 
@@ -311,7 +311,7 @@ def percent(emitter: Emitter, text: str, right: Value) -> Value:
 
 
 def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Value:
-    """One field of `%`, as a specification of `format`."""
+    """Compiles one field of `%`, as a specification of `format`."""
     flags, width, precision, letter = match[2], match[3], match[4] or "", match[5]
     if letter in "sr":
         value = (represented if letter == "r" else text_of)(emitter, value)

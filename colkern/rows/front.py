@@ -1,4 +1,4 @@
-"""The syntax tree of a user's function, and what the names in it mean."""
+"""The syntax tree of a user's function, and the objects that its names mean."""
 
 from __future__ import annotations
 import __future__
@@ -32,8 +32,8 @@ class Definition:
     Args:
         function: The function.
         parameters: The names of its parameters.
-        body: Its statements; a lambda has a `return`.
-        names: What the names that it does not assign to mean.
+        body: Its statements; the body of a lambda becomes a `return`.
+        names: The objects for the names to which it does not assign.
         path: The file.
     """
 
@@ -45,13 +45,13 @@ class Definition:
 
     @property
     def is_generator(self) -> bool:
-        """Whether it yields: compiled, it returns the list of what it yields."""
+        """Whether it yields: the compiled form returns a list of the yielded items."""
         return any(map(_yields, self.body))
 
 
 @lru_cache(maxsize=1 << 10)
 def _yields(node: ast.AST) -> bool:
-    """Whether a part of a function yields, other than in functions of its own."""
+    """Whether a node yields, functions within it aside."""
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         return False
     is_yield = isinstance(node, ast.Yield | ast.YieldFrom)
@@ -59,18 +59,18 @@ def _yields(node: ast.AST) -> bool:
 
 
 def is_generator(function: object) -> bool:
-    """Whether a function, as an object or as the syntax tree of one within a row function, yields."""
+    """Whether a function yields, given as an object or as the syntax tree of a local function."""
     if isinstance(function, ast.FunctionDef):
         return any(map(_yields, function.body))
     return inspect.isgeneratorfunction(function)
 
 
 def definition_of(function: types.FunctionType, is_called: bool = False) -> Definition:
-    """The definition of a function, with the lines of its file.
+    """Returns the definition of a function, with the lines of its file.
 
     Args:
         function: The function.
-        is_called: Whether a row function calls it, which knows what `*args` and `**kwargs` are.
+        is_called: Whether a row function calls it, so that `*args` and `**kwargs` have a meaning.
 
     Raises:
         CompileError: If its source cannot be read.
@@ -102,25 +102,25 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
 
 
 WRITTEN = 1 << 9
-"""The flag of classes that are written in Python."""
+"""The flag of classes that are defined in Python."""
 
 
 def is_of_standard_library(function: Any) -> bool:
-    """Whether the standard library has a function, or the class of the method that it is."""
+    """Whether a function, or the class of a method, belongs to the standard library."""
     package = (getattr(function, "__module__", None) or "").partition(".")[0]
     return package in sys.stdlib_module_names - {"__main__"}
 
 
 def is_of_library(function: types.FunctionType) -> bool:
-    """Whether a function is one that users do not write: of the standard library, or of a package."""
+    """Whether a function belongs to the standard library or to an installed package."""
     return is_of_standard_library(function) or "site-packages" in function.__code__.co_filename
 
 
 class _Displays(ast.NodeTransformer):
-    """Has `{"a": 1}` stand for `dict(a=1)`."""
+    """Replaces `dict(a=1)` by `{"a": 1}`."""
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """A call, and those within it."""
+        """Rewrites a call, and the calls within it."""
         self.generic_visit(node)
         is_dict = isinstance(node.func, ast.Name) and node.func.id == "dict"
         if not is_dict or node.args or not node.keywords:
@@ -133,16 +133,17 @@ class _Displays(ast.NodeTransformer):
 
 
 def variables_of(code: types.CodeType) -> set[str]:
-    """The parameters and the variables of code, and those of functions within it."""
+    """Returns the parameters and variables of code, and those of functions within it."""
     parts = [part for part in code.co_consts if isinstance(part, types.CodeType)]
     return {*code.co_varnames, *code.co_cellvars}.union(*map(variables_of, parts))
 
 
 def _place_iterators(body: list[ast.stmt]) -> None:
-    """Have a generator expression, or a call of `map` and the like, stand where its one variable is read.
+    """Move a generator expression, or a call of `map` and the like, to the single place where its variable
+    is read.
 
-    That is, if nothing else happens between: it is read by the next statement, or by one behind others that
-    only begin with other variables.
+    Only if nothing else happens in between: it is read by the next statement, or only assignments of
+    constants or empty containers to other variables come before that.
     """
     nodes = list(ast.walk(ast.Module(body, [])))
     counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
@@ -173,9 +174,9 @@ def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
 
 
 def _make_tuples(body: list[ast.stmt]) -> None:
-    """Have a list of tuples or constants be a tuple, where loops and `in` are all that its variable is for.
+    """Turn a list of tuples or constants into a tuple if its variable is only used in loops and `in`.
 
-    So its items may be of several kinds, and each round of a loop over it may know its own.
+    Then its items may be of different kinds, and each round of a loop over it may have its own.
     """
     nodes = list(ast.walk(ast.Module(body, [])))
     counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
@@ -190,7 +191,7 @@ def _make_tuples(body: list[ast.stmt]) -> None:
 
 
 def _make_tables(body: list[ast.stmt], names: Mapping[str, Any]) -> None:
-    """Have a container of constants be made once, and not for each row, where it never changes."""
+    """Make a container of constants a constant, so that it is made once, if it never changes."""
     tables = {kind: tables_of(body, names, kind) for kind in (object, set)}
     for node in body:
         targets = getattr(node, "targets", [getattr(node, "target", None)])
@@ -215,18 +216,18 @@ _DISPLAYS = (ast.List, ast.Set, ast.Dict)
 
 
 def _layout(constant: object) -> object:
-    """What constants of one layout have in common; of others than plain ones, nothing."""
+    """Returns a key that is equal for constants of one layout; other objects have a key of their own."""
     if isinstance(constant, tuple):
         return tuple(map(_layout, constant))
     return type(constant) if isinstance(constant, int | float | str | bytes) else id(constant)
 
 
 _ALIKE = (ast.Tuple, ast.Constant, ast.Attribute, ast.Lambda)
-"""Items of displays that are few, and each different."""
+"""Items of short displays, which may be of different kinds."""
 
 
 def _gone_over(node: ast.AST) -> Iterable[ast.expr]:
-    """The expressions whose items a node goes over, or looks through."""
+    """Returns the expressions whose items a node reads in a loop, or searches."""
     if isinstance(node, ast.For | ast.comprehension):
         return [node.iter]
     is_in = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn)
@@ -234,7 +235,7 @@ def _gone_over(node: ast.AST) -> Iterable[ast.expr]:
 
 
 def _iterator_of(node: ast.stmt) -> str:
-    """The variable that a statement binds to an iterator; empty for other statements."""
+    """Returns the variable that a statement binds to an iterator; empty for other statements."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return ""
     function = getattr(node.value, "func", None)
@@ -250,11 +251,11 @@ _AT_ONCE = (
     *(ast.BinOp, ast.Starred, ast.Tuple, ast.List, ast.JoinedStr, ast.FormattedValue),
     *(ast.Attribute, ast.Subscript),
 )
-"""Nodes whose parts are all computed, each once, and in order."""
+"""Nodes whose parts are all evaluated, once and in order."""
 
 
 def _put(node: ast.AST, name: str, expression: ast.expr) -> bool:
-    """Put an expression in the place of a variable that is read at once; whether it is there."""
+    """Put an expression in place of a variable if that is evaluated at once; returns whether it was."""
     parts: list[ast.AST] = [node.iter] if isinstance(node, ast.For | ast.comprehension) else []
     if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
         parts = [node.generators[0]]
@@ -274,13 +275,13 @@ def _put(node: ast.AST, name: str, expression: ast.expr) -> bool:
 
 
 Sources = dict[str, tuple[str, int]]
-"""The text of functions and the number of its first line, by what tells the functions apart."""
+"""For each function's key, its text and the number of its first line."""
 
 _SHIPPED: Sources = {}
 
 
 def plain_function(value: Any) -> Any:
-    """The plain function given to `udf`, to a cache or to Numba's decorators; other values as they are."""
+    """Returns the plain function within the result of `udf`, a cache or Numba; other values unchanged."""
     if isinstance(value, CACHED):
         return value.__wrapped__
     return getattr(value, "row_function", getattr(value, "py_func", value))
@@ -288,9 +289,9 @@ def plain_function(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 10)
 def keeps_to_itself(method: Any) -> bool:
-    """Whether a method uses its instance for nothing but its attributes: nobody else gets to know it.
+    """Whether a method uses its instance only for attributes, so that it does not pass the instance on.
 
-    A generator reads them later.
+    False for generators, which read the attributes later.
     """
     if not isinstance(method, types.FunctionType) or is_generator(method):
         return False
@@ -307,13 +308,14 @@ def keeps_to_itself(method: Any) -> bool:
 
 
 def is_constant_of(form: type, name: str) -> bool:
-    """Whether an attribute of a class is that of its instances, too, and no method or property."""
+    """Whether an attribute of a class is a plain value, shared by its instances; methods and properties are
+    not."""
     attribute = inspect.getattr_static(form, name, None)
     return attribute is not None and not hasattr(attribute, "__get__")
 
 
 def _codes(form: type) -> list[tuple[str, types.CodeType]]:
-    """The code of the methods of a class and its bases."""
+    """Returns the code of the methods of a class and its bases."""
     return [
         (name, method.__code__)
         for base in form.__mro__
@@ -324,13 +326,13 @@ def _codes(form: type) -> list[tuple[str, types.CodeType]]:
 
 
 def _assigned_by(code: types.CodeType) -> list[str]:
-    """The attributes that code assigns to."""
+    """Returns the attributes to which code assigns."""
     return [step.argval for step in dis.get_instructions(code) if step.opname == "STORE_ATTR"]
 
 
 @lru_cache(maxsize=1 << 10)
 def assigned_fields(form: type) -> tuple[str, ...]:
-    """The attributes to which methods of a class assign, but for properties and methods."""
+    """Returns the attributes to which methods of a class assign, except properties and methods."""
     names = dict.fromkeys(name for _, code in _codes(form) for name in _assigned_by(code))
     own = {name: inspect.getattr_static(form, name, None) for name in names}
     slot = types.MemberDescriptorType
@@ -341,7 +343,7 @@ def assigned_fields(form: type) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 10)
 def changing_methods(form: type) -> frozenset[str]:
-    """The methods of a class that assign to attributes, and those that name one of these."""
+    """Returns the methods of a class that assign to attributes, and those that name such a method."""
     codes = [(name, code) for name, code in _codes(form) if name[:2] != "__"]
     changing = {name for name, code in codes if _assigned_by(code)}
     while (
@@ -352,7 +354,7 @@ def changing_methods(form: type) -> frozenset[str]:
 
 
 def changing_instances(definition: Definition) -> set[str]:
-    """The variables of instances that methods may change."""
+    """Returns the variables of instances that methods may change."""
     names = set()
     for node in (part for statement in definition.body for part in ast.walk(statement)):
         match node:
@@ -368,7 +370,7 @@ CACHED = type(lru_cache(abs))
 
 
 def sources_of(function: types.FunctionType) -> Sources:
-    """The sources of a function and of the plain functions that it names, for a process without them."""
+    """Returns the sources of a function and of the plain functions that it names, for other processes."""
     texts: Sources = {}
     waiting = [function]
     while waiting and len(texts) < MOST_SHIPPED:
@@ -389,7 +391,7 @@ def sources_of(function: types.FunctionType) -> Sources:
 
 
 MOST_SHIPPED = 64
-"""So many functions are sent along at most."""
+"""The largest number of functions to send."""
 
 
 def take_sources(sources: Sources) -> None:
@@ -398,8 +400,8 @@ def take_sources(sources: Sources) -> None:
 
 
 def _key(function: types.FunctionType) -> str:
-    """The identity of a function, in all processes: another one than of what stood in its place before,
-    as in a notebook's cell that was edited."""
+    """Returns a key for a function that is the same in all processes; it changes when the function is
+    edited."""
     code = function.__code__
     place = code.co_filename, code.co_firstlineno, code.co_name
     return hashlib.sha256(repr((place, _content(code))).encode()).hexdigest()
@@ -414,18 +416,18 @@ def _content(code: types.CodeType) -> tuple[object, ...]:
 
 
 def _text_of(function: types.FunctionType) -> tuple[str, int]:
-    """The text of a `def` or `lambda` alone, and the number of its first line.
+    """Returns the text of a single `def` or `lambda`, and the number of its first line.
 
     Raises:
         OSError: If it cannot be read.
     """
-    # The file that a worker has under the name may be another.
+    # A worker's file of that name may differ.
     shipped = _SHIPPED.get(_key(function)) if _SHIPPED else None
     if shipped:
         return shipped
     path = function.__code__.co_filename
     if path.startswith("<frozen "):
-        # A module of the standard library that the interpreter has in itself.
+        # The module is frozen into the interpreter.
         path = function.__globals__.get("__file__", path)
     linecache.checkcache(path)
     text = "".join(linecache.getlines(path, function.__globals__))
@@ -441,13 +443,13 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
 
 
 _parsing = Lock()
-"""CPython counts the depth of trees in one place for all threads, and raises `SystemError` if two of them
-are made at once. Those of whole files take long enough for that."""
+"""CPython has one counter of the depth of trees for all threads, and raises `SystemError` if two threads
+parse at once. Parsing a whole file takes long enough for that."""
 
 
 @lru_cache(maxsize=4)
 def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
-    """All functions of a file."""
+    """Returns all functions of a file."""
     try:
         with _parsing:
             tree = ast.parse(text)
@@ -457,7 +459,7 @@ def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
 
 
 def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
-    """Whether code was compiled from a function of a file: it begins there, and so do its instructions."""
+    """Whether code was compiled from a function of a file, by the places of both."""
     places = {(line, column) for line, _, column, _ in code.co_positions()}
     if isinstance(node, ast.Lambda):
         body = node.body
@@ -467,7 +469,7 @@ def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
 
 
 def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
-    """Whether a function of a file has the names and the constants of code: it was not edited since."""
+    """Whether a function of a file has the names and constants of code, so that it was not edited since."""
     names = names_in(code)
     if any(name.startswith("@py") for name in names):
         return True  # pytest has rewritten its assertions.
@@ -475,7 +477,7 @@ def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     is_lambda = isinstance(node, ast.Lambda)
     tree = ast.Module([ast.copy_location(ast.Expr(node), node) if is_lambda else node], [])  # type: ignore[arg-type, list-item]
     if code.co_freevars:
-        # `nonlocal` needs a function around.
+        # `nonlocal` needs an enclosing function.
         around = ast.parse(f"def around({', '.join(code.co_freevars)}): pass")
         around.body[0].body, tree = tree.body, around  # type: ignore[attr-defined]
     outer = compile(tree, "", "exec", flags, dont_inherit=True)
@@ -505,7 +507,7 @@ def _shown(constant: object) -> str:
 
 
 def names_in(code: types.CodeType) -> set[str]:
-    """The names of globals, attributes and outer variables in code, and in functions within it."""
+    """Returns the names of globals, attributes and outer variables in code, and in functions within it."""
     names = {*code.co_names, *code.co_freevars}
     for part in code.co_consts:
         if isinstance(part, types.CodeType):
@@ -514,7 +516,7 @@ def names_in(code: types.CodeType) -> set[str]:
 
 
 def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
-    """The `def` or `lambda` of a function, with the lines of its file."""
+    """Returns the `def` or `lambda` of a function, with the lines of its file."""
     try:
         text, first = _text_of(function)
     except OSError as error:
@@ -530,7 +532,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
             f"notebook's cell"
         ) from None
     is_lambda = function.__code__.co_name == "<lambda>"
-    # In brackets, a lambda may have several lines.
+    # In brackets, a lambda may span lines.
     tree = ast.parse(f"({text})" if is_lambda else text)
     ast.increment_lineno(tree, first - 1)
     statement = tree.body[0]
@@ -541,7 +543,7 @@ def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
 
 
 def meanings_of(function: types.FunctionType) -> dict[str, Any]:
-    """The meaning of names that a function does not assign to: those around it, of its module, built in."""
+    """Returns the objects for the names of a function: outer variables, globals and built-ins."""
     around = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:

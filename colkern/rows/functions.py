@@ -34,10 +34,10 @@ MOST_ATTEMPTS = 200
 MISTAKE = "which is a mistake of colkern's; please report it"
 
 MOST_DEPTH = 400
-"""So many calls of itself may a function stand in."""
+"""The largest depth of recursion."""
 
 MOST_VARIANTS = 4
-"""For so many kinds of arguments at once may a function that calls itself be written."""
+"""The largest number of kinds of arguments with which a recursive function calls itself."""
 
 
 def write_function(
@@ -48,20 +48,20 @@ def write_function(
     recursion: Recursion | None = None,
     widened: dict[Any, Kind] | None = None,
 ) -> tuple[str, Kind, list[str]]:
-    """Write a function: its name in the generated source, the kind of its result, its parameters.
+    """Writes a function; returns its name in the generated source, the kind of its result, its parameters.
 
     Args:
-        program: What it becomes part of.
+        program: The program of which it becomes part.
         definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
-        returns: The kind of its result at least; None for that of the values that it returns.
-        recursion: For calls of it that it has in itself.
-        widened: The kinds that are known to be too narrow, to which others are added.
+        returns: The narrowest kind of its result; None for that of the values that it returns.
+        recursion: Collects its calls of itself.
+        widened: The kinds that are known to be too narrow; others are added.
 
     Raises:
         CompileError: If it has no compiled form; names the line.
     """
-    # A lambda's name is no identifier.
+    # A lambda's name is not an identifier.
     own = definition.function.__name__
     name = f"{own if own.isidentifier() else 'function'}_{program.count}"
     program.count += 1
@@ -101,12 +101,12 @@ def write_function(
         except Wider as error:
             is_outermost = error.widened is None and not program.stack
             if error.widened is not widened and not is_outermost:
-                # It belongs to a function that this one is called by.
+                # The kind belongs to a function that calls this one.
                 raise
             continue
         except Unsettled as error:
             if RETURN not in widened and error.recursion is not recursion:
-                # What it is depends on a function that it stands in.
+                # The kind depends on a function that calls this one.
                 raise
             if emitter.yielded is not None:
                 widened[RETURN] = emitter.yielded.kind
@@ -126,7 +126,7 @@ def write_function(
 
 
 def of_fields(definition: Definition, count: int) -> Definition:
-    """A function that gives the items of another's result, a list or tuple, as a tuple of so many."""
+    """Returns a function that calls another, and returns the `count` items of its result as a tuple."""
     names = ", ".join(f"item_{place}" for place in range(count))
     text = f"items = function()\nif items is None:\n    return None\n{names}, = items\nreturn ({names},)"
     body = ast.parse(text).body
@@ -142,13 +142,13 @@ def of_fields(definition: Definition, count: int) -> Definition:
 def write_program(
     wraps: bool, definition: Definition, arguments: dict[str, Value], returns: Kind | None = None
 ) -> tuple[Program, str, Kind]:
-    """Write a function and all that it calls: the program, the function's name, the kind of its result.
+    """Writes a function and all that it calls; returns the program, the function's name, the result's kind.
 
     Args:
-        wraps: Whether arithmetic is the machine's.
-        definition: As for `write_function`, and so are the others.
-        arguments: Its arguments.
-        returns: The kind of its result at least.
+        wraps: Whether integers wrap around.
+        definition: As for `write_function`.
+        arguments: As for `write_function`.
+        returns: As for `write_function`.
 
     Raises:
         CompileError: As `write_function`.
@@ -172,7 +172,7 @@ def users_function(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:
-    """A call of a plain function of the user's."""
+    """Compiles a call of a plain function of the user's."""
     definition = _definition(emitter, function)
     values = bound_values(emitter, function, arguments, named)
     _require_one_meaning(emitter, definition, values.values())
@@ -180,7 +180,7 @@ def users_function(
 
 
 def _definition(emitter: Emitter, function: Any) -> Definition:
-    """What is known of a plain function that is called."""
+    """Returns the definition of a plain function that is called."""
     definitions = emitter.program.definitions
     try:
         if function not in definitions:
@@ -193,7 +193,7 @@ def _definition(emitter: Emitter, function: Any) -> Definition:
 def bound_values(
     emitter: Emitter, function: Any, arguments: Sequence[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
-    """The arguments of a plain function, by name."""
+    """Returns the arguments of a plain function, by name."""
     try:
         bound = inspect.signature(function, follow_wrapped=False).bind(*arguments, **named)
     except TypeError as error:
@@ -210,15 +210,15 @@ def changing_method(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> tuple[Value, Value]:
-    """The result of a method that assigns to fields of its instance, and the instance.
+    """Compiles a method that assigns to fields of its instance; returns its result, and the new instance.
 
     Args:
         emitter: Where it is written.
         function: The method.
         owner: The instance.
-        name: The one variable that has the instance; None if it is new.
+        name: The only variable that has the instance; None if it is new.
         arguments: The other arguments by position.
-        named: Those by name.
+        named: The other arguments by name.
     """
     definition = _definition(emitter, function)
     is_known = name is None or (name and is_own(emitter, name, owner.kind))
@@ -234,7 +234,7 @@ def changing_method(
 
 
 def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
-    """What a special method gives that a user wrote for the class of a value; None where there is none."""
+    """Compiles a special method that a user wrote for a value's class; returns None if there is none."""
     form = _form_of(owner)
     is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
     written = k.written_method(form, name) if is_one else None
@@ -257,10 +257,10 @@ def _form_of(value: Value) -> type:
 def special_of_either(
     emitter: Emitter, own: str, reflected: str, left: Value, right: Value
 ) -> Value | None:
-    """What a special method of either side gives; that of a subclass on the right is asked first.
+    """Compiles a special method of either side; for a subclass on the right, its method comes first.
 
-    An operator asks a subclass first for a method of its own alone, and never the right side of two of one
-    class.
+    An operator calls the subclass's method first only if the subclass overrides it, and never calls the
+    right side's if both are of one class.
     """
     asked = [(own, left, right), (reflected, right, left)]
     forms, is_comparison = (_form_of(left), _form_of(right)), own in _RESULTS
@@ -281,11 +281,11 @@ _RESULTS = {
     "__str__": k.TEXT,
     **dict.fromkeys(("__eq__", "__lt__", "__le__", "__gt__", "__ge__"), k.BOOL),
 }
-"""What special methods give that have a compiled form."""
+"""The kinds that special methods must return to have a compiled form."""
 
 
 def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:
-    """Refuse local functions as arguments of one whose names mean something else than theirs."""
+    """Refuse local functions as arguments of a function in which their names mean something else."""
     nodes = [each for each in _functions_in(given) if isinstance(each, _LOCAL)]
     names = {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
     names -= set().union(*map(own_names, nodes))
@@ -300,11 +300,11 @@ def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterab
 
 
 _LOCAL = (ast.FunctionDef, ast.Lambda)
-"""What a function within a row function is known as."""
+"""The syntax trees of functions within a row function."""
 
 
 def _argument(value: Any) -> Value:
-    """An argument as a value: a default, the tuple that `*args` are, or the dictionary of `**kwargs`."""
+    """Returns an argument as a value: a default, the tuple `*args`, or the dictionary `**kwargs`."""
     if isinstance(value, tuple) and value and isinstance(value[0], Value):
         return tuple_of_values(value)
     if isinstance(value, dict) and all(isinstance(item, Value) for item in value.values()):
@@ -318,7 +318,7 @@ def local_function(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:
-    """A call of a function that is defined in the row function."""
+    """Compiles a call of a function that is defined in the row function."""
     given = _bound(emitter, node.args, arguments, named)
     body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else []
     if isinstance(node, ast.Lambda):
@@ -339,16 +339,16 @@ def _called_within(
     key: Any,
     changed: Mapping[str, str | None] = types.MappingProxyType({}),
 ) -> tuple[Value, Sequence[Value]]:
-    """A call of a function that may be local, or get local ones: these see the variables as they are.
+    """Compiles a call of a function that may be local, or get local functions, which read outer variables.
 
-    Those that they assign to are results of the call, beside its own.
+    The outer variables to which these assign become additional results of the call.
 
     Args:
         emitter: Where it is written.
         definition: The function.
         given: Its arguments.
-        key: What tells it from other functions.
-        changed: Its variables that the caller gets, too, and where the caller has them.
+        key: Identifies the function.
+        changed: Its own variables that are results, too, and the variables of the caller that get them.
     """
     read, assigned = _outer_names(emitter, [key, *_functions_in(given.values())])
     back = {**changed, **{name: name for name in assigned}}
@@ -368,7 +368,7 @@ def _called_within(
     for name in back:
         if name in values:
             values[name] = _variable(emitter, values[name])
-    # Where an exception is caught, what was assigned before it is not known.
+    # If an exception is caught, assignments before it would be lost.
     is_unsure = bool(targets and emitter.attempts)
     with emitter.ahead(is_only_raised=True) if is_unsure else nullcontext():
         result = called_function(emitter, definition, values, key)
@@ -384,14 +384,14 @@ def _called_within(
 
 
 def _functions_in(values: Iterable[Value]) -> Iterator[Any]:
-    """The constants among values, and the functions that others may be."""
+    """Yields the constants among values, and the functions of values that are a choice."""
     for value in values:
         kind = value.kind.of if isinstance(value.kind, k.Optional) else value.kind
         yield from kind.among if isinstance(kind, k.Choice) else [value.constant]
 
 
 def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str], list[str]]:
-    """The variables around local functions that these, or others that they may call, read and assign to."""
+    """Returns the outer variables that local functions, and others that they call, read and assign to."""
     read: set[str] = set()
     assigned: set[str] = set()
     seen: list[Any] = []
@@ -410,7 +410,7 @@ def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str],
 
 
 def _with_results(body: Sequence[ast.stmt], names: Sequence[str]) -> Any:
-    """The statements of a function that returns outer variables behind its result."""
+    """Returns the statements of a function with outer variables appended to its result."""
 
     class Returns(ast.NodeTransformer):
         def visit_FunctionDef(self, inner: ast.FunctionDef) -> ast.AST:
@@ -429,7 +429,7 @@ def _with_results(body: Sequence[ast.stmt], names: Sequence[str]) -> Any:
 def _bound(
     emitter: Emitter, declared: ast.arguments, arguments: Sequence[Value], named: dict[str, Value]
 ) -> dict[str, Value]:
-    """The arguments of a function within a row function, by name; its defaults are constants."""
+    """Returns the arguments of a local function, by name; its defaults must be constants."""
     try:
         bound = inspect.Signature([*_parameters(declared)]).bind(*arguments, **named)
     except TypeError:
@@ -446,7 +446,7 @@ def _bound(
 
 
 def _parameters(declared: ast.arguments) -> Iterator[inspect.Parameter]:
-    """The parameters of a function within a row function; their defaults are expressions."""
+    """Yields the parameters of a local function; their defaults are expressions."""
     of = inspect.Parameter
     places = [*declared.posonlyargs, *declared.args]
     required = [of.empty] * (len(places) - len(declared.defaults))
@@ -463,12 +463,12 @@ def _parameters(declared: ast.arguments) -> Iterator[inspect.Parameter]:
 
 
 def _called_by(parameter: ast.arg) -> str:
-    """What an argument is called by, whatever its variable is called (`colkern.rows.scopes`)."""
+    """Returns a parameter's original name, by which callers pass it (`colkern.rows.scopes`)."""
     return str(vars(parameter)["called"])
 
 
 def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Value:
-    """The result for values of the function that an expression names."""
+    """Applies the function that an expression names to values."""
     from colkern.rows.invocations import call_of
 
     if isinstance(node, ast.Lambda):
@@ -495,16 +495,16 @@ def applied(emitter: Emitter, node: ast.expr, arguments: Sequence[Value]) -> Val
 def called_function(
     emitter: Emitter, definition: Definition, values: dict[str, Value], key: Any
 ) -> Value:
-    """The result of a function for values, which is written for their kinds if it is not yet.
+    """Compiles a call of a function; the function is written for the values' kinds at the first such call.
 
     Args:
         emitter: Where the call is written.
         definition: The function.
         values: Its arguments.
-        key: What tells it from other functions.
+        key: Identifies the function.
     """
     program = emitter.program
-    # A constant that changes from call to call would make a function for each of them.
+    # In a recursion, a constant that changes with each call would need a new function each time.
     is_known = all(other != id(key) for other, _ in program.stack)
     values = {
         name: value if value.is_constant and is_known else _variable(emitter, value)
@@ -554,7 +554,7 @@ def called_function(
         emitter.ahead() if definition.is_generator else nullcontext(),
     ):
         if of_library:
-            # The line that the row is left at is the user's.
+            # The place where the row is left is the user's line.
             emitter.fail(f"({status} & 255)", of_library)
         else:
             emitter.reraise(status)
@@ -563,19 +563,19 @@ def called_function(
 
 
 def _variable(emitter: Emitter, value: Value) -> Value:
-    """A value as its kind alone says, if it is one that code computes with."""
+    """Returns a value of a plain kind without its constant, so that it is passed at run time."""
     value = emitter.numbers(value) if value.kind.name in k.PLAIN or not value.is_constant else value
     return replace(value, constant=UNKNOWN) if value.kind.name in k.PLAIN else value
 
 
 DEPTH = "depth"
-"""The parameter of a function that calls itself: the number of such calls that it stands in."""
+"""The parameter of a recursive function that counts the depth of calls."""
 
 
 def _written(
     program: Program, definition: Definition, values: dict[str, Value], variant: Any
 ) -> tuple[str, Kind, bool]:
-    """A function's name, the kind of its result, and whether it calls itself."""
+    """Writes a function; returns its name, the kind of its result, and whether it calls itself."""
     before = program.state()
     recursion = program.stack[variant] = Recursion()
     widened = program.settled.setdefault(variant, {})
@@ -594,7 +594,7 @@ def _written(
 
 
 def _recursion(emitter: Emitter, variant: Any) -> tuple[str, Kind]:
-    """The name of the function that is written, and the kind of its result, for a call of itself."""
+    """Returns the name of the function being written, and the kind of its result, for a recursive call."""
     program = emitter.program
     variants = list(program.stack)
     for inside in variants[variants.index(variant) :]:

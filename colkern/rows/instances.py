@@ -1,7 +1,7 @@
-"""Instances of users' classes in row functions: named tuples, data classes, and others with a constructor.
+"""Instances of users' classes in row functions: named tuples, data classes, and classes with a constructor.
 
-An instance is its fields. A constructor is a method that changes an instance, of which no field is assigned
-at first.
+An instance is compiled as its fields. A constructor is a method that changes an instance without assigned
+fields.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from colkern.rows.functions import changing_method
 from colkern.rows.values import Value, tuple_of_values
 
 _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
-"""Special methods that are not called when an instance is made."""
+"""Special methods that neither construct an instance nor are called by compiled code."""
 
 CONSTRUCTING = ("__init__", "__post_init__")
-"""Those that assign the fields of a new instance."""
+"""Methods that assign the fields of a new instance."""
 
 _CALLED = (
     *(
@@ -43,7 +43,7 @@ _CALLED = (
     *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *k.OPERATOR_METHODS.values()),
     *(method.replace("__", "__r", 1) for method in k.OPERATOR_METHODS.values()),
 )
-"""Special methods that are, or where an expression asks for them."""
+"""Special methods that are called when an instance is made, or by expressions."""
 
 _GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
 
@@ -57,7 +57,7 @@ def has_fields(kind: type) -> bool:
 
 
 def _is_users(kind: type) -> bool:
-    """Whether a class is a user's, with a constructor, and so are its bases."""
+    """Whether a class and its bases are defined in Python, and a user wrote its constructor."""
     are_plain = all(
         type(base) in (type, abc.ABCMeta) and base.__flags__ & WRITTEN for base in kind.__mro__[:-1]
     )
@@ -65,7 +65,7 @@ def _is_users(kind: type) -> bool:
 
 
 def _written_methods(kind: type) -> Iterator[str]:
-    """The special methods of a class that a user wrote."""
+    """Yields the special methods of a class that a user wrote."""
     for base in kind.__mro__:
         for name, own in vars(base).items():
             is_special = name.startswith("__") and name not in _WITHOUT_MEANING
@@ -81,7 +81,7 @@ def instance(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:
-    """A new instance of a class for which `has_fields` holds."""
+    """Compiles a new instance of a class for which `has_fields` is true."""
     if typing.is_typeddict(kind):
         if arguments:
             emitter.refuse(f"{kind.__name__}() of a value without a name has no compiled form")
@@ -143,7 +143,7 @@ def _constructed(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> dict[str, Value]:
-    """The fields of an instance after a method in `CONSTRUCTING` has run.
+    """Returns the fields of an instance after a method in `CONSTRUCTING` has run.
 
     Args:
         emitter: Where it is written.
@@ -151,7 +151,7 @@ def _constructed(
         method: The method's name.
         before: The fields that the instance has already.
         arguments: The method's other arguments by position.
-        named: Those by name.
+        named: The method's other arguments by name.
     """
     names = tuple(dict.fromkeys((*before, *assigned_fields(kind))))
     unset = tuple_of_values([Value(k.BOOL, "True"), Value(k.NEVER)], (), k.Unset)

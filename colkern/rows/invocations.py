@@ -65,11 +65,11 @@ from colkern.rows.table import table
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 _READING = ("get", "count", "index", "issubset", "issuperset", "isdisjoint")
-"""Methods of containers that change nothing."""
+"""Methods of containers that do not change them."""
 
 
 def invocation(emitter: Emitter, node: ast.Call) -> Value:
-    """The value of a call."""
+    """Compiles a call."""
     is_spread = any(isinstance(part, ast.Starred) for part in node.args)
     if is_spread and known_object(emitter, node.func) in (min, max):
         pass
@@ -104,7 +104,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
-    """A call of a function that is known, or that is one of several."""
+    """Compiles a call of a constant function, or of a choice between several."""
     if function.is_constant:
         return called(emitter, node, function.constant)
     if isinstance(function.kind, k.Record):
@@ -126,7 +126,7 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
 
 
 def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
-    """`super().name(…)` in a method."""
+    """Compiles `super().name(…)` in a method."""
     own_name = emitter.definition.parameters[0]
     own = emitter.env.get(own_name, NONE)
     written_in = emitter.definition.names.get("__class__")
@@ -138,14 +138,14 @@ def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:
     if node.func.value.args or not isinstance(function, types.FunctionType):  # type: ignore[attr-defined]
         emitter.refuse(f"super().{name}() has no compiled form here")
     arguments, named = arguments_of(emitter, node)
-    own = emitter.env[emitter.definition.parameters[0]]  # An argument may have changed it.
+    own = emitter.env[emitter.definition.parameters[0]]  # Evaluating an argument may change it.
     if name in CONSTRUCTING or name in changing_methods(own.kind.form):  # type: ignore[attr-defined]
         return changing_method(emitter, function, own, own_name, arguments, named)[0]
     return users_function(emitter, function, [own, *arguments], named)
 
 
 def _dispatched(emitter: Emitter, node: ast.Call, function: Any) -> Value:
-    """A call of a function of `functools.singledispatch`, which the class of an argument decides."""
+    """Compiles a call of a `functools.singledispatch` function, chosen by the class of an argument."""
     (first, *rest), named = arguments_of(emitter, node)
 
     def by_class(value: Value) -> Value:
@@ -158,7 +158,7 @@ def _dispatched(emitter: Emitter, node: ast.Call, function: Any) -> Value:
 
 
 def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
-    """`dataclasses.replace`, `asdict` and `astuple`, whose fields are no data classes."""
+    """`dataclasses.replace`, `asdict` and `astuple` of instances whose fields are not data classes."""
     (owner, *_), named = arguments_of(emitter, node)
     kind = owner.kind
     is_flat = isinstance(kind, k.Record) and not any(isinstance(i, k.Compound) for i in kind.items)
@@ -175,9 +175,9 @@ def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
 
 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
-    """A call of an object that is known when the function is compiled.
+    """Compiles a call of an object that is known when the function is compiled.
 
-    The row is left to Python at a library's function that has no compiled form.
+    The row is left to Python at a library's function without a compiled form.
     """
     before = emitter.state()
     try:
@@ -192,13 +192,13 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         written = getattr(function, "__func__", function)
         if not isinstance(written, types.FunctionType) or not is_of_library(written):
             raise
-        # At the user's line, and not at one within the library.
+        # The error names the user's line, not one within the library.
         emitter.node = node
         emitter.refuse(f"{table_name(function)} has no compiled form")
 
 
 def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
-    # Where compiled code of Numba's differs, as in an overflow, the row is left, and Python calls it.
+    # A function that Numba compiles differently, for example for overflows, leaves the row to Python.
     given, function = function, plain_function(replacement(function))
     is_whole = function is not given and not makes_iterator(function)
     if is_whole and any(gives_items(emitter, part) for part in node.args):
@@ -276,7 +276,7 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
 
 
 def _with_lists_for(emitter: Emitter, node: ast.Call) -> ast.Call:
-    """A call with lists in the place of iterators and views, of what looks at all items."""
+    """Returns a call with lists in place of iterators and views, for functions that read all items."""
     list_: Any = list
     arguments = [
         ast.Call(ast.Constant(list_), [part], []) if gives_items(emitter, part) else part
@@ -286,7 +286,7 @@ def _with_lists_for(emitter: Emitter, node: ast.Call) -> ast.Call:
 
 
 def _ends_in_offset(node: ast.Call) -> bool:
-    """Whether a call is of a text that has `Z` replaced by an offset: there must be one, then."""
+    """Whether an argument is `text.replace("Z", "+00:00")`, so that the text must end in an offset."""
     match node.args:
         case [ast.Call(ast.Attribute(attr="replace"), [_, ast.Constant("+00:00")])]:
             return True
@@ -294,7 +294,7 @@ def _ends_in_offset(node: ast.Call) -> bool:
 
 
 _KEEPING = (abs, round, pow, divmod)
-"""Functions that give an integer for an integer, and a float for a float."""
+"""Functions that return an integer for an integer, and a float for a float."""
 
 
 _OF_CONSTANTS = (
@@ -310,11 +310,11 @@ _OF_CONSTANTS = (
     re.escape,
     str.maketrans,
 )
-"""Functions that give a constant for constants."""
+"""Functions that return a constant for constants."""
 
 
 def _got(emitter: Emitter, function: Any, value: Value) -> Value:
-    """The result of an `itemgetter` or `attrgetter` of constants."""
+    """Applies an `itemgetter` or `attrgetter` with constant arguments."""
     kind, names = function.__reduce__()
     if kind is operator.itemgetter:
         parts = [item(emitter, value, constant(name)) for name in names]
@@ -327,7 +327,7 @@ def _got(emitter: Emitter, function: Any, value: Value) -> Value:
 
 
 def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
-    """A call of a `partial` as one of its function."""
+    """Returns a call of a `partial` as a call of its function."""
 
     def make() -> ast.Call:
         words: dict[str | None, ast.expr] = {
@@ -342,7 +342,7 @@ def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
 
 
 def _constant_of(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
-    """A constant of constants; None if none can be made of them."""
+    """Returns the constant result of a function of constants; None if there is none."""
     if not all(value.is_constant for value in (*arguments, *named.values())):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Loops over what Python can iterate: ranges, texts, tuples, containers, and pairs of them."""
+"""Loops over anything that Python can iterate: ranges, texts, tuples, containers, and pairs of items."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ AnyOrder = Callable[[k.Kind], bool]
 
 
 def never(kind: k.Kind) -> bool:
-    """No items may."""
+    """Returns False: no items may come in any order."""
     return False
 
 
 def always(kind: k.Kind) -> bool:
-    """All items may."""
+    """Returns True: all items may come in any order."""
     return True
 
 
 @dataclass
 class Source:
-    """Where the items of a loop come from.
+    """The code that gives the items of a loop.
 
     Args:
         more: Code for whether there is another item.
-        item: Writes what reads it.
-        advance: The lines behind that.
-        end: Writes what is checked where there is no further item.
+        item: Writes the code that reads it.
+        advance: The lines after the body.
+        end: Writes the checks after the last item.
     """
 
     more: str
@@ -67,21 +67,21 @@ def each(
     more: str = "True",
     any_order: AnyOrder = never,
 ) -> None:
-    """A loop over an iterable.
+    """Compiles a loop over an iterable.
 
-    Where it has no compiled form, and goes over a few constants, each round is written by itself.
+    If the loop has no compiled form, and has a few constant items, each round is written separately.
 
     Args:
         emitter: Where it is written.
-        node: What tells its variables apart.
-        iterable: What it goes over.
+        node: The node that identifies its variables.
+        iterable: The expression of the items.
         bind: Binds the loop's targets.
         body: Writes one round.
-        names: The variables that it assigns to.
-        targets: Those of them that `bind` alone assigns to.
-        orelse: What follows if no `break` leaves it.
+        names: The variables to which it assigns.
+        targets: Those of them to which only `bind` assigns.
+        orelse: Writes the statements that follow unless a `break` leaves the loop.
         more: A further condition for another round.
-        any_order: Which items may come in any order.
+        any_order: Tells which items may come in any order.
     """
     read_later = len(emitter.read_later)
 
@@ -130,13 +130,14 @@ def each(
 
 
 MOST_ROUNDS_APART = 16
-"""A loop of at most so many rounds may be written round by round."""
+"""The largest number of rounds that are written separately."""
 
 
 def _first_that_compiles(
     emitter: Emitter, write: Callable[[], None], otherwise: Callable[[], None]
 ) -> None:
-    """Write something in one way; if parts of it have no compiled form, in another, if that has one."""
+    """Write something in one way; if parts have no compiled form, in another way, if that has fewer such
+    parts."""
     before, node, gaps = emitter.state(), emitter.node, emitter.gaps
     refusal: CompileError | None = None
     try:
@@ -170,7 +171,7 @@ MOST_PARTS = {"enumerate": 1, "zip": 9}
 
 
 def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
-    """The items of what has a few that are known apart from each other; None of other expressions."""
+    """Returns the items of an expression that has a few separate ones; None for other expressions."""
     name = builtin_of(emitter, node)
     if name in VIEWS and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         value = needed(emitter, node.func.value)
@@ -206,7 +207,7 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
 
 
 def source_of(emitter: Emitter, node: ast.expr, any_order: AnyOrder = never) -> Source:
-    """The items of an expression."""
+    """Returns the items of an expression, for a loop."""
     name = builtin_of(emitter, node)
     if isinstance(node, ast.GeneratorExp):
         return _generated(emitter, node)
@@ -217,7 +218,7 @@ def source_of(emitter: Emitter, node: ast.expr, any_order: AnyOrder = never) -> 
 
 
 def builtin_of(emitter: Emitter, node: ast.expr) -> str:
-    """The built-in function that a call names; empty for other expressions."""
+    """Returns the built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
     meant = replacement(known_object(emitter, node.func))
@@ -237,7 +238,7 @@ def builtin_of(emitter: Emitter, node: ast.expr) -> str:
 
 
 def is_iterator(emitter: Emitter, node: ast.expr) -> bool:
-    """Whether an expression makes an iterator, of which each item is asked for once."""
+    """Whether an expression makes an iterator, whose items can be read once only."""
     return isinstance(node, ast.GeneratorExp) or builtin_of(emitter, node) in _ITERATORS
 
 
@@ -252,12 +253,12 @@ def makes_iterator(function: object) -> bool:
 
 
 def refuse_iterator(emitter: Emitter) -> NoReturn:
-    """Refuse an iterator that is a value: a list in its place could be gone over twice."""
+    """Refuse an iterator as a value: a list in its place could be read twice."""
     emitter.refuse("an iterator has a compiled form only where its items are asked for at once")
 
 
 def known_object(emitter: Emitter, node: ast.expr) -> object:
-    """The object that a name, or one of a module or class, is known to mean; None if it is not."""
+    """Returns the object that a name, or an attribute of a module or class, means; None if unknown."""
     if isinstance(node, ast.Name):
         value = emitter.env.get(node.id)
         if value is not None:
@@ -291,7 +292,7 @@ _ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "yield"} - {"range"}
 
 
 def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never) -> Source:
-    """The items of a value."""
+    """Returns the items of a value, for a loop."""
     value = iterated(value)
     if isinstance(value.constant, range):
         bounds = value.constant
@@ -338,7 +339,7 @@ def _bytes(emitter: Emitter, data: Value) -> Source:
 
 
 def _few(emitter: Emitter, items: list[Value]) -> Source:
-    """The items of a tuple, all of one kind, chosen by their number."""
+    """Returns the items of a tuple, all converted to one kind, for a loop that selects them by number."""
     kind: k.Kind | None = k.NEVER
     items = [emitter.numbers(item) for item in items]
     for item in items:
@@ -368,7 +369,7 @@ def _range(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
-    """Where a `range(…)` starts and stops, and its step."""
+    """Returns the start, the stop and the step of a `range(…)`."""
     from colkern.rows.enums import as_plain
 
     bounds = [emitter.numbers(as_plain(emitter, needed(emitter, part))) for part in node.args]
@@ -402,13 +403,13 @@ def _counted(emitter: Emitter, start: str, stop: str, step: str) -> Source:
 
 
 def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
-    """How many numbers a range has."""
+    """Returns the number of items of a range."""
     bounds = [Value(k.INT, code) for code in (start, stop, step)]
     return invoked(emitter, row_lists.range_size, bounds, k.INT, "range")
 
 
 def _count(emitter: Emitter, node: ast.Call) -> Source:
-    """`itertools.count` by ones."""
+    """`itertools.count` with the step 1."""
     if len(node.args) > 1 or node.keywords:
         emitter.refuse("count() has a compiled form by ones")
     start = bounds_of_range(emitter, node)[1] if node.args else "0"
@@ -423,7 +424,7 @@ def _cycle(emitter: Emitter, node: ast.Call) -> Source:
 
     with emitter.ahead():
         list_ = as_list(emitter, node.args[0])
-    # Python takes what comes to it in the first round.
+    # Python keeps the items that it reads in the first round.
     emitter.read_later += k.containers_in(list_.kind)
     place, size = emitter.copy("0"), call(emitter, "len", [list_]).code
     return Source(
@@ -520,7 +521,7 @@ def _view(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def view_of_row(value: Value, what: str) -> Value:
-    """`items()`, `keys()` or `values()` of a dictionary with constant keys, as a tuple."""
+    """Returns `items()`, `keys()` or `values()` of a dictionary with constant keys, as a tuple."""
     assert isinstance(value.kind, k.Tuple)
     if what == "keys":
         return constant(value.kind.names)
@@ -532,7 +533,7 @@ def view_of_row(value: Value, what: str) -> Value:
 
 
 def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
-    """The items of `filter` or of a function of `itertools`, as a list that is made ahead."""
+    """Returns the items of `filter` or an `itertools` function, as a list that is made in advance."""
 
     def write(emitter: Emitter, node: ast.Call) -> Source:
         from colkern.rows import lazy_items
@@ -545,7 +546,7 @@ def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
 
 
 def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
-    """The items of a generator expression that a loop goes over, as a list that is made ahead."""
+    """Returns the items of a generator expression in a loop, as a list that is made in advance."""
     from colkern.rows.comprehensions import as_list
 
     with emitter.ahead():
@@ -554,7 +555,7 @@ def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
 
 
 def _matches(emitter: Emitter, node: ast.Call) -> Source:
-    """`finditer`: one match after the other."""
+    """Returns the matches of `finditer`, one after the other."""
     from colkern.rows.matches import matches_of
 
     return matches_of(emitter, node)
@@ -573,10 +574,10 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _yielded(emitter: Emitter, node: ast.Call) -> Source:
-    """The items of a generator: all of them, before the first is asked for.
+    """Returns the items of a generator, all made before the first is read.
 
-    Nobody sees the difference: a generator that raises, or goes on for long, leaves the row to Python, and
-    what it reads may not change meanwhile.
+    That makes no difference: a generator that raises, or runs for long, leaves the row to Python, and the
+    variables that it reads may not change meanwhile.
     """
     is_grouped = replacement(known_object(emitter, node.func)) is group_by
     if is_grouped and not are_gone_over_once(emitter.definition.body, node):

@@ -1,8 +1,8 @@
-"""Kinds: what a value in a row function is, as far as that is known before it runs.
+"""Kinds: the types of values in a row function, as far as they are known before it runs.
 
-A kind stands for one of Python's types, with what its values are made of in compiled code
-(`colkern.kernels.row_values`). `words` is how many words of eight bytes a value takes as an item of a list,
-a key or a value of a dictionary, or a field of a row.
+A kind stands for a Python type and the form of its values in compiled code (`colkern.kernels.row_values`).
+`words` is the number of eight-byte words that a value takes as an item of a list, a key or value of a
+dictionary, or a field of a row.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Kind:
 
     Args:
         name: Python's name of the type.
-        words: How many words an item takes.
-        loose: Whether some of its values are of a narrower type in Python: an `int` that is a `bool`, a
-            `float` that is an `int`. Such a value has no text of its own.
+        words: The number of words of an item.
+        loose: Whether some values have a narrower type in Python: an `int` that is a `bool`, a `float` that
+            is an `int`. The text of such a value is unknown.
     """
 
     name: str
@@ -63,16 +63,16 @@ PLAIN = {
 """The kinds without parts, by name."""
 
 HELD_BY_PYTHON = {name: Kind(name) for name in ("address", "hash", "matcher", "template", "uuid")}
-"""The kinds of what only Python makes, in rows that are left to it."""
+"""The kinds of values that only Python makes, in rows that are left to it."""
 
 
 @dataclass(frozen=True)
 class Aware(Kind):
-    """A datetime in a time zone: a word, the microseconds since 1970 in UTC.
+    """A datetime in a time zone: one word, the microseconds since 1970 in UTC.
 
     Args:
         zone: The time zone, one object for all values of a kind.
-        shown: How Python shows it: zones of one offset are equal, whatever their names are.
+        shown: Python's text of it: zones with one offset are equal, whatever their names are.
     """
 
     zone: tzinfo | None = None
@@ -84,7 +84,7 @@ class Aware(Kind):
 
 @dataclass(frozen=True)
 class Member(Kind):
-    """A member of an enum: a word, its number among them.
+    """A member of an enum: one word, its position among the members.
 
     Args:
         form: The enum.
@@ -97,20 +97,20 @@ class Member(Kind):
 
 
 def is_enum(value: object) -> bool:
-    """Whether an object is an enum whose members are all that there are: flags have more."""
+    """Whether an object is an enum without further values; flags have combinations of members."""
     if not isinstance(value, EnumMeta) or issubclass(value, Flag):
         return False
     return len(cast(type[Enum], value)) > 0
 
 
 def member_of(form: type[Enum]) -> Member:
-    """The kind of an enum's members."""
+    """Returns the kind of an enum's members."""
     return Member("member", form=form)
 
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One of several functions that are known: a word, its number among them.
+    """One of several known functions: one word, its position among them.
 
     Args:
         among: The functions.
@@ -120,21 +120,21 @@ class Choice(Kind):
 
 
 def choice_of(functions: Iterable[Any]) -> Choice:
-    """The kind of one of several functions."""
+    """Returns the kind of one of several functions."""
     return Choice("function", among=tuple(dict.fromkeys(functions)))
 
 
 def is_function(value: object) -> bool:
-    """Whether a constant is a function, also one that is defined in the row function."""
+    """Whether a constant is a function, including functions that are defined in the row function."""
     return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
 
 
 @dataclass(frozen=True)
 class Decimal(Kind):
-    """A decimal: two words, the number and the exponent of ten that it is times.
+    """A decimal: two words, the coefficient and the exponent of ten.
 
     Args:
-        scale: How many digits there are behind the point at most; None if that is not known.
+        scale: The largest number of fraction digits; None if unknown.
     """
 
     scale: int | None = None
@@ -156,11 +156,11 @@ class Optional(Kind):
 
 @dataclass(frozen=True)
 class Compound(Kind):
-    """A value of parts that are known.
+    """A value with a fixed number of parts.
 
     Args:
         items: The kinds of its parts.
-        names: Their names, of a named tuple, a data class, or a dictionary with constant keys.
+        names: Their names, for a named tuple, a data class, or a dictionary with constant keys.
         form: `tuple`, `dict`, or the class.
     """
 
@@ -170,14 +170,14 @@ class Compound(Kind):
 
 
 class Record(Compound):
-    """An instance of a data class: its parts are attributes, and nothing can be asked for by number."""
+    """An instance of a data class: its parts are attributes, and cannot be indexed."""
 
     def __str__(self) -> str:
         return self.form.__name__
 
 
 class Unset:
-    """The form of a field that may not be assigned yet: whether it is not, and its value."""
+    """The form of a field that may be unassigned: a flag for that, and its value."""
 
 
 class Tuple(Compound):
@@ -189,18 +189,17 @@ class Tuple(Compound):
 
 @dataclass(frozen=True)
 class Container(Kind):
-    """A list, set or dictionary: a word, the address of its header in the arena.
+    """A list, set or dictionary: one word, the address of its header in the arena.
 
     Args:
-        items: The kind of its items; of a dictionary, those of its keys and values.
-        default: What a dictionary gives for a key that is not there: "int", "float", "str" or "list" for
-            a new value of that type; "count" for 0, which is not kept; empty for a KeyError, which
-            "ordered" raises, too: that is an `OrderedDict`; "range" of a list that stands for a `range`,
-            and "either" of one that may.
-        sites: The displays that it may come from, whose items can still become wider.
+        items: The kind of its items; for a dictionary, the kinds of keys and values.
+        default: For a dictionary, the result for a missing key: "int", "float", "str" or "list" for a new
+            value of that type; "count" for 0, which is not stored; a KeyError if empty or "ordered" (an
+            `OrderedDict`). For a list, "range" if it represents a `range`, "either" if it may.
+        sites: The displays that may have made it, whose items can still become wider.
         constant: Whether it may be a constant, or part of one, which must not change.
-        is_tuple: Whether it stands for a tuple, whose length depends on the row.
-        most: Of a list that stands for a `deque`, how many items it keeps; else 0.
+        is_tuple: Whether it represents a tuple whose length depends on the row.
+        most: For a list that represents a `deque`, its maximum length; else 0.
     """
 
     items: tuple[Kind, ...] = ()
@@ -218,16 +217,16 @@ class Container(Kind):
 
 
 def is_tuple(kind: Kind) -> bool:
-    """Whether a kind is that of tuples whose length depends on the row."""
+    """Whether a kind is a tuple whose length depends on the row."""
     return isinstance(kind, Container) and kind.is_tuple
 
 
 UNBOUNDED = 1 << 62
-"""How many items a `deque` without a bound keeps."""
+"""The maximum length that stands for a `deque` without one."""
 
 
 def is_deque(kind: Kind) -> bool:
-    """Whether a kind is that of deques."""
+    """Whether a kind is a deque."""
     return isinstance(kind, Container) and kind.most > 0
 
 
@@ -241,12 +240,13 @@ def has_constant(kind: Kind) -> bool:
 
 
 def origins(kind: Kind) -> tuple[object, ...]:
-    """The differences of equal kinds: which displays containers come from, and whether they may change."""
+    """Returns facts that equal kinds may differ in: the displays of containers, and whether they are
+    constant."""
     return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 
 def parts_of(kind: Kind) -> Iterator[Kind]:
-    """A kind, those of its parts, and those of their parts."""
+    """Yields a kind, the kinds of its parts, and those of their parts."""
     yield kind
     parts = (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
     for part in parts:
@@ -254,12 +254,12 @@ def parts_of(kind: Kind) -> Iterator[Kind]:
 
 
 def containers_in(kind: Kind) -> Iterator[Container]:
-    """The containers that a value of a kind is or has."""
+    """Returns the containers that a value of a kind is or contains."""
     return (part for part in parts_of(kind) if isinstance(part, Container))
 
 
 def unchangeable(kind: Kind) -> Kind:
-    """A kind whose containers are not to be changed, as if they were constants."""
+    """Returns a kind whose containers must not be changed, as if they were constants."""
     if isinstance(kind, Optional):
         return replace(kind, of=unchangeable(kind.of))
     if isinstance(kind, Compound | Container):
@@ -268,11 +268,11 @@ def unchangeable(kind: Kind) -> Kind:
 
 
 ELSEWHERE = 0
-"""Stands among the displays that a container may come from for another that is none of them."""
+"""Stands for all containers that are made by no known display."""
 
 
 def may_be_one(left: Kind, right: Kind) -> bool:
-    """Whether two containers may be one object, as far as it is known which displays they come from."""
+    """Whether two containers may be the same object, judging by the displays that may have made them."""
     if not isinstance(left, Container) or not isinstance(right, Container):
         return False
     sites = [side.sites or frozenset({ELSEWHERE}) for side in (left, right)]
@@ -280,12 +280,12 @@ def may_be_one(left: Kind, right: Kind) -> bool:
 
 
 def is_row(kind: Kind) -> bool:
-    """Whether a value is a dictionary with constant keys: what a struct is."""
+    """Whether a value is a dictionary with constant keys, which is also the form of a struct."""
     return isinstance(kind, Tuple) and kind.form is dict
 
 
 def optional(of: Kind) -> Kind:
-    """The kind of a value that may be None."""
+    """Returns the kind of a value that may be None."""
     if isinstance(of, Optional) or of == NONE:
         return of
     return Optional(f"{of} | None", of.words + 1, of=of)
@@ -295,7 +295,7 @@ _GENERATING = ("<string>", *(module.__file__ for module in (collections, datacla
 
 
 def written_method(form: type, name: str) -> types.FunctionType | None:
-    """A special method of a class that a user wrote; None of one that was made with the class."""
+    """Returns a special method of a class if a user wrote it; None if it was generated with the class."""
     method = getattr(form, name, None)
     code = getattr(inspect.unwrap(method), "__code__", None) if callable(method) else None
     is_written = code is not None and code.co_filename not in _GENERATING
@@ -318,17 +318,17 @@ OPERATOR_METHODS = {
 
 
 def is_record(form: type) -> bool:
-    """Whether a class is a data class, or another of a user's that is no tuple or dictionary."""
+    """Whether a class is a data class, or another class of a user's that is no tuple or dictionary."""
     return not issubclass(form, tuple | dict | re.Match)
 
 
 def data_class_of(form: type) -> Any:
-    """The parameters of a data class; None of another class."""
+    """Returns the parameters of a data class; None for other classes."""
     return getattr(form, "__dataclass_params__", None)
 
 
 def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = tuple) -> Compound:
-    """The kind of a tuple, or of an instance of a class of rows."""
+    """Returns the kind of a tuple, or of an instance of a class with fields."""
     words = sum(kind.words for kind in items)
     if is_record(form):
         return Record("record", words, items=items, names=names, form=form)
@@ -336,31 +336,31 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
 
 
 def unset(of: Kind) -> Compound:
-    """The kind of a field that may not have been assigned yet."""
+    """Returns the kind of a field that may be unassigned."""
     return tuple_of((BOOL, of), (), Unset)
 
 
 def is_unset(kind: Kind) -> bool:
-    """Whether a kind is that of such a field."""
+    """Whether a kind is a field that may be unassigned."""
     return getattr(kind, "form", None) is Unset
 
 
 def datetime_in(zone: tzinfo | None) -> Kind:
-    """The kind of a datetime in a zone, or without one."""
+    """Returns the kind of a datetime in a zone, or without one."""
     return DATETIME if zone is None else Aware("aware", zone=zone, shown=repr(zone))
 
 
 def kind_of_datetime(value: datetime) -> Kind:
-    """The kind of a datetime that is known."""
+    """Returns the kind of a constant datetime."""
     return datetime_in(value.tzinfo)
 
 
 MOST_SCALE = 38
-"""The largest scale that is told apart; beyond, it is not known."""
+"""The largest scale of a kind; larger scales are unknown."""
 
 
 def decimal_of(scale: int | None, loose: bool = False) -> Decimal:
-    """The kind of a decimal with so many digits behind the point at most."""
+    """Returns the kind of a decimal with at most `scale` fraction digits."""
     known = None if scale is None or scale > MOST_SCALE else max(scale, 0)
     return Decimal("Decimal", 2, loose, scale=known)
 
@@ -369,7 +369,7 @@ PLAIN["Decimal"] = decimal_of(None)
 
 
 def scale_of(kind: Kind) -> int | None:
-    """How many digits behind the point a number that is added to decimals has at most."""
+    """Returns the largest number of fraction digits of a number that is combined with decimals."""
     if isinstance(kind, Decimal):
         return kind.scale
     return 0 if kind.name in ("int", "bool") else None
@@ -379,7 +379,7 @@ FIELDS_OF: dict[type, tuple[str, ...]] = {
     type(date.min.isocalendar()): ("year", "week", "weekday"),
     struct_time: struct_time.__match_args__,
 }
-"""The names of the integers in tuples of Python's, which are fields of no struct."""
+"""The names of the integers in some tuples of Python's, which are not fields of a struct."""
 
 PLAIN |= {
     form.__name__: tuple_of((INT,) * len(names), (), form) for form, names in FIELDS_OF.items()
@@ -387,28 +387,28 @@ PLAIN |= {
 
 
 def list_of(item: Kind) -> Container:
-    """The kind of a list."""
+    """Returns the kind of a list."""
     return Container("list", items=(item,))
 
 
 def set_of(item: Kind) -> Container:
-    """The kind of a set."""
+    """Returns the kind of a set."""
     return Container("set", items=(item,))
 
 
 def dict_of(key: Kind, value: Kind) -> Container:
-    """The kind of a dictionary."""
+    """Returns the kind of a dictionary."""
     return Container("dict", items=(key, value))
 
 
 _NUMBERS = ("bool", "int", "float")
 
 SEQUENCES = ("range", "either")
-"""What `Container.default` is of lists that are no lists in Python, or may be none."""
+"""`Container.default` of lists that are ranges in Python, or may be."""
 
 
 def joined(left: Kind, right: Kind) -> Kind | None:
-    """The kind of a value that is of either kind; None if there is none."""
+    """Returns the kind of a value that has one kind or the other; None if there is none."""
     if left == right and not any(containers_in(left)):
         return left
     if right == NEVER:
@@ -437,7 +437,7 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if left.default != right.default and {left.default, right.default} <= {"", *SEQUENCES}:
         left, right = (replace(kind, default="either") for kind in (left, right))
     if (left.name, left.default, left.most) == (right.name, right.default, right.most):
-        # Both names may stand for one object, whose items have one layout.
+        # Both names may refer to one object, whose items have a single layout.
         pairs = list(zip(left.items, right.items, strict=True))
         are_made = all(side.sites and ELSEWHERE not in side.sites for side in (left, right))
         if all(
@@ -456,13 +456,14 @@ def joined(left: Kind, right: Kind) -> Kind | None:
 
 
 def _may_be_none(pair: tuple[Kind, Kind]) -> bool:
-    """Whether items of one of two containers, or items of these, may be None as those of the other may."""
+    """Whether the kinds of two containers' items can be joined by letting items, or items within them, be
+    None."""
     are_lists = all(isinstance(kind, Container) for kind in pair)
     return are_lists or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
 
 
 def of_member(kind: Kind, plain: type) -> Kind:
-    """The kind of the integers or texts that members of an enum are as well; other kinds as they are."""
+    """Returns the kind of the integers or texts that an enum's members also are; other kinds unchanged."""
     if isinstance(kind, Optional):
         return optional(of_member(kind.of, plain))
     is_one = isinstance(kind, Member) and issubclass(kind.form, plain)

@@ -1,7 +1,7 @@
-"""Functions of the standard library, many of them C's, as plain Python that is compiled with the user's.
+"""Functions of the standard library, many of them written in C, as plain Python to compile with the user's.
 
-Each gives what the library's gives, or leaves the row: by an exception that no code knows. What gives items
-one after the other is a generator.
+Each gives the same result as the library's function, or leaves the row by an exception without a code.
+Functions that return iterators are generators here.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def dist(p: Any, q: Any) -> float:
 
 
 def partials_of(iterable: Any) -> list[float]:
-    """Floats whose exact sum is that of others, the largest last, of which none has digits of another's."""
+    """Returns floats with the same exact sum, in rising order, whose binary digits do not overlap."""
     partials: list[float] = []
     for item in iterable:
         x = float(item)
@@ -129,7 +129,7 @@ def fsum(seq: Any) -> float:
         x = high
         high = x + partials[k]
         low = partials[k] - (high - x)
-    # Half of a last digit is rounded by what is beyond it.
+    # If half of a last digit remains, the partial sums below decide the rounding.
     if k > 0 and ((low < 0.0 and partials[k - 1] < 0.0) or (low > 0.0 and partials[k - 1] > 0.0)):
         twice = low * 2.0
         x = high + twice
@@ -146,7 +146,7 @@ def fmean(data: Any) -> float:
 
 
 def mean(data: Any) -> Any:
-    """`statistics.mean` of integers, and of floats whose sum is one."""
+    """`statistics.mean` of integers, and of floats whose exact sum is a float."""
     if len(data) == 0:
         raise Uncovered
     if isinstance(data[0], float):
@@ -220,7 +220,7 @@ def fspath(path: Any) -> Any:
 
 
 def remainder(text: str, divisor: int) -> int:
-    """`int(text) % divisor` of any number of digits, by a divisor of ten digits at most."""
+    """`int(text) % divisor` for any number of digits, with a divisor of at most ten digits."""
     if len(text) <= 18 or not text.isascii() or not text.isdigit():
         return int(text) % divisor
     rest = 0
@@ -260,7 +260,7 @@ def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
 
 
 def transposed(rows: Any, strict: Any = False) -> Iterator[Any]:
-    """`zip(*rows)` of what has items, of any length."""
+    """`zip(*rows)` of sequences of any length."""
     every = [list(row) for row in rows]
     if every:
         sizes = [len(row) for row in every]
@@ -271,7 +271,7 @@ def transposed(rows: Any, strict: Any = False) -> Iterator[Any]:
 
 
 def counts_equal(left: Any, right: Any) -> bool:
-    """`left == right` of Counters: what is not there counts 0."""
+    """`left == right` of Counters: missing keys count as 0."""
     is_same = all(count == right.get(key, 0) for key, count in left.items())
     return is_same and all(count == left.get(key, 0) for key, count in right.items())
 
@@ -318,18 +318,18 @@ def greatest_counts(left: Any, right: Any) -> Any:
 
 
 def added_to_each(items: Any, nothing: Any) -> Any:
-    """The numbers or texts that members of an enum are as well."""
+    """Returns the numbers or texts that members of an enum also are."""
     return [item + nothing for item in items]
 
 
 def change_counts(self: Any, counts: Any, times: int) -> None:
-    """`Counter.update` of a dictionary of counts, once, or `Counter.subtract`, -1 times."""
+    """`Counter.update` with a dictionary of counts for `times=1`, `Counter.subtract` for `times=-1`."""
     for key, count in counts.items():
         self[key] += times * count
 
 
 def add_counts(self: Any, counts: Any, times: int = 1) -> Any:
-    """`self += counts` of Counters, which keeps the counts above 0."""
+    """`self += counts` of Counters, which keeps only counts above 0."""
     change_counts(self, counts, times)
     for key in [key for key, count in self.items() if not count > 0]:
         self.pop(key)
@@ -373,7 +373,7 @@ def normalize(form: str, unistr: str) -> str:
 
 
 def read_csv(csvfile: Iterable[str], delimiter: str = ",") -> Iterator[list[str]]:
-    """`csv.reader` of lines, of which each is a record."""
+    """`csv.reader` for lines each of which is a record."""
     for line in csvfile:
         if line.endswith("\n"):
             line = line[:-2] if line.endswith("\r\n") else line[:-1]
@@ -389,7 +389,7 @@ def read_csv(csvfile: Iterable[str], delimiter: str = ",") -> Iterator[list[str]
 
 
 def fields_of(line: str, delimiter: str) -> list[str]:
-    """The fields of a line, of which some may be quoted."""
+    """Returns the fields of a line, some of which may be quoted."""
     if '"' not in line:
         return line.split(delimiter) if line else []
     fields = []
@@ -418,7 +418,7 @@ def fields_of(line: str, delimiter: str) -> list[str]:
 
 
 def moment_of_format(date_string: str, format: str) -> datetime:
-    """`datetime.strptime` for a format with `%z` at its end: the time in UTC, without a zone."""
+    """`datetime.strptime` for a format with `%z` at its end; returns the time in UTC, without a zone."""
     if not date_string.isascii():
         raise Uncovered
     if not date_string or not (date_string[-1].isdigit() or date_string[-1] == "Z"):
@@ -431,7 +431,7 @@ def moment_of_format(date_string: str, format: str) -> datetime:
 
 
 def moment_of_iso(date_string: str) -> datetime:
-    """`datetime.fromisoformat` for a time with an offset: the time in UTC, without a zone."""
+    """`datetime.fromisoformat` for a time with an offset; returns the time in UTC, without a zone."""
     if len(date_string) < 18 or not date_string.isascii() or date_string[-3] != ":":
         raise Uncovered
     try:
@@ -441,7 +441,7 @@ def moment_of_iso(date_string: str) -> datetime:
 
 
 def offset_of(text: str) -> timedelta:
-    """The offset from UTC that `+01:00` or `-0530` says."""
+    """Returns the offset from UTC in a text such as `+01:00` or `-0530`."""
     hours, minutes = text[1:3], text[-2:]
     if text[:1] not in ("+", "-") or not hours.isdigit() or not minutes.isdigit():
         raise Uncovered
@@ -488,7 +488,7 @@ def clip(a: float, a_min: float, a_max: float) -> Any:
 
 
 def round_as_numpy(a: float, decimals: int = 0) -> Any:
-    """`numpy.round` of a float, to digits behind the point."""
+    """`numpy.round` of a float, to a number of fraction digits."""
     if not isinstance(a, float) or decimals < 0 or decimals > 22:
         raise Uncovered
     factor = 10.0**decimals
@@ -513,7 +513,7 @@ REMAINDERS = [_remainder(byte) for byte in range(256)]
 
 
 def b64encode(s: bytes) -> bytes:
-    """`base64.b64encode`, with the usual letters."""
+    """`base64.b64encode`, with the standard alphabet."""
     parts = []
     for start in range(0, len(s), 3):
         group = s[start : start + 3]
@@ -626,7 +626,7 @@ def urlparse(url: str) -> ParseResult:
 
 
 def combinations(iterable: Any, r: int) -> Iterator[Any]:
-    """`itertools.combinations` of two or three."""
+    """`itertools.combinations` for pairs and triples."""
     pool = list(iterable)
     if r == 2:
         for i in range(len(pool)):
@@ -670,7 +670,7 @@ def group_by(iterable: Any, key: Any = None) -> Iterator[Any]:
 
 
 def repeat(object: Any, times: int) -> Iterator[Any]:
-    """`itertools.repeat` of so many times."""
+    """`itertools.repeat` with a number of times."""
     for _ in range(times):
         yield object
 
@@ -682,7 +682,7 @@ def star_map(function: Any, iterable: Any) -> Iterator[Any]:
 
 
 def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
-    """`itertools.zip_longest` of two."""
+    """`itertools.zip_longest` of two iterables."""
     first = list(left)
     second = list(right)
     for k in range(max(len(first), len(second))):
@@ -692,12 +692,12 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
 
 
 def is_so(self: Any) -> bool:
-    """A test that decimals of compiled code pass: they are finite."""
+    """Returns True, for tests that all decimals of compiled code pass, since they are finite."""
     return True
 
 
 def is_not_so(self: Any) -> bool:
-    """A test that they do not pass."""
+    """Returns False, for tests that no decimal of compiled code passes."""
     return False
 
 
@@ -756,7 +756,7 @@ REPLACED: dict[str, Any] = {
     "urllib.parse.urlsplit": urlsplit,
     "zlib.crc32": crc32,
 }
-"""The functions of this module, by the names of the library's."""
+"""The functions of this module, by the names of those that they replace."""
 
 
 COMPUTED = frozenset(
@@ -767,17 +767,17 @@ COMPUTED = frozenset(
         "struct textwrap unicodedata urllib.parse uuid zlib zoneinfo"
     ).split()
 )
-"""The modules of which a function without a compiled form is left to Python: it only computes."""
+"""Modules whose functions only compute, so that those without a compiled form are left to Python."""
 
 OTHERS = frozenset(["today", "now", "utcnow", "uuid1", "uuid4", "getnode", "open"])
-"""Their functions that give something else each time."""
+"""Functions of these modules that return another value each time."""
 
 BUILT_IN = (ascii, bytearray, complex, hash, iter, memoryview, slice)
-"""The functions of no module of which that holds, too."""
+"""Built-in functions that only compute."""
 
 
 def only_computes(function: Any) -> bool:
-    """Whether a function of a library gives the same each time, so that Python may call it for a row."""
+    """Whether a library function returns the same each time, so that Python may call it for a row."""
     if any(function is each for each in BUILT_IN):
         return True
     owner = getattr(function, "__self__", None)
@@ -789,22 +789,23 @@ def only_computes(function: Any) -> bool:
 
 
 def library_name(function: Any) -> str:
-    """The name of the library's function that one of this module stands for; empty for other functions."""
+    """Returns the name of the library function that a function here replaces; empty for others."""
     return next((name for name, own in REPLACED.items() if own is function), "")
 
 
 def public_name(function: Any, names: Iterable[str]) -> str:
-    """The one of some names, such as `math.floor`, that a function has; empty if it has none."""
+    """Returns the one of `names`, such as `math.floor`, that a function has; empty if it has none."""
     for name in names:
         module, _, attribute = name.rpartition(".")
-        # A module that was never imported has no function that anybody could name.
+        # The user cannot name a function of a module that was never imported.
         if vars(sys.modules.get(module, sys)).get(attribute) is function:
             return name
     return ""
 
 
 def replacement(function: Any) -> Any:
-    """The function that one of the standard library is compiled as; other values as they are."""
+    """Returns the function that is compiled in place of one of the standard library; other values
+    unchanged."""
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)

@@ -1,9 +1,9 @@
-"""The loop over columns that a row function runs in, as generated source compiled for the CPU.
+"""The loop over columns that calls a row function, as generated source compiled for the CPU.
 
-The loop of a function of numbers is a plain `for`, which a compiler can vectorise, through nulls as well:
-some number stands there, too. The slots of other functions are looked at one by one. So are those of a
-block in which a row is left to Python: the plain loop only knows that there is one, or a null. Slot numbers
-are unsigned: a signed index makes Numba wrap negative ones around.
+The loop of a function of numbers is a plain `for` that a compiler can vectorise; it includes nulls, whose
+slots hold some number too. Other functions are called slot by slot. So are those of a block in which a row
+is left to Python: the plain loop only tells that there is such a row, or a null. Slot numbers are unsigned:
+for a signed index, Numba adds code for negative ones.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
 NO_VALUE = "a value that Python does not have"
-"""Why a row is left whose slot is outside of what a Python type holds."""
+"""The reason for rows that are left because a slot is outside the range of the Python type."""
 
 MISFIT = "a result that its type does not have"
-"""Why a row is left whose result has no slot."""
+"""The reason for rows that are left because a result does not fit its type."""
 
 BLOCK = 1 << 10
-"""So many rows at most are looked at again where one is left to Python."""
+"""The largest number of rows that are repeated one by one if one is left to Python."""
 
 MOST_BODIES = 4
-"""So many bodies may a function call whose loop is compiled in two forms."""
+"""The largest number of bodies that a function calls if its loop is compiled in two forms."""
 
 _SOURCE = """\
 def run(start, stop, valid, arena, pool, left, {parameters}):
@@ -62,10 +62,10 @@ class Source:
     """A row function with its loop, as text.
 
     Args:
-        program: The functions that are generated, and what they need.
+        program: The generated functions, and the objects that they need.
         text: The loop.
-        output: How results are written.
-        is_everywhere: Whether a result is written for every row, those with nulls as well.
+        output: Writes the results.
+        is_everywhere: Whether a result is written for every row, also for rows with nulls.
     """
 
     program: Program
@@ -79,12 +79,12 @@ class Call:
     """The call of a generated function for row `i`.
 
     Args:
-        lines: Lines that give `status`, and the parts of the result.
+        lines: Lines that set `status`, and the parts of the result.
         result: The result.
-        parameters: The loop's parameters for what is read.
+        parameters: The loop's parameters for the inputs.
         uses_arena: Whether it makes values in the arena.
         leaves: Whether a row may be left to Python.
-        one_by_one: Whether a loop over slots without nulls is no faster for being a plain one.
+        one_by_one: Whether a plain loop over slots without nulls would not be faster.
     """
 
     lines: list[str]
@@ -104,16 +104,16 @@ def call_of(
     leading: Sequence[str] = (),
     makes: bool = False,
 ) -> Call:
-    """The call of a generated function.
+    """Returns the call of a generated function.
 
     Args:
-        program: What the function is part of.
+        program: The program of the function.
         name: The function.
         returns: The kind of its result.
-        arguments: How each column is read.
-        site: The place in the user's source that a row is left at for a reason.
-        leading: The code of what the function gets before those.
-        makes: Whether values are made in the arena behind the call.
+        arguments: The readers of the columns.
+        site: Returns the place in the user's source for a reason to leave a row.
+        leading: The code of the arguments before those.
+        makes: Whether values are made in the arena after the call.
     """
     for argument in arguments:
         program.sources |= argument.functions
@@ -129,13 +129,14 @@ def call_of(
     line = assignment(result, call)
     left, status = before_call(program, arguments, site)
     if argument_lines or (checks and "while " in functions):
-        # A loop of the user's may never end for a value that is none.
+        # A loop of the user's might not end for a slot without a value.
         lines += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
     else:
         lines.append(line)
         lines += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
     leaves = bool(program.sites) or bool(checks) or uses_arena
-    # What loops or makes values within a row is not vectorised over rows, and too much to compile twice.
+    # Code that loops or makes values within a row is not vectorised over rows, and too long to compile
+    # twice.
     one_by_one = uses_arena or any(f" {word} " in functions for word in ("for", "while"))
     one_by_one = one_by_one or any(argument.kind in (k.TEXT, k.BYTES) for argument in arguments)
     one_by_one = one_by_one or len(program.bodies) > MOST_BODIES
@@ -151,15 +152,15 @@ def loop_text(
     after: Sequence[str] = (),
     plain: Sequence[str] = (),
 ) -> str:
-    """The loop around a call.
+    """Returns the loop around a call.
 
     Args:
         call: The call.
-        slot: The lines for row `i`, those of the call among them.
-        parameters: The loop's parameters behind those of the call.
+        slot: The lines for row `i`, including those of the call.
+        parameters: The loop's parameters after those of the call.
         before: The lines before the loop.
-        after: Those behind it.
-        plain: Those of `plain_rows`; none where all slots are looked at one by one.
+        after: The lines after the loop.
+        plain: The lines of `plain_rows`; none if all slots are treated one by one.
     """
     begin = ["arena_begin = get_word(arena)"] if call.uses_arena else []
     return _SOURCE.format(
@@ -179,16 +180,15 @@ def plain_rows(
     near: str = "",
     everywhere: bool = False,
 ) -> list[str]:
-    """The plain loop over a block of slots.
+    """Returns the plain loop over a block of slots.
 
     Args:
-        row: The lines for row `i`, which go on whatever `status` is.
-        checked: Whether it may be other than 0. Then the block's rows are looked at again, one by one.
+        row: The lines for row `i`, which continue whatever `status` is.
+        checked: Whether `status` may be other than 0. Then the block's rows are repeated one by one.
         begin: The lines before the loop.
-        keep: Those behind it, if no row was left.
-        near: A test that must hold before the loop; empty if there is none.
-        everywhere: Whether it goes through nulls, too, as results there do not matter. Else a block has
-            none.
+        keep: The lines after it, if no row was left.
+        near: A test that must be true before the loop; empty if there is none.
+        everywhere: Whether it includes nulls, whose results do not matter. Otherwise a block has no nulls.
     """
     block = f"min(at + u8({BLOCK}), last)"
     lines = [f"run = {block if everywhere else f'valid_until(valid, at, {block})'}", *begin]
@@ -209,14 +209,14 @@ def loop_source(
     arguments: Sequence[Argument],
     site: Callable[[str], Site],
 ) -> Source:
-    """The loop that writes the results of a generated function.
+    """Returns the loop that writes the results of a generated function.
 
     Args:
-        program: What the function is part of.
-        name: As for `call_of`, and so are the others.
-        returns: The kind of its result.
-        arguments: How each column is read.
-        site: The place in the user's source that a row is left at for a reason.
+        program: As for `call_of`.
+        name: As for `call_of`.
+        returns: As for `call_of`.
+        arguments: As for `call_of`.
+        site: As for `call_of`.
     """
     output = Output(returns)
     sources = program.sources | output.functions()
@@ -262,10 +262,11 @@ def loop_source(
 
 
 def made_in_results(source: str) -> str:
-    """A function whose bodies make the text that it returns where results go, not in the arena.
+    """Rewrites a function so that its bodies write the text that it returns to the results, not to the
+    arena.
 
-    What else they make does not lie behind the result of the row before: a processor need not know how long
-    that one is to go on with the next row.
+    Its other values are still in the arena, and not after the previous row's result, so a processor need
+    not wait for the length of that result to begin with the next row.
     """
     call = r"^( *({}), \w+ = \w+)\(arena, (?!pool\b)"
     apart = {name for _, name in re.findall(call.format(r"\w+"), source, re.M)}
@@ -274,7 +275,7 @@ def made_in_results(source: str) -> str:
     while returned != known:
         known = set(returned)
         copies = re.findall(r"^ *(\w+) = (\w+)$", source, re.M)
-        # Of a sum, whose right side is copied behind its left one: if no body makes it for this.
+        # A sum copies its right side behind its left side, unless a body makes the right side in place.
         sums = re.findall(
             r"^ *(\w+), \w+ = text_building_concat\(arena, (\w+), (\w+)", source, re.M
         )
@@ -287,19 +288,20 @@ def made_in_results(source: str) -> str:
 
 
 def zeros_of(result: Value) -> list[str]:
-    """Lines that give the parts of a result any value, for a row that the function is not called for."""
+    """Returns lines that set the parts of a result to zeros, for a row for which the function is not
+    called."""
     return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
 
 
 def assignment(result: Value, call: str) -> str:
-    """The line that calls the function of a row, for its status and the parts of its result."""
+    """Returns the line that calls the function of a row, for its status and the parts of its result."""
     return f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
 
 
 def before_call(
     program: Program, arguments: Sequence[Argument], site: Callable[[str], Site]
 ) -> tuple[int, str]:
-    """The status of a row without a value in compiled code, and code for that of row `i`."""
+    """Returns the status of a row without a value in compiled code, and code for the status of row `i`."""
     checks = [test for argument in arguments for test in argument.checks]
     lists = [name for argument in arguments for name in argument.lists]
     status, left = "0", 0
@@ -314,19 +316,19 @@ def before_call(
 
 
 def calls_with_arena(program: Program) -> bool:
-    """Whether a function calls a body with the arena; users' functions are called with it anyway."""
+    """Whether the functions pass the arena to a body; users' functions always get the arena."""
     lines = [line for text in program.sources.values() for line in text.splitlines()]
     own = re.compile(rf"\b({'|'.join(program.sources)})\(arena, pool\b")
     return any("arena" in own.sub("", line) for line in lines if not line.startswith("def "))
 
 
 def indented(lines: Sequence[str], spaces: int) -> str:
-    """Lines that stand so many spaces deep."""
+    """Returns lines, indented by a number of spaces."""
     return "\n".join(" " * spaces + line for line in lines)
 
 
 def compiled_loop(program: Program, text: str, title: str) -> Any:
-    """The loop for the CPU: a dispatcher, which compiles at its first call, or loads what was compiled."""
+    """Returns the loop for the CPU: a dispatcher that compiles at its first call, or loads machine code."""
     from colkern.cpu.compiler import jit
     from colkern.cpu.content import text_hash
     from colkern.cpu.embedded import LoopCompiler, ScalarLoopCompiler
@@ -348,7 +350,8 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
 
 
 def digest(program: Program) -> str:
-    """Content that compiled code depends on beside its text: the files of the package, and made bodies."""
+    """Returns the facts on which compiled code depends besides its text: package files and generated
+    bodies."""
     from colkern.cpu.sources import source_key
 
     files = [source_key(package) for package in ("colkern.cpu", "colkern.kernels", "colkern.rows")]
@@ -356,11 +359,11 @@ def digest(program: Program) -> str:
 
 
 def _identity(body: Any) -> str:
-    """The identity of a body: its name; of one that is generated, its text and what it names too."""
+    """Returns the identity of a body: its name; for a generated body, also its text and the names in it."""
     name = f"{body.__module__}.{body.__qualname__}"
     if not body.__code__.co_filename.startswith("<"):
         return name
-    # The name of a generated text has its hash.
+    # The file name of a generated text has its hash.
     parts = [name, body.__code__.co_filename]
     for named in body.__code__.co_names:
         value = body.__globals__.get(named)

@@ -1,4 +1,4 @@
-"""Patterns of `match`: the tests that they stand for, and the names that they bind."""
+"""Patterns of `match`: rewrites them as tests, and as assignments to the names that they bind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
 
 
 def _places(pattern: ast.MatchSequence, subject: ast.expr) -> list[tuple[ast.pattern, ast.expr]]:
-    """The parts of a pattern of a sequence, and the items, or the slice, that each stands for."""
+    """Returns the parts of a sequence pattern, each with the item or slice that it matches."""
     parts = pattern.patterns
     star = next((n for n, part in enumerate(parts) if isinstance(part, ast.MatchStar)), len(parts))
     places: list[ast.expr] = []
@@ -41,13 +41,13 @@ def _places(pattern: ast.MatchSequence, subject: ast.expr) -> list[tuple[ast.pat
 
 
 _ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-"""The classes whose one part by position is the value itself."""
+"""The classes whose single positional pattern matches the value itself."""
 
 
 def _attributes(
     emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr
 ) -> list[tuple[ast.pattern, ast.expr]]:
-    """The parts of a pattern of a class, and what each stands for."""
+    """Returns the parts of a class pattern, each with the attribute that it matches."""
     form = expression(emitter, pattern.cls).constant
     if form in _ITSELF and not pattern.kwd_patterns:
         return [(part, subject) for part in pattern.patterns]
@@ -62,7 +62,7 @@ def _attributes(
 def test_of(
     emitter: Emitter, pattern: ast.pattern, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
-    """A pattern as a test of the subject, which is of a kind; None if it takes everything."""
+    """Returns a pattern as a test of the subject, whose kind is given; None if it matches everything."""
     if isinstance(pattern, ast.MatchValue):
         return ast.Compare(subject, [ast.Eq()], [pattern.value])
     if isinstance(pattern, ast.MatchSingleton):
@@ -85,7 +85,7 @@ def test_of(
 def _of_class(
     emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
-    """A pattern of a class, as `test_of` gives it."""
+    """Returns a class pattern as a test, like `test_of`."""
     function: Any = isinstance
     tests: list[ast.expr] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
     of = kind.of if isinstance(kind, k.Optional) else kind
@@ -99,7 +99,7 @@ def _of_class(
 def _sequence(
     emitter: Emitter, pattern: ast.MatchSequence, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
-    """A pattern of so many items, as `test_of` gives it; of texts none is a sequence."""
+    """Returns a sequence pattern as a test, like `test_of`; texts are no sequences here."""
     has_star = any(isinstance(part, ast.MatchStar) for part in pattern.patterns)
     count = len(pattern.patterns) - has_star
     tests: list[ast.expr] = []

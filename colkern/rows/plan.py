@@ -1,4 +1,4 @@
-"""Running a row function over columns in host memory, and leaving rows to Python."""
+"""Runs a row function over columns in host memory, and leaves rows to Python."""
 
 from __future__ import annotations
 
@@ -35,31 +35,31 @@ from colkern.rows.terms import Term, term_of
 from colkern.targets import Target, target_of
 
 MOST_EXPECTED = 256
-"""The bytes of a row's results that there is room for at first, at most."""
+"""The largest number of bytes per row that is reserved for results in advance."""
 
 SLACK = 1 << 10
-"""More bytes that there is room for, however few rows there are: for what bodies write behind a result."""
+"""Additional bytes that are always reserved, since bodies write beyond a result."""
 
 
 class Plan(Replanned):
-    """How a function runs over columns of certain types.
+    """Runs a function over columns of certain types.
 
     Args:
         function: The plain Python function.
         columns: The types of the columns, none of them encoded.
         nullable: Which parameters get None where a column is null.
-        returns: The declared type of the results; None for what the function returns. The hint
-            `datetime.datetime` stands for one with the time zone that the results have, or none.
+        returns: The declared type of the results; None for the function's own. The hint
+            `datetime.datetime` stands for a timestamp with the time zone of the results, or without one.
         strict: Whether a row that compiled code does not cover is an error.
-        wraps: Whether arithmetic is the machine's.
-        inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
+        wraps: Whether integers wrap around.
+        inner_nulls: Whether the function gets None for nulls within a list or struct. Otherwise rows with
             such nulls are left to Python.
-        title: What messages call it; empty for the function's name.
-        row: What they call a row.
+        title: Its name in messages; empty for the function's name.
+        row: The word for a row in messages.
 
     Raises:
         CompileError: If the function has no compiled form.
-        UnsupportedError: If a column or the results have none.
+        UnsupportedError: If a column or the results have no compiled form.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Plan(Replanned):
         self.natural = type_of(self.kind, self.large)
         self.returns = declared or self.natural
         if self.returns != self.natural:
-            # Refused now rather than once there are results.
+            # This raises now if no result could be cast.
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
         self._pool = placed_pool(self.program)
@@ -107,12 +107,12 @@ class Plan(Replanned):
     def _written(
         self, returns: s.DataType | type | None, wraps: bool
     ) -> tuple[Program, str, k.Kind]:
-        """The function's program, its name there, and the kind of its results."""
+        """Returns the function's program, its name there, and the kind of its results."""
         names, count = self._definition.parameters, len(self.arguments)
         self._definition = dataclasses.replace(self._definition, parameters=names[:count])
         values = values_of(names[:count], self.inputs)
         if names[count:]:
-            # Parameters that no column is for have their defaults.
+            # Parameters without a column have their defaults.
             parameters = inspect.signature(self.function, follow_wrapped=False).parameters
             values |= {name: constant(parameters[name].default) for name in names[count:]}
         written = write_program(wraps, self._definition, values)
@@ -122,7 +122,7 @@ class Plan(Replanned):
         return written
 
     def _require_results(self, returns: s.DataType | type | None) -> None:
-        """Make sure that rows have results of compiled code that a column can have; else raise."""
+        """Raise unless compiled code gives results, and a column can hold them."""
         if any(map(k.is_deque, k.containers_in(self.kind))):
             raise UnsupportedError(f"{self.title}: no column has deques; return list(…)")
         program = self.program
@@ -141,10 +141,10 @@ class Plan(Replanned):
             )
 
     def _declared(self, returns: s.DataType | type | None) -> s.DataType | None:
-        """The declared type of the results, which their kind is a value of from here on."""
+        """Returns the declared type of the results, and sets the kind of results accordingly."""
         of = _present(self.kind)
         if isinstance(returns, s.Map) and isinstance(of, k.Compound):
-            # A dictionary with constant keys is a row, whatever its hint says of its keys.
+            # A dictionary with constant keys is a struct, whatever its hint says about keys.
             return None
         if isinstance(returns, type):
             returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)
@@ -168,12 +168,12 @@ class Plan(Replanned):
         return Columns(definition.parameters[: len(columns)], columns, nullable, inner_nulls)
 
     def site(self, reason: str) -> Site:
-        """The function itself as the place that a row is left at for a reason."""
+        """Returns the function itself as the place where a row is left for a reason."""
         line = self.function.__code__.co_firstlineno
         return Site(self.function.__name__, self._definition.path, line, reason)
 
     def term(self) -> Term:
-        """The function as a term of its arguments.
+        """Returns the function as a term of its arguments.
 
         Raises:
             NoTermError: If it has none.
@@ -186,7 +186,7 @@ class Plan(Replanned):
         return "\n".join([*self.source.program.sources.values(), self.source.text])
 
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
-        """The results, and how many rows were left to Python at which place."""
+        """Returns the results, and the number of rows left to Python, by place in the source."""
         return self.for_arrays(arrays)._run(arrays, length)
 
     def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
@@ -195,7 +195,7 @@ class Plan(Replanned):
         written: dict[str, NDArray[Any]] = {}
         for part in self._slots:
             written[part.name] = allocate_for_overwrite(length, part.dtype)
-        # What each row writes need not be cleared before.
+        # Memory that every row writes need not be cleared.
         if (self._sinks and not self.source.output.is_one_text) or (
             null_count and not self.source.is_everywhere
         ):
@@ -225,14 +225,14 @@ class Plan(Replanned):
     def completed(
         self, target: Target, results: Array, arrays: Sequence[Any], rows: Items, numbers: Items
     ) -> tuple[Array, Counter[Site | None]]:
-        """The results with those of rows that were left, and how many these are at which place.
+        """Returns the results including those of rows that were left, and the number of these by place.
 
         Args:
-            target: Where the results are.
-            results: What compiled code made.
+            target: The target of the results' memory.
+            results: The results of compiled code.
             arrays: The columns.
             rows: The rows that were left.
-            numbers: Those of the places that they were left at.
+            numbers: The numbers of the places where they were left.
         """
         if not len(rows):
             if results.type != self.returns:
@@ -249,7 +249,8 @@ class Plan(Replanned):
         return results, Counter({program.site_of(n): count for n, count in counts.items()})
 
     def _explain(self, error: Exception) -> None:
-        """Name the function whose generated source Numba does not compile: a mistake of colkern's."""
+        """Raise an error that names the function if Numba rejects its source, which is a mistake of
+        colkern's."""
         from numba.core.errors import NumbaError
 
         if isinstance(error, NumbaError):
@@ -264,7 +265,7 @@ class Plan(Replanned):
         passed: Sequence[Any],
         written: dict[str, NDArray[Any]],
     ) -> tuple[dict[str, NDArray[Any]], list[NDArray[np.int64]]]:
-        """Run a range of rows: the bytes of its sinks, and the rows that were left with their places."""
+        """Runs a range of rows; returns the bytes of its sinks, and the rows left, with their places."""
         rooms = rooms_of_thread()
         memory = self._memory(stop - start) if self._sinks else {}
         arena = rooms.arena
@@ -289,7 +290,7 @@ class Plan(Replanned):
                 left.append(noted)
             if at >= stop:
                 break
-            # Where more room for results was not enough, the arena is full, which a thread keeps.
+            # If a larger sink was not enough, the arena is full; the thread keeps the larger arena.
             again, full = full == at, at
             if len(noted) == LEFT_AT_ONCE or (not again and self._grow(memory)):
                 continue
@@ -297,7 +298,7 @@ class Plan(Replanned):
                 continue
             left.append(np.array([[at, 0]], np.int64))
             for slots in written.values():
-                # What was written before a sink was full.
+                # Clears slots that were written before a sink was full.
                 slots[at] = 0
             at += 1
             if at >= stop:
@@ -307,14 +308,14 @@ class Plan(Replanned):
         return self._used(memory, stop - start) if memory else {}, left
 
     def _memory(self, rows: int) -> dict[str, Room]:
-        """Room for the results of so many rows."""
+        """Returns memory for the results of a number of rows."""
         return {
             sink.name: Room(SLACK + int(self._bytes_a_row.get(sink.name, 16) * rows))
             for sink in self._sinks
         }
 
     def _grow(self, memory: dict[str, Room]) -> bool:
-        """Make room for the row that found none; false if there is room for any row."""
+        """Doubles the memory; returns False if it has room for any row already."""
         for name, room in memory.items():
             if name.endswith("_data") and not self.large:
                 require_reach(len(room.used()), self.natural)
@@ -322,16 +323,16 @@ class Plan(Replanned):
         return any(grown)
 
     def _keep_entry(self) -> None:
-        """Keep the loop's machine code for the next calls.
+        """Keep the loop's machine code for later calls.
 
-        Columns of a type are passed as the same types, so Numba need not look at them.
+        Columns of a type are always passed as the same types, so Numba need not look at them again.
         """
         overloads = self._loop.overloads
         if type(self.inputs) is Columns and len(overloads) == 1:
             self._entry = next(iter(overloads.values())).entry_point
 
     def _used(self, sinks: dict[str, Room], rows: int) -> dict[str, NDArray[Any]]:
-        """The bytes of sinks, from which follows how much room the next call makes first."""
+        """Returns the used bytes of sinks; they determine the memory that the next call reserves."""
         used = {name: room.used() for name, room in sinks.items()}
         if rows:
             self._bytes_a_row = {
@@ -340,10 +341,10 @@ class Plan(Replanned):
         return used
 
     def _as_array(self, results: list[Any], left: NDArray[Any]) -> Array:
-        """Results that Python gave, as an array.
+        """Returns the results of Python as an array.
 
         Raises:
-            OverflowError, TypeError, ValueError: For one that is no value of the type; names its row.
+            OverflowError, TypeError, ValueError: For a result that does not fit the type; names its row.
         """
         if self.returns.storage.fields:
             results = [_as_column_value(result) for result in results]
@@ -363,7 +364,7 @@ class Plan(Replanned):
             raise
 
     def _refusal(self, row: int, number: int) -> CompileError:
-        """The error of a row that compiled code does not cover."""
+        """Returns the error for a row that compiled code does not cover."""
         site = self.source.program.site_of(number)
         where = (
             f"line {site.line}: {site.reason}" if site is not None else "beyond the lines counted"
@@ -373,19 +374,19 @@ class Plan(Replanned):
         )
 
     def compile(self) -> None:
-        """Compile the loop, or load what was compiled; the function is not called."""
+        """Compile the loop, or load its machine code; the function is not called."""
         self.run(self.inputs.none(), 0)
 
     def _with_python(
         self, target: Target, compiled: Array, arrays: Sequence[Any], rows: Items
     ) -> Array:
-        """The results with those of rows that were left, by the original function."""
+        """Returns the results with those of rows that were left, computed by the original function."""
         places = _column(target, s.int64(), rows)
         left = to_host(places).items(Role.DATA)
         called = zip(left.tolist(), self.inputs.rows(arrays, places), strict=True)
         results = called_in_python(self.function, called, self._row)
         own = to_device(self._as_array(results, left), target.device)
-        # What compiled code wrote for a row that it left may fit nothing.
+        # The results of compiled code for rows that were left may not fit the type.
         indices = target.positions(compiled.length)
         indices[rows] = -1
         kept = (indices >= 0).nonzero()[0]
@@ -395,7 +396,7 @@ class Plan(Replanned):
         return take(concat([others, own]), _column(target, s.int64(), indices))
 
     def _cast(self, target: Target, results: Array, rows: Items) -> Array:
-        """Results as values of the declared type.
+        """Returns results cast to the declared type.
 
         Args:
             results: The results.
@@ -413,7 +414,7 @@ class Plan(Replanned):
 
 
 def _present(kind: k.Kind) -> k.Kind:
-    """The kind of a value that is not None."""
+    """Returns the kind of a value where it is not None."""
     return kind.of if isinstance(kind, k.Optional) else kind
 
 
@@ -422,7 +423,7 @@ def _column(target: Target, type_: s.DataType, items: Items) -> Array:
 
 
 def _overflows(result: Any, type_: s.DataType) -> bool:
-    """Whether a result has an integer that is none of its type."""
+    """Whether a result has an integer outside the range of its type."""
     storage = type_.storage
     if isinstance(storage, s.Int):
         bits = storage.bit_width - storage.signed
@@ -445,7 +446,7 @@ def _overflows(result: Any, type_: s.DataType) -> bool:
 
 
 def _as_column_value(result: Any) -> Any:
-    """A result as a column has it: a data class is a row of its fields."""
+    """Returns a result as a column takes it: a data class becomes a dictionary of its fields."""
     if dataclasses.is_dataclass(result):
         names = [field.name for field in dataclasses.fields(result)]
         return {name: _as_column_value(getattr(result, name)) for name in names}
@@ -455,7 +456,7 @@ def _as_column_value(result: Any) -> Any:
 
 
 def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array:
-    """Results that are null also where a bitmap says so."""
+    """Returns results that are also null where a bitmap says so."""
     if column.type == s.null():
         return column
     if column.null_count:
@@ -466,4 +467,4 @@ def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array
 
 
 NONE_LEFT: Counter[Site | None] = Counter()
-"""No rows at no places."""
+"""Counts no rows at all."""

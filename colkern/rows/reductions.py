@@ -1,4 +1,4 @@
-"""Running a reducer over columns: states by range and by group, merged in the order of the ranges."""
+"""Runs a reducer over columns: states by range and by group, merged in the order of the ranges."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from colkern.rows.states import Outgrown, States, Words, require_state, settled,
 from colkern.rows.terms import Term
 
 OUTGROWN = "a state that has no words of its kind"
-"""Why all rows are left to Python."""
+"""The reason if all rows are left to Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +47,15 @@ class ReducerTerms:
 
     Args:
         state: The kind of its states.
-        begun: The state before any row.
+        begun: The initial state.
         parameters: The kinds of the parameters of `update` after the state, by their names.
-        update: What a state becomes by a row.
-        merge: What two states become, if there is a `merge`.
+        update: The state after a row.
+        merge: The merged state, if there is a `merge`.
         finish: The result.
         kind: The kind of the result.
-        state_name: What `update` calls the state.
-        merged_names: What `merge` calls the states.
-        finished_name: What `finish` calls the state.
+        state_name: The name of the state in `update`.
+        merged_names: The names of the states in `merge`.
+        finished_name: The name of the state in `finish`.
     """
 
     state: Kind
@@ -71,7 +71,7 @@ class ReducerTerms:
 
 
 class Reduction(Replanned):
-    """How a reducer runs over columns of certain types.
+    """Runs a reducer over columns of certain types.
 
     Args:
         name: The reducer's name.
@@ -80,7 +80,7 @@ class Reduction(Replanned):
         nullable: Which of them `update` gets as None where they are null.
         returns: The declared type of the results; None for what `finish` returns.
         strict: Whether a row that compiled code does not cover is an error.
-        wraps: Whether arithmetic is the machine's.
+        wraps: Whether integers wrap around.
         inner_nulls: As for `Plan`.
 
     Attributes:
@@ -88,7 +88,7 @@ class Reduction(Replanned):
 
     Raises:
         CompileError: If a function has no compiled form, or the state changes its type.
-        UnsupportedError: If a column, the state or the results have none.
+        UnsupportedError: If a column, the state or the results have no compiled form.
     """
 
     def __init__(
@@ -124,11 +124,11 @@ class Reduction(Replanned):
 
     @property
     def words(self) -> int:
-        """How many words of eight bytes a state has."""
+        """The number of eight-byte words of a state."""
         return self._states.kind.words
 
     def terms(self) -> ReducerTerms:
-        """The functions as terms.
+        """Returns the functions as terms.
 
         Raises:
             NoTermError: If one has none.
@@ -157,7 +157,7 @@ class Reduction(Replanned):
     def run(
         self, arrays: Sequence[Array], length: int, groups: Groups | None = None
     ) -> tuple[Array, Left]:
-        """A result for each group of rows, or one for all; and how many were left to Python, where."""
+        """Returns a result for each group, or one for all rows, and the number of rows left to Python."""
         plan = self.for_arrays(arrays)
         if plan is not self:
             return plan.run(arrays, length, groups)
@@ -180,16 +180,16 @@ class Reduction(Replanned):
         groups: Groups | None = None,
         report: Report | None = None,
     ) -> Words:
-        """The state of each group of rows, or one of all, before `finish`.
+        """Returns the state of each group of rows, or of all rows, before `finish`.
 
         Args:
             arrays: A column for each parameter.
-            length: How many rows they have.
-            groups: The groups; None for one of all rows.
+            length: The number of rows.
+            groups: The groups; None for a single group of all rows.
             report: Counts the rows, and those that are left to Python.
 
         Raises:
-            OverflowError: If one is no value of its kind, as an integer of more than 64 bits.
+            OverflowError: If a state does not fit its kind, such as an integer of more than 64 bits.
         """
         try:
             states, left = self._reduced(arrays, length, groups)
@@ -200,7 +200,7 @@ class Reduction(Replanned):
         return states
 
     def results_of_states(self, states: Words, offsets: NDArray[np.int64]) -> Array:
-        """A result for each run of states, merged in their order; the reducer must have a `merge`.
+        """Returns a result for each run of states, merged in their order; the reducer must have a `merge`.
 
         Args:
             states: As from `group_states`, for all runs one after the other.
@@ -222,7 +222,7 @@ class Reduction(Replanned):
         return self._finish.run([whole], len(whole))[0]
 
     def compile(self) -> None:
-        """Compile all loops, or load what was compiled; nothing is called but `init`."""
+        """Compile all loops, or load their machine code; only `init` is called."""
         self._update.compile()
         if self._merge is not None:
             self._merge.compile(whole=False)
@@ -236,7 +236,7 @@ class Reduction(Replanned):
     def _reduced(
         self, arrays: Sequence[Array], length: int, groups: Groups | None
     ) -> tuple[Words, Left]:
-        """The state of each group after all rows."""
+        """Returns the state of each group after all rows."""
         count = 1 if groups is None else len(groups.firsts)
         numbers = None if groups is None else groups.numbers
         given = self._update.given(arrays)
@@ -247,7 +247,7 @@ class Reduction(Replanned):
 
         if self._merge is None:
             return reduced(0, length)
-        # A range has states of its own for all groups, so it is worth its while with more rows.
+        # Each range has its own states for all groups, so it needs at least as many rows to be worth it.
         (states, left), *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
         each = np.arange(count, dtype=np.uint32)
         for other, more in others:
@@ -257,7 +257,7 @@ class Reduction(Replanned):
 
 
 class _Finish(Plan):
-    """How states become results."""
+    """Converts states to results."""
 
     def __init__(
         self,
@@ -276,14 +276,14 @@ class _Finish(Plan):
         return self._states
 
     def in_python(self, states: list[Any]) -> Array:
-        """The results for states that are Python values."""
+        """Returns the results for states that are Python values."""
         rows = enumerate((state,) for state in states)
         results = called_in_python(self.function, rows, self._row)
         return self._as_array(results, np.arange(len(states)))
 
 
 class PythonReduction(PythonPlan):
-    """A reducer that runs in Python alone; the arguments are as for `Reduction`."""
+    """A reducer that only runs in Python; the arguments are as for `Reduction`."""
 
     def __init__(
         self,
@@ -299,7 +299,7 @@ class PythonReduction(PythonPlan):
     def run(
         self, arrays: Sequence[Array], length: int, groups: Groups | None = None
     ) -> tuple[Array, Left]:
-        """As of `Reduction`."""
+        """See `Reduction`."""
         states = python_states(self._name, self._functions, arrays, self._nullable, groups)
         rows = enumerate((state,) for state in states)
         return self._column(
@@ -314,7 +314,7 @@ def python_states(
     nullable: Sequence[bool],
     groups: Groups | None,
 ) -> list[Any]:
-    """The state of each group after all rows, in Python."""
+    """Returns the state of each group after all rows, computed in Python."""
     states = [functions.init() for _ in range(1 if groups is None else len(groups.firsts))]
     for place, row in called_rows(arrays, nullable):
         group = 0 if groups is None else int(groups.numbers[place])
@@ -324,18 +324,18 @@ def python_states(
 
 
 def state_itself(state: object) -> object:
-    """Stands for a `finish` where there is none."""
+    """Returns the state; used in place of a missing `finish`."""
     return state
 
 
 def _kind_of_states(
     name: str, functions: Functions, begun: Any, columns: Inputs, wraps: bool
 ) -> Kind:
-    """The kind of a state that holds what `init` begins with and what others go on with.
+    """Returns a kind that holds the results of `init`, `update` and `merge`.
 
     Raises:
         CompileError: If there is none, or if a function has no compiled form.
-        UnsupportedError: If it is no kind of a state.
+        UnsupportedError: If a state cannot have that kind.
     """
     try:
         kind = kind_of(begun)

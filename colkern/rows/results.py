@@ -1,8 +1,8 @@
-"""Results of generated code: the lines that write them, and the column that they become.
+"""Results of generated code: the lines that write them, and the columns that they become.
 
-What a row has one of goes to slots. The items of its lists are appended to a sink, as words: all that an
-item has but its texts and its own lists, which go to sinks of their own. There, the words of a text or list
-say how large it is, in place of where it lies in the arena.
+Values with a fixed number per row are written to slots. The items of lists are appended to a sink, as
+words; the contents of their texts and inner lists go to sinks of their own. In the first sink, the words of
+a text or list then hold its size instead of its address.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Slots:
 
 @dataclass(frozen=True)
 class Sink:
-    """Memory that results of any size are appended to.
+    """Memory to which results of any size are appended.
 
     Args:
         name: The loop's parameter: the address of its three words.
@@ -65,20 +65,20 @@ class Sink:
 
 Memory = Slots | Sink
 Written = dict[str, Items]
-"""The items of slots by name, also those of the items of lists, and the bytes of sinks."""
+"""The items of slots by name, including those of the items of lists, and the bytes of sinks."""
 
 
 class Output:
-    """How results of a kind are written.
+    """Writes results of a kind.
 
     Args:
         kind: The kind.
-        name: What the names of its memory begin with.
+        name: The prefix of the names of its memory.
 
     Attributes:
         is_text: Whether it is a text or byte string.
-        is_number: Whether it is in one word.
-        is_nothing: Whether it is None alone.
+        is_number: Whether it is a single word.
+        is_nothing: Whether it is always None.
     """
 
     def __init__(self, kind: Kind, name: str = "r") -> None:
@@ -105,28 +105,29 @@ class Output:
             raise UnsupportedError(f"results that are {of}")
 
     def below(self) -> Iterator[Output]:
-        """This output and all its parts: of lists, those of their items too."""
+        """Yields this output and all its parts, including those of the items of lists."""
         yield self
         for part in (*self.parts, *filter(None, (self.item,))):
             yield from part.below()
 
     @property
     def is_one_text(self) -> bool:
-        """Whether a row has a text or byte string alone, which a body can make where results go."""
+        """Whether a row's result is a single text or byte string, which a body can write directly to the
+        results."""
         return self.name == "r" and self.is_text
 
     @property
     def makes(self) -> bool:
-        """Whether the arena is used: for lists of what dictionaries and sets have."""
+        """Whether the arena is used: for lists of the entries of dictionaries and sets."""
         return any(is_hashed(part.inside) for part in self.below())
 
     def memory(self) -> list[Memory]:
-        """All its memory."""
+        """Returns all memory that the results use."""
         sinks = [sink for part in self.below() for sink in part.own_sinks()]
         return [*self.row_slots(), *sinks]
 
     def row_slots(self) -> Iterator[Slots]:
-        """The slots that rows have."""
+        """Yields the slots that rows have."""
         yield from self.slots
         if self.is_text or self.item is not None:
             yield Slots(f"{self.name}_sizes", np.int64)
@@ -134,7 +135,7 @@ class Output:
             yield from part.row_slots()
 
     def own_sinks(self) -> list[Sink]:
-        """Its own sink."""
+        """Returns its own sink, if any."""
         if self.is_text:
             return [Sink(f"{self.name}_data")]
         return [Sink(f"{self.name}_items")] if self.item is not None else []
@@ -142,7 +143,7 @@ class Output:
     # Writing
 
     def lines(self, value: Value) -> Iterator[str]:
-        """The lines that write a value as row `i`; they set `full` where a sink is."""
+        """Yields the lines that write a value as row `i`; they set `full` if a sink is full."""
         if not isinstance(self.kind, k.Optional):
             yield from self._inside(value)
             return
@@ -154,7 +155,7 @@ class Output:
         yield from lines or ["    pass"]
 
     def checks(self, value: Value) -> Iterator[str]:
-        """Tests for a value that has no place in the memory: its row is left to Python."""
+        """Yields tests for values that the memory cannot hold: such rows are left to Python."""
         there = f"not {value.none} and " if isinstance(self.kind, k.Optional) else ""
         value = inner(value)
         if isinstance(self.inside, k.Decimal):
@@ -165,7 +166,7 @@ class Output:
             yield from (f"({there}{test})" for test in part.checks(item))
 
     def checks_of(self, place: str) -> list[str]:
-        """`checks` of an item at a place."""
+        """Returns the `checks` of an item at a place."""
         return list(self.checks(of_parts(self.kind, loaded(self.kind, place))))
 
     def _inside(self, value: Value) -> Iterator[str]:
@@ -185,14 +186,14 @@ class Output:
             yield f"{self.name}[i] = {code}"
 
     def _list_sinks(self) -> list[str]:
-        """The sinks that its lists go to."""
+        """Returns the sinks of its lists."""
         return [sink.name for part in self.below() for sink in part.own_sinks()]
 
     def _put_list(self, code: str) -> str:
         return f"put_{self.name}({', '.join(('arena', code, *self._list_sinks()))})"
 
     def functions(self) -> dict[str, str]:
-        """The functions that append lists, by name."""
+        """Returns the functions that append lists, by name."""
         helpers: dict[str, str] = {}
         for part in reversed(list(self.below())):
             if part.item is not None:
@@ -232,7 +233,7 @@ class Output:
         return "\n".join([*lines, "    return True", ""])
 
     def listed(self, code: str) -> str:
-        """Code for the list of what a list, dictionary or set has; 0 if the arena has no room."""
+        """Returns code for a list of the items of a list, dictionary or set; 0 if the arena has no room."""
         if not is_hashed(self.inside):
             return code
         assert isinstance(self.inside, k.Container)
@@ -240,7 +241,8 @@ class Output:
         return f"list_of_entries(arena, {key}, {sum(value)}, {code})"
 
     def _settled(self, place: str, at: int) -> Iterator[str]:
-        """Lines that append the texts and lists of an item, whose words begin at a byte behind a place."""
+        """Yields lines that append the texts and lists of an item, whose words begin `at` bytes after a
+        place."""
         if isinstance(self.kind, k.Optional):
             there = list(self._settled_inside(place, at + 8))
             if there:
@@ -268,7 +270,7 @@ class Output:
             at += 8 * part.kind.words
 
     def _empty(self, place: str, at: int) -> Iterator[str]:
-        """Lines for the words of what is None, which are anything: of texts and lists that are empty."""
+        """Yields lines that set undefined words of a None to 0: the sizes of texts and lists."""
         at += 8 * isinstance(self.kind, k.Optional)
         if self.is_text or self.item is not None:
             yield f"set_word({place} + {at}, 0)"
@@ -288,7 +290,8 @@ class Output:
                 part.item.of_words(rows, 0, written)
 
     def of_words(self, words: Items, at: int, written: Written) -> None:
-        """The slots of items from their words, one row an item, of which its own begin at a column."""
+        """Sets the slots of items from their words: a row for each item, in which its part begins at column
+        `at`."""
         if isinstance(self.kind, k.Optional):
             written[f"{self.name}_valid"] = words[:, at] == 0
             at += 1
@@ -304,13 +307,13 @@ class Output:
             at += part.kind.words
 
     def numbers(self, words: Items) -> Items:
-        """Numbers from the words of items."""
+        """Returns numbers from the words of items."""
         dtype = _FIXED[self.inside.name]
         is_float = self.inside.name == "float"
         return words.copy().view(dtype) if is_float else words.astype(dtype)
 
     def _rescaled(self, numbers: Items, exponents: Items) -> Items:
-        """The numbers of decimals in lists, with the scale that `checks` has made sure of."""
+        """Returns the coefficients of decimals in lists, at the common scale that `checks` has tested."""
         assert isinstance(self.inside, k.Decimal)
         places = exponents + (self.inside.scale or 0)
         up, down = (10 ** np.clip(sign * places, 0, 18) for sign in (1, -1))
@@ -320,13 +323,13 @@ class Output:
     def array(
         self, target: Target, written: Mapping[str, Items], length: int, type_: s.DataType
     ) -> Array:
-        """The results that were written, as an array where they are.
+        """Returns the results as an array, in the memory where they were written.
 
         Args:
-            target: Where that is.
-            written: What was written, with the slots of items.
-            length: How many rows or items there are.
-            type_: The type, of `type_of`.
+            target: The target of that memory.
+            written: The written items, with the slots of the items of lists.
+            length: The number of rows or items.
+            type_: The type, from `type_of`.
 
         Raises:
             LimitExceededError: If there is more than offsets reach.
@@ -359,14 +362,14 @@ class Output:
 
 
 def written_type(type_: s.DataType) -> s.DataType:
-    """The type whose slots compiled code writes: of decimals, one of words of 64 bits."""
+    """Returns the type whose slots compiled code writes; for decimals, one with words of 64 bits."""
     if not isinstance(type_, s.Decimal):
         return type_
     return s.decimal64(s.MAX_DECIMAL_PRECISION[64], type_.scale)
 
 
 def item_of(kind: k.Container) -> Kind:
-    """The kind of the items that a list, set or dictionary becomes a list of."""
+    """Returns the kind of the items of the list that a list, set or dictionary becomes."""
     return k.tuple_of(kind.items, ("key", "value")) if kind.name == "dict" else kind.items[0]
 
 
@@ -376,21 +379,21 @@ def is_hashed(kind: Kind) -> bool:
 
 
 def _count(target: Target, flags: Items) -> int:
-    """How many items are not 0."""
+    """Returns the number of items that are not 0."""
     if target.device == HOST:
         return int(np.count_nonzero(flags))
     return target.total(flags.astype(np.int64))
 
 
 def _bits(target: Target, flags: Items) -> Buffer:
-    """A bitmap of items that are 0 or 1."""
+    """Returns a bitmap of items that are 0 or 1."""
     if target.device == HOST:
         return Buffer.of_items(np.packbits(flags.astype(bool), bitorder="little"))
     return packed_bits(target, flags.astype(np.uint8))
 
 
 def require_reach(size: int, type_: s.DataType) -> None:
-    """Refuse more bytes or items than offsets of 32 bits reach.
+    """Refuse more bytes or items than 32-bit offsets reach.
 
     Raises:
         LimitExceededError: If there are more.
@@ -407,7 +410,7 @@ MOST_REACHED = 2**31 - 1
 
 
 def _offsets(target: Target, sizes: Items, type_: s.DataType) -> tuple[Buffer, int]:
-    """The offsets of slots of a type from their sizes, and the last of them."""
+    """Returns the offsets of slots of a type, from their sizes, and the last offset."""
     is_large = isinstance(type_, s.LargeUtf8 | s.LargeBinary | s.LargeList)
     offsets, total = target.running_sum(sizes, np.int64 if is_large else np.int32)
     if not is_large:
@@ -443,13 +446,13 @@ def _has_required(type_: s.DataType) -> bool:
 
 
 def _missing(array: Array) -> str | None:
-    """The first field that is not nullable, and null in a slot that is not."""
+    """Returns the first field that is not nullable, but null in a valid slot."""
     nested = isinstance(array.type.storage, s.Struct)
     if not _has_required(array.type):
         return None
     parts = struct_flatten(array) if nested else [list_flatten(array)]
     for field, part in zip(_fields(array.type), parts, strict=True):
-        # Below a null struct, a field is null too.
+        # Below a null struct, a field is null, too.
         if not field.nullable and part.null_count > (array.null_count if nested else 0):
             return field.name
         if inner_field := _missing(part):

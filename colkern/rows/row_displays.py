@@ -1,7 +1,7 @@
-"""Which dictionary displays are rows: dictionaries whose keys are known.
+"""Finds the dictionary displays that are rows: dictionaries with constant keys.
 
-Such a one is a struct where it is a result, and its values may be of several kinds. It never changes, or by
-keys that are known, where no other name stands for it.
+As a result, a row is a struct, and its values may be of different kinds. It never changes, or only at
+constant keys, while no other name refers to it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _TAKING = ("append", "insert", "format_map")
 
 
 def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
-    """The displays in a function that are rows, by the identity of their nodes.
+    """Returns the displays in a function that are rows, by the identity of their nodes.
 
     Args:
         body: The function.
@@ -37,7 +37,7 @@ def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
 
 
 def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
-    """The variables of displays that change by keys that are known, and that have no other name."""
+    """Returns the variables of displays that change only at constant keys, and have no other name."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     returned = [node for node in nodes if isinstance(node, ast.Return)]
     ends = {id(part) for node in returned for part in ast.walk(node)}
@@ -47,7 +47,7 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
     for node in nodes:
         match node:
             case ast.Assign([ast.Name()], ast.Dict()) | ast.Attribute() | ast.keyword(None):
-                # Methods that change it are found elsewhere.
+                # `_changed` finds the methods that change it.
                 continue
             case ast.Subscript(ast.Name(name), ast.Constant(), context):
                 names_of_rows |= {name} if isinstance(context, ast.Store) else set()
@@ -62,7 +62,7 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
 
 
 def _kept(node: ast.AST) -> list[ast.expr]:
-    """The expressions that a node returns, or puts into a container."""
+    """Returns the expressions that a node returns, or puts into a container."""
     match node:
         case ast.Return(value) | ast.Yield(value) if value is not None:
             return [value]
@@ -80,7 +80,7 @@ def _kept(node: ast.AST) -> list[ast.expr]:
 
 
 def _displays(node: ast.expr) -> Iterator[ast.Dict]:
-    """The displays that an expression may be or have."""
+    """Yields the displays that an expression may be or contain."""
     parts: list[ast.expr] = []
     match node:
         case ast.Dict(keys, values):
@@ -100,11 +100,11 @@ def _keys(display: ast.Dict) -> tuple[str, ...]:
 
 
 def _changed(nodes: Iterable[ast.AST], stores: bool = True) -> Iterator[str]:
-    """The variables that are changed, or asked for a key that is not known.
+    """Yields the variables that are changed, or read with a key that is not constant.
 
     Args:
-        nodes: The function's.
-        stores: Whether an assignment to a key that is known is a change.
+        nodes: The function's nodes.
+        stores: Whether an assignment to a constant key is a change.
     """
     for node in nodes:
         match node:

@@ -1,4 +1,4 @@
-"""The variables of functions and comprehensions: which they assign to, and a name of its own for each."""
+"""The variables of functions and comprehensions: finds the assigned ones, and gives each a unique name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def stored_names(nodes: Sequence[ast.AST]) -> set[str]:
-    """The variables that statements assign to, those of comprehensions apart."""
+    """Returns the variables to which statements assign, except those of comprehensions."""
     return set().union(*map(_stored_names, nodes))
 
 
@@ -39,13 +39,13 @@ def _stored_names(outer: ast.AST) -> set[str]:
 
 
 def declared_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
-    """The variables of outer functions that statements, or functions within them, declare `nonlocal`."""
+    """Returns the outer variables that statements, or functions within them, declare `nonlocal`."""
     parts = (part for node in nodes for part in ast.walk(node))
     return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
 
 
 def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """The variables that statements delete, as a handler does its exception's."""
+    """Returns the variables that statements delete; an `except` clause deletes its variable."""
     names: set[str] = set()
     for part in (part for node in nodes for part in ast.walk(node)):
         if isinstance(part, ast.ExceptHandler):
@@ -60,12 +60,12 @@ _TAKING = (all, any, enumerate, len, max, min, sum, zip)
 
 
 def tables_of(body: Sequence[ast.stmt], names: Mapping[str, Any], kind: type = object) -> set[str]:
-    """The variables that are assigned to once, and asked for items alone: what they have never changes.
+    """Returns the variables that are assigned once and only read, so that their containers never change.
 
     Args:
         body: The function.
-        names: What the names that it does not assign to mean.
-        kind: What they have; a set is only asked whether it has an item, as its order is none.
+        names: The objects for the names to which it does not assign.
+        kind: Their type; for a set, only membership tests count as reading, as its order is undefined.
     """
     loads: Counter[str] = Counter()
     stores: Counter[str] = Counter()
@@ -99,14 +99,14 @@ def tables_of(body: Sequence[ast.stmt], names: Mapping[str, Any], kind: type = o
             case ast.Call(ast.Name(name), arguments) if any(
                 names.get(name) is each for each in _TAKING
             ):
-                # `max(table, other)` gives one of them.
+                # `max(table, other)` returns one of its arguments.
                 asked = arguments if len(arguments) == 1 or name in ("enumerate", "zip") else []
         loads.subtract(each.id for each in asked if isinstance(each, ast.Name))
     return {name for name, count in stores.items() if count == 1 and not loads[name]}
 
 
 def own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
-    """The parameters and variables of a function."""
+    """Returns the parameters and variables of a function."""
     parameters = {part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg)}
     if isinstance(node, ast.Lambda):
         return parameters | stored_names([node.body])
@@ -116,7 +116,7 @@ def own_names(node: ast.FunctionDef | ast.Lambda) -> set[str]:
 
 
 def own_nodes(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Nodes and those within them, but for what is in the functions among them."""
+    """Yields nodes and those within them, except the contents of functions among them."""
     for node in nodes:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -137,7 +137,7 @@ _NAMED: dict[type[ast.AST], str] = {
     ast.MatchMapping: "rest",
     ast.Nonlocal: "names",
 }
-"""The nodes that name a variable, and where."""
+"""The nodes that name a variable, and the field with the name."""
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -147,24 +147,24 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def give_own_names(body: Sequence[ast.stmt]) -> None:
-    """Have no two functions or comprehensions within a function use one name for variables of their own.
+    """Rename variables so that no two functions or comprehensions within a function share a name.
 
-    So a variable means the same in whichever function it is read. What an argument is called by has the
-    name that it had: `called`.
+    So a variable means the same in whichever function it is read. Arguments are still passed by the
+    original names of parameters: `called`.
     """
     counts = Counter(name for node in body for name in _names(node))
     renaming = _Renaming(counts)
     for node in body:
         renaming.visit(node)
-    # What was noted of nodes by their former names.
+    # The cache has results with the former names.
     _stored_names.cache_clear()
 
 
 class _Renaming(ast.NodeVisitor):
-    """Renames the variables of inner scopes whose names occur outside of these.
+    """Renames variables of inner scopes whose names also occur outside.
 
     Args:
-        counts: How often each name occurs.
+        counts: The number of occurrences of each name.
     """
 
     def __init__(self, counts: Counter[str]) -> None:
@@ -172,7 +172,7 @@ class _Renaming(ast.NodeVisitor):
         self._new: dict[str, str] = {}
 
     def visit(self, node: ast.AST) -> None:
-        """A node, and those within it."""
+        """Visit a node, and those within it."""
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             self._rename(node, ("name",))
             outside = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
@@ -196,7 +196,7 @@ class _Renaming(ast.NodeVisitor):
         setattr(node, field, new[0] if isinstance(value, str) else new)
 
     def _within(self, node: ast.AST, own: set[str], outside: Sequence[ast.AST]) -> None:
-        """Go over a scope with variables of its own, and parts that are read outside of it."""
+        """Visit a scope with variables of its own, after the parts that are evaluated outside it."""
         for part in outside:
             self.visit(part)
         outer, inside = self._new, Counter(_names(node))
@@ -214,7 +214,7 @@ class _Renaming(ast.NodeVisitor):
         self._new = outer
 
     def _visit_but(self, node: ast.AST, skipped: set[int]) -> None:
-        """Visit what is in a scope, but for the parts that were visited outside of it."""
+        """Visit the contents of a scope, except the parts that were visited outside it."""
         if id(node) in skipped:
             return
         if isinstance(node, ast.arguments | ast.comprehension):

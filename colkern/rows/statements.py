@@ -41,13 +41,13 @@ from colkern.rows.values import NONE, Value, tuple_of_values, zeros
 
 @dataclass
 class Loop:
-    """A loop that the source stands in.
+    """A loop around the current place of the source.
 
     Args:
-        attempts: How many `try` statements it stands in.
-        broken: The variable that says whether it was left by `break`; empty if nobody asks.
+        attempts: The number of `try` statements around it.
+        broken: The variable that tells whether `break` left it; empty if that does not matter.
         is_left: Whether a `break` leaves it.
-        is_round: Whether the source has a loop for this round alone.
+        is_round: Whether the source has a loop for this single round.
     """
 
     attempts: int
@@ -57,7 +57,7 @@ class Loop:
 
 
 def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
-    """Write statements, as far as control comes."""
+    """Write statements, up to the first after which none is reached."""
     for node in body:
         if emitter.dead:
             return
@@ -79,9 +79,10 @@ _BRANCHING = (ast.If, ast.For, ast.While, ast.Try, ast.With, ast.Match)
 
 
 def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
-    """A statement: one without a compiled form leaves the row to Python.
+    """Write a statement; one without a compiled form leaves the row to Python.
 
-    One that every row comes to is needed, but behind a call of a library's function that leaves them all.
+    If every row reaches it, the function is refused instead, except after a library call that leaves all
+    rows.
     """
     before = emitter.state()
     try:
@@ -103,7 +104,7 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
 
 
 def _assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
-    """The variables that statements, or functions that they call, assign to, and rows that they change."""
+    """Returns the variables that statements, or functions that they call, assign to or change as rows."""
     names = stored_names(nodes)
     for part in (part for node in nodes if emitter.changing_rows for part in ast.walk(node)):
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
@@ -119,7 +120,7 @@ def _assign(emitter: Emitter, node: ast.Assign) -> None:
 
     first, *others = node.targets
     if isinstance(first, ast.Tuple | ast.List) and isinstance(node.value, ast.IfExp):
-        # The branches may be of several kinds, as in `a, b = s.split(":") if ":" in s else (s, "")`.
+        # The branches may be of different kinds, as in `a, b = s.split(":") if ":" in s else (s, "")`.
         chosen = node.value
         sides = [
             [derived(part, "assigned", partial(ast.Assign, node.targets, part))]
@@ -137,7 +138,7 @@ def _assign(emitter: Emitter, node: ast.Assign) -> None:
 
 
 def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
-    """Bind what stands on the left of an assignment."""
+    """Bind the target on the left of an assignment."""
     if isinstance(target, ast.Name):
         emitter.assign(target.id, value)
     elif isinstance(target, ast.Tuple | ast.List):
@@ -159,7 +160,7 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
 def _set_item(
     emitter: Emitter, target: ast.Subscript, container: Value, place: Value, value: Value
 ) -> None:
-    """Another value for an item; a variable that is a row gets another row."""
+    """Assign to an item; for a dictionary with constant keys, the variable gets a new one."""
     from colkern.rows.containers import set_item, with_item
 
     name = getattr(target.value, "id", "")
@@ -170,7 +171,7 @@ def _set_item(
 
 
 def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
-    """Another value for a field of a data class's instance, of which no other variable knows."""
+    """Assign to a field of an instance of a data class, to which no other variable refers."""
     name = getattr(target.value, "id", "")
     owner = needed(emitter, target.value)
     form: Any = getattr(owner.kind, "form", None)
@@ -182,10 +183,10 @@ def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
 
 
 def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
-    """Whether an instance is known by this variable alone, and only asked for its fields and methods.
+    """Whether only this variable refers to an instance, and only its fields and methods are used.
 
-    Its class makes it here, and it may be returned; or the variable is the `self` of a method that gives it
-    back.
+    The function itself makes the instance, and may return it; or the variable is the `self` of a method
+    that returns it to its caller.
     """
     definition = emitter.definition
     nodes = list(ast.walk(ast.Module(definition.body, [])))
@@ -198,10 +199,10 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     for parts in (
         set(ast.walk(n)) for n in own_nodes(definition.body) if isinstance(n, ast.Return)
     ):
-        # What is read before a change in the same statement would not see it.
+        # An earlier read in the statement that changes the instance would not see the change.
         if gives_back or changing.isdisjoint(getattr(part, "attr", "") for part in parts):
             ends |= parts
-    # Not that of a function around, which would not see the change.
+    # A variable of an outer function does not count, as that function would not see the change.
     is_made = name in stored_names(definition.body) and name not in definition.parameters
     if not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
         return False
@@ -314,7 +315,7 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
 def branches(
     emitter: Emitter, test: Condition, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]
 ) -> None:
-    """An `if` statement, whose branches know what the test says of variables."""
+    """Write an `if` statement, whose branches know the facts about variables from the test."""
     if test.constant is not None:
         emitter.env.update(test.holds if test.constant else test.fails)
         statements(emitter, body if test.constant else orelse)
@@ -351,7 +352,7 @@ def _while(emitter: Emitter, node: ast.While) -> None:
 
 
 MOST_ROUNDS = 1 << 18
-"""The rounds that the loops of a generator may have which another function goes over."""
+"""The largest number of rounds of the loops in a generator over which another function iterates."""
 
 
 def repeated(
@@ -363,15 +364,15 @@ def repeated(
     *,
     endless: bool = False,
 ) -> None:
-    """A loop that its body leaves by a line `break`.
+    """Write a loop that its body leaves by a line `break`.
 
     Args:
         emitter: Where it is written.
-        node: What tells its variables apart.
-        names: The variables that it assigns to.
+        node: The node that identifies its variables.
+        names: The variables to which it assigns.
         body: Writes one round.
-        orelse: What follows if no `break` of the user's leaves it.
-        endless: Whether it ends by a `break` of the user's alone.
+        orelse: The statements that follow unless a `break` of the user's leaves it.
+        endless: Whether only a `break` of the user's ends it.
     """
     with emitter.in_cells(node, names | (emitter.shared & emitter.env.keys())):
         emitter.require_sound()
@@ -405,15 +406,15 @@ def rounds(
     bodies: Sequence[Callable[[], None]],
     orelse: Sequence[ast.stmt],
 ) -> None:
-    """A loop whose rounds are written one by one: its targets are other constants, or of other kinds.
+    """Write a loop round by round: the targets are a different constant, or of another kind, in each round.
 
     Args:
         emitter: Where it is written.
-        node: What tells its variables apart.
-        targets: The variables that it binds, which have no value behind it.
-        names: The other variables that it assigns to.
-        bodies: Write one round each.
-        orelse: What follows if no `break` of the user's leaves it.
+        node: The node that identifies its variables.
+        targets: The variables that it binds, which have no value after it.
+        names: The other variables to which it assigns.
+        bodies: Each writes one round.
+        orelse: The statements that follow unless a `break` of the user's leaves it.
     """
     outer = {name: emitter.cells.pop(name) for name in sorted(targets) if name in emitter.cells}
     if any(not cell.unbound for cell in outer.values()):
@@ -448,7 +449,7 @@ def rounds(
 
 
 def _pass_on(emitter: Emitter) -> None:
-    """Behind a loop within a `try`: go on to its end if the loop raised something, or returned."""
+    """Leave the surrounding `try` after a loop that raised or returned."""
     if emitter.attempts:
         attempt = emitter.attempts[-1]
         returns = f" or {attempt.flow} == {LEAVE}" if attempt.returned is not None else ""
@@ -475,7 +476,7 @@ def _for(emitter: Emitter, node: ast.For) -> None:
 
 
 def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
-    """The variables to which each round of a loop assigns before anything else is done with them."""
+    """Returns the variables to which each round of a loop assigns before any other use."""
     names: set[str] = set()
     seen: set[str] = set()
     for node in body:
@@ -488,9 +489,10 @@ def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
-    """Those of some variables that nothing but parts of the function names: they end with a round.
+    """Returns those of some variables that are only named in parts of the function, so that they end with a
+    round.
 
-    So each may be of another kind behind `cell = float(cell)`, as outside of loops.
+    So each may have another kind after `cell = float(cell)`, as outside loops.
     """
     inside, every = (
         Counter(part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
@@ -525,7 +527,7 @@ def _raise(emitter: Emitter, node: ast.Raise) -> None:
 
 
 def _made(emitter: Emitter, node: ast.expr) -> int:
-    """The code of an exception that is raised, or that causes one, whose arguments are evaluated."""
+    """Returns the code of an exception that is raised, or is a cause; its arguments are evaluated."""
     from colkern.rows.iteration import known_object
 
     kind = known_object(emitter, getattr(node, "func", node))
@@ -533,13 +535,13 @@ def _made(emitter: Emitter, node: ast.expr) -> int:
     code = emitter.program.code_of(kind)
     if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
         return row_values.LEFT
-    # An OSError of several arguments may be of another class.
+    # An OSError with several arguments may become another class.
     if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):  # type: ignore[arg-type]
         return row_values.LEFT
     before = emitter.state()
     try:
         for part in arguments:
-            # The message may raise something else.
+            # Evaluating the message may raise something else.
             expression(emitter, part)
     except Unsettled:
         raise
@@ -570,7 +572,7 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
         ended = _attempt(emitter, attempt, node.body)
         after = dict(emitter.env)
         _follow(emitter, attempt)
-        # What is raised within is known by now.
+        # By now, all exceptions that are raised within are known.
         caught = [_caught(emitter, handler) for handler in node.handlers]
 
         def fine() -> None:
@@ -599,9 +601,9 @@ def _try(emitter: Emitter, node: ast.Try) -> None:
 
 
 def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
-    """A `try` that ends with `x = …`, for an `x` that has a value, as one with `x = …` in its `else`.
+    """Moves a final `x = …` of a `try` to its `else`, if `x` already has a value.
 
-    So `x` may be of another kind behind it, as in `try: x = float(x)`.
+    So `x` may have another kind after it, as in `try: x = float(x)`.
     """
     *before, last = node.body
     target = last.targets[0] if isinstance(last, ast.Assign) and len(last.targets) == 1 else None
@@ -638,7 +640,7 @@ def _with(emitter: Emitter, node: ast.With) -> None:
 
 
 def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
-    """The statements that a `try` attempts; whether control never comes to their end."""
+    """Write the statements of a `try`; returns whether their end is never reached."""
     head, block = len(emitter.block.lines), emitter.block
     emitter.write(f"{attempt.code} = 0")
     emitter.attempts.append(attempt)
@@ -657,7 +659,7 @@ def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bo
 
 
 def _follow(emitter: Emitter, attempt: Attempt) -> None:
-    """The `break`, `continue` or `return` that left a `try`."""
+    """Write the `break`, `continue` or `return` that left a `try`."""
     for flow in sorted(attempt.flows):
         with emitter.within(f"if {attempt.flow} == {flow}:"):
             if attempt.returned is not None and flow == LEAVE:
@@ -668,7 +670,7 @@ def _follow(emitter: Emitter, attempt: Attempt) -> None:
 
 
 def _try_finally(emitter: Emitter, node: ast.Try) -> None:
-    """A `try` with a `finally`, whose statements follow whatever ends the rest, and then that goes on."""
+    """Write a `try` with a `finally`, whose statements run before the end of the rest takes effect."""
     body = node.body
     if node.handlers:
         make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
@@ -704,7 +706,7 @@ def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:
 
 
 def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
-    """The codes that a handler takes; None for all."""
+    """Returns the codes that a handler catches; None for all."""
     if handler.type is None:
         return None
     emitter.node = handler
@@ -736,7 +738,7 @@ def _expression(emitter: Emitter, node: ast.Expr) -> None:
 
 
 def _yield(emitter: Emitter, node: ast.Yield | ast.YieldFrom) -> None:
-    """`yield` and `yield from`, of which nobody asks what was sent: an item is kept."""
+    """Write `yield` or `yield from`, whose value is not used: the item is appended."""
     from colkern.rows.comprehensions import items
     from colkern.rows.containers import add
 
@@ -800,14 +802,14 @@ def _match(emitter: Emitter, node: ast.Match) -> None:
 
 
 def _cases(emitter: Emitter, cases: list[ast.match_case], subject: ast.Name, kind: k.Kind) -> None:
-    """The first of some cases that holds."""
+    """Write the first case that matches."""
     if not cases or emitter.dead:
         return
     case, *rest = cases
     emitter.node = case.pattern
     test, guard = test_of(emitter, case.pattern, subject, kind), case.guard
     if test is not None and guard is not None and not stored_names([case.pattern]):
-        # As one test, so that the cases behind it are written once.
+        # The guard is part of the test, so that the later cases are written once.
         test, guard = ast.BoolOp(ast.And(), [test, guard]), None
 
     def otherwise() -> None:
@@ -842,7 +844,7 @@ def _cases(emitter: Emitter, cases: list[ast.match_case], subject: ast.Name, kin
 def _guarded(
     emitter: Emitter, case: ast.match_case, guard: ast.expr, subject: ast.Name, known: Condition
 ) -> str:
-    """Whether a case holds, with its guard: found out first, so that those behind it are written once."""
+    """Returns a variable for whether a case and its guard hold; tested first, to write later cases once."""
     holds = emitter.copy("False")
 
     def look() -> None:
@@ -855,7 +857,7 @@ def _guarded(
 
 
 def _captured(emitter: Emitter, case: ast.match_case, known: Condition) -> None:
-    """The body of a case that holds, whose names have been assigned to."""
+    """Write the body of a case that matches and has assigned to its names."""
     values = {name: emitter.env.get(name) for name in stored_names([case.pattern])}
     bound = {
         name: replace(value, unbound="") for name, value in values.items() if value is not None
@@ -865,7 +867,8 @@ def _captured(emitter: Emitter, case: ast.match_case, known: Condition) -> None:
 
 
 def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:
-    """`global` or `nonlocal`: variables of the row function are assigned to, others are only read."""
+    """`global` or `nonlocal`: outer variables of the row function can be assigned, other outer names only
+    read."""
     names = set(node.names)
     if isinstance(node, ast.Nonlocal):
         names &= set(emitter.definition.function.__code__.co_freevars)

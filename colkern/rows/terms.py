@@ -1,8 +1,8 @@
-"""A row function as one expression, for engines whose expressions have no loops and no memory.
+"""Translates a row function to one expression, for engines whose expressions have no loops and no memory.
 
 The generated functions of a program are read line by line. Each variable stands for a term of arguments,
-branches become choices, and calls of the table's methods keep their names. What only loops, memory or
-Python can do has no term.
+branches become choices, and calls of the table's methods keep their names. Loops, memory and rows left to
+Python have no term.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from colkern.rows.values import Value, zeros
 
 
 class NoTermError(Exception):
-    """A function has no term: why, and the line of its source."""
+    """A function has no term; has the reason, and the line of its source."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -34,7 +34,7 @@ class NoTermError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A value of a row function; equal to itself alone.
+    """A value of a row function; equal to itself only.
 
     Args:
         kind: Its kind.
@@ -45,7 +45,7 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Argument(Term):
-    """An argument, where it is not None.
+    """An argument that is not None.
 
     Args:
         name: The parameter.
@@ -68,7 +68,7 @@ class Applied(Term):
     Args:
         name: The method's name.
         signature: Its parameters and result, as in the table.
-        takes: The kinds of its parameters, as the signature has them.
+        takes: The kinds of its parameters, as in the signature.
         arguments: Its arguments.
         line: The line of the user's source.
     """
@@ -82,7 +82,7 @@ class Applied(Term):
 
 @dataclass(frozen=True, eq=False)
 class Part(Term):
-    """An item of the tuple that a method gives."""
+    """An item of the tuple that a method returns."""
 
     of: Applied
     place: int
@@ -90,14 +90,14 @@ class Part(Term):
 
 @dataclass(frozen=True, eq=False)
 class Fails(Term):
-    """Whether Python raises where a method is called with its arguments."""
+    """Whether Python raises in a method for its arguments."""
 
     of: Applied
 
 
 @dataclass(frozen=True, eq=False)
 class IsNone(Term):
-    """Whether an argument is None, or the result of a method."""
+    """Whether an argument, or the result of a method, is None."""
 
     of: Term
 
@@ -119,7 +119,7 @@ class Converted(Term):
 
 @dataclass(frozen=True, eq=False)
 class Choice(Term):
-    """One of two values: only that one is computed."""
+    """One of two values, of which only that one is computed."""
 
     test: Term
     then: Term
@@ -128,14 +128,14 @@ class Choice(Term):
 
 @dataclass(frozen=True, eq=False)
 class Items(Term):
-    """The items of a tuple, or of a row."""
+    """The items of a tuple, or of a struct."""
 
     items: tuple[Term, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Maybe(Term):
-    """A value that is None where a test holds."""
+    """A value that is None where a test is true."""
 
     none: Term
     of: Term
@@ -157,14 +157,14 @@ class _Returned(Term):
 
 @dataclass(frozen=True, eq=False)
 class _Through(Term):
-    """The end of a block that goes on behind it, with the variables there."""
+    """The end of a block after which the function continues, with the variables there."""
 
     variables: Variables = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class _Status(Term):
-    """The status of a function that was called: whether it raised, and what."""
+    """The status of a called function: whether it raised, and which exception."""
 
     fails: Term
     raised: Term
@@ -177,7 +177,7 @@ FALSE = Constant(k.BOOL, False)
 
 
 def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term:
-    """The term of a function of a program, with `Raise` where Python raises.
+    """Returns the term of a function of a program, with `Raise` where Python raises.
 
     Args:
         program: The program.
@@ -203,7 +203,7 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
 
 
 def _given(name: str, kind: Kind) -> Iterator[Term]:
-    """The variables that an argument consists of; the items of a tuple have names behind a point."""
+    """Yields the variables for an argument; the items of a tuple have names after a dot."""
     if isinstance(kind, k.Tuple):
         for place, item in enumerate(kind.items):
             yield from _given(f"{name}.{place}", item)
@@ -218,7 +218,7 @@ def _given(name: str, kind: Kind) -> Iterator[Term]:
 
 
 def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
-    """A tree of choices with other ends; a choice is left out of which one side has none."""
+    """Replaces the ends of a tree of choices; a choice with only one side left becomes that side."""
 
     def side(term: Term) -> Term | None:
         if not isinstance(term, Choice):
@@ -234,7 +234,7 @@ def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
 
 
 def chosen(test: Term, then: Term, otherwise: Term) -> Term:
-    """One of two values, in the shortest form."""
+    """Returns a choice between two values, in its shortest form."""
     if then is otherwise:
         return then
     if then.kind == k.BOOL and isinstance(otherwise, Constant) and otherwise.value is False:
@@ -251,7 +251,7 @@ def _is(term: Term, value: bool) -> bool:
 
 
 def ends(tree: Term) -> Iterator[Term]:
-    """The ends of a tree of choices."""
+    """Yields the ends of a tree of choices."""
     if isinstance(tree, Choice):
         yield from ends(tree.then)
         yield from ends(tree.otherwise)
@@ -263,8 +263,8 @@ class _Reader:
     """Reads a generated function.
 
     Args:
-        program: The program that it is of.
-        stack: The functions that are read, the outermost first.
+        program: Its program.
+        stack: The functions that are being read, the outermost first.
         applied: The calls of methods so far, by their methods and arguments.
     """
 
@@ -277,7 +277,7 @@ class _Reader:
         self._line = 0
 
     def function(self, name: str, variables: Variables) -> Term:
-        """The tree of choices that a function is, with what it returns and raises as its ends."""
+        """Returns the tree of choices of a function; its ends are the results, and what it raises."""
         written = self._program.written[name]
         self._operations, self._path = written.operations, written.path
         return self._run(written.block.lines, variables, None)
@@ -285,7 +285,7 @@ class _Reader:
     # Statements
 
     def _run(self, lines: Sequence[str | Block], variables: Variables, end: Term | None) -> Term:
-        """The tree of lines, whose variables are bound on the way."""
+        """Returns the tree for lines, which bind variables."""
         at = 0
         while at < len(lines):
             line = lines[at]
@@ -318,7 +318,7 @@ class _Reader:
         return end or _Through(k.NEVER, variables)
 
     def _is_for_room(self, block: Block) -> bool:
-        """Whether a block leaves the row where the arena has no room: an expression needs none."""
+        """Whether a block leaves the row because the arena has no room; expressions need no arena."""
         exits = [line for line in block.lines if isinstance(line, Exit)]
         return any(line.isdigit() and int(line) & 255 == row_values.NO_ROOM for line in exits)
 
@@ -326,7 +326,7 @@ class _Reader:
         try:
             test = self._read(code, variables)
         except NoTermError:
-            # The exception of what has no term says what it is.
+            # The reason of the exception tells which part has no term.
             if isinstance(exit_ := then.lines[0], Exit) and (site := self._site(exit_)):
                 raise NoTermError(f"{site.reason} has no native form", site.line) from None
             raise
@@ -340,24 +340,25 @@ class _Reader:
         return tree
 
     def _behind(self, tree: Term, lines: Sequence[str | Block], end: Term | None) -> Term:
-        """A tree with what follows where it goes on."""
+        """Returns a tree in which the ways that continue are followed by lines."""
         through = [each for each in ends(tree) if isinstance(each, _Through)]
         if not through:
             return tree
         if len(through) == 1:
             rest = self._run(lines, dict(through[0].variables), end)
             return mapped(tree, lambda each: rest if each is through[0] else each)
-        # What follows is written once, behind a test for whether a row comes to it.
+        # The lines are read once, after a test for whether a row reaches them.
         ended = mapped(tree, lambda each: FALSE if isinstance(each, _Through) else TRUE)
         others = mapped(tree, lambda each: None if isinstance(each, _Through) else each)
         rest = self._run(lines, _joined(tree), end)
         return Choice(k.NEVER, ended, others, rest)
 
     def _assign(self, line: str, variables: Variables) -> Choice | None:
-        """Bind the variables of an assignment; a choice with an exception, if Python may raise here."""
+        """Binds the variables of an assignment; returns a choice with an exception, if Python may raise
+        here."""
         statement = ast.parse(line).body[0]
         if not isinstance(statement, ast.Assign):
-            # What is written to memory shows in what is read from there, which has no term.
+            # A write to memory matters only where the memory is read, and that has no term.
             return None
         target, value = statement.targets[0], statement.value
         names = [
@@ -391,14 +392,14 @@ class _Reader:
             try:
                 variables[names[0]] = self._of(value, variables)
             except NoTermError as error:
-                # Refused where it is asked for.
+                # This is refused only if the variable is read.
                 variables[names[0]] = _Missing(k.NEVER, error)
         return guard
 
     def _apply(self, operation: Operation, variables: Variables) -> Applied:
         self._line = operation.line
         arguments = tuple(self._value(value, variables) for value in operation.arguments)
-        # The same of the same is one term, so that those who translate it see that.
+        # Equal calls are one term, so that translations compute it once.
         key = operation.name, operation.signature, operation.kind, tuple(map(_identity, arguments))
         if key not in self._applied:
             self._applied[key] = Applied(
@@ -445,7 +446,7 @@ class _Reader:
         return Raise(k.NEVER, site)
 
     def _site(self, line: str) -> Site | None:
-        """The place in the user's source of an exception."""
+        """Returns the place in the user's source of an exception."""
         number = line.partition("|")[0].strip()
         return self._program.site_of(int(number) >> 8) if number.isdigit() else None
 
@@ -458,7 +459,7 @@ class _Reader:
             yield self._of(node, variables)
 
     def _value(self, value: Value, variables: Variables) -> Term:
-        """The term of a value."""
+        """Returns the term of a value."""
         if value.is_constant:
             return Constant(value.kind, value.constant)
         parts = [self._read(code, variables) for code in value.parts]
@@ -514,7 +515,7 @@ class _Reader:
         return Logic(k.BOOL, "and" if is_and else "or", kept)
 
     def _truth(self, node: ast.expr, variables: Variables) -> Term:
-        """`… != 0`, which also stands for whether there was an exception, or a text is not empty."""
+        """Returns the term of `… != 0`, which also tests for an exception, or a text that is not empty."""
         if isinstance(node, ast.Attribute):
             text = self._of(node.value, variables)
             return self._tested("bool", text)
@@ -534,13 +535,13 @@ class _Reader:
         return self._tested(sign, *sides)
 
     def _tested(self, name: str, *arguments: Term) -> Term:
-        """A method that tests arguments of one kind."""
+        """Returns a method that tests arguments of one kind."""
         takes = tuple(argument.kind.name for argument in arguments)
         return Applied(k.BOOL, name, f"({', '.join(takes)}) -> bool", takes, arguments, self._line)
 
     def _called(self, name: str, given: Sequence[ast.expr], variables: Variables) -> Term:
         if name in ("Text", "Bytes"):
-            # Of no value at all, the place is 0.
+            # An empty text has place 0.
             place = getattr(getattr(given[0], "right", given[0]), "value", 0)
             data = bytes(self._program.pool[place : place + getattr(given[1], "value", 0)])
             return Constant(k.TEXT, data.decode()) if name == "Text" else Constant(k.BYTES, data)
@@ -576,13 +577,13 @@ SIGNS: dict[type[ast.cmpop], str] = {
 
 @dataclass(frozen=True, eq=False)
 class _Missing(Term):
-    """A variable without a term: why."""
+    """A variable without a term, with the reason."""
 
     error: NoTermError
 
 
 def _joined(tree: Term) -> Variables:
-    """The variables behind a tree, in all of its ways that go on."""
+    """Returns the variables after a tree, for all ways that continue."""
     through = [end.variables for end in ends(tree) if isinstance(end, _Through)]
     names = set.intersection(*map(set, through))
     joined: Variables = {}
@@ -600,17 +601,17 @@ def _joined(tree: Term) -> Variables:
 
 
 def _variable(name: str, end: Term) -> Term | None:
-    """A variable at the end of a way that goes on."""
+    """Returns a variable at the end of a way that continues; None for other ends."""
     return end.variables[name] if isinstance(end, _Through) else None
 
 
 def _returned(place: int, end: Term) -> Term | None:
-    """A part of what is returned at an end."""
+    """Returns a part of the result at an end; None for ends without a result."""
     return end.parts[place] if isinstance(end, _Returned) else None
 
 
 def _identity(term: Term) -> object:
-    """A key that is equal for terms that are one."""
+    """Returns a key that is equal for equal terms."""
     if isinstance(term, Constant):
         return type(term.value), repr(term.value)
     if isinstance(term, Argument):
@@ -619,7 +620,7 @@ def _identity(term: Term) -> object:
 
 
 def _part(applied: Applied, place: int) -> Term:
-    """The part of a result that one variable has."""
+    """Returns the part of a result that one variable holds."""
     kind = applied.kind
     if isinstance(kind, k.Compound):
         kinds = [item for item in kind.items for _ in zeros(item)]
@@ -630,7 +631,7 @@ def _part(applied: Applied, place: int) -> Term:
 
 
 def _composed(kind: Kind, parts: Sequence[Term]) -> Term:
-    """A value of the variables that it consists of."""
+    """Returns the value that several variables hold."""
     if isinstance(kind, k.Optional):
         return Maybe(kind, parts[0], _composed(kind.of, parts[1:]))
     if isinstance(kind, k.Compound):
@@ -647,7 +648,7 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def _typed(kind: Kind, term: Term) -> Term:
-    """A term, whose constants are of a kind: compiled code has numbers for dates."""
+    """Returns a term with constants of a kind: in compiled code, dates are numbers."""
     if isinstance(term, Choice):
         sides = _typed(kind, term.then), _typed(kind, term.otherwise)
         return term if sides == (term.then, term.otherwise) else Choice(kind, term.test, *sides)

@@ -1,8 +1,8 @@
 """Datetimes with a time zone in row functions.
 
-A value is its moment in UTC. What a clock of the zone shows is a datetime without a zone, so what the table
-says of those serves both: a method is called on the wall clock, and a datetime that it gives is one of the
-zone again. Python, too, adds, subtracts and compares within a zone by its wall clock.
+A value is its instant in UTC. The local time in its zone is a datetime without a zone, so the table's rows
+for those serve both: a method is called for the local time, and a datetime that it returns is put into the
+zone again. Python, too, adds, subtracts and compares within a zone by local time.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Named: TypeAlias = Mapping[str, Value]
 
 
 def require_zone(emitter: Emitter, value: Value) -> tzinfo | None:
-    """A time zone that is known when the function is compiled, or None."""
+    """Returns a time zone that is known when the function is compiled, or None."""
     zone = value.constant
     if zone is None or isinstance(zone, timezone | ZoneInfo):
         return zone
     return emitter.refuse("a time zone that depends on the row has no compiled form")
 
 
-# From moments to clocks and back
+# Conversions between instants and local times
 
 
 def _zone(value: Value) -> tzinfo:
@@ -63,7 +63,7 @@ def _by_table(
 
 
 def _offset(emitter: Emitter, value: Value) -> str:
-    """The code of the offset of a datetime in a zone."""
+    """Returns the code of the offset of a datetime in a zone."""
     zone = _zone(value)
     if zone is OF_ROW:
         return emitter.left(k.INT, str(zone)).code
@@ -74,14 +74,14 @@ def _offset(emitter: Emitter, value: Value) -> str:
 
 
 def _wall(emitter: Emitter, value: Value) -> Value:
-    """The time that a clock of the zone shows."""
+    """Returns the local time in the zone."""
     offset = _offset(emitter, value)
     code = value.code if offset == "0" else emitter.bind(f"{value.code} + {offset}")
     return Value(k.DATETIME, code)
 
 
 def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> Value:
-    """The datetime of a zone whose clock shows a time, which may have a `fold`."""
+    """Returns the datetime of a zone for a local time, which may have a `fold`."""
     wall = emitter.numbers(wall)
     fixed = fixed_offset(zone)
     if fixed is None:
@@ -94,11 +94,11 @@ def _in_zone(emitter: Emitter, wall: Value, zone: tzinfo, *, has_fold: bool) -> 
     )
 
 
-# What they have
+# Methods and attributes
 
 
 def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named) -> Value | None:
-    """The result of a function that takes or makes a datetime with a zone; None if this one does not."""
+    """Compiles a function that takes or makes a datetime with a zone; returns None for other calls."""
     if name == "datetime.datetime.strptime" and _has_offset(arguments[1:]):
         head = constant(arguments[1].constant.removesuffix("%z"))
         return _of_moment(emitter, moment_of_format, arguments[0], head)
@@ -138,13 +138,13 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
 
 
 def _has_offset(format: Sequence[Value]) -> bool:
-    """Whether a format ends in an offset, and has none before."""
+    """Whether a format ends in an offset, and has no other."""
     text = format[0].constant if format else None
     return isinstance(text, str) and re.findall("%(.)", text.replace("%%", ""))[-1:] == ["z"]
 
 
 def of_iso(emitter: Emitter, text: Value) -> Value:
-    """The datetime of an ISO text that ends in an offset."""
+    """Returns the datetime of an ISO text that ends in an offset."""
     return _of_moment(emitter, moment_of_iso, text)
 
 
@@ -154,13 +154,13 @@ def _of_moment(emitter: Emitter, function: Callable[..., object], *arguments: Va
 
 
 _OF_NAIVE = ("datetime.tzinfo", "datetime.utcoffset", "datetime.dst", "datetime.tzname")
-"""Methods that give None for a datetime without a zone."""
+"""Methods that return None for a datetime without a zone."""
 
 _OF_WALLS = (
     *("year", "month", "day", "hour", "minute", "second", "microsecond"),
     *("weekday", "isoweekday", "toordinal", "isocalendar", "date", "time", "replace"),
 )
-"""Attributes and methods of a datetime's wall clock alone."""
+"""Attributes and methods that depend only on the local time."""
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _OPERATORS = ("+", "-", *_COMPARISONS)
@@ -170,7 +170,7 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
     if k.TIMEDELTA in (left.kind, right.kind):
         owner = left if isinstance(left.kind, k.Aware) else right
         if _zone(owner) is OF_ROW:
-            # The clock shows what the moment says, but for an offset that stays.
+            # Without the offset, the local time equals the instant; the offset does not change here.
             sides = [Value(k.DATETIME, s.code) if s is owner else s for s in (left, right)]
             return _at(emitter, call(emitter, name, sides), OF_ROW)
         sides = [_wall(emitter, side) if side is owner else side for side in (left, right)]
@@ -189,7 +189,7 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
     if left.kind == right.kind and named_zones:
         moments = [_wall(emitter, side) for side in (left, right)]
     elif name in ("==", "!="):
-        # Of two zones, a time that a clock shows twice equals none.
+        # Between two zones, an ambiguous local time equals no other time.
         for side in named_zones:
             repeated = _by_table(emitter, row_zones.is_repeated, _zone(side), side.code, k.BOOL)
             emitter.leave_if(repeated.code, "a time that a clock shows twice")
@@ -218,7 +218,7 @@ def _astimezone(emitter: Emitter, value: Value, tz: Value = NONE) -> Value:
 
 
 def _at(emitter: Emitter, value: Value, zone: tzinfo) -> Value:
-    """A moment in a zone: near the ends of the calendar, a clock may show no time of it."""
+    """Returns an instant in a zone; near the ends of the calendar, the local time may not exist."""
     first, last = clock.FIRST + calendar.DAY, clock.LAST - calendar.DAY
     test = f"{value.code} < {first} or {value.code} > {last}"
     emitter.leave_if(test, "a time at the ends of the calendar")
@@ -231,7 +231,7 @@ def _timestamp(emitter: Emitter, value: Value) -> Value:
 
 def _tzinfo(emitter: Emitter, value: Value) -> Value:
     if _zone(value) is OF_ROW:
-        # It is something, but nobody knows what.
+        # It has a value, but that is unknown.
         return Value(k.Kind("tzinfo", 0))
     return constant(_zone(value))
 
@@ -279,7 +279,7 @@ def _str(emitter: Emitter, value: Value) -> Value:
 
 
 def _strftime(emitter: Emitter, value: Value, format: Value) -> Value:
-    """`strftime`: what the format has of the zone is put between its other parts."""
+    """`strftime`: the parts of the format for the zone are put between its other parts."""
     from colkern.rows.formatting import concatenated
 
     if not isinstance(format.constant, str):
@@ -318,4 +318,4 @@ _OWN: dict[str, Callable[..., Value]] = {
     "aware.tzname": _tzname,
     "aware.utcoffset": lambda e, value: Value(k.TIMEDELTA, _offset(e, value)),
 }
-"""Methods and attributes of datetimes that look at their zone."""
+"""Methods and attributes that depend on the zone."""

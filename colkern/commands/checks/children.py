@@ -1,4 +1,4 @@
-"""Questions that are asked in a process of their own: the answer may be a crash, or never come."""
+"""Calls functions in a process of their own, which may crash or never answer."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from typing import Any
 from colkern.commands.checks.finding import explained
 
 SECONDS = 60.0
-"""The default time limit of an answer."""
+"""The default time limit for an answer."""
 
 
 class NoAnswerError(Exception):
-    """A question got no answer; the message says how the process ended."""
+    """A process gave no answer; the message says how it ended."""
 
 
 def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
-    """Call `module:name` in a fresh process; `NoAnswerError` if it raises or crashes."""
+    """Returns the result of `module:name` in a fresh process; raises NoAnswerError if that raises or
+    crashes."""
     code = f"from colkern.commands.checks.children import answer; answer({function!r}, {words!r})"
     answered = json.loads(_last_line(run_python(code, seconds=seconds)) or "{}")
     if "value" not in answered:
@@ -32,7 +33,7 @@ def ask(function: str, *words: str, seconds: float = SECONDS) -> Any:
 
 
 def run_python(code: str, *, seconds: float = SECONDS) -> str:
-    """Run a program with the packages of this process; returns its output. `NoAnswerError` if it fails."""
+    """Run a program with the packages of this process, and return its output; NoAnswerError if it fails."""
     # -P: modules of the working directory must not hide the packages of this process.
     process = subprocess.Popen(
         [sys.executable, "-P", "-c", code],
@@ -46,7 +47,7 @@ def run_python(code: str, *, seconds: float = SECONDS) -> str:
     try:
         out, said = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
-        # Not waited for: a process that hangs in a driver does not end when it is killed.
+        # No wait for its end: a process that hangs in a driver does not end when it is killed.
         process.kill()
         raise NoAnswerError(f"no answer within {seconds:g} seconds") from None
     if process.returncode < 0:
@@ -57,19 +58,19 @@ def run_python(code: str, *, seconds: float = SECONDS) -> str:
 
 
 def answer(function: str, words: tuple[str, ...]) -> None:
-    """Print the answer to a question and end this process, which `ask` has started."""
+    """Print the answer for `ask`, which has started this process, and end the process."""
     module, _, name = function.partition(":")
     try:
         reply = {"value": getattr(importlib.import_module(module), name)(*words)}
     except Exception as error:  # noqa: BLE001  # any error is an answer
         reply = {"error": explained(error)}
     print("\n" + json.dumps(reply, default=_plain), flush=True)
-    # At once: libraries of CUDA may crash or hang when a process ends.
+    # Exit at once: CUDA libraries may crash or hang when a process ends normally.
     os._exit(0)
 
 
 def _plain(value: Any) -> object:
-    """A value that JSON has no form for, as one that it has."""
+    """Returns a value that JSON lacks as a value that JSON has."""
     if isinstance(value, set):
         return sorted(value)
     if isinstance(value, Path):

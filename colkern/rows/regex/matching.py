@@ -1,8 +1,8 @@
-"""From the tree of a regular expression to a matcher: a plain Python function.
+"""Makes matchers, plain Python functions, from the trees of regular expressions.
 
-A matcher tries what Python's does, in the same order. Where more than one way has to be tried, the ways are
-a loop, and all that follows stands in its body: what fails goes on with the next way (`continue`), and what
-comes to the end of the pattern returns. Most patterns that people write have few such loops, or none.
+A matcher tries what Python's does, in the same order. Where several ways must be tried, they are the rounds
+of a loop whose body contains all that follows: a failure continues with the next way (`continue`), and the
+end of the pattern returns. Most patterns that people write have few such loops, or none.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MOST_LINES = 1500
 _MOST_DEPTH = 16
 
 EMPTY_HAS_INSIDE = re.search(r"\B", "") is not None
-"""Whether `\\B` is true of the empty text: since Python 3.14."""
+"""Whether `\\B` matches the empty text, as since Python 3.14."""
 
 _SCANNING: dict[str, Any] = {
     name: function
@@ -69,28 +69,28 @@ _SCANNING: dict[str, Any] = {
 
 
 def matcher(pattern: Pattern, how: str, onwards: bool = False) -> Callable[..., Any]:
-    """The function of a text that finds a match.
+    """Returns a function that finds a match in a text.
 
-    It returns `(spans, code)`. `spans` are whether there is a match, and where the match and each group
-    begin and end: bytes of the text, -1 of a group that takes no part.
+    It returns `(spans, code)`. `spans` has whether there is a match, and the begin and end of the match and
+    of each group: bytes of the text, -1 for a group that takes no part.
 
     Args:
         pattern: The pattern.
         how: "search", "match" or "fullmatch".
-        onwards: Whether the function has a second parameter, the byte where it begins to search; and, if
-            `needs_barring`, a third, a byte where no empty match may be.
+        onwards: Whether the function has a second parameter, the byte where the search begins; and, if
+            `needs_barring(pattern)`, a third, a byte at which it must not find an empty match.
     """
     return _Writer(pattern, how, onwards).function()
 
 
 def needs_barring(pattern: Pattern) -> bool:
-    """Whether a matcher has to be told where an empty match may not be."""
+    """Whether a matcher needs the parameter for a place without an empty match."""
     return can_be_empty(pattern.nodes)
 
 
 @dataclass(frozen=True)
 class _Spot:
-    """An address: a variable, and a number of bytes behind it."""
+    """An address: a variable plus a number of bytes."""
 
     name: str
     more: int = 0
@@ -99,30 +99,31 @@ class _Spot:
         return f"{self.name} + {self.more}" if self.more else self.name
 
     def behind(self, count: int) -> _Spot:
-        """The address some bytes further on."""
+        """Returns the address some bytes further on."""
         return _Spot(self.name, self.more + count)
 
 
 _Spans: TypeAlias = dict[int, tuple[_Spot, _Spot]]
-"""Where groups are that have taken part so far."""
+"""The spans of the groups that have taken part so far."""
 
 _Fail: TypeAlias = tuple[str, ...]
-"""Lines for where there is no match: the last one jumps."""
+"""Lines for the case without a match; the last one jumps."""
 
 _NOWHERE = _Spot("-1")
 
 
 class _Writer:
-    """The source of a matcher.
+    """Writes the source of a matcher.
 
-    `s` is where the match begins. `left` is `UNKNOWN` once the row is left to Python: no loop then goes on.
+    `s` is the begin of the match. `left` is `UNKNOWN` once the row is left to Python: then no loop
+    continues.
     """
 
     def __init__(self, pattern: Pattern, how: str, onwards: bool) -> None:
         self.pattern = pattern
         self.how = how
         self.onwards = onwards
-        # The end of the pattern can fail: an empty match may be barred.
+        # The end of the pattern can fail, if an empty match is not allowed there.
         self.again = onwards and needs_barring(pattern)
         self.lines: list[str] = []
         self.depth = 1
@@ -140,31 +141,32 @@ class _Writer:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """The lines written within stand below `head`."""
+        """Lines that are written within are indented under `head`."""
         self.write(head)
         self.depth += 1
         yield
         self.depth -= 1
 
     def when(self, condition: str, lines: Iterable[str]) -> None:
-        """Lines for a condition."""
+        """Write lines that run if a condition is true."""
         with self.block(f"if {condition}:"):
             self.write(*lines)
 
     def number(self) -> int:
-        """A number for names, new each time."""
+        """Returns a new number for names."""
         self.numbers += 1
         return self.numbers
 
     def constant(self, kind: str, *words: int) -> str:
-        """The name of a named tuple: Numba would compile a helper anew for each number or plain tuple."""
+        """Returns the name of a named tuple: Numba would compile a helper again for each number or plain
+        tuple."""
         value: object = _SCANNING[kind](*map(signed, words))
         return self.constants.setdefault(value, f"{kind}_{len(self.constants)}")
 
     # The function.
 
     def function(self) -> Callable[..., Any]:
-        """The matcher."""
+        """Returns the matcher."""
         nodes = self.pattern.nodes
         if self.how == "fullmatch":
             nodes = (*nodes, Place("END"))
@@ -199,7 +201,7 @@ class _Writer:
         return helper(function_of_text("matcher", source, namespace, "regular expression"))
 
     def search(self, chain: Chain, nodes: Nodes) -> None:
-        """The first place where there is a match."""
+        """Search the first place with a match."""
         first = opening(chain)
         self.write("s = start - 1" if self.onwards else "s = -1")
         with self.block(f"while (s < text.size) & (left != {UNKNOWN}):"):
@@ -225,7 +227,7 @@ class _Writer:
             self.write(f"s = find_opening(text, s + 1, {run})")
 
     def succeed(self, at: _Spot, spans: _Spans, fail: _Fail) -> None:
-        """The end of the pattern."""
+        """Write the end of the pattern."""
         if self.again:
             self.when(f"({at} == s) & (s == barred)", fail)
         values = ["1", "s", str(at)]
@@ -236,9 +238,10 @@ class _Writer:
     # Nodes.
 
     def chain(self, chain: Chain, at: _Spot, spans: _Spans, fail: _Fail) -> tuple[_Spot, _Spans]:
-        """Match a chain and return; or do as `fail` says.
+        """Match a chain and return; run `fail` if it does not match.
 
-        A chain that ends with a `Stop` does not return: where it then is, and its groups.
+        A chain that ends with a `Stop` does not return: this method gives the place after it, and its
+        groups.
         """
         matched: Chain = None
         while chain is not None:
@@ -249,7 +252,8 @@ class _Writer:
                 case Literal(data):
                     at = at.behind(1) if chain is matched else self.literal(data, at, fail)
                 case Open(group):
-                    # In `spans` until it is closed, as what is between may be a chain of its own.
+                    # An open group is in `spans` under its negative number, as its parts may be a chain of
+                    # their own.
                     spans = spans | {-group: (at, at)}
                 case Close(group):
                     spans = spans | {group: (spans[-group][0], at)}
@@ -288,7 +292,7 @@ class _Writer:
         return at, spans
 
     def again_at(self, group: int, at: _Spot, spans: _Spans, fail: _Fail) -> _Spot:
-        """Match what a group has matched."""
+        """Match the text that a group has matched."""
         variable = f"q{self.number()}"
         start, stop = spans.get(group, (_NOWHERE, _NOWHERE))
         self.write(f"{variable} = match_again(text, {at}, {start}, {stop})")
@@ -305,21 +309,21 @@ class _Writer:
     def skip(
         self, at: _Spot, node: Run, most: int | None, fail: _Fail, following: Chain = None
     ) -> str:
-        """A variable that is the end of a run from a place on, of at least `node.least` characters.
+        """Returns a variable with the end of a run of at least `node.least` characters.
 
         Args:
-            at: The place.
-            node: What is run through.
-            most: At most how many characters; None for any number.
-            fail: What to do if there are fewer.
-            following: Begins with the byte that must follow, if any.
+            at: The place of the run.
+            node: The run.
+            most: The largest number of characters; None for any number.
+            fail: Lines for the case of fewer characters.
+            following: A chain that begins with the byte that must follow, if any.
         """
         characters, least = node.characters, node.least
         variable = f"q{self.number()}"
         byte = following[0].bytes[0] if following and isinstance(following[0], Literal) else -1
         limits = _limits(characters) if most is None and least < 2 else None
         if limits is None:
-            # Of one character, no piece is looked at.
+            # A run of one character does not use ranges.
             ranges = 0 if most == 1 else characters.ranges
             most = 1 << 62 if most is None else most
             run = self.constant("Run", *characters.words, ranges, least, most, at.more, byte)
@@ -336,15 +340,15 @@ class _Writer:
     def settled_run(
         self, node: Run, rest: Chain, at: _Spot, fail: _Fail, following: Chain = None
     ) -> _Spot:
-        """A run of which one length is tried."""
+        """Match a run of which one length is tried."""
         most = node.most
-        # Only a run that takes as few as it may stops before it has to.
+        # Only a run that is not greedy may stop earlier than it must.
         if not node.greedy and not can_fail(rest, self.again):
             most = node.least
         return _Spot(self.skip(at, node, most, fail, following))
 
     def run(self, node: Run, rest: Chain, at: _Spot, spans: _Spans, fail: _Fail) -> None:
-        """A run of which several lengths are tried."""
+        """Match a run of which several lengths are tried."""
         k = self.number()
         few = at
         if node.least > 0:
@@ -364,7 +368,7 @@ class _Writer:
     def lazy_run(
         self, node: Run, k: int, rest: Chain, few: _Spot, spans: _Spans, fail: _Fail
     ) -> None:
-        """A run of which longer and longer lengths are tried."""
+        """Match a run of which longer and longer lengths are tried."""
         self.write(f"p{k} = {few}", f"n{k} = -1")
         at = _Spot(f"p{k}")
         with self.block(f"while left != {UNKNOWN}:"):
@@ -378,7 +382,7 @@ class _Writer:
         self.write(*fail)
 
     def kept(self, k: int, groups: frozenset[int], spans: _Spans) -> _Spans:
-        """Variables for groups in parts that end with a `Stop`, first as they are."""
+        """Returns variables for groups in parts that end with a `Stop`, with their present spans."""
         names: _Spans = {}
         for group in sorted(groups):
             names[group] = (_Spot(f"b{k}_{group}"), _Spot(f"e{k}_{group}"))
@@ -389,7 +393,7 @@ class _Writer:
         return names
 
     def keep(self, names: _Spans, spans: _Spans) -> None:
-        """The variables = where the groups are now."""
+        """Assign the present spans of groups to variables."""
         for group, variables in names.items():
             for name, spot in zip(variables, spans[group], strict=True):
                 if name != spot:
@@ -398,7 +402,7 @@ class _Writer:
     def settled_choice(
         self, branches: tuple[Nodes, ...], rest: Chain, at: _Spot, spans: _Spans, fail: _Fail
     ) -> tuple[_Spot, _Spans]:
-        """A choice that the next character makes: the last branch, if it is none of the others'."""
+        """Match a choice that the next character decides; the last branch is the default."""
         k = self.number()
         self.write(f"c{k} = byte_at(text, {at})")
         names = self.kept(k, frozenset().union(*map(groups_in, branches)), spans)
@@ -416,7 +420,7 @@ class _Writer:
         names: _Spans,
         fail: _Fail,
     ) -> tuple[_Spot, _Spans]:
-        """The branch whose test is true, or the last."""
+        """Match the first branch whose test is true, or else the last."""
         stop = (Stop(opening(rest), can_fail(rest, self.again)), None)
         for number, branch in enumerate(branches):
             word = "if" if number == 0 else "elif"
@@ -430,7 +434,7 @@ class _Writer:
     def choice(
         self, branches: tuple[Nodes, ...], rest: Chain, at: _Spot, spans: _Spans, fail: _Fail
     ) -> None:
-        """A choice whose branches are tried in turn."""
+        """Match a choice whose branches are tried in turn."""
         if are_settled(branches, rest, self.again):
             k = self.number()
             self.write(f"k{k} = -1")
@@ -452,7 +456,7 @@ class _Writer:
     def settled_repeat(
         self, node: Repeat, rest: Chain, at: _Spot, spans: _Spans, fail: _Fail
     ) -> tuple[_Spot, _Spans]:
-        """A repetition of which one number of rounds is tried."""
+        """Match a repetition of which one number of rounds is tried."""
         k = self.number()
         names = self.kept(k, groups_in(node.body), spans)
         self.rounds(k, node, rest, at, spans | names, names, str(node.most))
@@ -462,7 +466,7 @@ class _Writer:
     def rounds(
         self, k: int, node: Repeat, rest: Chain, at: _Spot, spans: _Spans, names: _Spans, most: str
     ) -> None:
-        """As many rounds of a repetition as there are."""
+        """Match as many rounds of a repetition as possible."""
         self.write(f"p{k} = {at}", f"n{k} = 0")
         with self.block("while True:" if most == "None" else f"while n{k} < {most}:"):
             behind, ends = self.chain(
@@ -472,7 +476,7 @@ class _Writer:
             self.write(f"p{k} = {behind}", f"n{k} += 1")
 
     def repeat(self, node: Repeat, rest: Chain, at: _Spot, spans: _Spans, fail: _Fail) -> None:
-        """A repetition of which several numbers of rounds are tried, each from the beginning."""
+        """Match a repetition of which several numbers of rounds are tried, each from the beginning."""
         k = self.number()
         if not node.greedy:
             self.lazy_repeat(k, node, rest, at, spans, fail)
@@ -490,7 +494,7 @@ class _Writer:
     def lazy_repeat(
         self, k: int, node: Repeat, rest: Chain, at: _Spot, spans: _Spans, fail: _Fail
     ) -> None:
-        """A repetition of which more and more rounds are tried."""
+        """Match a repetition of which more and more rounds are tried."""
         names = self.kept(k, groups_in(node.body), spans)
         spans = spans | names
         self.write(f"p{k} = {at}", f"n{k} = -1")
@@ -510,7 +514,7 @@ class _Writer:
         self.write(*fail)
 
     def look(self, node: Look, at: _Spot, fail: _Fail) -> None:
-        """A part that takes nothing, of which only the first way counts."""
+        """Match a look-ahead or look-behind, of which only the first way counts."""
         match node.body:
             case (Choice(branches),):
                 bodies = branches
@@ -536,7 +540,7 @@ class _Writer:
         self.when(f"(n{k} != {int(node.wanted)}) | (left == {UNKNOWN})", fail)
 
     def apart(self, nodes: Nodes, k: int, at: _Spot) -> None:
-        """Whether nodes match at a place in any of several ways, which a function of its own tries."""
+        """Match nodes in any of several ways, by a function of its own."""
         pattern = Pattern(nodes, 0, {}, (True,), self.pattern.text, self.pattern.flags)
         name = f"look_{self.number()}"
         self.looks[name] = matcher(pattern, "match", onwards=True)
@@ -545,7 +549,7 @@ class _Writer:
         self.when(f"c{k} != 0", (f"left = {UNKNOWN}",))
 
     def place(self, name: str, flags: int, at: _Spot, fail: _Fail) -> None:
-        """A condition on an address."""
+        """Match a condition on an address."""
         if name in _CONDITIONS:
             self.when(_CONDITIONS[name].format(at), fail)
             return
@@ -569,7 +573,8 @@ _CONDITIONS = {
 
 
 def _byte_behind(chain: Chain) -> Chain:
-    """The chain from a literal of one byte on, if that is next but for where groups begin and end."""
+    """Returns a chain from a one-byte literal on, if only begins and ends of groups come before it; else
+    None."""
     while chain is not None and isinstance(chain[0], Open | Close):
         chain = chain[1]
     if chain is not None and isinstance(chain[0], Literal) and len(chain[0].bytes) == 1:
@@ -578,29 +583,29 @@ def _byte_behind(chain: Chain) -> Chain:
 
 
 def piece_of(data: bytes, behind: int = 0) -> tuple[int, int, int, int]:
-    """The members of a `Piece` for up to eight bytes."""
+    """Returns the members of a `Piece` for up to eight bytes."""
     size = len(data)
     return size, int.from_bytes(data, "little"), (1 << 8 * size) - 1, behind
 
 
 def _limits(characters: Characters) -> tuple[int, ...] | None:
-    """The characters that end a run of nearly all, as `LongRun` has them; None for other sets."""
+    """Returns the characters that end a run of almost any character, for `LongRun`; None for other sets."""
     lacking = (~characters).members()
-    # Bytes below a bound that are in the set stop a run for a moment: few texts have any of these.
+    # Bytes of the set below a bound also interrupt a run: few texts have any of these.
     bound = max(lacking, default=0) + 1 if len(lacking) > 2 and lacking[-1] <= 32 else 0
     while lacking and (lacking[0] < bound or (len(lacking) > 2 and lacking[0] <= 32)):
         bound = max(bound, lacking.pop(0) + 1)
     if len(lacking) > 2:
         return None
     if characters.yes != LEADS:
-        # Without a bound, bytes beyond ASCII are not stopped at.
+        # With a bound, bytes beyond ASCII interrupt a run, too.
         bound = bound or 1
     first, second = (lacking * 2)[:2] or (0, 0)
     return len(lacking), first * ONES, second * ONES, bound * ONES
 
 
 def _first_place(nodes: Nodes) -> str:
-    """The condition that a match begins with, if any."""
+    """Returns the condition on a place with which a match begins, if any."""
     for node in nodes:
         if isinstance(node, Place):
             return node.name
@@ -610,7 +615,7 @@ def _first_place(nodes: Nodes) -> str:
 
 
 def _begins(first: Opening, name: str) -> str:
-    """An expression: whether a byte, or 256 for the end, may begin a match."""
+    """Returns an expression for whether a byte, or 256 for the end, may begin a match."""
     tests = [first.characters.test(name)]
     if first.characters.leads == LEADS:
         tests.append(f"(({name} >= 128) & ({name} < 256))")

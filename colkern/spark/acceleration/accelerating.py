@@ -1,4 +1,4 @@
-"""`accelerate`: an existing `pandas_udf`, without pandas on the way where that gives the same."""
+"""`accelerate`: runs an existing `pandas_udf` without pandas where that gives the same results."""
 
 from __future__ import annotations
 
@@ -149,10 +149,10 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
 
 
 class AcceleratedFunction:
-    """Called by Spark's workers: Arrow's columns in, Arrow's column out.
+    """A compiled `pandas_udf` that Spark's workers call with Arrow columns; returns an Arrow column.
 
-    It is pickled with the body of a `pandas_udf`, and with the settings that hold where a query has none. A
-    worker process unpickles, traces and verifies each such pickle once, however many tasks it runs.
+    It is pickled with the body of the `pandas_udf`, and with the settings that apply to queries that have
+    none. A worker process unpickles, traces and verifies each such pickle once, however many tasks it runs.
     """
 
     OVER_BATCHES = False
@@ -168,7 +168,8 @@ class AcceleratedFunction:
 
     @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> pa.Array:
-        """The results for the rows of a batch, given in order or by the names of the parameters."""
+        """Returns the results for the rows of a batch, whose columns are given in order or by parameter
+        name."""
         others = [named[name] for name in self._names[len(columns) :] if name in named]
         return self.compiled((*columns, *others))
 
@@ -189,12 +190,12 @@ class AcceleratedFunction:
 
 
 class AcceleratedIterator(AcceleratedFunction):
-    """The same for functions of an iterator of batches."""
+    """A compiled function of an iterator of batches; see `AcceleratedFunction`."""
 
     OVER_BATCHES = True
 
     def __call__(self, batches: Iterator[pa.Array | tuple[pa.Array, ...]]) -> Iterator[pa.Array]:
-        """The results for each batch."""
+        """Yields the results for each batch."""
         columns = (batch if isinstance(batch, tuple) else (batch,) for batch in batches)
         with told_plainly():
             yield from self.compiled.of_batches(columns)
@@ -212,7 +213,7 @@ def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFu
 
 
 def _require_scalar(kind: int) -> None:
-    """Raise UnsupportedError unless a function is from columns to a column."""
+    """Raise UnsupportedError unless the function takes columns and returns a column."""
     if kind in _AGGREGATES:
         raise UnsupportedError(
             "it is an aggregate: give colkern.spark.udf a class with init and update"
@@ -224,17 +225,18 @@ def _require_scalar(kind: int) -> None:
 
 
 _MOST_TRIED = 200
-"""How many combinations of types are tried."""
+"""The largest number of combinations of types to try."""
 
 _MAX_COMBINED = 3
-"""Here, all combinations of types are tried for so many columns at most; workers see the types."""
+"""Up to this number of columns all combinations of types are tried here; else workers check them."""
 
 
 def _require_traceable(function: Body, returns: spark.DataType, over_batches: bool) -> None:
-    """Check that the function can be compiled for some columns, as far as that is seen without data.
+    """Check that the function can be compiled for some column types, as far as that can be told without
+    data.
 
     Raises:
-        UnsupportedError: If there are none; with the refusal of the trace that got furthest.
+        UnsupportedError: If it cannot; with the message of the trace that got furthest.
     """
     counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
     hints = getattr(inspect.unwrap(function), "__annotations__", {})
@@ -242,11 +244,11 @@ def _require_traceable(function: Body, returns: spark.DataType, over_batches: bo
     if counts[-1] > _MAX_COMBINED or tables:
         # The names of a table's columns are not known here.
         return
-    # Spark does not say before there is data which types columns have.
+    # Spark tells the types of the columns only when there is data.
     series = [pd.Series(values) for values in EXAMPLES]
     furthest = (-1, False, False, "")
     for count in counts:
-        # Columns of one kind first.
+        # Try columns that are all of one type first.
         alike = [(each,) * count for each in series]
         for columns in itertools.islice(
             itertools.chain(alike, itertools.product(series, repeat=count)), _MOST_TRIED
@@ -256,10 +258,10 @@ def _require_traceable(function: Body, returns: spark.DataType, over_batches: bo
                 node = traced(function, columns, tracer, over_batches=over_batches)
                 result_of(node, returns)
             except UnsupportedError as error:
-                # An exception of pandas' own may be due to the type of the column that was tried.
+                # pandas itself may have raised because of the type of the column that was tried.
                 cause = error.__cause__
                 is_own = tracer.refusal is not None or cause is None
-                # A text that is no date, or no text at all where a list of its parts was short.
+                # The example may be a text that is no date, or that has fewer parts than the body reads.
                 is_by_value = not is_own and (
                     (isinstance(cause, AttributeError | KeyError) and tracer.steps > 0)
                     or (isinstance(cause, ValueError) and not isinstance(cause, pa.ArrowException))
@@ -274,7 +276,7 @@ def _require_traceable(function: Body, returns: spark.DataType, over_batches: bo
 
 
 def _column_counts(function: Body) -> range:
-    """How many columns a function can be called with: one at least."""
+    """Returns the numbers of columns, at least one, with which a function can be called."""
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return range(1, sys.maxsize)

@@ -43,7 +43,7 @@ OPERATORS = {
     "greater": "gt",
     "greater_equal": "ge",
 }
-"""NumPy's functions for which pandas uses operators."""
+"""NumPy functions that pandas computes as operators."""
 
 _EXACT = ("sqrt", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite")
 
@@ -61,7 +61,7 @@ class Operators(Recorded):
         """A binary operator of two operands, one of them this column."""
         function: Callable[..., Witness] = getattr(operator, name)
         if name == "mul" and TEXT in (self.node_of(left).dtype, self.node_of(right).dtype):
-            # Meant for numbers, by which as many copies of a text might not fit into memory.
+            # `*` is meant for numbers; that many copies of a text might not fit into memory.
             raise self._tracer.refused("a column of text is multiplied")
         is_sure = name not in (*BITWISE, "floordiv", "mod")
         result: Self = self.instead(
@@ -154,7 +154,7 @@ for _name in ("div", "divide"):
 
 
 def _common_dtype(left: Any, right: Any) -> NumPyType:
-    """The dtype that two operands are compared in."""
+    """Returns the dtype in which two operands are compared."""
     sides = [np.asarray(v._witness) if isinstance(v, Recorded) else v for v in (left, right)]
     dtype = np.result_type(*sides)
     fits = all(isinstance(v, np.ndarray) or dtype.kind == "f" or holds(dtype, v) for v in sides)

@@ -1,4 +1,4 @@
-"""Functions of `pandas_udf` with a choice of plans: expressions of Spark, or a Python worker over Arrow."""
+"""`pandas_udf` functions with a choice of plans: a Spark expression, or a Python worker over Arrow."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ from colkern.spark.native.functions import (
 
 _EXAMPLES = {
     "double": pa.array([1.5, 2.0, None]),
-    # The second has some parts by any separator.
+    # The second text has several parts, whatever the separator.
     "string": pa.array(["2024-01-31", "a-b_c,d;e:f/g.h|i@j=k&l#m n", None]),
     "date": pa.array([19_753, 19_754, None], pa.int32()).view(pa.date32()),
     "timestamp": pa.array([1_706_659_200_000_000, 1_706_745_600_000_001, None]).cast(
         pa.timestamp("us", "UTC")
     ),
 }
-"""Some values of each type of columns for which there are expressions, with a null."""
+"""Values, with a null, for each column type for which there are expressions."""
 
 _AS_DOUBLE = {"bigint": pa.int64(), "int": pa.int32()}
-"""The types that are doubles in pandas where they have nulls."""
+"""The types that become doubles in pandas if they have nulls."""
 
 _MOST_COLUMNS = 5
 
 _MOST_PRODUCTS = 3
-"""Of so many columns, all combinations of types are tried."""
+"""Up to this number of columns, all combinations of types are tried."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,9 @@ class _Branch:
         node: The results.
         kinds: The types.
         lines: The lines of the function's source, by the identities of nodes.
-        taken: The combinations of types with the same results, as Spark's `typeof` names them.
+        taken: The combinations of types that have these results, as Spark's `typeof` names them.
         takes_times: Whether the function also takes times in place of numbers.
-        uses: In how many places of the results a column stands at most.
+        uses: The largest number of places of the results in which one column stands.
     """
 
     node: Node
@@ -76,15 +76,15 @@ class _Branch:
 
 
 class PlannedOriginal(PlannedFunction):
-    """A column function of Spark's for a `pandas_udf`: its expression for columns of most types.
+    """A Spark column function for a `pandas_udf`: an expression where there is one for the columns' types.
 
-    Which types columns have, Spark knows when it plans a query: it then drops the other branches. What is
-    no expression for the types of a query runs over Arrow.
+    Spark knows the types of columns when it plans a query, and then drops the branches for other types.
+    Types without an expression run over Arrow.
 
     Args:
         arrow: Spark's function over Arrow.
-        original: The function of pandas' columns, with Spark's own settings.
-        plan: As for `PlannedFunction`, but that a refusal comes from the first call.
+        original: The function of pandas columns, with Spark's own settings.
+        plan: As for `PlannedFunction`, except that the first call raises a refusal.
     """
 
     def __init__(self, arrow: Callable[..., Column], original: Original, plan: PlanName) -> None:
@@ -100,7 +100,7 @@ class PlannedOriginal(PlannedFunction):
         KNOWN[self._name] = self
 
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
-        """The results for columns, given in order or by the names of the parameters."""
+        """Returns the results for columns, given in order or by the names of the parameters."""
         names = list(inspect.signature(self._original.function).parameters)
         given = complete(names, columns, named)
         if given is not None and self.planned() and self._may_be_native(given.values()):
@@ -109,17 +109,17 @@ class PlannedOriginal(PlannedFunction):
                 with quick_columns():
                     return self._named(self._expression(ordered), ordered)
             except NoTermError as error:
-                # Expressions of users stand in it several times.
+                # The expression uses the arguments several times.
                 self._refuse(error)
         return self._arrow(*columns, **named)
 
     @property
     def is_native(self) -> bool:
-        """Whether a query may have its expression."""
+        """Whether a query may use an expression."""
         return bool(self._branches)
 
     def explanation(self) -> str:
-        """A line: for which columns the function's plan is native, or why it never is."""
+        """Returns a line that says for which columns the plan is native, or why it never is."""
         if not self.planned():
             return super().explanation()
         shown = "; ".join(
@@ -129,10 +129,10 @@ class PlannedOriginal(PlannedFunction):
         return f"{self._name}: native for columns of {shown}; arrow for others"
 
     def planned(self) -> bool:
-        """Whether there is an expression for columns of any types; found out when it is first asked.
+        """Whether there is an expression for columns of any types; the first call finds that out.
 
         Raises:
-            CompileError: If there is none, and the plan is to be native.
+            CompileError: If there is none, and the plan is "native".
         """
         if self._branches is None:
             self._branches = []
@@ -153,7 +153,7 @@ class PlannedOriginal(PlannedFunction):
         branches = self._branches or []
 
         def native(columns: Sequence[Column]) -> Column:
-            """The results for columns of the types of any branch."""
+            """Returns the results for columns, by the branch for their types."""
             *others, last = branches
             types, result = _types_of(columns), self._of(last, columns)
             for branch in reversed(others):
@@ -174,12 +174,13 @@ class PlannedOriginal(PlannedFunction):
         return f.when(_is_of(branches, types), result).otherwise(elsewhere)
 
     def _of(self, branch: _Branch, columns: Sequence[Column]) -> Column:
-        """The results for columns of a branch's types.
+        """Returns the results for columns of a branch's types.
 
         Raises:
-            NoTermError: If there is no expression, or only a large one.
+            NoTermError: If there is no expression, or if it would be too large.
         """
-        # Spark converts all to texts. Beside Python it inlines columns, where a type is asked for, too.
+        # Spark converts every type to string. Next to a Python function, it inlines columns whose type is
+        # read.
         typed = [
             column.cast(kind)
             if kind == "string" or (kind == "double" and not branch.takes_times)
@@ -193,7 +194,7 @@ class PlannedOriginal(PlannedFunction):
         given = [*map(sharing.text_of, typed)]
 
         def shown(column: Column) -> str:
-            """The text of an expression of the columns, which Spark has for what they are cast from."""
+            """Returns the text of an expression, with `c` in place of each column."""
             text = sharing.text_of(column)
             return functools.reduce(lambda text, each: text.replace(each, "c"), given, text)
 
@@ -202,7 +203,7 @@ class PlannedOriginal(PlannedFunction):
     # Which types of columns there are expressions for
 
     def _known_branches(self) -> list[_Branch]:
-        """The branches; NoTermError if there is none."""
+        """Returns the branches; raises NoTermError if there is none."""
         parameters = inspect.signature(self._original.function).parameters.values()
         if self._original.over_batches or not 0 < len(parameters) <= _MOST_COLUMNS:
             raise NoTermError("only functions of one to five columns have native plans", 0)
@@ -223,7 +224,7 @@ class PlannedOriginal(PlannedFunction):
                     values = [_EXAMPLES[kind].drop_null() for kind in kinds]
                     raises_for_null = not is_refusal and not _raises(self._original, values)
                     rank = (isinstance(error, NoTermError), raises_for_null, tracer.steps)
-                    # Of several types that a function takes, the last are the most particular.
+                    # Where a function takes several types, the last ones have the most specific message.
                     if rank > furthest or (rank[0] and rank == furthest):
                         furthest, said = rank, getattr(error, "reason", str(error))
                         if not is_refusal:
@@ -234,7 +235,7 @@ class PlannedOriginal(PlannedFunction):
         return branches
 
     def _branch(self, kinds: tuple[str, ...], tracer: Tracer) -> _Branch:
-        """The branch for columns of some types.
+        """Returns the branch for columns of some types.
 
         Raises:
             NoTermError: If there is none.
@@ -246,7 +247,8 @@ class PlannedOriginal(PlannedFunction):
             traced(self._original.function, self._original.pandas(examples), tracer),
             self._original.returns,
         )
-        # Only now: with columns that the body is not for, as texts for numbers, it may need much memory.
+        # This comes last: with columns of unexpected types, such as texts for numbers, the body may need
+        # much memory.
         outcome = _outcome(self._original, examples)
         if isinstance(outcome, Exception):
             cause: BaseException = outcome
@@ -264,7 +266,7 @@ class PlannedOriginal(PlannedFunction):
         return replace(branch, taken=tuple(taken), uses=uses)
 
     def _takes_times(self, kinds: tuple[str, ...]) -> bool:
-        """Whether it has results for times in place of numbers: what takes other types takes those, too."""
+        """Whether the function runs with times in place of numbers; times stand for all other types."""
         return any(
             not _raises(self._original, [_EXAMPLES[kind] for kind in types])
             for time in ("date", "timestamp")
@@ -275,7 +277,7 @@ class PlannedOriginal(PlannedFunction):
         )
 
     def _is_alike(self, types: tuple[str, ...], kinds: tuple[str, ...]) -> bool:
-        """Whether the results for integers are those for doubles, as far as extreme values tell."""
+        """Whether integers give the results of the same numbers as doubles, tried with extreme values."""
         if types == kinds:
             return True
         rows = self._rows(
@@ -291,7 +293,7 @@ class PlannedOriginal(PlannedFunction):
         return difference(rows, self._original(rows), self._original(doubles)) is None
 
     def _is_alike_beside_nulls(self, kinds: tuple[str, ...]) -> bool:
-        """Whether the results for values are the same where a column has nulls elsewhere."""
+        """Whether values have the same results in a column that also has nulls."""
         rows = self._rows([_EXAMPLES[kind].type for kind in kinds])
         expected = self._original(rows)
         for with_null in itertools.product([False, True], repeat=len(kinds)):
@@ -304,10 +306,10 @@ class PlannedOriginal(PlannedFunction):
         return True
 
     def _rows(self, types: Sequence[pa.DataType]) -> list[pa.Array]:
-        """Extreme values of some types, in the rows for which the function has results; one at least.
+        """Returns extreme values of some types, in the rows that the function accepts; at least one row.
 
         Raises:
-            NoTermError: If there are none.
+            NoTermError: If it accepts none of them.
         """
         rows = accepted(self._original, extremes([pa.array([], type_) for type_ in types]))
         if not len(rows[0]):
@@ -316,7 +318,7 @@ class PlannedOriginal(PlannedFunction):
 
 
 def _combinations(columns: int) -> Iterator[tuple[str, ...]]:
-    """The types that are tried for some columns; of many columns, one of another type than all others."""
+    """Yields the combinations of types to try; for many columns, all of one type, or one beside doubles."""
     if columns <= _MOST_PRODUCTS:
         yield from itertools.product(_EXAMPLES, repeat=columns)
         return
@@ -331,7 +333,7 @@ def _types_of(columns: Sequence[Column]) -> Column:
 
 
 def _is_of(branches: Sequence[_Branch], types: Column) -> Column:
-    """Whether columns of some types are those of a branch; Spark knows that when it plans."""
+    """Whether the types of columns are those of a branch; Spark evaluates that when it plans."""
     is_utc = f.current_timezone() == UTC
     return types.isin(
         *(
@@ -343,15 +345,15 @@ def _is_of(branches: Sequence[_Branch], types: Column) -> Column:
 
 
 def _as_kind(kind: str, column: Column, types: Iterable[str]) -> Column:
-    """A column of one of some types as one of a kind; null in place of others.
+    """Returns a column of one of several types as one of a kind; null if it has another type.
 
-    Spark refuses to convert some types when it plans a query, even in a branch that it then drops. The
-    field of a struct that it asks for, and so the column, it knows by then.
+    Spark checks casts when it plans a query, even in a branch that it then drops. So the column is a field
+    of a struct whose field names depend on the type: for another type, the field that is read is null.
     """
     is_taken = f.typeof(column).isin(*types)
     names = [f.when(is_taken, one).otherwise(other) for one, other in ("vn", "nv")]
     value = f.named_struct(names[0], column, names[1], f.lit(None)).getField("v")
-    # Timestamps first: numbers are no dates.
+    # Cast to timestamp first: Spark has no cast from numbers to dates.
     return (value.cast("timestamp") if kind == "date" else value).cast(kind)
 
 

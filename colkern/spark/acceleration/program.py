@@ -1,4 +1,4 @@
-"""Programs that compute a graph over a batch: compiled loops, and NumPy, Arrow and pandas between them."""
+"""Programs that compute a graph over a batch, in compiled loops and in NumPy, Arrow and pandas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Step: TypeAlias = Callable[[Values, Sequence[pa.Array]], Column]
 
 
 class Program:
-    """The steps that compute the results for batches whose columns have some types, with nulls or without.
+    """The steps that compute the results for batches whose columns have given types, with nulls or without.
 
     Args:
         result: The node of the results.
@@ -48,7 +48,8 @@ class Program:
         self._add(result, is_last=True)
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
-        """The results: of the dtype that pandas has, NaN as null; others as Spark converts them."""
+        """Returns the results with pandas' dtype, NaN as null; results of other types as Spark converts
+        them."""
         values: Values = {}
         with np.errstate(all="ignore"):
             for identity, step in self._steps.items():
@@ -61,11 +62,11 @@ class Program:
         return pa.array(results.arrow.to_numpy(zero_copy_only=False), from_pandas=True)
 
     def _is_declared(self, results: Any) -> bool:
-        """Whether the results of a function of rows are of the declared type, as Spark converts them."""
+        """Whether the results of a row function are of the declared type already."""
         return isinstance(results, pa.Array) and results.type == self._original.arrow_type
 
     def _add(self, node: Node, *, is_last: bool = False) -> None:
-        """Add the steps for a node's column; last the one for the results."""
+        """Add the steps for a node's column; `is_last` if it is the column of the results."""
         identity = b"result" if is_last else node.identity
         if identity in self._steps or isinstance(node, Constant):
             return
@@ -117,7 +118,7 @@ class Program:
         self._steps[identity] = step
 
     def _kind(self, leaf: Node) -> tuple[str, bool]:
-        """The name of the type of a leaf's column, and whether it has nulls."""
+        """Returns the name of the type of a leaf's column, and whether it has nulls."""
         if not isinstance(leaf, Input):
             return str(leaf.dtype), False
         type_, has_nulls = self._columns[leaf.position]
@@ -125,7 +126,7 @@ class Program:
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    """The nodes below a fused one that are columns before its loop runs."""
+    """Yields the nodes below a fused one whose columns exist before its loop runs."""
     if isinstance(node, Input | Whole):
         yield node
     elif isinstance(node, Fused):

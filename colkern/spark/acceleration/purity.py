@@ -1,4 +1,4 @@
-"""The search for functions that read the clock or random numbers: their results are no constants."""
+"""Searches for functions that read the clock or random numbers: their results are not constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from colkern.errors import UnsupportedError
 
 _MODULES = ("time", "random", "secrets", "uuid", "numpy.random")
-"""Modules all of whose members are impure."""
+"""Modules whose members are all impure."""
 
 _METHODS = ("now", "utcnow", "today")
 """Methods of dates and times that read the clock; impure for unknown objects too."""
@@ -34,7 +34,7 @@ _UNKNOWN = object()
 def require_pure(function: object) -> None:
     """Raise UnsupportedError if a function, or one that it calls by name, reads the clock or is random.
 
-    Two calls with the same result do not show it: a clock may tick once a day.
+    Comparing two calls would not show it: a clock such as `date.today` changes once a day.
     """
     _Search().look_into(function)
 
@@ -64,7 +64,7 @@ class _Search:
         for at, path, value in _reached(code, names):
             if refused and not path.startswith(f"{refused}."):
                 break
-            # Both names of `time.time` are impure: the message has the whole of it.
+            # Both parts of the name `time.time` are impure: the message has the full name.
             if refused or _is_impure(value, path) or _is_impure_text(value, code):
                 refused, line = path, at or line
             elif isinstance(value, types.FunctionType | types.MethodType | functools.partial):
@@ -92,21 +92,21 @@ class _Names:
             try:
                 self.inside[name] = cell.cell_contents
             except ValueError:
-                # A variable that has no value yet.
+                # The variable has no value yet.
                 continue
 
 
 def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, str, object]]:
-    """The line, the dotted name and the object of each name and attribute that code reads."""
+    """Yields the line, the dotted name and the object of each name and attribute that code reads."""
     path, value = "", _UNKNOWN
     module: object = _UNKNOWN
-    # Of an import: its level, and the names that it takes out of a module.
+    # The level of an import, and the names that it takes from a module.
     arguments: tuple[object, object] = (0, None)
     for instruction in dis.get_instructions(code):
         line = instruction.positions.lineno if instruction.positions else None
         operation, name = instruction.opname, instruction.argval
         if operation == "IMPORT_NAME":
-            # As far as it is loaded: no module of the user's is run here.
+            # Only modules that are loaded already: none of the user's modules is run here.
             level, wanted = arguments
             module = value = _module(name if wanted else name.partition(".")[0])
             if level:
@@ -132,17 +132,17 @@ def _reached(code: types.CodeType, names: _Names) -> Iterator[tuple[int | None, 
 
 
 def _module(name: str) -> object:
-    """A loaded module; an empty one for an impure module that is not loaded."""
+    """Returns a loaded module, or an empty one for an impure module that is not loaded."""
     missing = types.ModuleType(name) if name in _MODULES else _UNKNOWN
     return sys.modules.get(name) or missing
 
 
 def _attribute(value: object, name: str) -> object:
-    """An attribute, if it is known without running code of the user's."""
+    """Returns an attribute if it is known without running the user's code."""
     if value is _UNKNOWN:
         return _UNKNOWN
     if isinstance(value, types.ModuleType):
-        # Members that an impure module does not have yet are impure like the module.
+        # An attribute that an impure module does not have yet counts as impure.
         other = value if value.__name__ in _MODULES else _module(f"{value.__name__}.{name}")
         return vars(value).get(name, other)
     if isinstance(value, type | types.FunctionType):
@@ -163,12 +163,12 @@ def _asked(value: object, name: str, default: object) -> Any:
 
 
 def _is_impure(value: object, path: str) -> bool:
-    """Whether something is a clock, a source of random numbers, or a function of one."""
+    """Whether an object is a clock, a source of random numbers, or a function of one."""
     if value is _UNKNOWN:
         return "." in path and path.rpartition(".")[2] in _METHODS
     if isinstance(value, types.ModuleType):
         return value.__name__ in _MODULES
-    # Its own name, whatever the user calls it.
+    # The object's own name counts, not the name that the user gives it.
     name, home = _asked(value, "__name__", ""), _asked(value, "__module__", "")
     owner = _asked(value, "__self__", None)
     if isinstance(owner, type) and issubclass(owner, datetime.date) and name in _METHODS:
@@ -181,7 +181,7 @@ def _is_impure(value: object, path: str) -> bool:
 
 
 def _is_impure_text(value: object, code: types.CodeType) -> bool:
-    """Whether a function makes times of texts, and the code has a text that means the present."""
+    """Whether a function parses times and the code that calls it has the text "now" or "today"."""
     return _asked(value, "__name__", "") in _OF_TEXT and any(
         constant.lower() in ("now", "today")
         for constant in code.co_consts

@@ -1,7 +1,7 @@
-"""Stand-ins for columns, and the recording of the operations on them.
+"""Stand-ins for columns, which record the operations on them.
 
-Each has a witness, a real column of two rows with the same dtype, on which every operation is done as well:
-pandas itself tells the dtypes of results, and refuses what it does not support.
+Each has a witness, a real column of two rows with the same dtype, to which every operation is applied as
+well: so pandas itself determines the dtypes of results, and refuses operations that it does not support.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from colkern.spark.acceleration.nodes import (
 )
 
 Witness: TypeAlias = pd.Series
-"""Two rows of a column: a Series, or an array of NumPy's."""
+"""Two rows of a column, as a Series or a NumPy array."""
 
 
 class Tracer:
-    """Counts the steps of a trace, and keeps its first refusal if the traced body goes on after it.
+    """Counts the steps of a trace, and keeps the first refusal if the traced body goes on after it.
 
     Attributes:
         code: The traced body.
-        lines: The lines of the body that make nodes, by their identities.
+        lines: The lines of the body that make nodes, by the nodes' identities.
     """
 
     def __init__(self) -> None:
@@ -54,18 +54,18 @@ class Tracer:
         self.lines: dict[bytes, int] = {}
 
     def names_of(self, function: types.FunctionType) -> dict[str, Any]:
-        """The globals of a function, also of one that is made while the body runs."""
+        """Returns the globals of a function, also of one that is defined while the body runs."""
         return self.names.get(id(function.__globals__), function.__globals__)
 
     def refused(self, reason: str) -> UnsupportedError:
-        """An exception to raise for an operation that cannot be compiled."""
+        """Returns an exception to raise for an operation that cannot be compiled."""
         error = UnsupportedError(reason)
         if self.refusal is None:
             self.refusal = error
         return error
 
     def note_line(self, node: Node) -> None:
-        """Note the line of the body that runs, as that of a node."""
+        """Note the current line of the body as the line of a node."""
         frame: types.FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code is not self.code:
             frame = frame.f_back
@@ -74,7 +74,7 @@ class Tracer:
 
 
 class Recorded:
-    """A stand-in for a pandas Series, or for an array of NumPy's: its node, and two rows of it."""
+    """A stand-in for a pandas Series or a NumPy array: its node, and a witness of two rows."""
 
     def __init__(self, node: Node, witness: Witness, tracer: Tracer) -> None:
         self._node = node
@@ -89,13 +89,13 @@ class Recorded:
 
     @property
     def is_series(self) -> bool:
-        """Whether it stands for a `pandas.Series`, and not for an array."""
+        """Whether this stands for a `pandas.Series`, not for an array."""
         return isinstance(self._witness, pd.Series)
 
     # Recording
 
     def result(self, node: Node, witness: Witness) -> Self:
-        """The stand-in for a node's column; `witness` is two rows of it."""
+        """Returns the stand-in for a node's column; `witness` is two rows of it."""
         self._tracer.steps += 1
         if node.dtype != OTHER and dtype_of(witness) != node.dtype:
             raise self._tracer.refused(f"a result of dtype {witness.dtype}")
@@ -109,7 +109,7 @@ class Recorded:
         witness: Witness,
         details: tuple[object, ...] = (),
     ) -> Self:
-        """The result of NumPy or Arrow for whole columns; see `Whole`."""
+        """Returns the result of NumPy or Arrow for whole columns; see `Whole`."""
         for operand in operands:
             if isinstance(operand, Recorded):
                 operand.require_numbers(name)
@@ -125,7 +125,7 @@ class Recorded:
         is_sure: bool = False,
         **options: Any,
     ) -> Self:
-        """A step that pandas itself takes with real columns; see `recorded`."""
+        """Records an operation that pandas itself does on real columns; see `recorded`."""
         return self.recorded(self._tracer, name, function, arguments, options, is_sure=is_sure)
 
     @classmethod
@@ -139,14 +139,15 @@ class Recorded:
         *,
         is_sure: bool = False,
     ) -> Self:
-        """The result of what pandas itself does with real columns, wherever they stand in arguments.
+        """Records an operation that pandas itself does on real columns, which may stand anywhere in
+        arguments.
 
         Args:
             is_sure: Whether the dtype of the result follows from those of the columns.
         """
         call = Arguments((tuple(arguments), options))
         if any(column._node.rows for column in call.columns):
-            # Their index is another one, of which a step may make use.
+            # Selected rows have another index, which an operation may use.
             raise tracer.refused(f"{name} of selected rows of a column")
         given, named = call.filled([column._witness for column in call.columns])
         witness = function(*given, **named)
@@ -164,14 +165,14 @@ class Recorded:
             and dtype.kind == "i"
             and not all(isinstance(c._node, Input) or c._node.dtype != OTHER for c in call.columns)
         ):
-            # If there are nulls after all, they are floats.
+            # The column may have nulls, and then pandas has floats.
             dtype = OTHER
         nodes = tuple([column._node for column in call.columns])
         tracer.steps += 1
         return cls(Whole(dtype, name, run, nodes, call.details, forms), witness, tracer)
 
     def instead(self, quick: Callable[[], Any], plain: Callable[[], Any]) -> Any:
-        """The first of two recordings of an operation that is not refused."""
+        """Records an operation by `quick`, or by `plain` if that is refused."""
         refusal = self._tracer.refusal
         if self._node.dtype != OTHER:
             try:
@@ -181,7 +182,8 @@ class Recorded:
         return plain()
 
     def unary(self, expression: str, function: Callable[..., Witness]) -> Self:
-        """An operation on one value; NumPy does its own functions of integers on whole columns."""
+        """Records an operation on one value; a NumPy function of integers runs in NumPy on the whole
+        column."""
         reads = self.require_numbers(getattr(function, "__name__", "operation"))
         witness = function(self._witness)
         dtype = self.numbers_of(witness, expression)
@@ -192,12 +194,12 @@ class Recorded:
     def choice(
         self, condition: object, chosen: object, other: object, witness: Witness, name: str
     ) -> Node:
-        """A choice between two by a condition: of numbers, or of texts."""
+        """Returns the node of a choice by a condition, between numbers or between texts."""
         parts = (self.condition(condition), self.node_of(chosen), self.node_of(other))
         return self.choice_of(parts, witness, name)
 
     def choice_of(self, parts: tuple[Node, Node, Node], witness: Witness, name: str) -> Node:
-        """The same for nodes: of the condition, and of the two."""
+        """Returns the node of a choice between two nodes by a condition."""
         are_texts = [part.dtype == TEXT for part in parts[1:]]
         if all(are_texts) and dtype_of(witness) == TEXT:
             return texts.text_choice(parts)
@@ -207,13 +209,13 @@ class Recorded:
         return Fused(dtype, "{1} if {0} else {2}", parts, (BOOL, dtype, dtype))
 
     def condition(self, value: object) -> Node:
-        """The node of a condition."""
+        """Returns the node of a condition."""
         if isinstance(value, Recorded) and value._node.dtype == BOOL:
             return value._node
         raise self._tracer.refused("a condition that is no column of booleans")
 
     def node_of(self, value: object) -> Node:
-        """The node of an operand."""
+        """Returns the node of an operand."""
         if isinstance(value, Recorded):
             return value._node
         if value is None:
@@ -223,7 +225,7 @@ class Recorded:
     # Checks
 
     def require_operand(self, value: object) -> None:
-        """Check that something is a column of the trace, or a constant."""
+        """Check that a value is a column of the trace, or a constant."""
         if isinstance(value, Recorded) and value._node.dtype == OTHER:
             raise self._tracer.refused("a column that pandas alone has")
         if isinstance(value, Recorded | bool | int | float | str | np.bool_ | np.float32):
@@ -235,23 +237,23 @@ class Recorded:
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
     def alone(self, value: object) -> object:
-        """An operand, if it stands for each row alike."""
+        """Returns an operand that is the same for each row."""
         if isinstance(value, Sized) and not isinstance(value, Recorded | str | bytes):
             raise self._tracer.refused(f"an operand of type {type(value).__name__}")
         return value
 
     def require_numbers(self, name: str) -> NumPyType:
-        """The dtype of this column; refused for one of text."""
+        """Returns the dtype of this column; refuses a column of text."""
         if isinstance(self._node.dtype, str):
             raise self._tracer.refused(f"{name} of a column of text")
         return self._node.dtype
 
     def require_method(self, name: str) -> None:
-        """Check that real columns have a method too; raises AttributeError if not."""
+        """Raise AttributeError unless real columns have the method."""
         getattr(self._witness, name)
 
     def of_own_dtype(self, value: object, name: str) -> Node:
-        """The node of a value that fits the dtype of this column, so that pandas keeps the dtype."""
+        """Returns the node of a value that fits this column's dtype, so that pandas keeps the dtype."""
         self.require_operand(value)
         own = self._node.dtype
         if isinstance(value, Recorded):
@@ -268,7 +270,7 @@ class Recorded:
         return self.node_of(value)
 
     def numbers_of(self, witness: Witness, name: str) -> NumPyType:
-        """The dtype of a witness of numbers."""
+        """Returns the dtype of a witness of numbers; refuses other witnesses."""
         dtype = dtype_of(witness)
         if dtype is None or isinstance(dtype, str):
             given = getattr(witness, "dtype", type(witness).__name__)
@@ -277,11 +279,11 @@ class Recorded:
 
 
 class Arguments:
-    """Arguments of a call with the stand-ins among them taken out.
+    """The arguments of a call, with the stand-ins among them taken out.
 
     Attributes:
         columns: The stand-ins, in order.
-        details: What the other arguments are; the same for two traces of a body.
+        details: A description of the other arguments; the same for two traces of a body.
     """
 
     def __init__(self, given: object) -> None:
@@ -290,7 +292,7 @@ class Arguments:
         self.details = (identity_of(self._given),)
 
     def filled(self, values: Sequence[Any]) -> Any:
-        """The arguments with values in the places of stand-ins."""
+        """Returns the arguments with values in the places of the stand-ins."""
         return _filled(self._given, values)
 
     def _without_columns(self, value: Any) -> Any:
@@ -306,7 +308,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a column stands among arguments."""
+    """The place of a column among arguments."""
 
     index: int
 
@@ -322,7 +324,7 @@ def _filled(value: Any, columns: Sequence[Any]) -> Any:
 
 
 def identity_of(value: Any) -> object:
-    """A value whose `repr` tells two constants of a body apart, and is the same for each trace."""
+    """Returns a value whose `repr` is the same for each trace, and different for different constants."""
     if isinstance(value, types.FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         return (id(value.__code__), *map(identity_of, (cells, value.__defaults__)))
@@ -338,21 +340,21 @@ def identity_of(value: Any) -> object:
 
 
 def witness_of(value: object) -> Witness:
-    """The witness of a stand-in; a constant itself."""
+    """Returns the witness of a stand-in; a constant itself."""
     return value._witness if isinstance(value, Recorded) else value
 
 
 ALONE = Arguments(((_Place(0),), {})).details
-"""The details of a call that was given a column and nothing else."""
+"""The details of a call with a column and no other argument."""
 
 
 def table_details(names: Sequence[str]) -> tuple[object, ...]:
-    """The details of `pandas.DataFrame` with a dictionary of columns of some names."""
+    """Returns the details of `pandas.DataFrame(columns)`, for a dictionary with these names."""
     return Arguments((({name: _Place(k) for k, name in enumerate(names)},), {})).details
 
 
 def arguments_of(details: tuple[object, ...]) -> tuple[object, ...] | None:
-    """The constants that follow a column in a call without options; None for other calls."""
+    """Returns the constants after the column in a call without options; None for other calls."""
     match details:
         case ((_, [(_, [_Place(index=0), *constants]), []]),):
             return tuple(constants)

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from colkern.spark.acceleration.recorded import Recorded, Tracer
 
 SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
-"""What a text has that is not its own regular expression."""
+"""Characters that are special in regular expressions."""
 
 
 def _quick(
     name: str, function: Callable[..., pa.Array], dtype: DType | None = TEXT
 ) -> Callable[..., TracedColumn]:
-    """A method of texts as Arrow computes it; `dtype` is None where nulls decide."""
+    """Returns a method of texts as Arrow computes it; `dtype` is None where nulls decide the dtype."""
 
     def method(column: TracedColumn, *arguments: str, **options: bool) -> TracedColumn:
         witness: pd.Series = getattr(column._witness.str, name)(*arguments, **options)
@@ -94,13 +94,13 @@ QUICK: dict[str, Callable[..., TracedColumn]] = {
     "endswith": _quick("endswith", pc.ends_with, BOOL),
     "contains": _quick("contains", pc.match_substring, BOOL),
 }
-"""Methods of texts that need no column of pandas'."""
+"""Methods of texts that need no pandas column."""
 
 # Choices
 
 
 def text_choice(parts: tuple[Node, Node, Node]) -> Node:
-    """A choice between two texts by a condition; one of constants is a loop that gives their places."""
+    """Returns the node of a choice between two texts; between constants, a loop chooses their places."""
     condition, *both = parts
     known = [each for each in map(_places, both) if each is not None]
     if len(known) < len(both):
@@ -121,9 +121,9 @@ BY_PLACE = "texts at places"
 
 
 def _places(node: Node) -> tuple[Node, tuple[Any, ...]] | None:
-    """The places of a column's texts among some constants, and these; None for other columns."""
+    """Returns the places of a column's texts among constants, and the constants; None for other columns."""
     if isinstance(node, Constant):
-        # NumPy's arrays of texts have no zeros at their ends.
+        # NumPy's arrays of texts drop zero characters at the end.
         return Constant(_PLACE, 0), (str(node.value).rstrip("\0"),)
     if isinstance(node, Whole) and node.name == BY_PLACE:
         return node.operands[0], node.details
@@ -134,7 +134,7 @@ def _places(node: Node) -> tuple[Node, tuple[Any, ...]] | None:
 
 
 def text_isin(column: Recorded, values: list[str]) -> tuple[Node, pd.Series]:
-    """`Series.isin` of texts: its node, and its witness."""
+    """Returns the node and the witness of `Series.isin` of texts."""
     among = pa.array(values, pa.string())
 
     def isin(texts: pa.Array) -> pa.Array:
@@ -145,7 +145,7 @@ def text_isin(column: Recorded, values: list[str]) -> tuple[Node, pd.Series]:
 
 
 def text_map(column: Recorded, table: dict[str, str] | dict[str, float]) -> Recorded:
-    """`Series.map` of texts by a dictionary of texts, or of floats."""
+    """Records `Series.map` of texts by a dictionary of texts or of floats."""
     keys, entries = pa.array(table.keys(), pa.string()), pa.array(table.values())
     dtype = TEXT if pa.types.is_string(entries.type) else FLOAT
 
@@ -158,7 +158,7 @@ def text_map(column: Recorded, table: dict[str, str] | dict[str, float]) -> Reco
 
 
 def is_table(value: object) -> TypeGuard[dict[str, str] | dict[str, float]]:
-    """Whether something is a dictionary that `text_map` takes."""
+    """Whether `text_map` takes a value as its dictionary."""
     if type(value) is not dict or not value or not all(type(key) is str for key in value):
         return False
     kinds = {type(entry) for entry in value.values()}
@@ -175,7 +175,7 @@ def text_fill(texts: pa.Array, value: str | pa.Array) -> pa.Array:
 
 
 def text_operation(tracer: Tracer, name: str, nodes: tuple[Node, ...]) -> Node:
-    """Comparisons and `+` of texts."""
+    """Returns the node of a comparison of texts, or of their concatenation."""
     if any(node.dtype != TEXT for node in nodes):
         raise tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
     if name == "add":

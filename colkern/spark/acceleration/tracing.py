@@ -26,14 +26,14 @@ def traced(
     *,
     over_batches: bool = False,
 ) -> Node:
-    """The graph of a function of pandas' columns, or of an iterator `over_batches` of them.
+    """Returns the graph of a function of pandas columns, or of an iterator of them (`over_batches`).
 
     Args:
         witnesses: For each parameter a column of two rows, of the dtype that it will have.
         tracer: Counts the steps of the trace; None for a new one.
 
     Raises:
-        UnsupportedError: If an operation is not element-wise, or not known; names it.
+        UnsupportedError: If an operation is not element-wise, or not known; the message names it.
     """
     node = _traced(function, witnesses, tracer or Tracer(), over_batches)
     again = _traced(function, witnesses, Tracer(), over_batches)
@@ -55,7 +55,7 @@ def _traced(
                 body = _Replacing(function.__globals__, tracer).of_function(function)
             result = _for_a_batch(body, columns) if over_batches else body(*columns)
     except Exception as error:
-        # The user's body may raise anything for columns of other dtypes than it expects.
+        # The user's body may raise anything for columns of unexpected dtypes.
         reason = tracer.refusal or f"{type(error).__name__}: {error}"
         raise UnsupportedError(f"{reason}{_line(error, function)}") from error
     if tracer.refusal is not None:
@@ -70,7 +70,8 @@ def _traced(
 
 
 def _for_a_batch(function: Body, columns: list[TracedColumn]) -> object:
-    """The result for a batch; the function gets two, to see whether it keeps anything of the first."""
+    """Returns the result for a batch. The function gets two, which shows whether it keeps state between
+    them."""
     yielded = list(function(iter([as_one(columns)] * 2)))
     nodes = [column.node for column in yielded if isinstance(column, TracedColumn)]
     if len(yielded) != 2 or len(nodes) != 2:
@@ -86,7 +87,7 @@ def _stand_in(position: int, witness: pd.Series, tracer: Tracer) -> TracedColumn
 
 
 def _line(error: BaseException, function: Body) -> str:
-    """The line of the body in which an exception was raised."""
+    """Returns the line of the body in which an exception was raised, as text."""
     code = getattr(function, "__code__", None)
     place, line = error.__traceback__, None
     while place is not None:
@@ -112,7 +113,7 @@ class _Replacing:
             self._names[name] = self._of(value)
 
     def of_function(self, function: types.FunctionType) -> types.FunctionType:
-        """The copy of a function of the module."""
+        """Returns the copy of a function of the module."""
         if function in self._copies:
             return self._copies[function]
         cells = tuple([types.CellType() for _ in function.__closure__ or ()])
@@ -124,7 +125,7 @@ class _Replacing:
         self._copies[function] = copy
         for cell, original in zip(cells, function.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):
-                # A variable that has no value yet raises it.
+                # Reading raises ValueError if the variable has no value yet.
                 cell.cell_contents = self._of(original.cell_contents)
         return copy
 
@@ -135,7 +136,7 @@ class _Replacing:
 
 
 def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
-    """Functions of pandas, and the modules, each with the object that replaces it in a traced body."""
+    """Returns functions of pandas, and the modules, each with its replacement in a traced body."""
 
     def of_pandas(name: str) -> Callable[..., Any]:
         function = getattr(pd, name)
@@ -152,7 +153,7 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
             ):
                 if name in _OF_A_COLUMN:
                     return getattr(_series(first), name)()
-                # The rows of columns have numbers alone as their index.
+                # The index of a column is a range.
                 if (
                     name == "Series"
                     and options.keys() <= {"name", "index"}
@@ -191,7 +192,7 @@ _OF_A_COLUMN = ("isna", "isnull", "notna", "notnull")
 
 
 def _series(column: TracedColumn) -> TracedColumn:
-    """A column as a Series."""
+    """Returns a column as a Series."""
     return TracedColumn(column.node, pd.Series(column._witness), column._tracer)
 
 

@@ -12,12 +12,12 @@ from colkern.spark.demo.job import FLOOR, Outcome, Run
 from colkern.spark.java import Java
 
 LITTLE = 0.8
-"""A share of the arrow_udf's time that is no gain worth a word."""
+"""Above this share of the arrow_udf's time, a gain counts as little."""
 
 
 def table(run: Run) -> Table:
-    """Rows a second of each function and spelling: how many times as fast colkern is, and how many
-    times as long as the floor it takes. What gains most comes first."""
+    """Returns a table of each function and spelling: its rows per second, colkern's speed-up over it, and
+    its time relative to the floor. The function that gains most comes first."""
     repetitions = len(run.outcomes[0].seconds[FLOOR])
     result = Table(
         title=f"{run.rows:,} rows, median of {repetitions}",
@@ -48,12 +48,12 @@ def table(run: Run) -> Table:
 
 
 def _gain(outcome: Outcome) -> float:
-    """How many times as fast as the `pandas_udf` colkern is."""
+    """Returns the speed of colkern relative to the `pandas_udf`."""
     return outcome.median("pandas_udf") / outcome.median(outcome.case.ours)
 
 
 def gains(run: Run) -> str:
-    """One sentence on what gains, and what gains little."""
+    """Returns one sentence about the functions that gain, and those that gain little."""
     ranked = sorted(((_gain(each), each) for each in run.outcomes), key=lambda pair: -pair[0])
     said = []
     for gain, outcome in ranked:
@@ -67,7 +67,7 @@ def gains(run: Run) -> str:
 
 
 def agreement(run: Run) -> str:
-    """One sentence on how far the results agree."""
+    """Returns one sentence about the agreement of the results."""
     unequal = sum(sum(outcome.unequal.values()) for outcome in run.outcomes)
     if unequal == 0:
         return "All ways agree in every row, to the last bit."
@@ -75,7 +75,7 @@ def agreement(run: Run) -> str:
 
 
 def chart(run: Run, path: Path) -> None:
-    """Write a bar chart of rows a second as PNG."""
+    """Write a bar chart of rows per second as PNG."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -102,7 +102,7 @@ def chart(run: Run, path: Path) -> None:
 
 
 def figures(run: Run, java: Java) -> dict[str, object]:
-    """All figures, with the machine and the versions, in types that JSON has."""
+    """Returns all figures, the machine and the versions, in types that JSON has."""
     return {
         "rows": run.rows,
         "functions": [_function(run, outcome) for outcome in run.outcomes],

@@ -1,4 +1,4 @@
-"""The report of `install`: its findings about executors, compared with the driver."""
+"""The report of `install`: findings about executors, compared with the driver."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from colkern.spark.deployment.executor_facts import Facts
 
 _SAME_MACHINE_CODE = ("python", "numpy", "numba", "llvmlite")
-"""Packages whose releases have different machine code, or cannot read each other's pickles."""
+"""Packages whose releases differ in machine code, or cannot read each other's pickles."""
 
 ENVIRONMENT = (
     "pack the driver's environment (venv-pack -o env.tar.gz) and start the session with "
@@ -28,7 +28,7 @@ class Finding:
 
     name: str
     found: str
-    remedy: str = ""  #: What to do about it; empty if nothing is wrong.
+    remedy: str = ""  #: The action to take; empty if nothing is wrong.
 
     def __str__(self) -> str:
         if not self.remedy:
@@ -38,18 +38,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of `install`; the text has a line for each."""
+    """The findings of `install`; as text, one line for each."""
 
     findings: tuple[Finding, ...]
 
     @property
     def works(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether no finding has a problem."""
         return not self.problems
 
     @property
     def problems(self) -> tuple[Finding, ...]:
-        """The findings with something to do."""
+        """The findings that require an action."""
         return tuple(finding for finding in self.findings if finding.remedy)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Report:
 
 
 def diagnosed(driver: Facts, executors: Iterable[Facts]) -> Iterator[Finding]:
-    """The findings about executors, whose facts are compared with those of the driver."""
+    """Yields the findings about executors, whose facts are compared with those of the driver."""
     executors = list(executors)
     hosts = len({facts["host"] for facts in executors})
     where = "one host" if hosts == 1 else f"{hosts} hosts"
@@ -93,7 +93,7 @@ def _same(
     value: Callable[[Facts], str],
     remedy: str = ENVIRONMENT,
 ) -> Iterator[Finding]:
-    """One finding for each value that differs from the driver's; one if none does."""
+    """Yields a finding for each value that differs from the driver's; one finding if none does."""
     here, others = value(driver), defaultdict(list)
     for facts in executors:
         if value(facts) != here:

@@ -85,7 +85,7 @@ def aggregate(
         raise ValueError("by, aggregates: expected one key and one aggregate at least")
     key_schema = frame.select(*given).schema
     arrow_schema(key_schema)
-    # Expressions of keys are computed once, for Spark and for the reducers.
+    # Expressions of keys are computed once, for Spark's aggregates and for the reducers.
     keys = [f"__colkern_key{k}" for k in range(len(given))]
     pairs = zip(given, keys, strict=True)
     rows = frame.select("*", *[_column(key).alias(place) for key, place in pairs])
@@ -99,7 +99,7 @@ def aggregate(
         types = [field.type for field in arrow_schema(frame.select(*columns).schema).fields]
         planned = PlannedAggregate(_no_column(function), function, types, default_plan(), True)
         if (own := planned(*columns)) is not None:
-            # A name that `explain` knows.
+            # `explain` knows this name.
             places[name] = f"{name}: {function.name}()"
             native[places[name]] = own
             continue
@@ -108,8 +108,8 @@ def aggregate(
     if parts:
         states = States(list(parts.values()), len(keys))
         states_of_batch: Any = spark_function(states, spark_type(_WORDS), ArrowUDFType.SCALAR)
-        # Its results depend on how rows are cut into batches: Spark must neither call it twice for a row,
-        # nor filter the rows before.
+        # The results depend on the division of rows into batches: Spark must neither call the function
+        # twice for a row, nor filter the rows before it.
         rows = rows.select("*", states_of_batch.asNondeterministic()(*inputs).alias(_STATES))
         if not native:
             rows = rows.where(f.col(_STATES).isNotNull())
@@ -132,7 +132,8 @@ def aggregate(
 
 
 def _no_column(function: Reducer) -> Callable[..., Column | None]:
-    """A function with the reducer's name that gives no column: reducers over Arrow have states."""
+    """Returns a function that has the reducer's name and returns None: over Arrow, a reducer has states
+    instead."""
 
     @functools.wraps(function, updated=())
     def none(*_: Column) -> None:
@@ -146,7 +147,7 @@ def _column(column: str | Column) -> Column:
 
 
 def _reducer(name: str, given: object) -> tuple[Reducer, list[Column]]:
-    """A reducer and the columns of its parameters, as the user gave them."""
+    """Returns a reducer and the columns of its parameters, as the user gave them."""
     if not isinstance(given, tuple) or not given:
         raise TypeError(
             f"{name}: expected an aggregate of Spark, or a tuple of a reducer and columns, got "
@@ -169,7 +170,7 @@ def _reducer(name: str, given: object) -> tuple[Reducer, list[Column]]:
 
 @dataclass(frozen=True)
 class _Part:
-    """A reducer, the types of its columns, and the place of the first of them."""
+    """A reducer, the types of its columns, and the place of the first column."""
 
     function: Reducer
     types: list[s.DataType]
@@ -177,17 +178,17 @@ class _Part:
 
     @property
     def reduction(self) -> Reduction:
-        """Its plan for these types."""
+        """The reducer's plan for these types."""
         return self.function.compiled_reduction(*self.types)
 
     def states(self, columns: Sequence[Array], groups: Groups) -> Words:
-        """The states of the groups of a batch."""
+        """Returns the states of the groups of a batch."""
         mine = columns[self.first : self.first + len(self.types)]
         return self.reduction.group_states(mine, columns[0].length, groups, self.function.report())
 
 
 class States:
-    """Called by workers for a batch, `keys` first: states in each group's first row, else null."""
+    """Workers call this for a batch, `keys` first; returns states in each group's first row, else null."""
 
     def __init__(self, parts: Sequence[_Part], keys: int) -> None:
         self._parts = parts
@@ -196,7 +197,7 @@ class States:
 
     @told_plainly()
     def __call__(self, *columns: pa.Array) -> pa.Array:
-        """The states of the groups of a batch, as lists of words."""
+        """Returns the states of the groups of a batch, as lists of words."""
         ours = list(map(import_array, columns))
         if not self._left_rows:
             with compiling.one_process_compiles():
@@ -215,7 +216,7 @@ class States:
 
 
 class _Results(ArrowFunction):
-    """Called by workers with each group's states in lists; the part's words begin at `begin`."""
+    """Workers call this with each group's states in lists; the words of this reducer start at `begin`."""
 
     function: Reducer
 

@@ -140,7 +140,8 @@ def udf(
 def column_function_of(
     plain: object, declared: str | None = None, /, **options: Unpack[RowOptions]
 ) -> ColumnFunction:
-    """A function of columns, made of one of rows by `udf`, `generator` or `reducer`; raises as these."""
+    """Makes a function of columns from a function of rows, by `udf`, `generator` or `reducer`; raises as
+    they do."""
     if isinstance(plain, Udf | Reducer | Generator):
         if options:
             raise TypeError(
@@ -162,7 +163,7 @@ def column_function_of(
 
 
 def require_no_spark_function(plain: object) -> None:
-    """Raise TypeError for a function of Spark's columns, of `udf` or of PySpark's own."""
+    """Raise TypeError for a function of Spark columns, made by `udf` or by PySpark."""
     if hasattr(plain, "evalType") and hasattr(plain, "returnType"):
         raise TypeError(
             f"function: {function_name(plain)} is a function of Spark's columns already; call it with "
@@ -188,9 +189,9 @@ def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., 
 def spark_function(
     call: Callable[..., object], returns: DataType, kind: ArrowUDFType
 ) -> Callable[..., Column]:
-    """Spark's user-defined function that calls a function of Arrow's columns."""
+    """Returns Spark's user-defined function that calls a function of Arrow columns."""
     with warnings.catch_warnings():
-        # Spark prefers hints of pyarrow's types, which users' functions do not have.
+        # Spark prefers hints of pyarrow types; users' functions have none.
         warnings.filterwarnings("ignore", "It is preferred to specify type hints", UserWarning)
         function: Callable[..., Column] = arrow_udf(call, returns, kind)
     return function

@@ -102,13 +102,13 @@ def map_groups(
         is_row = isinstance(returned, spark.StructType)
         results = [result[name] for name in returned.names] if is_row else [result]
         return merged.select(*places, *results).toDF(*call.schema.names)
-    # The rows with the same keys come into one partition, one after the other.
+    # Rows with the same keys come into one partition, one after the other.
     together = rows.repartition(*places).sortWithinPartitions(*places)
     return together.mapInArrow(call, spark_schema(call.schema))
 
 
 def _require_columns(function: str, parameters: list[str], columns: list[str]) -> None:
-    """Refuse parameters that no column is named as; Spark's message would not name the function."""
+    """Refuse parameters without a column of that name; Spark's message would not name the function."""
     known = {name.lower() for name in columns}
     missing = [name for name in parameters if name.lower() not in known]
     if missing:
@@ -120,7 +120,7 @@ def _require_columns(function: str, parameters: list[str], columns: list[str]) -
 
 
 def _require_different_names(function: str, schema: s.Schema) -> None:
-    """Refuse results that are named as a key is: Spark takes the columns of results by their names."""
+    """Refuse results with the name of a key: Spark takes the columns of results by their names."""
     for name in schema.names:
         if schema.names.count(name) > 1:
             raise ValueError(
@@ -130,8 +130,8 @@ def _require_different_names(function: str, schema: s.Schema) -> None:
 
 
 def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
-    """The rows with keys that have the same bytes if they are equal."""
-    # Keys and others may have the same names.
+    """Returns the rows with keys that have the same bytes if they are equal."""
+    # Keys and other columns may have the same names.
     numbered = rows.toDF(*[f"c{k}" for k in range(len(rows.columns))])
     for place, key in zip(numbered.columns, keys.fields, strict=False):
         _require_same_if_equal(key.name, key.dataType)
@@ -141,13 +141,13 @@ def _with_plain_keys(rows: DataFrame, keys: spark.StructType) -> DataFrame:
 
 
 def _one_zero_one_nan(key: Column, type_: spark.DataType) -> Column:
-    """A key whose values have the same bits if they are equal to `groupBy`."""
+    """Returns a key whose values have the same bits if `groupBy` treats them as equal."""
     zero, nan = f.lit(0.0).cast(type_), f.lit(float("nan")).cast(type_)
     return f.when(f.isnan(key), nan).when(key == zero, zero).otherwise(key)
 
 
 def _require_same_if_equal(name: str, type_: spark.DataType, nested: bool = False) -> None:
-    """Raise UnsupportedError if keys may be equal to Spark without having the same bytes."""
+    """Raise UnsupportedError if keys may be equal in Spark without having the same bytes."""
     if isinstance(type_, spark.StringType) and getattr(type_, "collation", _BINARY) != _BINARY:
         raise UnsupportedError(
             f"{name}: keys of {type_.simpleString()} are equal without being the same; group by "

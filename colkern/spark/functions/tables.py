@@ -1,4 +1,4 @@
-"""`udtf`: a generator of colkern as a table function of Spark."""
+"""`udtf`: a colkern generator as a table function of Spark."""
 
 from __future__ import annotations
 
@@ -85,17 +85,17 @@ def _table_function(function: Generator, lateral: bool) -> UserDefinedTableFunct
 
 
 def item_columns(name: str, item: s.DataType) -> s.Schema:
-    """The columns that items of a type become: the fields of a struct, else one with that name."""
+    """Returns the columns for items of a type: the fields of a struct, else one column with that name."""
     return s.Schema(item.fields if isinstance(item, s.Struct) else (s.field(name, item),))
 
 
 def columns_of(items: Array) -> list[Array]:
-    """The columns of items, as many as `item_columns` says."""
+    """Returns the columns of items, as `item_columns` describes them."""
     return struct_flatten(items) if isinstance(items.type, s.Struct) else [items]
 
 
 def _batch_handler(call: ArrowFunction, schema: s.Schema) -> type:
-    """The class that Spark instantiates for each partition; takes columns or whole tables."""
+    """Returns the class that Spark instantiates for each partition; it takes columns or whole tables."""
     names = [parameter.name for parameter in call.function.signature.parameters]
 
     class Batches:
@@ -118,7 +118,7 @@ def _batch_handler(call: ArrowFunction, schema: s.Schema) -> type:
 
 
 def _row_handler(call: ArrowFunction, types: Sequence[s.DataType | None]) -> type:
-    """The class that Spark instantiates for each partition; takes the values of one row."""
+    """Returns the class that Spark instantiates for each partition; it takes the values of one row."""
     parameters = call.function.signature.parameters
     item_type = call.returns.fields[0].type if call.returns is not None else None
     width = len(item_type.fields) if isinstance(item_type, s.Struct) else None
@@ -143,7 +143,7 @@ def _one_row(value: object, type_: s.DataType | None) -> pa.Array:
 
 
 def _as_moments(value: Any, type_: s.DataType | None) -> Any:
-    """A value with moments for Spark's wall clock times, which are those of the worker's machine."""
+    """Returns a value with Spark's local times of the worker's machine replaced by instants."""
     if type_ is None or value is None:
         return value
     if isinstance(type_, s.Timestamp):

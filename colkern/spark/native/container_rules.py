@@ -1,4 +1,4 @@
-"""Lists of the row, and what is looked up in constant lists, sets and dictionaries."""
+"""Rules for lists of the row, and for look-ups in constant lists, sets and dictionaries."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from colkern.spark.native.rule import (
 )
 
 MOST_CONSTANTS = 64
-"""So many constants at most: Spark compares the keys of a map one after the other."""
+"""The largest number of constants: Spark compares the keys of a map one after the other."""
 
 _KEYS = (str, int, bytes, datetime.date, datetime.datetime, datetime.timedelta)
-"""The types of keys: not `float`, as NaN is no key like others in Python, and one in Spark."""
+"""The types of keys. `float` is none: in Python NaN is unequal to itself as a key, in Spark it is equal."""
 
 
 def _literals(values: Iterable[Any], types: tuple[type, ...]) -> list[Column] | None:
-    """Constants of one type as columns; None if there are too many, or there is none of one."""
+    """Returns constants of one type as columns; None if there are none, too many, or constants of other
+    types."""
     constants = list(values)
     if not 0 < len(constants) <= MOST_CONSTANTS or len({type(value) for value in constants}) != 1:
         return None
@@ -47,7 +48,7 @@ def _is_in(value: Operand, container: Operand) -> Column | None:
 
 
 def _entry(table: Operand, key: Operand) -> Column | None:
-    """The value of a key; null if there is none."""
+    """Returns the value of a key; null if the table does not have it."""
     if not isinstance(table.constant, dict):
         return None
     keys = _literals(table.constant, _KEYS)
@@ -64,7 +65,7 @@ def _entry_or(table: Operand, key: Operand, default: Operand) -> Column | None:
 
 
 def _item(items: Operand, place: Operand) -> Column:
-    """An item; null if there is none."""
+    """Returns an item of a list; null if there is none."""
     if items.item is not None:
         return items.item()
     if isinstance(place.constant, int):
@@ -97,4 +98,4 @@ RULES: Rules = {
         for none in ("", ", None")
     },
 }
-"""The rules of containers."""
+"""The rules for containers."""

@@ -1,4 +1,4 @@
-"""Column functions with a choice of plans: Spark's own expressions, or a Python worker over Arrow."""
+"""Column functions with a choice of plans: a Spark expression, or a Python worker over Arrow."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ _TAKEN = {
     "bigint": ("an integer type", ("tinyint", "smallint", "int", "bigint")),
     "double": ("a floating-point type", ("float", "double")),
 }
-"""The types that a parameter accepts besides its own, in words and by Spark's names."""
+"""The types that a parameter accepts, in words and by Spark's names, if there are several."""
 
 _CALLS = 20
-"""How many calls tell what one takes: other work only makes it longer."""
+"""The number of calls that are timed to measure one."""
 
 UNTYPED = "void"
-"""The type of `NULL`."""
+"""Spark's type of `NULL`."""
 
 
 def default_plan() -> PlanName:
-    """The plan of functions for which none is asked for.
+    """Returns the plan of functions that name none.
 
     Raises:
-        ValueError: If `COLKERN_SPARK_PLAN` is none.
+        ValueError: If `COLKERN_SPARK_PLAN` names no plan.
     """
     return require_plan(os.environ.get("COLKERN_SPARK_PLAN", "auto"), "COLKERN_SPARK_PLAN")
 
 
 def require_plan(plan: str, what: str) -> PlanName:
-    """A word for a plan; ValueError if it is none."""
+    """Returns a name of a plan; raises ValueError for other values."""
     for known in PLANS:
         if plan == known:
             return known
@@ -78,7 +78,7 @@ def require_plan(plan: str, what: str) -> PlanName:
 
 @dataclass(frozen=True)
 class Typed:
-    """A row function that is known to be a term of its arguments.
+    """A row function as a term of its arguments.
 
     Args:
         term: The term.
@@ -94,7 +94,7 @@ class Typed:
 
 
 class PlannedFunction:
-    """A column function of Spark's: an expression of Spark's where the function means nothing else.
+    """A Spark column function: a Spark expression where one means the same as the Python function.
 
     It has all attributes of Spark's function over Arrow, which runs where there is no such expression, and
     where the function is registered for SQL.
@@ -103,10 +103,10 @@ class PlannedFunction:
         arrow: Spark's function over Arrow.
         function: The row function, or the reducer.
         columns: The types of its columns, if they are known.
-        plan: "auto"; "native" to refuse where there is no expression, "arrow" to want none.
+        plan: "auto"; "native" to raise where there is no expression; "arrow" to use none.
 
     Raises:
-        CompileError: With the plan "native", if it can be told without columns that there is none.
+        CompileError: With the plan "native", if it is known without columns that there is no expression.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class PlannedFunction:
 
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
         """The results for columns, given in order or by the names of the parameters."""
-        # Another thread may find out that there is no expression.
+        # Another thread may find out meanwhile that there is no expression.
         typed = self._typed
         if typed is not None:
             given = complete(list(typed.parameters), columns, named)
@@ -156,10 +156,11 @@ class PlannedFunction:
         return self._arrow(*columns, **named)
 
     def _refuse(self, error: NoTermError) -> None:
-        # Anew: the error's traceback would keep the task of Spark's in which a worker has imported this.
+        # A new error: the first one's traceback would keep alive the Spark task in which a worker imported
+        # this.
         self._reason, self._typed = NoTermError(error.reason, error.line), None
         if not self._must and self._columns is not None:
-            # Here and now, so that no worker compiles it.
+            # Compile now, so that no worker has to.
             self._row_function.compile(*self._columns)
         if self._must:
             code = self._code()
@@ -169,12 +170,12 @@ class PlannedFunction:
             )
 
     def _read(self, columns: list[s.DataType]) -> Typed:
-        """The function as a term; NoTermError if it has none, or what no expression has."""
+        """Returns the function as a term; raises NoTermError if it has none, or none with an expression."""
         assert isinstance(self._row_function, Udf)
         return term_of(self._row_function, columns)
 
     def _code(self) -> CodeType:
-        """The code object, which has the function's line numbers."""
+        """Returns the code object, which has the function's line numbers."""
         assert isinstance(self._row_function, Udf)
         return self._row_function.function.__code__
 
@@ -182,7 +183,7 @@ class PlannedFunction:
         """Whether columns may stand in several places of an expression.
 
         Raises:
-            CompileError: If one may differ from place to place, and the plan is to be native.
+            CompileError: If a column may differ from place to place, and the plan is "native".
         """
         if not self._must and any(map(is_long, columns)):
             return False
@@ -198,11 +199,12 @@ class PlannedFunction:
 
     @property
     def is_native(self) -> bool:
-        """Whether its plan is native."""
+        """Whether the function's plan is native."""
         return self._typed is not None
 
     def explanation(self) -> str:
-        """A line: the function's plan, why it is not native, and what a batch then costs."""
+        """Returns a line with the function's plan, and if it is not native, the reason and the cost of a
+        batch."""
         if self._reason is None:
             return f"{self._name}: native: Spark computes it, without a Python worker"
         place = (
@@ -213,7 +215,8 @@ class PlannedFunction:
         )
 
     def _costs(self) -> str:
-        """The cost of a batch in a worker that does not depend on its rows, measured here with no rows."""
+        """Returns the cost of a batch in a worker that does not depend on its rows, measured here without
+        rows."""
         if self._columns is None or not isinstance(self._row_function, Udf):
             return ""
         call = self._arrow.func  # type: ignore[attr-defined]
@@ -231,15 +234,16 @@ class PlannedFunction:
             return self._named(self._expression(typed, columns), given.values())
 
     def _named(self, result: Column, given: Iterable[Column | str]) -> Column:
-        """An expression by the name that Spark shows."""
-        # For what else the session runs in workers, as a function over Arrow does.
+        """Returns an expression under the name that Spark shows."""
+        # As a function over Arrow does, for other functions that the session runs in workers.
         use_this_python()
         shown = ", ".join(map(_shown, given))
         return result.alias(f"{self._name}({shown})")
 
     def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
         needs_native = self._must or _is_within_lambda()
-        # What a native plan does not take, a worker takes or refuses: integers in place of floats, too.
+        # A worker takes or refuses the columns that a native plan does not take, such as integers for
+        # floats.
         elsewhere_too = (MOMENT,) if needs_native else (MOMENT, "double")
 
         def native(values: Sequence[Column]) -> Column:
@@ -256,7 +260,7 @@ class PlannedFunction:
                 tests.append(test & (f.current_timezone() == UTC) if type_ == MOMENT else test)
         if not tests:
             return native(given)
-        # Spark knows its time zone and types when it plans, and then drops the other branch.
+        # Spark knows its time zone and the types when it plans, and then drops the other branch.
         if needs_native:
             result, elsewhere = native(given), self._refused(spark_type_of(typed.kind))
         else:
@@ -273,7 +277,7 @@ class PlannedFunction:
         columns: Mapping[str, Column],
         known: Collection[str] = (MOMENT,),
     ) -> Column:
-        """The values of a term of the parameters; columns of `known` types need no check."""
+        """Returns the values of a term of the parameters; columns of `known` types need no check."""
         result = in_own_method(translated(term, kind, self._name, columns, typed.nullable))
         for name, of in typed.parameters.items():
             wanted = spark_type_of(of)
@@ -282,19 +286,21 @@ class PlannedFunction:
         return result
 
     def _checked(self, name: str, column: Column, wanted: str, result: Column) -> Column:
-        """The result, if a column is of its parameter's type; Spark knows that when it plans."""
+        """Returns the result, or an error if a column is of another type; Spark knows the type when it
+        plans."""
         words, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
         message = f.lit(f"{self._name}: {name}: expected {words}, got ")
         given = f.typeof(column)
         error = f.raise_error(f.concat(message, given))
         is_taken = f.find_in_set(given, f.lit(",".join((*taken, UNTYPED)))) > 0
         if wanted == "string":
-            # Without its collation, as Python compares texts.
+            # Collations are ignored, as Python compares texts without any.
             is_taken = is_taken | given.startswith("string collate ")
         return f.when(is_taken, result).otherwise(error)
 
     def _refused(self, type_: str) -> Column:
-        """An error in place of results for datetimes without a zone, or in another than UTC."""
+        """Returns an error in place of results, for timestamps in a session that is not in UTC, or without
+        a zone."""
         message = (
             f"{self._name}: its native plan takes timestamps, in the session's time zone {UTC}"
         )
@@ -304,14 +310,15 @@ class PlannedFunction:
 def complete(
     names: Sequence[str], columns: Sequence[Column | str], named: dict[str, Column | str]
 ) -> dict[str, Column | str] | None:
-    """The columns of the parameters in order; None if there are others, which Spark's function refuses."""
+    """Returns the columns of the parameters in order; None if they do not match, which Spark's function
+    refuses."""
     given = dict(zip(names, columns, strict=False)) | named
     is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
     return {name: given[name] for name in names} if is_complete else None
 
 
 def _is_within_lambda() -> bool:
-    """Whether PySpark asks for the body of a lambda, as `transform` does: Spark takes no Python there."""
+    """Whether PySpark builds the body of a lambda, as in `transform`, where Spark takes no Python."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_code.co_name == "_create_lambda":
@@ -325,10 +332,11 @@ _BUILDING = threading.RLock()
 
 @contextlib.contextmanager
 def quick_columns() -> Iterator[None]:
-    """Operations of Columns do not note the line of Python that called them, nor look functions up twice.
+    """Makes operations of Columns neither record the Python line of the call nor look functions up twice.
 
-    PySpark asks Spark for its session, a setting and more to note a line, and asks twice for a function at
-    each call: most of the time of making an expression. The lines would be those of this package.
+    To record a line, PySpark asks Spark for its session, a setting and more, and it looks a function up
+    twice at each call: most of the time of building an expression. The lines would be those of this
+    package.
     """
     with _BUILDING:
         _keep_functions()
@@ -341,7 +349,7 @@ def quick_columns() -> Iterator[None]:
 
 
 class _Kept:
-    """A class of Java's whose members are looked up once."""
+    """A Java class whose members are looked up once."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
@@ -353,12 +361,12 @@ class _Kept:
 
 
 _KEPT = ("functions", "org.apache.spark.sql.functions", "PythonUtils")
-"""The classes that PySpark makes Columns with, as it asks its gateway for them."""
+"""The Java classes for which PySpark asks its gateway when it makes Columns."""
 
 
 def _keep_functions() -> None:
-    """Have the gateway of this process, if there is one, keep what it has looked up."""
-    # Clients of Spark Connect alone have no contexts.
+    """Make the gateway of this process, if there is one, remember the functions that it looked up."""
+    # A pure client of Spark Connect has no SparkContext.
     view = getattr(getattr(pyspark, "SparkContext", None), "_jvm", None)
     for name in _KEPT if hasattr(view, "__dict__") else ():
         if name not in vars(view):
@@ -366,30 +374,30 @@ def _keep_functions() -> None:
 
 
 _NOTES_LINES = "_enable_debugging_cache"
-"""Where PySpark keeps whether they are noted: False for no, None until it has asked for the setting."""
+"""PySpark's variable for whether lines are recorded: False for no, None before it has read the setting."""
 
 UTC = "UTC"
-"""The session's time zone in which timestamps are datetimes in UTC."""
+"""The session time zone in which timestamps are datetimes in UTC."""
 
 _OTHER_EACH_TIME = {
     *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
     *("monotonically_increasing_id", "java_method", "reflect", "try_reflect"),
     *("call_udf", "call_function", "udf", "expr"),
 }
-"""Functions of Spark's that may give another value each time they are computed."""
+"""Spark functions that may give another value each time they are computed."""
 
 
 _OF_PYTHON = "columnnodeexpression"
-"""What Spark shows of each column that a function in Python takes."""
+"""Spark's text for each column that is passed to a Python function."""
 
 _WORDS = {
     *("CAST", "TRY_CAST", "and", "or", "in"),
     *(_OF_PYTHON, "UnresolvedAttribute", "List", "Origin", "Some"),
 }
-"""What Spark shows beside the names of functions."""
+"""Words other than function names that Spark's text of an expression contains."""
 
 _LONGEST = 4000
-"""The characters of an expression with functions in Python up to which it stands in several places."""
+"""Up to this length of its text, an expression with Python functions may stand in several places."""
 
 
 def is_long(column: Column | str) -> bool:
@@ -399,15 +407,15 @@ def is_long(column: Column | str) -> bool:
 
 
 def may_be_repeated(column: Column | str) -> bool:
-    """Whether an expression may have a column in several places: its value is the same in each.
+    """Whether a column may stand in several places of an expression, because its value is the same in each.
 
-    Unknown for functions of users, SQL's among them: for those, no.
+    False for users' functions, including those of SQL, for which this is unknown.
     """
     if isinstance(column, str):
         return True
     called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
     native = {name for name, function in KNOWN.items() if function.is_native}
-    # SQL's names have no case.
+    # Names in SQL are case-insensitive.
     return all(
         name.lower() not in _OTHER_EACH_TIME
         and (name in native or name in _WORDS or hasattr(f, name.lower()))
@@ -417,11 +425,11 @@ def may_be_repeated(column: Column | str) -> bool:
 
 @dataclass(frozen=True)
 class Unplanned:
-    """A function with one way to run alone.
+    """A function that can run in one way only.
 
     Args:
         name: Its name.
-        way: How it runs, and why.
+        way: The way in which it runs, and why.
     """
 
     name: str
@@ -429,12 +437,12 @@ class Unplanned:
     is_native = False
 
     def explanation(self) -> str:
-        """A line, as of functions with a choice of plans."""
+        """Returns a line, as functions with a choice of plans do."""
         return f"{self.name}: {self.way}"
 
 
 KNOWN: dict[str, PlannedFunction | Unplanned] = {}
-"""The functions of this process by their names, the last of each name: a frame may outlive its function."""
+"""The functions of this process, the last one of each name: a frame may outlive its function."""
 
 
 def _shown(column: Column | str) -> str:
@@ -442,10 +450,10 @@ def _shown(column: Column | str) -> str:
 
 
 def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
-    """A row function as a term.
+    """Returns a row function as a term.
 
     Raises:
-        NoTermError: If it has none, or has what no expression has.
+        NoTermError: If it has none, or one without an expression.
     """
     if not function.pure:
         raise NoTermError("it is declared with pure=False", 0)
@@ -469,10 +477,10 @@ def require_result_type(kind: Kind, returns: s.DataType) -> None:
 
 
 def taken(given: Mapping[str, Kind]) -> tuple[dict[str, Kind], frozenset[str]]:
-    """The kinds of parameters where they are not None, and those that may be.
+    """Returns the kinds of the parameters where they are not None, and the parameters that may be None.
 
     Raises:
-        NoTermError: If a native plan takes no such column.
+        NoTermError: If a native plan does not take such a column.
     """
     kinds = {
         name: kind.of if isinstance(kind, k.Optional) else kind for name, kind in given.items()

@@ -24,7 +24,7 @@ from colkern.spark.native.translation import MOMENT, require_forms, scalar_type,
 
 
 class PlannedAggregate(PlannedFunction):
-    """An aggregate of Spark's: an expression of its own aggregates where the reducer means nothing else.
+    """A Spark aggregate: an expression of Spark's aggregates where one means the same as the reducer.
 
     Args:
         arrow: Spark's function over Arrow.
@@ -66,7 +66,7 @@ class PlannedAggregate(PlannedFunction):
         parameters, nullable = taken(terms.parameters)
         for name, kind in parameters.items():
             if scalar_type(kind) == MOMENT:
-                # In another time zone than UTC Spark refuses the worker beside its own aggregates.
+                # Outside UTC a worker would have to run, which Spark refuses next to its own aggregates.
                 raise NoTermError(f"a parameter of the kind {kind} has no native form: {name}", 0)
         return Typed(terms.finish, terms.kind, parameters, nullable)
 
@@ -85,7 +85,7 @@ class PlannedAggregate(PlannedFunction):
             finally:
                 self._each = _alone
 
-        # Spark has single aggregates over windows, not expressions of them.
+        # Spark takes single aggregates over windows, not expressions of several.
         result.over = over
         return result
 
@@ -94,7 +94,7 @@ class PlannedAggregate(PlannedFunction):
             name: one.of(self._of_rows(typed, one.term, one.kind, columns), self._each, self._name)
             for name, one in self._aggregates.items()
         }
-        # No part is null but one that is None.
+        # A part is null only if it is None.
         return translated(typed.term, typed.kind, self._name, parts, parts.keys())
 
 

@@ -1,4 +1,4 @@
-"""Reducers as aggregates of Spark's own: sums, least and greatest values of terms of a row."""
+"""Reducers as Spark's own aggregates: sums, minima and maxima of terms of a row."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from colkern.spark.native.translation import is_exact, plain_kind, require_forms
 Each: TypeAlias = Callable[[Column], Column]
 
 _KEPT = t.Constant(k.NONE, None)
-"""Where a row leaves a part of the state: null, which aggregates leave out."""
+"""The term of a row that does not change a part of the state: null, which aggregates skip."""
 
 _HALF = 32
 
@@ -32,9 +32,9 @@ class Aggregate:
     """A part of a state as an aggregate.
 
     Args:
-        how: "sum", "min" or "max"; "" for a part that stays what it was.
+        how: "sum", "min" or "max"; "" for a part that does not change.
         kind: The kind of the part.
-        begun: What it is before any row.
+        begun: Its initial value.
         term: The term of a row.
     """
 
@@ -44,19 +44,19 @@ class Aggregate:
     term: Term
 
     def of(self, values: Column, each: Each, what: str) -> Column:
-        """The part after all rows.
+        """Returns the part after all rows.
 
         Args:
-            values: The values of the rows; null where a row leaves the part what it is.
-            each: What is done with each aggregate, such as to have it over a window.
-            what: What messages call the reducer.
+            values: The values of the rows; null where a row does not change the part.
+            each: Applied to each aggregate, for example to put it over a window.
+            what: The name of the reducer in messages.
         """
         if self.how == "sum":
             return self._sum(values, each, what)
         if self.how == "":
             return f.lit(self.begun).cast(spark_type_of(self.kind))
         if self.kind == k.FLOAT:
-            # Python's comparisons leave NaN out, Spark has it above all numbers.
+            # In Python NaN fails every comparison, so it is left out; in Spark NaN is above all numbers.
             values = f.when(~f.isnan(values), values)
         is_min = self.how == "min"
         extreme = each(f.min(values) if is_min else f.max(values))
@@ -70,7 +70,7 @@ class Aggregate:
         if self.kind == k.FLOAT:
             return f.lit(0.0) + f.coalesce(each(f.sum(values)), f.lit(0.0))
 
-        # Of so many numbers of so many bits, a sum has 64 bits on the way.
+        # With fewer values of so few bits, no intermediate sum exceeds 64 bits.
         is_exact = each(f.count(values)) < f.lit(1 << (63 - _HALF))
 
         def total(numbers: Column) -> Integer:
@@ -89,7 +89,7 @@ class Aggregate:
         return integers.whole(result, what)
 
     def _is_small(self) -> bool:
-        """Whether values are constants that are far from 64 bits."""
+        """Whether all values are constants far below 64 bits."""
         return all(
             isinstance(end, t.Raise)
             or (isinstance(end, t.Constant) and abs(end.value or 0) < 1 << _HALF)  # type: ignore[arg-type]
@@ -98,14 +98,14 @@ class Aggregate:
 
 
 def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
-    """The aggregates that the parts of a state are, by the names that they have in `finish`.
+    """Returns the aggregates for the parts of a state, by the names that the parts have in `finish`.
 
     Args:
         terms: The reducer.
         any_order: Whether rows may be taken in any order, as `merge` allows.
 
     Raises:
-        NoTermError: If a part is none, or depends on the order of the rows.
+        NoTermError: If a part is not an aggregate, or depends on the order of the rows.
     """
     aggregates = {}
     update = _certain(terms.update)
@@ -142,7 +142,7 @@ def _require_any_order(
 
 
 def _parts(kind: Kind, begun: Any, path: str = "") -> Iterator[tuple[str, Kind, Any]]:
-    """The parts of a state: their paths, kinds, and what they begin with."""
+    """Yields the path, kind and initial value of each part of a state."""
     if isinstance(kind, k.Tuple):
         for place, (item, value) in enumerate(zip(kind.items, begun, strict=True)):
             yield from _parts(item, value, f"{path}.{place}")
@@ -151,7 +151,7 @@ def _parts(kind: Kind, begun: Any, path: str = "") -> Iterator[tuple[str, Kind, 
 
 
 def _part(term: Term, path: str) -> Term:
-    """A function that gives a state as one that gives a part of it."""
+    """Returns the function of one part, from a function that gives the whole state."""
     places = [int(place) for place in path.split(".")[1:]]
 
     def at(end: Term) -> Term:
@@ -167,7 +167,7 @@ def _part(term: Term, path: str) -> Term:
 
 
 def _certain(term: Term) -> Term:
-    """A tree of choices without those between integers that leave 64 bits and others: none does."""
+    """Removes tests for results beyond 64 bits from a tree of choices; here integers are exact."""
     if not isinstance(term, t.Choice):
         return term
     test = _simple(term.test)
@@ -177,7 +177,7 @@ def _certain(term: Term) -> Term:
 
 
 def _simple(test: Term) -> Term:
-    """A test without what is known."""
+    """Returns a test without the parts whose outcome is known."""
     match test:
         case t.Fails(of=of) if is_exact(of):
             return t.FALSE
@@ -209,7 +209,7 @@ def _simple(test: Term) -> Term:
 
 
 class _Step:
-    """Reads how a part of a state goes on.
+    """Reads the way in which an update changes a part of a state.
 
     Args:
         state: The part's name.
@@ -219,10 +219,10 @@ class _Step:
         self._state = state
 
     def of(self, term: Term) -> tuple[str, Term]:
-        """How a part of the state is aggregated: "sum", "min", "max", or "" if it stays; and the term.
+        """Returns the aggregate of a part, "sum", "min", "max", or "" if it does not change; and its term.
 
         Raises:
-            NoTermError: If it is none of these.
+            NoTermError: If the part is no such aggregate.
         """
         match term:
             case t.Raise():
@@ -249,7 +249,7 @@ class _Step:
         return isinstance(term, t.Argument) and term.name == self._state
 
     def _is_free(self, term: Term) -> bool:
-        """Whether a term does not depend on the state, whose other parts have the same first name."""
+        """Whether a term does not depend on the state; the names of all parts of a state begin alike."""
         state = self._state.partition(".")[0]
         return not any(
             isinstance(each, t.Argument) and each.name.partition(".")[0] == state
@@ -296,7 +296,8 @@ class _Step:
             case t.Applied(name="<" | "<=" | ">" | ">=" as sign, arguments=(left, right)):
                 value, picked = (then, then) if self._is(otherwise) else (otherwise, then)
                 sides = {id(left), id(right)}
-                # Of NaN, only a comparison that holds picks a number.
+                # NaN fails every comparison, so the row's value must be the one picked if the comparison
+                # holds.
                 is_known = value is then or value.kind.name != "float"
                 if sides == {id(then), id(otherwise)} and self._is_free(value) and is_known:
                     return "min" if (sign[0] == "<") == (picked is left) else "max", value
@@ -304,7 +305,7 @@ class _Step:
 
 
 def _plain(term: Term) -> Term:
-    """A value that is not None without what says so."""
+    """Returns a value without a test for None whose outcome is known."""
     while isinstance(term, t.Maybe) and isinstance(term.none, t.Constant) and not term.none.value:
         term = term.of
     return term

@@ -1,9 +1,9 @@
 """Expressions that Spark computes once for each row, in methods that Java compiles.
 
 Spark computes a part of an expression once, in a method of its own, if it stands in two places that are
-always computed. In the branches of `CASE` it computes each place anew, and the code of all that is not
-shared stands in one method: Java compiles none of more than 8,000 bytes, which then takes more time than
-the transport of the rows does.
+always computed. In the branches of `CASE` it computes the part again in each place, and all code that is
+not shared is in one method: Java does not compile methods of more than 8,000 bytes, and interpreting one
+takes longer than the transport of the rows.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from colkern.rows import terms as t
 from colkern.rows.terms import NoTermError, Term
 
 LONGEST = 20_000
-"""The characters of an expression's text at most: Spark plans larger ones for seconds."""
+"""The largest length of an expression's text: Spark takes seconds to plan longer ones."""
 
 _REPEATED = 200
-"""The characters that stand in other places, from which on a part is shared."""
+"""The number of repeated characters from which on a part is shared."""
 
 _SHORT = 300
-"""The characters of an expression's text up to which several have room in one method."""
+"""The length of text up to which several expressions have room in one method."""
 
 _FEW = 16
-"""The places of an expression up to which a column stands in each: there, it takes less time."""
+"""The number of places up to which a column is repeated in an expression, which is faster for few."""
 
 Computed: TypeAlias = "t.Applied | t.Argument"
-"""What an expression may have in several places."""
+"""A term that may occur in several places of an expression."""
 
 
 def text_of(column: Column) -> str:
-    """The text that Spark has for an expression."""
+    """Returns Spark's text of an expression."""
     return repr(column).removeprefix("Column<'").removesuffix("'>")
 
 
@@ -47,26 +47,26 @@ def once(
     nulls: Iterable[Column] = (),
     shown: Callable[[Column], str] = text_of,
 ) -> Column:
-    """An expression of which Spark computes parts once.
+    """Returns an expression whose parts Spark computes once.
 
     Args:
         result: The expression.
-        parts: What Spark may compute for each row, without an exception.
+        parts: Parts that Spark may compute for each row, without an exception.
         nulls: Conditions under which the results are null.
-        shown: Gives the text of an expression.
+        shown: Returns the text of an expression.
     """
     text, tests = shown(result), list(nulls)
     texts = sorted(((shown(part), part) for part in parts), key=lambda each: -len(each[0]))
     for each, part in texts:
         if (text.count(each) - 1) * len(each) >= _REPEATED:
             text = text.replace(each, "") + each
-            # Never true. Parts that are never null need no method: Spark drops the test.
+            # The test is never true. Spark drops it for parts that are never null, which need no method.
             tests.append(f.isnull(_in_two_places(part)) & f.isnotnull(part))
     return f.when(reduce(operator.or_, tests), f.lit(None)).otherwise(result) if tests else result
 
 
 def in_own_method(result: Column, shown: Callable[[Column], str] = text_of) -> Column:
-    """An expression whose code is called from where its results are asked for, but for a short one.
+    """Returns an expression whose code is in a method of its own, unless it is short.
 
     Raises:
         NoTermError: If it is too large.
@@ -86,9 +86,10 @@ Body: TypeAlias = Callable[[Sequence[Column]], Column]
 
 
 def uses(body: Body, columns: int) -> int:
-    """In how many places of an expression one of its columns stands, at most; 0 with parts by `once`.
+    """Returns the largest number of places in which a column stands in an expression; 0 with parts by
+    `once`.
 
-    Those Spark computes in each place where the expression is a function's body.
+    Spark computes those parts in each place if the expression is the body of a lambda.
     """
     marks = [uuid.uuid4().hex for _ in range(columns)]
     text = text_of(body([*map(f.col, marks)]))
@@ -96,27 +97,27 @@ def uses(body: Body, columns: int) -> int:
 
 
 def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
-    """An expression beside a function in Python, in which no column stands in many places.
+    """Returns an expression in which no column stands in many places, for use next to a Python function.
 
-    Where two columns follow from each other and both may run in Python, Spark writes the expression of one
-    in all its places in the other, and only then drops branches.
+    If one column is computed from another and both may run in Python, Spark writes the expression of the
+    other in all its places, and only then drops branches.
 
     Args:
         columns: The columns.
-        body: Gives the expression.
-        uses: In how many places of it a column stands at most.
+        body: Returns the expression.
+        uses: The largest number of places in which a column stands in it.
     """
     if uses <= _FEW:
         return body(columns)
-    # The function of an array of one, which Spark compiles. Within the function, Spark may take the name of
-    # a column for that of another result of the same select.
+    # A lambda over an array of one row, which Spark compiles. Within the lambda, Spark may confuse the name
+    # of a column with that of another result of the same select.
     names = [f"_{place}" for place in range(len(columns))]
     row = f.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
     return f.transform(f.array(row), lambda row: body([*map(row.getField, names)]))[0]
 
 
 def parts(term: Term) -> tuple[Term, ...]:
-    """The terms that a term consists of."""
+    """Returns the terms of which a term directly consists."""
     match term:
         case t.Choice():
             return term.test, term.then, term.otherwise
@@ -132,7 +133,7 @@ def parts(term: Term) -> tuple[Term, ...]:
 
 
 def unique(term: Term) -> Iterator[Term]:
-    """A term and all that it consists of, each once."""
+    """Yields a term and all terms within it, each once."""
     waiting, seen = [term], {id(term)}
     while waiting:
         each = waiting.pop()
@@ -144,10 +145,9 @@ def unique(term: Term) -> Iterator[Term]:
 
 
 def computed(term: Term) -> dict[int, Computed] | None:
-    """The calls and arguments that are computed wherever a term is; None for a row without a result.
+    """Returns the calls and arguments that are computed whenever a term is; None if the term always raises.
 
-    What is computed for all rows but those where an argument is None, counts: of null, Spark computes
-    nothing.
+    Computed in all rows except those where an argument is None is enough: for null, Spark computes nothing.
     """
     match term:
         case t.Raise():
@@ -181,7 +181,8 @@ def _all(terms: tuple[Term, ...]) -> dict[int, Computed]:
 
 
 def _without_none(test: Term) -> bool | None:
-    """What a test gives where no argument is None, if it asks for nothing else."""
+    """Returns the outcome of a test if no argument is None, for tests that ask nothing else; otherwise
+    None."""
     match test:
         case t.IsNone(of=t.Argument()):
             return False

@@ -1,4 +1,4 @@
-"""Terms of row functions as columns of Spark."""
+"""Translates terms of row functions to Spark columns."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ TYPES = {
     k.DATE: "date",
     k.DATETIME: "timestamp_ntz",
 }
-"""Spark's types of the kinds that arguments and results have."""
+"""Spark's types for the kinds of arguments and results."""
 
 _PLAIN = {k.LOOSE_INT: k.INT, k.LOOSE_FLOAT: k.FLOAT}
 
 MOMENT = "timestamp"
-"""Spark's type of datetimes in UTC. Expressions compute with their `timestamp_ntz`."""
+"""Spark's type of datetimes in UTC. Expressions compute with `timestamp_ntz`."""
 
 Columns: TypeAlias = "Column | Integer | tuple[Any, ...]"
 
 
 def plain_kind(kind: Kind) -> Kind:
-    """A kind of which values of a narrower type are not told apart."""
+    """Returns a kind without the distinction of narrower types."""
     return _PLAIN.get(kind, kind)
 
 
 def scalar_type(kind: Kind) -> str | None:
-    """Spark's type for the kind of a value without parts; None if native plans have none."""
+    """Returns Spark's type for the kind of a scalar; None if native plans have none."""
     if isinstance(kind, k.Aware):
         return MOMENT if str(kind.zone) == "UTC" else None
     return TYPES.get(plain_kind(kind))
@@ -73,7 +73,7 @@ def spark_type_of(kind: Kind, line: int = 0) -> str:
 
 
 def field_names(kind: k.Compound) -> tuple[str, ...]:
-    """The names of a row's fields; a plain tuple has f0, f1 and so on."""
+    """Returns the names of a struct's fields; a plain tuple has f0, f1 and so on."""
     return kind.names or tuple(f"f{place}" for place in range(len(kind.items)))
 
 
@@ -84,22 +84,22 @@ def translated(
     arguments: Mapping[str, Column],
     nullable: Collection[str],
 ) -> Column:
-    """A row function as an expression.
+    """Returns a row function as an expression.
 
     Args:
         term: The function.
         kind: The kind of its result.
-        name: What messages call it.
+        name: Its name in messages.
         arguments: The columns by the names of its parameters.
-        nullable: The parameters that may be None; where others are null, the result is.
+        nullable: The parameters that may be None; where others are null, the result is null.
 
     Raises:
-        NoTermError: If a part of the term has no form in Spark.
+        NoTermError: If a part of the term has no Spark form.
     """
     writer = _Writer(kind, name, arguments)
     result = writer.in_calendar(term, writer.result(term))
     if not nullable and _is_null_with_arguments(result):
-        # Names of columns may also stand in constants. Of the term, not all arguments are written.
+        # Column names may also occur in constants, and the expression may leave arguments of the term out.
         marks = {name: uuid.uuid4().hex for name in arguments}
         marked = {name: f.col(mark) for name, mark in marks.items()}
         text = repr(_Writer(kind, name, marked).result(term))
@@ -110,9 +110,10 @@ def translated(
 
 
 def _is_null_with_arguments(column: Column) -> bool:
-    """Whether an expression is null in any case where one of its columns is.
+    """Whether an expression is always null where one of its columns is.
 
-    It consists of functions that are. What else its text has the look of, a test for null goes before it.
+    True if it consists of functions that are. If other text looks like a function, the answer is False, and
+    a test for null is written.
     """
     text = repr(column)
     return "CASE" not in text and {*_CALLED.findall(text)} <= {*NULL_WITH_ARGUMENTS.split()}
@@ -125,24 +126,25 @@ NULL_WITH_ARGUMENTS = (
     "contains substring trim ltrim rtrim btrim replace char_length octet_length instr reverse concat "
     "repeat lpad rpad rlike"
 )
-"""Functions of Spark's that are null where any argument is."""
+"""Spark functions that return null if any argument is null."""
 
 
 def require_forms(term: Term) -> None:
-    """Raise NoTermError, with the line, for a method that no rule says in Spark's words."""
+    """Raise NoTermError, with the line, for a method without a rule."""
     for each in sharing.unique(term):
         if isinstance(each, t.Applied) and not is_exact(each):
             _rule(each)
 
 
 def require_quick(term: Term) -> None:
-    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of rows.
+    """Raise NoTermError, with the line, for a method that takes Spark longer than the transport of the
+    rows.
 
-    Of a list that Spark need not have, one item is quick, or those at both ends.
+    If only the first and last items of a list are read, or one other item, Spark need not make the list.
     """
     places: dict[int, set[object]] = {}
     for each in sharing.unique(term):
-        # Whether a call of a slow method fails, is told by the arguments.
+        # The arguments alone tell whether a call of a slow method fails.
         for part in () if isinstance(each, t.Fails) else sharing.parts(each):
             if not isinstance(part, t.Applied) or is_exact(part) or not _rule(part).is_slow:
                 continue
@@ -156,7 +158,7 @@ def require_quick(term: Term) -> None:
 
 
 def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
-    """The constant place from which a term takes an item, and `Rule.item` of the list; None for others."""
+    """Returns the constant place of the item that a term reads, and `Rule.item` of the list; else None."""
     if isinstance(term, t.Applied) and isinstance(items, t.Applied) and term.name == "[]":
         place = getattr(term.arguments[-1], "value", None)
         return place, None if place is None or is_exact(items) else _rule(items).item
@@ -164,17 +166,17 @@ def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
 
 
 def is_exact(term: t.Applied) -> bool:
-    """Whether a method is one of integers that `colkern.spark.native.integers` has."""
+    """Whether `colkern.spark.native.integers` computes a method of integers."""
     return term.takes in (("int",), ("int", "int")) and term.name in (*_ORDER, *_EXACT)
 
 
 def _rounds(term: t.Applied) -> bool:
-    """Whether a method gives the integer of a float, which has more than 64 bits for large ones."""
+    """Whether a method rounds a float to an integer, which exceeds 64 bits for large floats."""
     return plain_kind(term.kind) == k.INT and term.takes == ("float",)
 
 
 def _divides(term: t.Applied) -> bool:
-    """Whether a method gives the quotient or the rest of two integers."""
+    """Whether a method gives the quotient or the remainder of two integers."""
     return term.name in ("//", "%") and term.takes == ("int", "int")
 
 
@@ -199,7 +201,7 @@ class _Writer:
     # Results
 
     def result(self, term: Term) -> Column:
-        """The column of the function's results, which fails where the function raises."""
+        """Returns the column of the function's results, which fails where the function raises."""
         if isinstance(term, t.Choice):
             test = self._test(term.test)
             if isinstance(test, bool):
@@ -213,7 +215,7 @@ class _Writer:
         return self._returned(term, self._kind).cast(self._type)
 
     def _returned(self, term: Term, kind: Kind) -> Column:
-        """A part of what the function returns, of a kind; the fields of a row have its names."""
+        """Returns a part of the function's result, of a kind; the fields of a struct get its names."""
         if isinstance(term, t.Maybe):
             assert isinstance(kind, k.Optional)
             none = self._test(term.none)
@@ -230,7 +232,7 @@ class _Writer:
         return moment_of(self._plain(term)) if scalar_type(kind) == MOMENT else self._plain(term)
 
     def in_calendar(self, term: Term, result: Column) -> Column:
-        """A result, where the days of arguments are in Python's years or null."""
+        """Returns a result that fails if the day of an argument is outside Python's years."""
         for each in sharing.unique(term):
             type_ = scalar_type(each.kind) if isinstance(each, t.Argument) else None
             if isinstance(each, t.Argument) and type_ in _CALENDARS:
@@ -247,7 +249,7 @@ class _Writer:
         return result
 
     def shareable(self, term: Term, nullable: Collection[str]) -> Iterator[Column]:
-        """What Spark may compute for each row, so that it computes it once."""
+        """Yields the values that Spark may compute for each row, so that it computes them once."""
         for each in (sharing.computed(term) or {}).values():
             is_given = isinstance(each, t.Argument) and each.name not in nullable
             if is_given or (isinstance(each, t.Applied) and self._is_total(each)):
@@ -269,7 +271,7 @@ class _Writer:
     # Values
 
     def _plain(self, term: Term) -> Column:
-        """A value as one column."""
+        """Returns a value as one column."""
         column = self._column(term)
         if isinstance(column, Integer):
             return integers.whole(column, self._name)
@@ -277,7 +279,7 @@ class _Writer:
         return column
 
     def _test(self, term: Term) -> Column | bool:
-        """A condition; a bool if it is known."""
+        """Returns a condition; a bool if it is known."""
         if isinstance(term, t.Constant):
             return bool(term.value)
         if isinstance(term, t.Fails):
@@ -296,7 +298,7 @@ class _Writer:
             test = self._test(argument)
             if isinstance(test, bool):
                 if test == decides:
-                    # What stands before it is only asked for its exceptions, which come before.
+                    # The tests before it matter only for their exceptions, which come first.
                     return decides if result is None else self._joined(decides, result, test)
                 continue
             result = test if result is None else self._joined(decides, result, test)
@@ -305,13 +307,13 @@ class _Writer:
     def _joined(self, is_or: bool, left: Column, right: Column | bool) -> Column:
         if isinstance(right, bool):
             right = f.lit(right)
-        # A choice: Spark may compute both sides of `and` and `or`, and in any order.
+        # A choice, because Spark may compute both sides of `and` and `or`, in any order.
         if is_or:
             return f.when(left, f.lit(True)).otherwise(right)
         return f.when(left, right).otherwise(f.lit(False))
 
     def _column(self, term: Term) -> Columns:
-        """A value; the same object where a term stands in several places."""
+        """Returns a value; the same object where a term stands in several places."""
         known = self._written.get(id(term))
         if known is None:
             known = self._written[id(term)] = self._write(term)
@@ -347,7 +349,7 @@ class _Writer:
 
     def _constant(self, value: object) -> Columns:
         if isinstance(value, float) and value == 0 and math.copysign(1, value) < 0:
-            # Beside 0.0, Spark's optimizer takes both for one.
+            # Next to 0.0, Spark's optimizer takes both for the same literal.
             raise NoTermError("the constant -0.0", self._line)
         column = literal(value)
         if column is None:
@@ -407,7 +409,7 @@ class _Writer:
         return integers.divided(term.name, value, left, right, self._name)
 
     def _fails(self, term: t.Applied) -> Column | bool:
-        """Whether a method raises; the same object wherever that is asked."""
+        """Whether a method raises; returns the same object for each call."""
         known = self._failing.get(id(term))
         if known is None:
             known = self._failing[id(term)] = self._write_fails(term)
@@ -419,7 +421,7 @@ class _Writer:
             return False
         if _rounds(term):
             number = self._plain(term.arguments[0])
-            # Spark has NaN above all numbers.
+            # In Spark, NaN is above all numbers.
             return ~(f.abs(number) < math.inf)
         rule = _rule(term)
         if rule.fails is None:
@@ -428,7 +430,7 @@ class _Writer:
         return False if fails is None else fails
 
     def _quotient(self, term: t.Applied) -> Column | None:
-        """The quotient of a rounded double and a constant; None for other quotients."""
+        """Returns the quotient of a rounded double and a constant; None for other quotients."""
         left, right = map(self._column, term.arguments)
         if not isinstance(left, Integer) or not isinstance(right, Integer):
             return None
@@ -447,7 +449,7 @@ class _Writer:
                     value = int(value) if name == "int" else float(value)
                 operands.append(Operand(literal(value), value))
             elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
-                # Null where a dividend leaves 64 bits: its decimal is divided beside it.
+                # Null where a dividend exceeds 64 bits; its decimal is divided separately.
                 number = self._integer(argument)
                 ends = max(number.low, LEAST), min(number.high, MOST)
                 operands.append(Operand(number.column, bounds=ends))
@@ -471,7 +473,7 @@ class _Writer:
         return Integer(value.cast("bigint"), 0, 1)
 
     def _as(self, wanted: str, term: Term) -> Column:
-        """An argument as the type that a rule takes."""
+        """Returns an argument as the type that a rule takes."""
         value = self._column(term)
         if isinstance(value, Integer):
             if wanted == "float":
@@ -493,7 +495,7 @@ _CALENDARS: dict[str | None, type[datetime.date]] = {
     "timestamp_ntz": datetime.datetime,
     MOMENT: datetime.datetime,
 }
-"""The types of Python for those of Spark that have years beyond theirs."""
+"""The Python types for the Spark types that have more years."""
 
 _ORDER = ("==", "!=", "<", "<=", ">", ">=")
 _EXACT = ("+", "-", "*", "neg", "pos", "abs", "min", "max")

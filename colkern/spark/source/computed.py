@@ -1,4 +1,4 @@
-"""`read` with functions: a DataFrame whose tasks read parts of files and compute of their rows."""
+"""`read` with functions: a DataFrame whose tasks read parts of files and apply functions to their rows."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Condition = Sequence[object]
 Filter = Condition | Callable[..., object]
 
 PlanOf = Callable[[Sequence[str] | None, Sequence[object]], Plan]
-"""Plans a query of some columns, or of all, and of the conditions that are on them."""
+"""Plans a query of some columns, or of all, with the conditions on them."""
 
 
 class Reading:
-    """Called by Spark's tasks, each with the number of its partition."""
+    """Spark's tasks call this, each with the number of its partition."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Reading:
         self.make = make
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The results for the rows of the partitions."""
+        """Yields the results for the rows of the partitions."""
         with told_plainly():
             for batch in numbers:
                 for number in batch.column(0).to_pylist():
@@ -66,9 +66,9 @@ def computed(
     filters: Sequence[Filter],
     compute: Mapping[str, Callable[..., object]],
 ) -> DataFrame:
-    """The DataFrame of `read` with functions; raises as that."""
-    # Spark hands functions of batches to workers as it does all functions, and options as text alone: hence
-    # the tasks are those of `mapInArrow` over the numbers of partitions.
+    """Returns the DataFrame of `read` with functions; raises as `read` does."""
+    # Spark passes functions to workers with functions of batches, while a data source gets only text
+    # options. So the tasks are those of `mapInArrow` over the numbers of partitions.
     functions, tests = row_functions(compute, filter(callable, filters))
     reducers = {n: each for n, each in functions.items() if isinstance(each, Reducer)}
     conditions = [each for each in filters if not callable(each)]
@@ -108,7 +108,7 @@ def computed(
 
 
 def _column_of(condition: Condition) -> object:
-    """The column of a condition, or that with the field; None if it is malformed."""
+    """Returns the column of a condition, or of the field that it tests; None if it is malformed."""
     column = condition[0] if condition else None
     return column[0] if isinstance(column, list | tuple) and column else column
 

@@ -1,4 +1,4 @@
-"""Reducers over the rows of files: states where they are read, merged by Spark's last task."""
+"""Reducers over the rows of files: states where rows are read, merged by Spark's last task."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Total:
 
 
 class Totals:
-    """Called where rows are read: a row of the states of all reducers for each batch, at least one."""
+    """Tasks call this where rows are read; returns a row of all reducers' states for each batch."""
 
     def __init__(
         self, functions: Mapping[str, Reducer], columns: s.Schema, tests: Sequence[Call]
@@ -67,7 +67,7 @@ class Totals:
         self._results = s.Schema(results)
 
     def __call__(self, parts: Iterable[Rows]) -> Iterator[pa.RecordBatch]:
-        """The states of some rows after the other."""
+        """Yields the initial states, then the states of each part."""
         with compiling.one_process_compiles():
             begun = [t.state([nulls(0, type_) for type_ in t.types], 0) for t in self._totals]
         self._left_rows = [LeftRows(total.function) for total in self._totals]
@@ -84,11 +84,11 @@ class Totals:
 
     @property
     def results(self) -> s.Schema:
-        """The columns of the one row that states become."""
+        """The columns of the one row of results."""
         return self._results
 
     def merged(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The one row of results of all states."""
+        """Yields the one row of results from all states."""
         with told_plainly():
             parts = [
                 np.stack(

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import operator
 import os
-import re
 import sys
 import threading
 import timeit
@@ -30,6 +29,7 @@ from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native import sharing
+from colkern.spark.native.repeating import is_long, may_be_repeated
 from colkern.spark.native.sharing import in_own_method, text_of
 from colkern.spark.native.translation import (
     MOMENT,
@@ -152,12 +152,22 @@ class PlannedFunction:
                 try:
                     return self._native(typed, given)
                 except NoTermError as error:
-                    self._refuse(error)
+                    # Columns may be long expressions themselves: that says nothing of other columns.
+                    self._refuse(error, for_good=not self._takes_names(typed))
         return self._arrow(*columns, **named)
 
-    def _refuse(self, error: NoTermError) -> None:
-        # Anew: the error's traceback would keep the task of Spark's in which a worker has imported this.
-        self._reason, self._typed = NoTermError(error.reason, error.line), None
+    def _takes_names(self, typed: Typed) -> bool:
+        """Whether there is an expression for columns that are no expressions themselves."""
+        try:
+            self._native(typed, {name: name for name in typed.parameters})
+        except NoTermError:
+            return False
+        return True
+
+    def _refuse(self, error: NoTermError, for_good: bool = True) -> None:
+        if for_good:
+            # Anew: the error's traceback would keep the task in which a worker has imported this.
+            self._reason, self._typed = NoTermError(error.reason, error.line), None
         if not self._must and self._columns is not None:
             # Here and now, so that no worker compiles it.
             self._row_function.compile(*self._columns)
@@ -370,49 +380,6 @@ _NOTES_LINES = "_enable_debugging_cache"
 
 UTC = "UTC"
 """The session's time zone in which timestamps are datetimes in UTC."""
-
-_OTHER_EACH_TIME = {
-    *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
-    *("monotonically_increasing_id", "java_method", "reflect", "try_reflect"),
-    *("call_udf", "call_function", "udf", "expr"),
-}
-"""Functions of Spark's that may give another value each time they are computed."""
-
-
-_OF_PYTHON = "columnnodeexpression"
-"""What Spark shows of each column that a function in Python takes."""
-
-_WORDS = {
-    *("CAST", "TRY_CAST", "and", "or", "in"),
-    *(_OF_PYTHON, "UnresolvedAttribute", "List", "Origin", "Some"),
-}
-"""What Spark shows beside the names of functions."""
-
-_LONGEST = 4000
-"""The characters of an expression with functions in Python up to which it stands in several places."""
-
-
-def is_long(column: Column | str) -> bool:
-    """Whether Spark would plan too long if a column stood in many places of another expression."""
-    text = repr(column)
-    return len(text) > _LONGEST and _OF_PYTHON in text
-
-
-def may_be_repeated(column: Column | str) -> bool:
-    """Whether an expression may have a column in several places: its value is the same in each.
-
-    Unknown for functions of users, SQL's among them: for those, no.
-    """
-    if isinstance(column, str):
-        return True
-    called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
-    native = {name for name, function in KNOWN.items() if function.is_native}
-    # SQL's names have no case.
-    return all(
-        name.lower() not in _OTHER_EACH_TIME
-        and (name in native or name in _WORDS or hasattr(f, name.lower()))
-        for name in called
-    )
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def problems(**changed: Any) -> list[tuple[str, str, str]]:
     good = {**copy.deepcopy(HERE), "host": "good"}
     bad = {**copy.deepcopy(HERE), "host": "bad", **changed}
     found = diagnosed(HERE, [cast("Any", good), cast("Any", bad)])
-    return [(f.name, f.found, f.remedy) for f in found if f.remedy]
+    return [(f.name, f.state, f.remedy) for f in found if f.remedy]
 
 
 def test_executors_like_the_driver_are_no_problem() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import importlib
 import math
 import random
 import re
@@ -20,11 +21,13 @@ from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StringType
 
 import colkern as ck
 from colkern.errors import CompileError, UnsupportedError
 from colkern.spark import explain
 from colkern.spark import udf as function_of_columns
+from colkern.spark.native.repeating import REPEATABLE, may_be_repeated
 from colkern.spark.native.translation import NULL_WITH_ARGUMENTS
 
 udf = functools.partial(function_of_columns, plan="auto")
@@ -251,6 +254,17 @@ def test_java_compiles_the_code_of_many_functions_beside_each_other(spark: Spark
         ]
 
 
+def test_an_expression_that_is_too_large_is_so_for_its_columns_alone(spark: SparkSession) -> None:
+    own = udf(relative)
+    frame = spark.createDataFrame([(3.0, 40.0)], "x double, y double")
+    long = functools.reduce(lambda column, _: f.abs(column), range(200), f.col("x"))
+    both = frame.select(own(long, "y").alias("z"), own("x", "y").alias("plain"))
+    assert explain(own) == "relative: native: Spark computes it, without a Python worker"
+    assert "EvalPython" in _plan(both)
+    assert "EvalPython" not in _plan(frame.select(own("x", "y")))
+    assert both.first() == Row(relative(3.0, 40.0), relative(3.0, 40.0))
+
+
 def rounded_once(x: float) -> float:
     return round(x, 1)
 
@@ -310,10 +324,68 @@ def test_columns_that_differ_each_time_are_computed_once(spark: SparkSession) ->
     spark.udf.register(
         "rand_of_python", f.udf(lambda: random.random(), "double").asNondeterministic()
     )
-    for column in f.rand(1), f.expr("RAND(1)"), f.expr("RAND_of_Python()"), f.expr("-(-Rand(1))"):
+
+    def greatest(x: float) -> float:
+        return random.random()
+
+    asked = [
+        f.rand(1),
+        *map(f.expr, ("RAND(1)", "RAND_of_Python()", "-(-Rand(1))", "rand /* */ (1)", "`rand`(1)")),
+        f.udf(greatest, "double").asNondeterministic()("id"),
+        function_of_columns(ck.udf(greatest, pure=False, fallback=True))(f.lit(1.0)),
+    ]
+    for column in asked:
         rows = spark.range(2000).select(twice(column).alias("x")).collect()
-        assert all(0.5 < row.x < 1 or row.x == 2 for row in rows)
+        assert all(0.5 < row.x < 1 or row.x == 2 for row in rows), column
     assert "Python" not in _plan(spark.range(1).select(twice(f.abs(f.col("id")).cast("double"))))
+
+
+@pytest.mark.parametrize("module", ["pyspark.sql.functions", "pyspark.sql.connect.functions"])
+def test_columns_that_are_the_same_in_each_place(spark: SparkSession, module: str) -> None:
+    is_connect = "connect" in module
+    if is_connect:
+        pytest.importorskip("grpc")
+    m = importlib.import_module(module)
+    a = m.col("a")
+
+    def upper(text: str) -> str:
+        return text
+
+    of_python = importlib.import_module(
+        "pyspark.sql.connect.udf" if is_connect else "pyspark.sql.udf"
+    )
+    plain, other = (of_python.UserDefinedFunction(upper, StringType()) for _ in range(2))
+    random = other.asNondeterministic()(a)
+    same = [
+        *(a, a[0], a["b"], m.upper(a), -a % 2 + 1, ~a.isNull(), a.isin(1, 2), m.create_map(a, a)),
+        *(
+            m.when(a > 1, a).otherwise(m.sqrt(a)),
+            a.cast("int").alias("rand()"),
+            m.lit("'rand"),
+            plain(a),
+        ),
+        *(m.transform(a, m.sqrt), m.expr("a + 1")),
+    ]
+    each = [
+        *(m.rand(), -m.rand(), m.when(a > m.rand(), a), m.transform(a, lambda x: x + m.rand())),
+        *(random, m.upper(random), plain(random), m.call_function("my", a), m.aes_encrypt(a, a)),
+        *map(
+            m.expr,
+            ("rand()", "a + `rand` (1)", "rand /**/ (1)", "my(a)", "transform(a, x -> rand())"),
+        ),
+        *map(m.expr, ("(select max(rand()))", "a in (select rand())")),
+        m.expr(f"struct({'a, ' * 30} rand())"),
+    ]
+    assert [column for column in same if not may_be_repeated(column)] == []
+    assert [column for column in each if may_be_repeated(column)] == []
+
+
+def test_names_of_functions_that_are_the_same_in_each_place_are_spark_s(
+    spark: SparkSession,
+) -> None:
+    registry = spark._jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry
+    names = registry.functionSet().mkString("\n").replace("system.builtin.", "")
+    assert {*names.splitlines()} >= REPEATABLE
 
 
 def signed(x: float) -> float:

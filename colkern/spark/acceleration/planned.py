@@ -110,7 +110,7 @@ class PlannedOriginal(PlannedFunction):
                     return self._named(self._expression(ordered), ordered)
             except NoTermError as error:
                 # The expression uses the arguments several times.
-                self._refuse(error)
+                self._refuse(error, for_good=False)
         return self._arrow(*columns, **named)
 
     @property
@@ -226,10 +226,12 @@ class PlannedOriginal(PlannedFunction):
                     rank = (isinstance(error, NoTermError), raises_for_null, tracer.steps)
                     # Where a function takes several types, the last ones have the most specific message.
                     if rank > furthest or (rank[0] and rank == furthest):
-                        furthest, said = rank, getattr(error, "reason", str(error))
+                        furthest, cause = rank, getattr(error, "reason", str(error))
                         if not is_refusal:
-                            said = f"for columns of {', '.join(kinds)} with nulls, it raises {said}"
-                        reason = NoTermError(said, getattr(error, "line", 0))
+                            cause = (
+                                f"for columns of {', '.join(kinds)} with nulls, it raises {cause}"
+                            )
+                        reason = NoTermError(cause, getattr(error, "line", 0))
         if not branches:
             raise reason
         return branches

@@ -55,15 +55,15 @@ def _gain(outcome: Outcome) -> float:
 def gains(run: Run) -> str:
     """Returns one sentence about the functions that gain, and those that gain little."""
     ranked = sorted(((_gain(each), each) for each in run.outcomes), key=lambda pair: -pair[0])
-    said = []
+    clauses = []
     for gain, outcome in ranked:
         shown = f"{outcome.case.name} is {gain:.1f}× as fast as its pandas_udf"
         if outcome.median(outcome.case.ours) > LITTLE * outcome.median("arrow_udf"):
             shown += ", and gains little over its arrow_udf"
         if outcome.case.ours == NATIVE:
             shown += ", without a Python worker"
-        said.append(shown)
-    return f"{'; '.join(said)}."
+        clauses.append(shown)
+    return f"{'; '.join(clauses)}."
 
 
 def agreement(run: Run) -> str:

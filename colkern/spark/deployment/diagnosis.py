@@ -27,13 +27,13 @@ class Finding:
     """One line of a report."""
 
     name: str
-    found: str
+    state: str
     remedy: str = ""  #: The action to take; empty if nothing is wrong.
 
     def __str__(self) -> str:
         if not self.remedy:
-            return f"ok       {self.name}: {self.found}"
-        return f"problem  {self.name}: {self.found}; to do: {self.remedy}"
+            return f"ok       {self.name}: {self.state}"
+        return f"problem  {self.name}: {self.state}; to do: {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)

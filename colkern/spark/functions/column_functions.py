@@ -183,7 +183,11 @@ def _column_function(function: ColumnFunction, plan: PlanName) -> Callable[..., 
     arrow = spark_function(
         ArrowFunction(function, returns), spark_type(returns), ArrowUDFType.SCALAR
     )
-    return PlannedFunction(arrow, function, columns, plan) if isinstance(function, Udf) else arrow
+    if not isinstance(function, Udf):
+        return arrow
+    if not function.pure:
+        arrow = arrow.asNondeterministic()  # type: ignore[attr-defined]
+    return PlannedFunction(arrow, function, columns, plan)
 
 
 def spark_function(

@@ -6,7 +6,6 @@ import contextlib
 import functools
 import operator
 import os
-import re
 import sys
 import threading
 import timeit
@@ -30,6 +29,7 @@ from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.terms import NoTermError, Term
 from colkern.spark.native import sharing
+from colkern.spark.native.repeating import is_long, may_be_repeated
 from colkern.spark.native.sharing import in_own_method, text_of
 from colkern.spark.native.translation import (
     MOMENT,
@@ -152,13 +152,23 @@ class PlannedFunction:
                 try:
                     return self._native(typed, given)
                 except NoTermError as error:
-                    self._refuse(error)
+                    # Columns may be long expressions themselves: that says nothing of other columns.
+                    self._refuse(error, for_good=not self._takes_names(typed))
         return self._arrow(*columns, **named)
 
-    def _refuse(self, error: NoTermError) -> None:
-        # A new error: the first one's traceback would keep alive the Spark task in which a worker imported
-        # this.
-        self._reason, self._typed = NoTermError(error.reason, error.line), None
+    def _takes_names(self, typed: Typed) -> bool:
+        """Whether there is an expression for columns that are no expressions themselves."""
+        try:
+            self._native(typed, {name: name for name in typed.parameters})
+        except NoTermError:
+            return False
+        return True
+
+    def _refuse(self, error: NoTermError, for_good: bool = True) -> None:
+        if for_good:
+            # A new error: the first one's traceback would keep alive the Spark task in which a worker
+            # imported this.
+            self._reason, self._typed = NoTermError(error.reason, error.line), None
         if not self._must and self._columns is not None:
             # Compile now, so that no worker has to.
             self._row_function.compile(*self._columns)
@@ -378,49 +388,6 @@ _NOTES_LINES = "_enable_debugging_cache"
 
 UTC = "UTC"
 """The session time zone in which timestamps are datetimes in UTC."""
-
-_OTHER_EACH_TIME = {
-    *("rand", "randn", "random", "randstr", "uniform", "shuffle", "uuid"),
-    *("monotonically_increasing_id", "java_method", "reflect", "try_reflect"),
-    *("call_udf", "call_function", "udf", "expr"),
-}
-"""Spark functions that may give another value each time they are computed."""
-
-
-_OF_PYTHON = "columnnodeexpression"
-"""Spark's text for each column that is passed to a Python function."""
-
-_WORDS = {
-    *("CAST", "TRY_CAST", "and", "or", "in"),
-    *(_OF_PYTHON, "UnresolvedAttribute", "List", "Origin", "Some"),
-}
-"""Words other than function names that Spark's text of an expression contains."""
-
-_LONGEST = 4000
-"""Up to this length of its text, an expression with Python functions may stand in several places."""
-
-
-def is_long(column: Column | str) -> bool:
-    """Whether Spark would plan too long if a column stood in many places of another expression."""
-    text = repr(column)
-    return len(text) > _LONGEST and _OF_PYTHON in text
-
-
-def may_be_repeated(column: Column | str) -> bool:
-    """Whether a column may stand in several places of an expression, because its value is the same in each.
-
-    False for users' functions, including those of SQL, for which this is unknown.
-    """
-    if isinstance(column, str):
-        return True
-    called = re.findall(r"([A-Za-z_]\w*)\(", repr(column))
-    native = {name for name, function in KNOWN.items() if function.is_native}
-    # Names in SQL are case-insensitive.
-    return all(
-        name.lower() not in _OTHER_EACH_TIME
-        and (name in native or name in _WORDS or hasattr(f, name.lower()))
-        for name in called
-    )
 
 
 @dataclass(frozen=True)

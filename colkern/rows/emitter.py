@@ -486,6 +486,10 @@ class Emitter:
 
     def require_kind(self, key: Any, has: Kind, gets: Kind) -> None:
         """Have the function written again if something of a kind gets a value of a wider one."""
+        if k.depth(gets) > MOST_NESTED:
+            self.refuse(
+                f"values of {gets.name} are nested deeper with each round of a loop, or call"
+            )
         joined = k.joined(has, gets)
         if joined is None and key == RETURN and not self.program.stack:
             # A column has the text that a member is as well.
@@ -677,6 +681,9 @@ def _is_same(left: Value, right: Value) -> bool:
         return same and left.kind == right.kind and left.unbound == right.unbound
     return left == right
 
+
+MOST_NESTED = 16
+"""So deep may the parts of a kind be nested, each optional one counted twice."""
 
 NO_PART = -1
 """Stands for the code of an operation's failure among the parts of its result."""

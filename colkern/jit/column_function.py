@@ -6,10 +6,13 @@ Nothing here imports Numba.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from traceback import walk_stack
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from colkern import schema as s
@@ -261,7 +264,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
                 text = str(error) if str(error).startswith(name) else f"{name}: {error}"
                 raise type(error)(f"{text}\nwith fallback=True, it runs in Python") from None
             self._report.reason = str(error).split("\n")[0]
-            warnings.warn(f"{name} runs in Python: {self._report.reason}", stacklevel=4)
+            text = f"{name} runs in Python: {self._report.reason}"
+            warnings.warn(text, stacklevel=_level_of_caller())
             return self._in_python()
 
     # In text, and in a pickle
@@ -345,6 +349,13 @@ def column_of(name: str, column: object) -> Array | ChunkedArray:
     raise TypeError(
         f"{name}: expected an Arrow array, got {type(column).__name__}; colkern.array makes one"
     )
+
+
+def _level_of_caller() -> int:
+    """The `stacklevel` of a warning of this function's caller that names the first line outside colkern."""
+    names = (frame.f_globals.get("__name__", "") for frame, _ in walk_stack(sys._getframe(1)))
+    own = takewhile(lambda name: name.startswith("colkern."), names)
+    return 1 + len(list(own))
 
 
 def require_on_host(name: str, column: Array | ChunkedArray, kind: str) -> None:

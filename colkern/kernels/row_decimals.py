@@ -1,14 +1,16 @@
 """Decimals of row functions: a number of at most 18 digits, and the exponent of ten that it is times.
 
-They have the digits that Python's have: `1.10` is 110 times 10**-2. What Python rounds to 28 digits has
-more than 18, and is left to Python; so is what is negative and zero, as `-0.0` is another text than `0.0`.
+They have the digits that Python's have: `1.10` is 110 times 10**-2. What has more than 18 is left to
+Python; so is what is negative and zero, as `-0.0` is another text than `0.0`. A quotient of more digits is
+cut: what is rounded, compared or made a float is known all the same, and the rest is left to Python.
 """
 
 from __future__ import annotations
 
-from numpy import float64, int64
+from numpy import float64, int64, uint64
 
 from colkern.kernels.kernel import helper
+from colkern.kernels.number_parsing import decimal_float
 from colkern.kernels.primitives import get_byte, product_overflows, set_byte
 from colkern.kernels.row_values import (
     DONE,
@@ -28,6 +30,12 @@ END = 10**18
 
 FARTHEST = 1000
 """The exponent of no number is farther from 0; Python's may be."""
+
+CUT = 1 << 32
+"""Added to the exponent of a quotient that is cut: it is farther from 0 than its number, by less than 1."""
+
+HIDDEN_DIGITS = 10
+"""So many digits of a quotient Python has behind the 18 here, and rounds the last of them."""
 
 EVEN, UP, DOWN, AWAY, TRUNCATE, FLOOR, CEILING = range(7)
 """Ways of rounding: halves to the even number, away from 0, towards 0; all away from 0, towards 0, down
@@ -147,34 +155,68 @@ def add(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
 
 
 @helper
+def is_cut(value: Decimal) -> bool:
+    """Whether a decimal is a quotient of more than 18 digits."""
+    return value.exponent > CUT >> 1
+
+
+@helper
 def multiply(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
-    """`left * right`."""
+    """`left * right`; a quotient that is cut may be multiplied by a power of ten."""
     a, b = left.coefficient, right.coefficient
+    exponent = left.exponent + right.exponent
+    if is_cut(left) and not is_cut(right) and b > 0:
+        while b // 10 * 10 == b:
+            b //= 10
+            exponent += 1
+        return Decimal(a, exponent), DONE if b == 1 and abs(exponent - CUT) <= FARTHEST else LEFT
     if product_overflows(a, b) or (a * b == 0 and (a < 0 or b < 0)):
         return Decimal(int64(0), int64(0)), LEFT
-    return decimal(a * b, left.exponent + right.exponent)
+    return decimal(a * b, exponent)
+
+
+@helper
+def next_digit(rest: int64, divisor: int64) -> tuple[int64, int64]:
+    """The digit of a quotient that a rest gives, and the next rest."""
+    # Ten times a number of 18 digits has no sign's bit left.
+    more = uint64(rest) * uint64(10)
+    digit = more // uint64(divisor)
+    return int64(digit), int64(more - digit * uint64(divisor))
 
 
 @helper
 def divide(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
-    """`left / right`, where it has few digits."""
+    """`left / right`."""
     a, b = left.coefficient, right.coefficient
-    if b == 0 or (a == 0 and b < 0):
+    if b == 0 or (a == 0 and b < 0) or is_cut(left) or is_cut(right):
         return Decimal(int64(0), int64(0)), LEFT
     exponent = left.exponent - right.exponent
-    while a - a // b * b != 0:
-        a, code = shifted(a, int64(1))
-        if code != DONE:
-            return Decimal(int64(0), int64(0)), LEFT
+    size = abs(b)
+    number = abs(a) // size
+    rest = abs(a) - number * size
+    while rest != 0 and number < END // 10:
+        digit, rest = next_digit(rest, size)
+        number = number * 10 + digit
         exponent -= 1
-    return decimal(a // b, exponent)
+    code = DONE if -FARTHEST <= exponent <= FARTHEST else LEFT
+    if rest != 0:
+        exponent += CUT
+        # Where all that Python rounds away is next to a last digit, it may be that of another number.
+        digit, rest = next_digit(rest, size)
+        first, count = digit, int64(1)
+        while digit == first and count < HIDDEN_DIGITS:
+            digit, rest = next_digit(rest, size)
+            count += 1
+        if digit == first and (first == 0 or first == 9):
+            code = LEFT
+    return Decimal(-number if (a < 0) != (b < 0) else number, exponent), code
 
 
 @helper
 def divided(left: Decimal, right: Decimal) -> tuple[Decimal, Decimal, Code]:
     """`divmod`: the quotient is rounded towards 0, and the rest has the sign of `left`."""
     a, b, exponent, code = aligned(left, right)
-    if b == 0 or code != DONE:
+    if b == 0 or code != DONE or is_cut(left) or is_cut(right):
         return Decimal(int64(0), int64(0)), Decimal(int64(0), int64(0)), LEFT
     size = abs(a) // abs(b)
     rest = abs(a) - size * abs(b)
@@ -218,8 +260,33 @@ def same(value: Decimal) -> Decimal:
 @helper
 def difference(left: Decimal, right: Decimal) -> tuple[int64, Code]:
     """A number that is to 0 as the left decimal is to the right one."""
-    a, b, _, code = aligned(left, right)
-    return a - b, code
+    beyond = sign_beyond(left) - sign_beyond(right)
+    own, other = kept_of(left), kept_of(right)
+    exponent = min(own.exponent, other.exponent)
+    a, left_code = shifted(own.coefficient, own.exponent - exponent)
+    b, right_code = shifted(other.coefficient, other.exponent - exponent)
+    # What has too many digits is farther from 0 than what has not.
+    if left_code != DONE:
+        a, b = own.coefficient, int64(0)
+    elif right_code != DONE:
+        a, b = int64(0), other.coefficient
+    elif beyond != 0 and exponent < (own if is_cut(left) else other).exponent:
+        return int64(0), LEFT
+    return beyond if a == b else a - b, LEFT if is_cut(left) and is_cut(right) else DONE
+
+
+@helper
+def kept_of(value: Decimal) -> Decimal:
+    """A decimal without what was cut."""
+    return Decimal(value.coefficient, value.exponent - CUT) if is_cut(value) else value
+
+
+@helper
+def sign_beyond(value: Decimal) -> int64:
+    """The sign of what was cut; 0 if nothing was."""
+    if not is_cut(value):
+        return int64(0)
+    return int64(-1 if value.coefficient < 0 else 1)
 
 
 # Rounding
@@ -228,10 +295,10 @@ def difference(left: Decimal, right: Decimal) -> tuple[int64, Code]:
 @helper
 def rounded(value: Decimal, exponent: int64, way: int64) -> tuple[Decimal, Code]:
     """A decimal with another exponent, rounded in a way of those above."""
-    places = exponent - value.exponent
+    places = exponent - kept_of(value).exponent
     if places <= 0:
         number, code = shifted(value.coefficient, -places)
-        return Decimal(number, exponent), code
+        return Decimal(number, exponent), LEFT if is_cut(value) else code
     size = abs(value.coefficient)
     negative = value.coefficient < 0
     unit = power_of_ten(min(places, int64(18)))
@@ -241,8 +308,9 @@ def rounded(value: Decimal, exponent: int64, way: int64) -> tuple[Decimal, Code]
         # No number has a half of more than 18 digits.
         half = unit // 2 if places <= 18 else int64(END)
         is_up = way == UP or (way == EVEN and number & int64(1) == 1)
+        is_up = is_up or is_cut(value)
         number += int64(rest > half or (rest == half and is_up))
-    elif rest != 0:
+    elif rest != 0 or is_cut(value):
         is_away = way == AWAY or (way == FLOOR and negative) or (way == CEILING and not negative)
         number += int64(is_away)
     if negative and number == 0:
@@ -267,7 +335,7 @@ def round_to_places(value: Decimal, places: int64) -> tuple[Decimal, Code]:
 @helper
 def integer_of(value: Decimal, way: int64) -> tuple[int64, Code]:
     """The integer that a decimal is rounded to."""
-    if value.exponent < 0 and value.coefficient < 0:
+    if kept_of(value).exponent < 0 and value.coefficient < 0:
         # An integer has no -0.
         way = int64(CEILING if way == FLOOR else FLOOR if way == CEILING else way)
         number, code = rounded(absolute(value), int64(0), way)
@@ -278,12 +346,12 @@ def integer_of(value: Decimal, way: int64) -> tuple[int64, Code]:
 
 @helper
 def to_float(value: Decimal) -> tuple[float64, Code]:
-    """`float(value)`: of two numbers that are floats, the quotient or product is the nearest float."""
-    number, exponent = value.coefficient, value.exponent
-    if not (-(1 << 53) <= number <= 1 << 53 and -18 <= exponent <= 18):
-        return float64(0.0), LEFT
-    power = float64(power_of_ten(abs(exponent)))
-    return float64(number) / power if exponent < 0 else float64(number) * power, DONE
+    """`float(value)`; that of a quotient which is cut is known if both ends of what it may be have it."""
+    size, exponent = abs(value.coefficient), kept_of(value).exponent
+    number, code = decimal_float(size, exponent)
+    if is_cut(value) and decimal_float(size + 1, exponent)[0] != number:
+        code = LEFT
+    return -number if value.coefficient < 0 else number, code
 
 
 @helper
@@ -295,7 +363,7 @@ def normalize(value: Decimal) -> tuple[Decimal, Code]:
     while number // 10 * 10 == number:
         number //= 10
         exponent += 1
-    return Decimal(number, exponent), DONE
+    return Decimal(number, exponent), LEFT if is_cut(value) else DONE
 
 
 # Text

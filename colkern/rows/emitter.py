@@ -488,6 +488,10 @@ class Emitter:
 
     def require_kind(self, key: Any, has: Kind, gets: Kind) -> None:
         """Make the function be written again if the kind `gets` does not fit into the kind `has`."""
+        if k.depth(gets) > MOST_NESTED:
+            self.refuse(
+                f"values of {gets.name} are nested deeper with each round of a loop, or call"
+            )
         joined = k.joined(has, gets)
         if joined is None and key == RETURN and not self.program.stack:
             # In a column, a member of an enum that is a text is stored as text.
@@ -680,6 +684,9 @@ def _is_same(left: Value, right: Value) -> bool:
         return same and left.kind == right.kind and left.unbound == right.unbound
     return left == right
 
+
+MOST_NESTED = 16
+"""The largest depth of a kind's nested parts; an optional part counts twice."""
 
 NO_PART = -1
 """The part number that stands for the failure code of an operation."""

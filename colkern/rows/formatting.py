@@ -7,6 +7,7 @@ import dataclasses
 import re
 import string
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from functools import partial, reduce
 
 from colkern.kernels import row_decimals
@@ -140,20 +141,23 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
     return call(emitter, "format", [value, constant(specification)])
 
 
-_DECIMAL = re.compile(r"((?:.?[<>^])?)(\+?)(0?)(\d*)(,?)(?:\.(\d+))?([fF]?)", re.DOTALL)
+_DECIMAL = re.compile(r"((?:.?[<>^])?)(\+?)(0?)(\d*)(,?)(?:\.(\d+)(?=[fF%]))?([fF%]?)", re.DOTALL)
 
 
 def _decimal(emitter: Emitter, value: Value, specification: str) -> Value:
     """`format` of a decimal: it is rounded and written, then padded like text."""
     match = _DECIMAL.fullmatch(specification)
-    if match is None or (match[6] and not match[7]) or (match[3] and (match[1] or match[5])):
+    if match is None or (match[3] and (match[1] or match[5])) or (match[7] == "%") > bool(match[6]):
         return emitter.left(k.TEXT, f"the format {specification!r} of a decimal")
     align, sign, zero, width, comma, places, letter = match.groups()
+    if letter == "%":
+        value = call(emitter, "*", [value, constant(Decimal(100).normalize())])
     if places:
         value = call(emitter, "round", [value, constant(int(places))])
     if letter:
         flags = [Value(k.BOOL, str(bool(flag))) for flag in (comma, sign)]
         text = invoked(emitter, row_decimals.to_text, [value, *flags], k.TEXT, "format")
+        text = call(emitter, "+", [text, constant("%")]) if letter == "%" else text
     elif sign or comma:
         return emitter.left(k.TEXT, f"the format {specification!r} of a decimal")
     else:

@@ -253,6 +253,12 @@ def parts_of(kind: Kind) -> Iterator[Kind]:
         yield from parts_of(part)
 
 
+def depth(kind: Kind) -> int:
+    """Returns the depth of the parts of a kind: 1 for a kind without parts."""
+    parts = (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
+    return 1 + max(map(depth, parts), default=0)
+
+
 def containers_in(kind: Kind) -> Iterator[Container]:
     """Returns the containers that a value of a kind is or contains."""
     return (part for part in parts_of(kind) if isinstance(part, Container))
@@ -441,7 +447,7 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         pairs = list(zip(left.items, right.items, strict=True))
         are_made = all(side.sites and ELSEWHERE not in side.sites for side in (left, right))
         if all(
-            NEVER in pair or pair[0] == pair[1] or (are_made and _may_be_none(pair))
+            NEVER in pair or pair[0] == pair[1] or (are_made and _may_be_widened(pair))
             for pair in pairs
         ):
             kinds = [joined(*pair) for pair in pairs]
@@ -455,11 +461,14 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     return None
 
 
-def _may_be_none(pair: tuple[Kind, Kind]) -> bool:
-    """Whether the kinds of two containers' items can be joined by letting items, or items within them, be
-    None."""
+def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:
+    """Whether the kinds of two containers' items can be joined by making them, or items within them, wider.
+
+    Items may become optional, and numbers may be those whose type the row decides.
+    """
     are_lists = all(isinstance(kind, Container) for kind in pair)
-    return are_lists or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
+    are_alike = are_lists or pair[0].name == pair[1].name in _NUMBERS
+    return are_alike or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
 
 
 def of_member(kind: Kind, plain: type) -> Kind:

@@ -142,8 +142,8 @@ _NAMED: dict[type[ast.AST], str] = {
 
 def _names(node: ast.AST) -> Iterator[str]:
     for part in ast.walk(node):
-        found = getattr(part, _NAMED.get(type(part), ""), None) or ()
-        yield from [found] if isinstance(found, str) else found
+        names = getattr(part, _NAMED.get(type(part), ""), None) or ()
+        yield from [names] if isinstance(names, str) else names
 
 
 def give_own_names(body: Sequence[ast.stmt]) -> None:

@@ -949,6 +949,18 @@ def of_two_kinds(word: str, n: int) -> str:
     return f"{left}-{right}-{first}-{len(rest)}"
 
 
+def test_one_of_two_lists_of_numbers_may_become_the_other() -> None:
+    def narrowed(word: str, n: int) -> str:
+        lows, highs = [-90.0, 90.0], [-180.0, 180.0]
+        for letter in word:
+            bounds, value = (lows, n) if letter > "b" else (highs, n / 3)
+            middle = sum(bounds) / 2
+            bounds[value < middle] = middle
+        return f"{lows[0]:.3f} {lows[1]:.3f} {highs[0]:.3f} {highs[1]:.3f}"
+
+    checked(narrowed, WORDS)
+
+
 def test_targets_of_one_of_several_kinds() -> None:
     checked(of_two_kinds, WORDS)
 

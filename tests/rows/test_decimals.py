@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rows.bodies import run
 
@@ -71,12 +71,29 @@ def flow(a: Any, b: Any) -> Any:
     return str(a * rate), total * 2, str(first), isinstance(a, Decimal), str(sum([a, b]))
 
 
+def shares(a: Any, b: Any) -> Any:
+    whole = b if b else Decimal(7)
+    share = a / whole
+    return (
+        str(share.quantize(Decimal("0.0001"), decimal.ROUND_HALF_UP)),
+        f"{a / 3:.2f}|{share:.1%}|{share:>12.3f}",
+        float(round(share * 100, 1)),
+        float(a / 7),
+        int(abs(share)),
+        share > Decimal("0.5"),
+        max(a / 3, Decimal(1)) == 1,
+        bool(share),
+    )
+
+
 def plain(value: Any) -> Any:
     return tuple(value.values()) if isinstance(value, dict) else value
 
 
 @pytest.mark.parametrize("data_type", [ck.decimal64(18, 2), ck.decimal256(40, 2)], ids=str)
-@pytest.mark.parametrize("function", [arithmetic, order, texts, integers, rounding, division, flow])
+@pytest.mark.parametrize(
+    "function", [arithmetic, order, texts, integers, rounding, division, flow, shares]
+)
 def test_each_row_has_what_python_gives(
     function: Callable[[Any, Any], Any], data_type: ck.DataType
 ) -> None:
@@ -118,8 +135,17 @@ def test_rounding_is_pythons(number: int, exponent: int, places: int, way: str) 
         assert abs(want.scaleb(-places)) >= 10**18 or (want == 0 and number < 0)
 
 
-@settings(max_examples=50)
-@given(st.integers(-(10**9), 10**9), st.integers(-4, 0), st.integers(-(10**6), 10**6))
+def as_python(value: Any) -> Decimal:
+    """A decimal of compiled code; of a quotient that is cut, without what was."""
+    kept = row_decimals.kept_of(value)
+    return Decimal(int(kept.coefficient)).scaleb(int(kept.exponent))
+
+
+NUMBERS = st.integers(0, 18).flatmap(lambda size: st.integers(1 - 10**size, 10**size - 1))
+
+
+@settings(max_examples=200)
+@given(NUMBERS, st.integers(-9, 0), NUMBERS.filter(bool))
 def test_quotients_are_pythons(number: int, exponent: int, divisor: int) -> None:
     a, b = Decimal(number).scaleb(exponent), Decimal(divisor)
     sides = row_values.Decimal(number, exponent), row_values.Decimal(divisor, 0)
@@ -129,8 +155,65 @@ def test_quotients_are_pythons(number: int, exponent: int, divisor: int) -> None
         (row_decimals.modulo, lambda: a % b),
     ):
         made, code = body(*sides)
-        if code == row_values.DONE:
-            assert str(Decimal(int(made[0])).scaleb(int(made[1]))) == str(operation())
+        if code == row_values.DONE and not row_decimals.is_cut(made):
+            assert str(as_python(made)) == str(operation())
+
+
+CUT = st.tuples(NUMBERS, st.integers(-9, 3), NUMBERS.filter(bool), st.integers(-6, 6))
+
+
+def cut_quotient(parts: tuple[int, int, int, int]) -> tuple[Any, Decimal]:
+    """A quotient that compiled code has cut, or reject, and Python's."""
+    number, exponent, divisor, other = parts
+    made, code = row_decimals.divide(
+        row_values.Decimal(number, exponent), row_values.Decimal(divisor, other)
+    )
+    assume(code == row_values.DONE and row_decimals.is_cut(made))
+    return made, Decimal(number).scaleb(exponent) / Decimal(divisor).scaleb(other)
+
+
+@settings(max_examples=300)
+@given(CUT, st.integers(-20, 4), st.sampled_from(sorted(WAYS)), st.integers(0, 4), NUMBERS)
+def test_what_is_known_of_a_quotient_that_is_cut(
+    parts: tuple[int, int, int, int], places: int, way: str, zeros: int, other: int
+) -> None:
+    made, quotient = cut_quotient(parts)
+    made, code = row_decimals.multiply(made, row_values.Decimal(10**zeros, 0))
+    quotient *= 10**zeros
+    assert code == row_values.DONE
+    made = row_values.Decimal(int(made.coefficient), int(made.exponent))
+    rounded, code = row_decimals.rounded(made, places, WAYS[way])
+    if code == row_values.DONE:
+        assert str(as_python(rounded)) == str(
+            quotient.quantize(Decimal(1).scaleb(places), rounding=way)
+        )
+    nearest, code = row_decimals.to_float(made)
+    if code == row_values.DONE:
+        assert nearest == float(quotient)
+    for exponent in (int(row_decimals.kept_of(made).exponent), -2):
+        for number in (other, int(made.coefficient), int(made.coefficient) + 1):
+            order, code = row_decimals.difference(made, row_values.Decimal(number, exponent))
+            if code == row_values.DONE:
+                value = Decimal(number).scaleb(exponent)
+                assert (order > 0, order < 0) == (quotient > value, quotient < value)
+
+
+@settings(max_examples=100)
+@given(CUT, CUT, NUMBERS, st.integers(-9, 0))
+def test_nothing_else_is_known_of_it(
+    parts: tuple[int, int, int, int],
+    others: tuple[int, int, int, int],
+    number: int,
+    exponent: int,
+) -> None:
+    made, second = cut_quotient(parts)[0], cut_quotient(others)[0]
+    plain = row_values.Decimal(number, exponent)
+    bodies = row_decimals.add, row_decimals.divide, row_decimals.floor_divide, row_decimals.modulo
+    for sides in ((made, plain), (plain, made), (made, second)):
+        assert all(body(*sides)[1] == row_values.LEFT for body in bodies)
+    assert row_decimals.difference(made, second)[1] == row_values.LEFT
+    assert row_decimals.normalize(made)[1] == row_values.LEFT
+    assert row_decimals.multiply(made, second)[1] == row_values.LEFT
 
 
 def test_values_of_more_digits_are_left_to_python() -> None:

@@ -400,8 +400,9 @@ def test_fallback_runs_in_python_what_does_not_compile() -> None:
     def odd(n: int) -> int:
         return Counted(n).n
 
-    with pytest.warns(UserWarning, match="odd runs in Python"):
+    with pytest.warns(UserWarning, match="odd runs in Python") as warned:
         function = ck.udf(odd, fallback=True)
+    assert warned[0].filename == __file__
     assert function(ck.array([3, None, 5])).to_pylist() == [3, None, 5]
     assert "not compiled" in str(function.report())
 
@@ -412,8 +413,9 @@ def test_a_default_stands_for_nulls_where_the_function_runs_in_python(values: li
         return Counted(len(text)).n
 
     function = ck.udf(size_of, fallback=True, nulls=-1)
-    with pytest.warns(UserWarning, match="size_of runs in Python"):
+    with pytest.warns(UserWarning, match="size_of runs in Python") as warned:
         results = function(ck.array(values, ck.utf8()))
+    assert warned[0].filename == __file__
     assert results.to_pylist() == [-1 if v is None else size_of(v) for v in values]
 
 

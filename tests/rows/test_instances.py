@@ -378,6 +378,23 @@ def test_a_result_is_no_instance_of_a_class_without_fields() -> None:
         checked(lambda n, x: Point(x))
 
 
+class Link:
+    def __init__(self, value: int, behind: Any) -> None:
+        self.value, self.behind = value, behind
+
+
+def test_a_chain_of_instances_is_pythons() -> None:
+    def last(n: int) -> int:
+        head = Link(n, None)
+        for k in range(n):
+            head = Link(k, head)
+        return head.value
+
+    compiled = ck.udf(last)
+    assert compiled(ck.array([0, 3])).to_pylist() == [0, 2]
+    assert "nested deeper with each round of a loop" in str(compiled.report())
+
+
 def test_a_field_of_a_global_that_changes_compiles_anew() -> None:
     cleaner = Cleaner(2, {6: "six", 9: "nine"})
     word = ck.udf(lambda n: cleaner.word(n))

@@ -7,7 +7,7 @@ An operation runs on the target where the bytes of its input live. `Target` list
 | --- | --- | --- |
 | map | one range for each thread of the pool, or the calling thread alone | tiles over a grid |
 | reduce | a partial result for each thread | a partial result for each block, combined on the host |
-| scan, accumulate, running_sum | NumPy's cumsum, or one kernel | CuPy's cumsum |
+| scan, accumulate, running_sum | one kernel in order | CuPy's cumsum |
 | sort_positions | a radix sort | CuPy's stable sort |
 | allocate, output, table | host memory | device memory |
 """

@@ -9,6 +9,7 @@ RADIX = "a step of the CPU's radix sort, over one chunk a thread; a device sorts
 
 UNMEASURED = {
     "running_sum": IN_ORDER,
+    "sum_in_place": IN_ORDER,
     "number_small_values": IN_ORDER,
     "first_words": IN_ORDER,
     "grow_keys": IN_ORDER,

@@ -73,6 +73,17 @@ def running_sum(types: dict[str, str]) -> Iterator[Case]:
         yield Case("more than 63 bits", 2, ([most, most],), (NOWHERE, [0, most, -2]))
 
 
+@cases_of(offsets.sum_in_place)
+def sum_in_place(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("sum in place")
+    for count in LENGTHS:
+        lengths = [rng.choice((0, 1, 30)) for _ in range(count)]
+        after = running(lengths) if count else [9]
+        yield Case(f"{count}", count, (), after, before=[9, *lengths])
+    most = limits(types["sums"])[1]
+    yield Case("as much as fits", 2, (), [0, most - 1, most], before=[9, most - 1, 1])
+
+
 @cases_of(offsets.rebase_offsets)
 def rebase_offsets(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("rebase")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.kernels import unions
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
@@ -25,7 +27,6 @@ from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.taking import take_positions
-from colkern.operations.selection.words import WORDS
 from colkern.operations.validity import compact_validity, null_outside
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -124,11 +125,11 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
     pairs = [indices] if isinstance(indices, Array) else []
     names = [f"arrays[{k}]" for k in range(len(arrays))]
     target = target_of(one_device([*arrays, *pairs], *names, "indices"))
-    numbers, positions = _pairs(target, indices)
-    _check_pairs(target, numbers, positions, arrays)
+    pairs = _pairs(target, indices)
+    places = _places(target, pairs, arrays)
     if len(arrays) > _TYPE_IDS or max([array.length for array in arrays]) >> 31:
-        return take_positions(concat(arrays), _places_in_all(target, numbers, positions, arrays))
-    return gather(arrays, _places(target, numbers, positions))
+        return take_positions(concat(arrays), _places_in_all(target, pairs, arrays))
+    return gather(arrays, places)
 
 
 def _of_one_type(*sides: object) -> Sequence[object]:
@@ -215,9 +216,22 @@ def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | N
         raise type(error)(text) from None
 
 
+class _Pairs(NamedTuple):
+    """Numbers of arrays, and positions in them: items of 64 bits, all of them or every other one."""
+
+    numbers: Items
+    positions: Items
+    gap: int  #: 1 if every other one counts, else 0.
+
+    @property
+    def plain(self) -> tuple[Items, Items]:
+        """Those that count."""
+        step = 1 + self.gap
+        return self.numbers[::step], self.positions[::step]
+
+
 @on_its_device
-def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[Items, Items]:
-    """The numbers of arrays, and the positions in them, as integers of any type."""
+def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> _Pairs:
     if isinstance(indices, Array):
         require_valid(indices)
         storage = indices.type.storage
@@ -227,30 +241,52 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> tuple[
         children = own_children(indices)
         if indices.null_count or any(child.null_count for child in children):
             raise ValueError("indices: must not be null")
-        numbers, positions = [child.items(Role.DATA) for child in children]
-        return numbers, positions
+        numbers, positions = [_wide(child.items(Role.DATA)) for child in children]
+        return _Pairs(numbers, positions, 0)
     pairs = np.asarray(indices)
     if pairs.size == 0:
         pairs = pairs.astype(np.int64).reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise TypeError("indices: expected pairs of integers: (number of the array, position)")
-    pairs = pairs.astype(pairs.dtype.newbyteorder("="), copy=False)
-    if target.device != HOST:
-        return target.table(pairs[:, 0], pairs.dtype), target.table(pairs[:, 1], pairs.dtype)
-    return pairs[:, 0], pairs[:, 1]
+    items = np.ascontiguousarray(_wide(pairs)).reshape(-1)
+    items = target.table(items, items.dtype)
+    return _Pairs(items, items[1:], 1)
+
+
+def _wide(integers: Items) -> Items:
+    """Integers as int64, or as uint64 if they have no sign."""
+    return integers.astype(f"{integers.dtype.kind}8", copy=False)
 
 
 @on_its_device
-def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]) -> None:
-    if not len(numbers):
-        return
+def _places(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Places:
+    """The pairs as places of a union's slots. Raises `IndexError` if one leads nowhere."""
     lengths = [array.length for array in arrays]
-    if not _are_below(numbers, len(arrays)):
+    type_ids, most = _narrowed(target, pairs.numbers, pairs.gap, np.uint8)
+    if most >= len(arrays):
+        numbers, _ = pairs.plain
         slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
         number = int(numbers[slot])
         raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    if _are_below(positions, min(lengths)):
-        return
+    offsets, most = _narrowed(target, pairs.positions, pairs.gap, np.uint32)
+    if most >= min(lengths):
+        _require_positions(target, pairs, lengths)
+    return Places(
+        target, type_ids.view(np.int8), target.positions(_TYPE_IDS), offsets.view(np.int32)
+    )
+
+
+def _narrowed(target: Target, items: Items, gap: int, dtype: type) -> tuple[Items, int]:
+    """The lowest bits of the items that count, and the greatest of these, negative ones among them."""
+    count = len(items) + gap >> gap
+    out = target.output(count, dtype)
+    words = items.view(np.uint64)
+    most = target.reduce(unions.narrow_items, count, words, gap, out) if count else 0
+    return out, most
+
+
+def _require_positions(target: Target, pairs: _Pairs, lengths: list[int]) -> None:
+    numbers, positions = pairs.plain
     ends = target.table(lengths, np.int64)[numbers]
     outside = (positions < 0) | (positions >= ends)
     if bool(outside.any()):
@@ -261,25 +297,9 @@ def _check_pairs(target: Target, numbers: Items, positions: Items, arrays: Seque
         )
 
 
-def _are_below(integers: Items, limit: int) -> bool:
-    """Whether integers, of which there is one at least, are from 0 on and below a limit."""
-    # As unsigned ones, negative ones are the largest.
-    most = 1 << 8 * integers.dtype.itemsize - (integers.dtype.kind == "i")
-    return int(integers.view(WORDS[integers.dtype.itemsize]).max()) < min(limit, most)
-
-
 @on_its_device
-def _places(target: Target, numbers: Items, positions: Items) -> Places:
-    type_ids = target.output(len(numbers), np.int8)
-    offsets = target.output(len(numbers), np.int32)
-    type_ids[:], offsets[:] = numbers, positions
-    return Places(target, type_ids, target.positions(_TYPE_IDS), offsets)
-
-
-@on_its_device
-def _places_in_all(
-    target: Target, numbers: Items, positions: Items, arrays: Sequence[Array]
-) -> Items:
+def _places_in_all(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Items:
+    numbers, positions = pairs.plain
     starts = list(accumulate([array.length for array in arrays], initial=0))
     bases = target.table(starts[:-1], np.int64)[numbers]
     return bases + positions.astype(np.int64)

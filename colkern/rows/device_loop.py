@@ -19,10 +19,10 @@ from colkern.kernels import row_values, selection
 from colkern.memory import Items
 from colkern.rows import kinds as k
 from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
-from colkern.rows.loop import MISFIT, assignment, before_call, calls_with_arena, indented, zeros_of
+from colkern.rows.loop import call_of, indented
 from colkern.rows.plan import Plan
 from colkern.rows.results import Output, Sink, Slots, Written, is_hashed
-from colkern.rows.values import Value, inner, of_parts, zeros
+from colkern.rows.values import Value, inner
 from colkern.targets import Target
 
 Pieces = dict[str, list[Items]]
@@ -35,6 +35,7 @@ _SOURCE = """\
 def over_rows(start, stop, valid, arenas, room, pool, marks, {parameters}):
     thread = u8(cuda.grid(1))
     arena = arenas + i8(thread) * room
+{begin}
     i = u8(start) + thread
     while i < u8(stop):
         if is_valid(valid, u8(0), i):
@@ -203,36 +204,19 @@ def device_source(plan: Plan) -> DeviceSource:
         raise UnsupportedError(
             f"row function {plan.function.__name__} on a device: it calls itself"
         )
-    for argument in plan.arguments:
-        program.sources |= argument.functions
-    uses_arena = output.makes or calls_with_arena(program)
-    codes = [part for argument in plan.arguments for part in argument.value.parts]
-    result = of_parts(plan.kind, tuple(f"x_{n}" for n in range(len(zeros(plan.kind)))))
-    slot = []
-    if uses_arena:
-        slot += ["set_word(arena, arena + 16)", "set_word(arena + 8, arena + room)"]
-    call = f"{plan.name}({', '.join(['arena', 'pool', *codes])})"
-    line = assignment(result, call)
-    slot += [each for argument in plan.arguments for each in argument.lines]
-    left, status = before_call(program, plan.arguments, plan.site)
-    if left:
-        # A loop of the user's might not end for a null slot's value.
-        slot.append(f"status = {status}")
-        slot += [*zeros_of(result), "if status == 0:", f"    {line}"]
-    else:
-        slot.append(line)
-    misfits = list(output.checks(result))
-    if misfits:
-        slot.append(f"if status == 0 and ({' or '.join(misfits)}):")
-        slot.append(f"    status = {program.site(plan.site(MISFIT)) << 8 | row_values.LEFT}")
-    # Results that are all null need no code.
-    slot += ["if status == 0:", *("    " + line for line in [*output.lines(result)] or ["pass"])]
+    call = call_of(program, plan.name, plan.kind, plan.arguments, plan.site, output=output)
+    begin = ["arena_begin = arena + 16", "set_word(arena + 8, arena + room)"]
+    # Nothing is written of results that are all null.
+    written = list(output.lines(call.result)) or ["pass"]
+    slot = [*call.lines, "if status == 0:", *("    " + line for line in written)]
     slot += [f"elif status & 255 == {row_values.NO_ROOM}:", f"    marks[i] = u1({NO_ROOM})"]
     slot += ["else:", "    marks[i] = u1(status >> 8)"]
-    parameters = [name for argument in plan.arguments for name in argument.parameters]
-    parameters += [each.name for each in output.row_slots()]
-    text = _SOURCE.format(parameters=", ".join(parameters), slot=indented(slot, 12))
-    return DeviceSource(text, output, uses_arena)
+    text = _SOURCE.format(
+        parameters=", ".join([*call.parameters, *(each.name for each in output.row_slots())]),
+        begin=indented(begin if call.uses_arena else ["pass"], 4),
+        slot=indented(slot, 12),
+    )
+    return DeviceSource(text, output, call.uses_arena)
 
 
 def kernel_function(plan: Plan, source: DeviceSource) -> Any:

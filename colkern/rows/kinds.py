@@ -464,7 +464,7 @@ def joined(left: Kind, right: Kind) -> Kind | None:
 def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:
     """Whether the kinds of two containers' items can be joined by making them, or items within them, wider.
 
-    Items may become optional, and numbers may be those whose type the row decides.
+    Items may become optional, or numbers whose type is not known.
     """
     are_lists = all(isinstance(kind, Container) for kind in pair)
     are_alike = are_lists or pair[0].name == pair[1].name in _NUMBERS

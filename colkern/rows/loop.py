@@ -102,7 +102,7 @@ def call_of(
     arguments: Sequence[Argument],
     site: Callable[[str], Site],
     leading: Sequence[str] = (),
-    makes: bool = False,
+    output: Output | None = None,
 ) -> Call:
     """Returns the call of a generated function.
 
@@ -113,7 +113,7 @@ def call_of(
         arguments: The readers of the columns.
         site: Returns the place in the user's source for a reason to leave a row.
         leading: The code of the arguments before those.
-        makes: Whether values are made in the arena after the call.
+        output: The writer of the result, if it is written; a row is left if the result does not fit.
     """
     for argument in arguments:
         program.sources |= argument.functions
@@ -121,19 +121,27 @@ def call_of(
     codes = [*leading, *(part for argument in arguments for part in argument.value.parts)]
     checks = [f"({test})" for argument in arguments for test in argument.checks]
     argument_lines = [line for argument in arguments for line in argument.lines]
-    uses_arena = bool(argument_lines) or makes or calls_with_arena(program)
+    makes = output is not None and output.makes
+    uses_arena = bool(argument_lines) or makes or _calls_with_arena(program)
     result = of_parts(returns, tuple(f"x_{n}" for n in range(len(zeros(returns)))))
     lines = ["set_word(arena, arena_begin)"] if uses_arena else []
     lines += argument_lines
     call = f"{name}({', '.join(['arena', 'pool', *codes])})"
-    line = assignment(result, call)
-    left, status = before_call(program, arguments, site)
+    parts = ", ".join(("status", *result.parts)) + ("" if result.parts else ",")
+    line = f"{parts} = {call}"
+    left, status = _before_call(program, arguments, site)
     if argument_lines or (checks and "while " in functions):
         # A loop of the user's might not end for a slot without a value.
-        lines += [f"status = {status}", *zeros_of(result), "if status == 0:", f"    {line}"]
+        lines.append(f"status = {status}")
+        pairs = zip(result.parts, zeros(returns), strict=True)
+        lines += [*(f"{part} = {zero}" for part, zero in pairs), "if status == 0:", f"    {line}"]
     else:
         lines.append(line)
         lines += [f"status = {left} if {' or '.join(checks)} else status"] if checks else []
+    misfits = [] if output is None else list(output.checks(result))
+    if misfits:
+        lines.append(f"if status == 0 and ({' or '.join(misfits)}):")
+        lines.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
     leaves = bool(program.sites) or bool(checks) or uses_arena
     # Code that loops or makes values within a row is not vectorised over rows, and too long to compile
     # twice.
@@ -223,14 +231,10 @@ def loop_source(
     if output.is_one_text:
         sources[name] = made_in_results(sources[name])
     program = replace(program, sources=sources)
-    call = call_of(program, name, returns, arguments, site, makes=output.makes)
+    call = call_of(program, name, returns, arguments, site, output=output)
     memory = output.memory()
     sinks = [part for part in memory if isinstance(part, Sink)]
-    row = list(call.lines)
-    misfits = list(output.checks(call.result))
-    if misfits:
-        row.append(f"if status == 0 and ({' or '.join(misfits)}):")
-        row.append(f"    status = {program.site(site(MISFIT)) << 8 | row_values.LEFT}")
+    row = call.lines
     written = list(output.lines(call.result))
     parameters = [part.name for part in memory]
     no_room = f"status & 255 == {row_values.NO_ROOM}"
@@ -244,9 +248,8 @@ def loop_source(
         slot += ["else:", f"    full = {no_room} or not leave(left, i8(i), status)"]
         slot += ["if full:", *("    " + line for line in (*undo, "return i8(i)"))]
         return Source(program, loop_text(call, slot, parameters), output)
-    checked = call.leaves or bool(misfits)
     slot = [*row, *written]
-    if checked:
+    if call.leaves:
         full = f"{no_room} or not leave(left, i8(i), status)"
         slot += [f"if status != 0 and ({full}):", "    return i8(i)"]
     plain = []
@@ -256,8 +259,8 @@ def loop_source(
         if near_sum is not None:
             program.sources[near] = near_sum[0]
             row = [line.replace(f"= {name}(", f"= {near}(") for line in row]
-        plain = plain_rows([*row, *written], checked, everywhere=True)
-    is_everywhere = bool(plain) and not checked
+        plain = plain_rows([*row, *written], call.leaves, everywhere=True)
+    is_everywhere = bool(plain) and not call.leaves
     return Source(program, loop_text(call, slot, parameters, plain=plain), output, is_everywhere)
 
 
@@ -287,18 +290,7 @@ def made_in_results(source: str) -> str:
     return written.replace("\n", f"\n    results = get_word(arena + {RESULTS})\n", 1)
 
 
-def zeros_of(result: Value) -> list[str]:
-    """Returns lines that set the parts of a result to zeros, for a row for which the function is not
-    called."""
-    return [f"{part} = {zero}" for part, zero in zip(result.parts, zeros(result.kind), strict=True)]
-
-
-def assignment(result: Value, call: str) -> str:
-    """Returns the line that calls the function of a row, for its status and the parts of its result."""
-    return f"{', '.join(('status', *result.parts))}{'' if result.parts else ','} = {call}"
-
-
-def before_call(
+def _before_call(
     program: Program, arguments: Sequence[Argument], site: Callable[[str], Site]
 ) -> tuple[int, str]:
     """Returns the status of a row without a value in compiled code, and code for the status of row `i`."""
@@ -315,7 +307,7 @@ def before_call(
     return left, status
 
 
-def calls_with_arena(program: Program) -> bool:
+def _calls_with_arena(program: Program) -> bool:
     """Whether the functions pass the arena to a body; users' functions always get the arena."""
     lines = [line for text in program.sources.values() for line in text.splitlines()]
     own = re.compile(rf"\b({'|'.join(program.sources)})\(arena, pool\b")

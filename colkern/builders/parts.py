@@ -86,7 +86,7 @@ def each(
 
 
 def filler(values: Values, size: int, limit: int, what: str) -> int:
-    """How large what stands under a null must be: `size` of `what`, 0 without nulls; checks the limit."""
+    """The size of what stands under a null: `size` of `what`, 0 without nulls; checks the limit."""
     _, nulls = flags_of(values, None)
     if nulls * size > limit:
         raise LimitExceededError(

@@ -76,10 +76,10 @@ _CHECKS |= {
 
 
 MAX_UNSPELLED_BYTES = 1 << 20
-"""How many bytes of a column's buffer may stand for nulls that DATA has no digits for."""
+"""The bytes of a column's buffer that may stand for nulls that DATA has no digits for."""
 
 _BYTES_A_CHARACTER = 64
-"""How many more bytes each character of DATA allows: many short nulls beside long values."""
+"""The further bytes that each character of DATA allows: many short nulls beside long values."""
 
 _MAX_COUNT = 2**63 - 1
 _LONG_VIEW = struct.Struct("<i4sii")

@@ -150,7 +150,7 @@ class ColkernCDataExporter(_CDataSide):
                 self._watch(kind, part)
 
     def record_allocation_state(self) -> tuple[int, int]:
-        """How many exported structures are alive, and how many bytes of their buffers."""
+        """The number of exported structures that are alive, and of the bytes of their buffers."""
         return self._ledger.structures, self._ledger.bytes
 
 

@@ -34,7 +34,7 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
 
 
 def count_clear_bits(bitmap: Buffer, length: int) -> int:
-    """How many of the first bits are not set; `UNKNOWN` where a device would have to be waited for."""
+    """The number of the first bits that are not set; `UNKNOWN` where a device would be waited for."""
     return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, 0, length)
 
 

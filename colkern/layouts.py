@@ -56,7 +56,7 @@ class Role(Enum):
 
 
 class Extent(Enum):
-    """How the least size of a buffer follows from the number of slots."""
+    """The rule by which the least size of a buffer follows from the number of slots."""
 
     BITS = "one bit a slot"
     SLOTS = "one item a slot"
@@ -65,7 +65,7 @@ class Extent(Enum):
 
 
 class ChildLength(Enum):
-    """How the least length of a child follows from its parent."""
+    """The rule by which the least length of a child follows from its parent."""
 
     NONE = "no children"
     SAME = "as long as the parent"

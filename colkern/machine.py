@@ -26,7 +26,7 @@ _PACKAGES = (
 )
 
 _VARIABLES = ("COLKERN_", "CK_", "NUMBA_", "CUDA_")
-"""How the variables of the environment begin that change what colkern does."""
+"""The start of the names of environment variables that change what colkern does."""
 
 
 def machine() -> dict[str, Any]:
@@ -73,7 +73,7 @@ class MemoryPool(NamedTuple):
 
 
 def memory_pool() -> MemoryPool:
-    """How much memory is kept for the next outputs; see "Settings" in the documentation."""
+    """The amount of memory that is kept for the next outputs; see "Settings" in the documentation."""
     return MemoryPool(POOL.kept(), POOL.most)
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 Random = np.random.Generator
 
 LENGTH = 40
-"""How many slots an array has, before it is sliced."""
+"""The number of slots of an array, before it is sliced."""
 
 CODES = [5, 0, 127]
 

@@ -68,7 +68,7 @@ def test_a_call_over_ten_values_makes_few_calls(
 
 
 def python_calls(work: Callable[[], Any]) -> int:
-    """How many Python functions are called below `work`, but for those of the tests' own checks."""
+    """The number of Python functions called below `work`, but for those of the tests' own checks."""
     names: list[str] = []
 
     def note(frame: FrameType, event: str, _argument: object) -> None:

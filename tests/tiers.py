@@ -34,7 +34,7 @@ SIXTEENTHS = 16
 SIXTIETHS = 60
 
 MOST_CHANGED = 60
-"""How many kernels of changed files run by day."""
+"""The number of kernels of changed files that run by day."""
 
 NIGHT = (
     # Minutes of one thing, in processes of their own.

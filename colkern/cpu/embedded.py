@@ -60,7 +60,7 @@ expressions; these take a third of the time of all of them."""
 
 
 _UNRESOLVED = ".numba.unresolved$"
-"""How Numba's names of addresses begin of functions that call each other in turn."""
+"""The start of Numba's names of addresses of functions that call each other in turn."""
 
 _ADDRESS = 'declare void @"{1}"()\n@"{0}" = constant ptr @"{1}"'
 """Gives such an address its value, which Numba does once code is loaded, in the process that compiles."""

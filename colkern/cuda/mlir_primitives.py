@@ -36,7 +36,7 @@ def greatest(left: Any, right: Any) -> Any:
 
 
 def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """How an intrinsic of uint64 alone is lowered, by what computes its value from theirs."""
+    """The lowering of an intrinsic of uint64 alone, by what computes its value from theirs."""
 
     def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
         builder.store_var(target, compute(*(_word(builder, argument) for argument in args)))

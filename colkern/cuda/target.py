@@ -26,7 +26,7 @@ _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 
 
 class Schedule(NamedTuple):
-    """How a device is kept busy."""
+    """The numbers that keep a device busy."""
 
     threads: int  #: The threads of a block.
     #: The most items of a block's that only writes. They are few enough to even out items of
@@ -40,7 +40,7 @@ class Schedule(NamedTuple):
     lanes: tuple[tuple[int, int], ...]
 
     def cut(self, kernel: Kernel, count: int, mean_bytes: int = 0) -> Cut:
-        """How a range of `count` items becomes a grid."""
+        """The grid for a range of `count` items."""
         if kernel.sequential:
             return Cut(1, 1, 1, max(count, 1))
         lanes = 1

@@ -59,7 +59,7 @@ MOST_FORMATS = 256
 
 
 def _per_second(type_: s.DataType) -> int:
-    """How many of a type's units a second has; a date32 has days alone."""
+    """The number of a type's units in a second; a date32 has days alone."""
     if isinstance(type_.storage, s.Date):
         return 1000 if type_ == s.date64() else 0
     return PER_SECOND[type_.storage.unit]  # type: ignore[attr-defined]
@@ -385,7 +385,7 @@ def _between(
     seconds: int,
     parts: int,
 ) -> Array:
-    """How many bounds of parts of time are between two moments."""
+    """The number of bounds of parts of time between two moments."""
     if not isinstance(end, Array):
         one = to_device(build_array([end], decoded_type(start.type)), start.device)
         end = repeat(one, start.length)

@@ -224,7 +224,7 @@ def _contains(strings: str, pattern: str) -> bool:
 
 @element_wise("Text")
 def count_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
-    """How often a text is in each string, without overlaps: int32, or int64 of large strings."""
+    """The occurrences of a text in each string, without overlaps: int32, or int64 of large strings."""
     if ignore_case:
         assert isinstance(pattern, str)
         return count_substring_regex(strings, re.escape(pattern), ignore_case=True)
@@ -357,7 +357,7 @@ def _counts(pattern: str, ignore_case: bool) -> Any:
 
 @element_wise("Text")
 def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
-    """How many parts of each string match a regular expression; see `match_substring_regex`."""
+    """The number of parts of each string that match a regular expression; see `match_substring_regex`."""
     return over_rows(
         _counts(pattern, ignore_case), [strings], size, STRINGS, name="count_substring_regex"
     )

@@ -61,7 +61,7 @@ class _Read(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """How a type with parameters or children is written and read."""
+    """The way a type with parameters or children is written and read."""
 
     heads: tuple[str, ...]
     children: int | None

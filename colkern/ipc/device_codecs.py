@@ -230,7 +230,7 @@ def _end_of_blocks(frame: Bytes, at: int) -> int:
 
 
 def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
-    """How to decompress on a device, or None. Zstandard only if `trusted`: nvCOMP may crash."""
+    """The way to decompress on a device, or None. Zstandard only if `trusted`: nvCOMP may crash."""
     if codec.number == CompressionType.LZ4_FRAME:
         return Lz4Codec(device)
     if trusted and codec.number == CompressionType.ZSTD and nvcomp.is_installed():

@@ -29,14 +29,14 @@ from colkern.kernels.lanes import SECTOR, least_of_lanes, sum_of_lanes
 from colkern.kernels.primitives import add, lane, lanes, multiply, popcount
 
 LANES = 64
-"""How many running sums a piece of `sum_floats` has."""
+"""The number of running sums that a piece of `sum_floats` has."""
 
 ROUNDS = 64
-"""How many slots at most go into one of them."""
+"""The most slots that go into one of them."""
 
 
 class Keys(NamedTuple):
-    """How values become keys, which are ordered as signed integers, and which keys count.
+    """The way values become keys, which are ordered as signed integers, and which keys count.
 
     A negative value has the bits of `low` flipped (for floats, all but the sign), then each has those of
     `flip` flipped (for unsigned integers, the highest; all others, for the greatest value). Keys below
@@ -51,7 +51,7 @@ class Keys(NamedTuple):
 
 
 BLOCK_BYTES = 1 << 14
-"""How many bytes of values are looked at before their nulls, to see whether one of them counts."""
+"""The bytes of values that are looked at before their nulls, to see whether one of them counts."""
 
 
 @kernel(combine="add", T="i1 i2 i4 i8 u1 u2 u4")
@@ -354,7 +354,7 @@ def least_word(
 
 @kernel(combine="add")
 def count_common_bits(start, stop, step, left: Bitmap, right: Bitmap, length) -> uint64:
-    """How many bits are set in both; the range is over the words of 64 bits, the last one cut."""
+    """The number of bits set in both; the range is over the words of 64 bits, the last one cut."""
     total = uint64(0)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))

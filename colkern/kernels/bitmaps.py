@@ -70,7 +70,7 @@ def count_set_bits(start, stop, step, bitmap: In[uint8], begin, end) -> uint64:
 
 
 def whole_words(begin: int, end: int) -> int:
-    """How many words `count_set_bits` ranges over for those bits."""
+    """The number of words that `count_set_bits` ranges over for those bits."""
     inner = end - ((begin + 7) & -8)
     return inner >> 6 if inner > 0 else 0
 
@@ -149,7 +149,7 @@ def word_of(bitmap: Bitmap, w: uint64, length: uint64) -> uint64:
 
 
 def words_for(bits: int) -> int:
-    """How many 64-bit words hold that many bits."""
+    """The number of 64-bit words that hold so many bits."""
     return (bits + 63) >> 6
 
 

@@ -23,7 +23,7 @@ BEFORE_FIRST = 719163
 """The ordinal of 1970-01-01; that of 0001-01-01 is 1."""
 
 FIRST_MARCH = 719468
-"""How many days 1970-01-01 is behind 0000-03-01: a leap day is the last of a year from March on."""
+"""The days from 0000-03-01 to 1970-01-01: a leap day is the last of a year from March on."""
 
 DAY = 86_400_000_000
 """The microseconds of a day."""
@@ -83,7 +83,7 @@ def is_leap(year: int64) -> bool:
 
 @helper
 def days_in_month(year: int64, month: int64) -> int64:
-    """How many days a month, from 1 to 12, has."""
+    """The days of a month, from 1 to 12."""
     if month == 2:
         return int64(28) + int64(is_leap(year))
     return int64(30) | ((month + (month >> 3)) & 1)

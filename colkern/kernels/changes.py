@@ -18,7 +18,7 @@ from colkern.kernels.primitives import lane, lanes, load_item, load_word, popcou
 from colkern.layouts import VIEW_INLINE_BYTES
 
 BLOCK_WORDS = 8
-"""How many words are counted as one block."""
+"""The words that are counted as one block."""
 
 
 @helper

@@ -78,7 +78,7 @@ def power_of_five(exponent: int64) -> uint64:
 
 @helper
 def leading_zeros(word: uint64) -> uint64:
-    """How many zero bits stand above the highest set bit of a word, which is not 0."""
+    """The number of zero bits above the highest set bit of a word, which is not 0."""
     zeros = uint64(0)
     step = uint64(32)
     while step > 0:

@@ -62,7 +62,7 @@ SMALL_BITS = 14
 """Tables of up to 2^14 slots are small: of 256 KiB."""
 
 AHEAD = 16
-"""How many places further the table is asked for."""
+"""The distance, in places, at which the table is asked for ahead."""
 
 
 class Indices(NamedTuple, Generic[I]):
@@ -260,7 +260,7 @@ def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numberin
 
 @helper
 def room(mask: uint64) -> uint64:
-    """How many values a table of `mask` + 1 slots takes, less 1: a quarter, or half of a larger one.
+    """The values that a table of `mask` + 1 slots takes, less 1: a quarter, or half of a larger one.
 
     Where a search goes on is guessed wrong, and a small table is in a cache, emptier or not.
     """
@@ -452,7 +452,7 @@ def first_like(numbered: In[uint64], i: Index, validity: Bitmap, own: uint64) ->
 def count_unlike_strings(
     start, stop, step, numbered: In[uint64], runs: ByteRuns[O], validity: Bitmap, first
 ) -> uint64:
-    """How many slots have other bytes than the first slot of their number, which is above it in 64 bits.
+    """The slots with other bytes than the first slot of their number, which is above it in 64 bits.
 
     The range begins with slot `first` of the whole array.
     """

@@ -68,7 +68,7 @@ def count_kept(start, stop, step, mask: Mask, out: Out[int64]):
 
 @helper
 def room_to_spill(starts: In[int64], b: Index, stop: uint64, step: uint64) -> uint64:
-    """How many items the thread of block `b` writes behind the block, later.
+    """The number of items that the thread of block `b` writes behind the block, later.
 
     A thread with blocks one after the other may spill items there.
     """

@@ -83,7 +83,7 @@ def word_of_few(like: In[uint8], address: uint64, count: uint64) -> uint64:
 
 
 MASKS = 33
-"""How many masks there are for a word: for all numbers of bytes up to 32."""
+"""The number of masks for a word: for all numbers of bytes up to 32."""
 
 
 def run_masks() -> list[int]:
@@ -162,7 +162,7 @@ def hash_last_run(like: In[uint8], address: uint64, length: uint64, state: uint6
 
 @helper
 def pace_of(start: uint64, stop: uint64, step: uint64, validity: Bitmap) -> uint64:
-    """How far a loop goes before its nulls are looked at: 64 slots, or to the end if there are none."""
+    """The slots that a loop goes over before it looks at their nulls: 64, or all if there are none."""
     whole = max(uint64(stop), uint64(start) + uint64(1)) - uint64(start)
     return whole if len(validity.bits) == 0 else uint64(step) << uint64(6)
 

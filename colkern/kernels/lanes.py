@@ -58,13 +58,13 @@ def sum_of_lanes(number: uint64) -> uint64:
 
 @helper
 def rank_of(bits: uint64, k: uint64, own: uint64) -> uint64:
-    """How many of the bits below bit `k` are set; of this lane's, `own`: all, where a thread is alone."""
+    """The number of set bits below bit `k`; of this lane's, `own`: all, where a thread is alone."""
     return own if lanes() == 1 else set_below(bits, k)
 
 
 @helper
 def set_below(bits: uint64, k: uint64) -> uint64:
-    """How many of the bits below bit `k` are set."""
+    """The number of set bits below bit `k`."""
     return uint64(popcount(bits & ((uint64(1) << k) - uint64(1))))
 
 

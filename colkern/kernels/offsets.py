@@ -14,7 +14,7 @@ from colkern.kernels.runs import find_run
 
 @kernel(combine="add")
 def count_bad_offsets(start, stop, step, offsets: In[O], limit: int64) -> uint64:
-    """How many values of the range end before they begin; 0 for valid offsets.
+    """The number of values of the range that end before they begin; 0 for valid offsets.
 
     From value 0 on it also counts a first offset that is negative, and a last one past `limit`.
     """

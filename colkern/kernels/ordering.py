@@ -42,7 +42,7 @@ from colkern.kernels.strings import (
 from colkern.layouts import VIEW_INLINE_BYTES
 
 SIDE_BY_SIDE = 64
-"""How often one number stands in an array that is in the place of it."""
+"""The number of times that one number stands in an array that is in the place of it."""
 
 _LENGTH = (1 << 32) - 1
 _MINUS = 1 << 63
@@ -121,7 +121,7 @@ def is_less_pair(
 
 @helper
 def count_together(b: Index, stop: uint64, step: uint64, length: uint64) -> uint64:
-    """How many values from byte `b` of the output on are compared together.
+    """The number of values from byte `b` of the output on that are compared together.
 
     64 for a thread with bytes one after the other, which makes vectors of them; else up to 8.
     """

@@ -220,7 +220,7 @@ def lane() -> uint64:
 
 
 def lanes() -> uint64:
-    """How many threads have an item of a `grouped` kernel together: a power of two; 1 on a CPU."""
+    """The threads that have an item of a `grouped` kernel together: a power of two; 1 on a CPU."""
     return uint64(1)
 
 

@@ -150,7 +150,7 @@ def dict_size(header: int64) -> int64:
 
 @helper
 def dict_changes(header: int64) -> int64:
-    """How often a key came or went: a loop over a dictionary is left to Python where that changes."""
+    """The times that a key came or went: a loop over a dictionary is left to Python where that changes."""
     return get_word(header + CHANGES)
 
 

@@ -50,7 +50,7 @@ def new_list(arena: Arena, item_words: int64, capacity: int64) -> int64:
 
 @helper
 def list_size(header: int64) -> int64:
-    """How many items a list, set or dictionary has."""
+    """The number of items of a list, set or dictionary."""
     return get_word(header + 8)
 
 
@@ -351,7 +351,7 @@ def compare_lists(
 
 @helper
 def range_size(start: int64, stop: int64, step: int64) -> tuple[int64, Code]:
-    """How many numbers `range(start, stop, step)` has; a step of 0 is a ValueError.
+    """The length of `range(start, stop, step)`; a step of 0 is a ValueError.
 
     More than an int64 holds are left to Python.
     """

@@ -80,7 +80,7 @@ def symmetric_difference(
 def count_common(
     key_layout: Layout, key_words: int64, left: int64, right: int64
 ) -> tuple[int64, Code]:
-    """How many elements of one set are in the other."""
+    """The number of elements of one set that are in the other."""
     total = int64(0)
     key = next_item(key_words, int64(0), left, int64(0))
     while key != 0:

@@ -18,7 +18,7 @@ BLOCK_BITS = 6
 
 @helper
 def ends_of_left(left: In[R], right: In[R], count: uint64) -> uint64:
-    """How many of the first `count` ends of both are left ones."""
+    """The number of left ones among the first `count` ends of both."""
     others = uint64(len(right))
     low = count - others if count > others else uint64(0)
     high = min(count, uint64(len(left)))

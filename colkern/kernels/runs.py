@@ -295,7 +295,7 @@ def kept_before(
 
 @helper
 def positions_before(positions: In[O], place: uint64, end: int64) -> uint64:
-    """How many of the positions, which ascend, are less than `end`; `place` of them are known to be."""
+    """The number of positions, which ascend, that are less than `end`; `place` of them are known to be."""
     count = uint64(len(positions))
     # Eight at a time: a branch for each would be guessed wrong at the end of each run.
     while place + uint64(8) <= count:

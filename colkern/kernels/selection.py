@@ -25,7 +25,7 @@ from colkern.kernels.primitives import (
 from colkern.kernels.runs import find_run
 
 AHEAD = 16
-"""How many values ahead memory is asked for what will be copied."""
+"""The number of values ahead for which memory is asked before they are copied."""
 
 
 @kernel(I="i1 i2 i4 i8 u1 u2 u4 u8")

@@ -70,7 +70,7 @@ def bound_of(position: int64, length: int64) -> int64:
 
 @helper
 def span(start: int64, stop: int64) -> int64:
-    """How many items a slice has."""
+    """The number of items of a slice."""
     return stop - start if stop > start else int64(0)
 
 
@@ -92,7 +92,7 @@ def valid_at(byte_like: In[uint8], validity: uint64, slot: uint64, readable: Tru
 
 @helper
 def count_nulls(byte_like: In[uint8], validity: uint64, start: uint64, length: int64) -> int64:
-    """How many of `length` slots from `start` on are null."""
+    """The number of nulls among `length` slots from `start` on."""
     nulls = int64(0)
     if validity != 0:
         for k in range(uint64(0), uint64(length)):

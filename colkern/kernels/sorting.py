@@ -93,7 +93,7 @@ def pack_keys(
 
 @kernel()
 def count_digits(start, stop, step, words: In[uint64], chunk, first, digits, bits, out: Out[int64]):
-    """How often each of `digits` digits, from bit `first` on, has each value; the range is over chunks.
+    """The counts of the values of each of `digits` digits, from bit `first` on; the range is over chunks.
 
     out: [chunks digits 2^bits], zeroed
     """
@@ -130,7 +130,7 @@ def scatter_digits(
 
 @kernel()
 def count_few_keys(start, stop, step, words: In[T], flip, low, chunk, bits, out: Out[int64]):
-    """How often each of few keys is there; the range is over chunks.
+    """The count of each of few keys; the range is over chunks.
 
     A key is a word with the bits of `flip` flipped; less `low`, it has `bits` bits.
 
@@ -160,7 +160,7 @@ def scatter_positions(start, stop, step, words: In[T], flip, low, chunk, bits, o
 
 @kernel(combine="add")
 def count_long_ties(start, stop, step, words: In[uint64], distance) -> uint64:
-    """How many sorted packed words have the key of the word `distance` further; range over n - distance."""
+    """The number of sorted packed words with the key of the word `distance` further; over n - distance."""
     total = uint64(0)
     for i in range(start, stop, step):
         total += uint64((words[i] ^ words[uint64(i) + distance]) >> uint64(32) == 0)

@@ -29,7 +29,7 @@ from colkern.kernels.primitives import (
 from colkern.layouts import VIEW_INLINE_BYTES
 
 AHEAD = 64
-"""How many values further bytes are asked for: long values lie too far apart to be there by chance."""
+"""So many values ahead, bytes are asked for: long values lie too far apart to be there by chance."""
 
 WORDS = 16
 """The words of a result whose values are asked for before the first of them is looked at."""
@@ -450,13 +450,13 @@ def ascii_views(start, stop, step, left: Viewed, length, out: Out[uint8]):
 
 @helper
 def count_continuations(word: uint64) -> uint64:
-    """How many of 8 bytes are a character's second to fourth."""
+    """The number of 8 bytes that are a character's second to fourth."""
     return uint64(popcount((word >> uint64(7)) & (~word >> uint64(6)) & uint64(_LOW_BITS)))
 
 
 @helper
 def count_more_continuations(source: uint64, size: uint64) -> uint64:
-    """How many of the bytes at an address, at least 8, are a character's second to fourth."""
+    """The number of bytes at an address, at least 8, that are a character's second to fourth."""
     count = uint64(0)
     k = uint64(8)
     while k <= size:
@@ -492,7 +492,7 @@ def count_characters(start, stop, step, texts: Texts[O], out: Out[O]):
 
 @helper
 def count_in_piece(address: uint64, count: uint64) -> uint64:
-    """How many of the first `count` of 32 bytes begin a character."""
+    """The number of the first `count` of 32 bytes that begin a character."""
     shown = (uint64(1) << count) - uint64(1)
     return uint64(popcount(uint64(character_starts(address)) & shown))
 

@@ -20,7 +20,7 @@ NEITHER, UTF8, ASCII = 0, 1, 2
 """Encodings of bytes, from the least strict to the strictest."""
 
 STRETCH = 4096
-"""How many bytes a thread looks at for ASCII before it looks at them for UTF-8."""
+"""The bytes that a thread looks at for ASCII before it looks at them for UTF-8."""
 
 
 @helper
@@ -159,7 +159,7 @@ def first_slot_not_utf8(start, stop, step, offsets: In[O], base, validity: Bitma
 
 @kernel(combine="add")
 def count_bytes_in_buffers(start, stop, step, views: In[int32], validity: Bitmap) -> uint64:
-    """How many bytes the valid slots of the range have in data buffers, shared ones counted again."""
+    """The bytes that the valid slots of the range have in data buffers, shared ones counted again."""
     total = uint64(0)
     for i in range(start, stop, step):
         length = views[uint64(i) << uint64(2)]

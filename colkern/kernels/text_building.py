@@ -271,7 +271,7 @@ def one_character(text: Text) -> tuple[int64, int64]:
 
 @helper
 def missing_to(text: Text, width: int64) -> int64:
-    """How many characters a text lacks for a width."""
+    """The number of characters that a text lacks for a width."""
     return max(max(width, int64(0)) - length(text), int64(0))
 
 

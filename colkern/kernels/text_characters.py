@@ -35,7 +35,7 @@ from colkern.kernels.text_words import ONES, near_word
 
 @helper
 def count_characters(address: int64, size: int64) -> int64:
-    """How many characters begin in bytes of UTF-8."""
+    """The number of characters that begin in bytes of UTF-8."""
     later = int64(0)
     k = int64(0)
     while k < size:
@@ -47,7 +47,7 @@ def count_characters(address: int64, size: int64) -> int64:
 
 @helper
 def length(text: Text) -> int64:
-    """How many characters a text has."""
+    """The number of characters of a text."""
     return text.size if text.ascii else count_characters(text.address, text.size)
 
 

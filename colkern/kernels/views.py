@@ -20,13 +20,13 @@ from colkern.layouts import VIEW_INLINE_BYTES
 WINDOW_BITS = 30
 
 BLOCK = 64
-"""How many values are looked at together: whether they lie one behind the other."""
+"""The number of values looked at together: whether they lie one behind the other."""
 
 FAR = 40
 """Of values that have more bytes than that in the mean, bytes are asked for ahead."""
 
 AHEAD = 64
-"""How many values further bytes are asked for."""
+"""The distance, in values, at which bytes are asked for."""
 
 
 @helper

@@ -29,7 +29,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Kind(enum.Enum):
-    """How the result of an operation follows from the chunks of a column."""
+    """The way the result of an operation follows from the chunks of a column."""
 
     ELEMENT_WISE = "element-wise"
     """A slot of the result follows from that slot of each argument: chunk by chunk."""

@@ -137,7 +137,7 @@ def abs(array: Array) -> Array:
 
 
 class _Plan(NamedTuple):
-    """How numbers without any encoding are combined, as items of one type.
+    """The way numbers without any encoding are combined, as items of one type.
 
     By one kernel; by none where integers are divided, which may fail.
     """
@@ -186,7 +186,7 @@ class _Operation:
     plans: Plans[_Plan] = field(default_factory=dict)
 
     def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan:
-        """How values of an array without any encoding are combined."""
+        """The way values of an array without any encoding are combined."""
         is_float = isinstance(type_, s.FloatingPoint)
         kernel, size = self.floats if is_float else self.words, type_.bit_width // 8
         plan = _Plan(kernel, type_, is_float, np.dtype(f"f{size}") if is_float else WORDS[size])

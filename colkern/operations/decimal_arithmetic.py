@@ -107,5 +107,5 @@ def wide_decimals(array: Array) -> Array:
 
 
 def sum_digits(type_: s.Decimal) -> int:
-    """How many digits sums of decimals of that type have."""
+    """The number of digits of sums of decimals of that type."""
     return 76 if type_.bit_width == 256 else 38

@@ -431,7 +431,7 @@ INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "nearest": lambda share, low: ((share > 0.5) | (share == 0.5) & (low % 2 == 1)) * 1.0,
     "midpoint": lambda share, low: (share > 0) * 0.5,
 }
-"""How much of the way to the next value, from how far a quantile is on it, and from which place."""
+"""The part of the way to the next value, from how far a quantile is on it, and from which place."""
 
 
 def _between(

@@ -57,7 +57,7 @@ class JoinKeys:
 
     @cached_property
     def right_keys(self) -> int:
-        """How many different keys the right side has. Others, on the left alone, have higher numbers."""
+        """The different keys of the right side. Others, on the left alone, have higher numbers."""
         return _count_below(self.target, self._groups.firsts, self.right_rows)
 
     @property

@@ -508,7 +508,7 @@ def _matched_by_sorting(
 
 
 def _distances(left: Items, right: Items) -> Items:
-    """How far apart numbers are: of floats as float64, of integers as uint64."""
+    """The distance between numbers: of floats as float64, of integers as uint64."""
     if left.dtype.kind == "f":
         left, right = left.astype(np.float64), right.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):

@@ -139,7 +139,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
 
 @on_its_device
 def _ranges(target: Target, ranks: Items, count: int) -> Items:
-    """How many bounds are not greater than each of `count` values; both by their ranks."""
+    """The number of bounds that are not greater than each of `count` values; both by their ranks."""
     bounds = ranks[count:]
     if len(bounds) > 1 and bool((bounds[1:] < bounds[:-1]).any()):
         raise ValueError("bounds: expected ascending order")

@@ -16,7 +16,7 @@ from colkern.memory import ALIGNMENT
 from colkern.targets import Items, Target, target_of
 
 _SEARCH = 16
-"""How many times longer a search for one run takes than its share of an index, about."""
+"""The ratio, about, of a search for one run to its share of an index."""
 
 
 def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Items:
@@ -97,7 +97,7 @@ def run_bounds(
 
 
 def _counted(target: Target, marks: Items) -> tuple[Items, int]:
-    """How many marks there are before each block of them (int64), and in all."""
+    """The number of marks before each block of them (int64), and in all."""
     blocks = -(-len(marks) // changes.BLOCK_WORDS)
     counts = target.output(blocks + 1, np.int64)
     target.map(changes.count_changes, blocks, marks, counts[1:])

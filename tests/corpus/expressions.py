@@ -69,7 +69,7 @@ BRIDGES: dict[tuple[str, str], tuple[str, ...]] = {
     ("int", "list[int]"): ("[{}]", "[{0}, 1, {0}]"),
     ("list[str]", "list[int]"): ("[len(w) for w in {}]",),
 }
-"""How something of one kind is made of a variable of another."""
+"""The way something of one kind is made of a variable of another."""
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 NON_ZERO = ("2", "3", "7", "10", "-3", "100")

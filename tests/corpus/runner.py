@@ -52,7 +52,7 @@ class Raised:
 
 
 Left = dict[int, int]
-"""How many rows were left to Python, by the line of the function."""
+"""The number of rows left to Python, by the line of the function."""
 
 Run = Callable[[Callable[..., Any], Sequence[Column]], tuple[list[Any], Left]]
 

@@ -19,7 +19,7 @@ from colkern.operations.moving import to_device, to_host
 
 
 def failures(what: str, device: str = "cuda") -> Iterator[str]:
-    """How the result in device memory differs from that on the host."""
+    """The difference of the result in device memory from that on the host."""
     name, run = OPERATIONS[what]
     # A slice that begins within a byte; on the host others are looked at too.
     array, picks = sample(name).slice(3, 7), ints([6, 0, 3, 3])

@@ -96,7 +96,7 @@ class Requests(Races):
         return lambda block: visits.append((block, []))
 
     def accesses(self, thread: int, place: Place) -> tuple[Place, Place]:
-        """How a thread finds what it reads, and what it writes."""
+        """The way a thread finds what it reads, and what it writes."""
         times: Counter[int] = Counter()
         visits = self.followed[thread]
 

@@ -230,7 +230,7 @@ class Thread:
 
 
 def waits(blocks: list[Block], visits: Iterable[tuple[int, list[int]]]) -> tuple[int, int]:
-    """How often a thread waits: for memory, and for what is at hand already.
+    """The number of times that a thread waits: for memory, and for what is at hand already.
 
     Args:
         blocks: The kernel's.

@@ -42,7 +42,7 @@ class Races:
             self._reads.pop(address, None)
 
     def accesses(self, thread: int, place: Place) -> tuple[Place, Place]:
-        """How a thread finds what it reads, and what it writes."""
+        """The way a thread finds what it reads, and what it writes."""
 
         def read(kind: str, address: int) -> Any:
             found = place(kind, address)

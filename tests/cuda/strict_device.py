@@ -53,7 +53,7 @@ class Stream:
 
     @property
     def asked(self) -> int:
-        """How much work has been asked for."""
+        """The amount of work asked for so far."""
         return self.done + len(self._waiting)
 
     def ask(self, work: Callable[[], object]) -> None:

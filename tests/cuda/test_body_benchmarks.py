@@ -43,7 +43,7 @@ Row = dict[str, Any]
 
 
 def measured(monkeypatch: pytest.MonkeyPatch, path: Path, *arguments: str) -> tuple[int, Any]:
-    """How the command ends, and what it writes."""
+    """The command's end, and what it writes."""
     command_line = ["bodies", "--size", str(SIZE), "--rounds", "2", "--json", str(path), *arguments]
     monkeypatch.setattr(sys, "argv", command_line)
     return command.main(), json.loads(path.read_text())

@@ -1,4 +1,4 @@
-"""How the CUDA target cuts up work and where it works: what needs neither a GPU nor the simulator."""
+"""The CUDA target's cuts of work and its choice of a place: what needs neither a GPU nor the simulator."""
 
 from __future__ import annotations
 

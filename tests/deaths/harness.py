@@ -46,7 +46,7 @@ _processes.set_forkserver_preload(["deaths.victims"])
 
 
 class Way(NamedTuple):
-    """How a stream goes.
+    """The way a stream goes.
 
     Args:
         name: The name.

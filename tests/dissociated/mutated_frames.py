@@ -128,7 +128,7 @@ def take_frame(data: bytes) -> None:
 
 
 def fuzz_streams(count: int, seed: int) -> tuple[int, int]:
-    """How many of so many mutated streams were read, and how many refused; other errors go on."""
+    """The numbers of mutated streams, of so many, that were read and refused; other errors go on."""
     rng = random.Random(seed)
     return _outcomes(read_stream, (mutated(b"".join(valid_frames()), rng) for _ in range(count)))
 

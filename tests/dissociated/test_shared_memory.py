@@ -44,7 +44,7 @@ def descriptors() -> int:
 
 
 def mapped_segments() -> int:
-    """How many mappings of anonymous shared memory this process has, both sides together."""
+    """The number of mappings of anonymous shared memory that this process has, both sides together."""
     return Path("/proc/self/maps").read_text().count("memfd:colkern")
 
 

@@ -34,7 +34,7 @@ class FindingError(Exception):
 
 
 Outcome = tuple[str, list[str]]
-"""How reading ended ("read", "invalid" or the error), and the values of the batches, as text."""
+"""The end of reading ("read", "invalid" or the error), and the values of the batches, as text."""
 
 
 def examine(source: Any, limits: colkern.ipc.Limits = LIMITS, *, thorough: bool = True) -> Outcome:

@@ -80,7 +80,7 @@ class Report:
         self.slowest = max(self.slowest, (seconds, number))
 
     def line(self) -> str:
-        """How far it is."""
+        """The progress so far."""
         rate = self.cases / max(self.seconds, 1e-9)
         found = len(self.findings)
         return f"{self.cases} cases in {self.seconds:.0f} s ({rate:.0f}/s), {found} findings"
@@ -256,7 +256,7 @@ def _timed(case: Case) -> tuple[str, str | None, float]:
 
 
 def _outcome(case: Case) -> tuple[str, str | None]:
-    """How a case ended, and what is wrong with that."""
+    """The end of a case, and what is wrong with that."""
     try:
         return read_case(case), None
     except Exception as error:  # noqa: BLE001

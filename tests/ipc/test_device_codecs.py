@@ -43,7 +43,7 @@ def examined(frame: bytes, size: int) -> ExaminedFrame | None:
 
 
 def decompressed(frames: Sequence[bytes], sizes: Sequence[int]) -> tuple[int, list[bytes]]:
-    """How many frames are said to be right, and what stands in the place of each."""
+    """The number of frames that are reported right, and what stands in the place of each."""
     staged, place = bytes(GAP), GAP
     placed = []
     for frame, size in zip(frames, sizes, strict=True):

@@ -128,7 +128,7 @@ SMALL = ck.record_batch(
 
 
 def end_of(source: Any, **options: Any) -> tuple[int, str]:
-    """How many batches there are, and how reading ends; no column is asked for."""
+    """The number of batches, and the end of reading; no column is asked for."""
     batches = 0
     try:
         for _ in ck.ipc.open(source, **options):

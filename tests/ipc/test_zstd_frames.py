@@ -128,7 +128,7 @@ CONTENTS = [b"abc" * 50, CONTENT, b"z"]
 
 
 def decompressed(sizes: Sequence[int]) -> tuple[int, bytes]:
-    """How many of the frames are right, and the output: each at a multiple of 64, ones in between."""
+    """The number of frames that are right, and the output: each at a multiple of 64, ones in between."""
     codec = trusting()
     staged, place, frames = b"", 0, []
     for content, size in zip(CONTENTS, sizes, strict=True):

@@ -158,7 +158,7 @@ def test_ranges_are_merged_in_the_order_of_the_rows(valid: list[int]) -> None:
 
 @reducer
 class rises:
-    """How often a value is above the one before: two parts cannot be put together."""
+    """The number of times that a value is above the one before: two parts cannot be put together."""
 
     def init():
         return 0, -math.inf

@@ -106,7 +106,7 @@ def cases(name: str) -> Iterator[Case]:
 
 
 def combine(kernel: Kernel) -> Callable[[Any, Any], Any]:
-    """How the partial results of a kernel become one."""
+    """The way the partial results of a kernel become one."""
     ways: dict[str, Callable[[Any, Any], Any]] = {"add": add, "min": min, "max": max}
     return ways[kernel.combine]
 

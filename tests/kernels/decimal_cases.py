@@ -17,7 +17,7 @@ WORD = 2**64
 
 
 def widths(code: str) -> tuple[int, ...]:
-    """How many words of that type a number may have."""
+    """The number of words of that type that a number may have."""
     return (1, 2, 4) if code == "u8" else (1,)
 
 

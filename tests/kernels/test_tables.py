@@ -25,7 +25,7 @@ def keys_with_one_home(spread: int) -> list[int]:
 
 
 def steps(keys: list[int], spread: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many places the searches for the keys go on to, as the kernel numbers them."""
+    """The number of places that the searches for the keys go on to, as the kernel numbers them."""
     taken = []
     next_place = dictionaries.next_place
 

@@ -31,7 +31,7 @@ from tiers import ROOT, turn
 DAY, NIGHT = "not night", "night"
 
 SECONDS = 3600
-"""How long the tests of a tier may take. Compiled code that does not end is not stopped by pytest."""
+"""The limit of the time of a tier's tests. Compiled code that does not end is not stopped by pytest."""
 
 FOLDERS = {
     "colkern/arrays/": ["tests/arrays", "tests/operations", "tests/interchange"],

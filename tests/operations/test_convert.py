@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pyarrow as pa
 import pytest
 from arrow_oracle import from_pyarrow
@@ -12,6 +14,8 @@ from present import present
 
 import colkern.schema as s
 from colkern.arrays import Array
+from colkern.cpu import compiler
+from colkern.cpu import target as cpu_target
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.kernels import views
 from colkern.memory import Buffer
@@ -115,18 +119,13 @@ def test_windows_over_long_data(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [b"first value of 21 byt", b"second value, longer than a window", b"third value.."]
     array = from_pyarrow(pa.array(values, pa.binary()))
     monkeypatch.setattr(views, "WINDOW_BITS", 4)
-    from colkern.cpu import compiler
-
-    compiler.compile_kernel.cache_clear()
-    compiler.compiled.cache_clear()
-    try:
-        made = offsets_to_views(array)
-        assert len(made.data_buffers) == 5
-        assert made.to_pylist() == values
-        validate(made, full=True)
-    finally:
-        compiler.compile_kernel.cache_clear()
-        compiler.compiled.cache_clear()
+    monkeypatch.setattr(compiler, "compile_kernel", cache(compiler.compile_kernel.__wrapped__))
+    monkeypatch.setattr(compiler, "compiled", cache(compiler.compiled.__wrapped__))
+    monkeypatch.setattr(cpu_target, "_loops", {})
+    views_of_windows = offsets_to_views(array)
+    assert len(views_of_windows.data_buffers) == 5
+    assert views_of_windows.to_pylist() == values
+    validate(views_of_windows, full=True)
 
 
 def test_values_that_do_not_fit_32_bits() -> None:

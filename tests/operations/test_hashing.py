@@ -191,7 +191,7 @@ def test_known_hashes() -> None:
 
 
 def spread(numbers: Any, partitions: int) -> float:
-    """How far the sizes of partitions are from what chance gives, in its standard deviations."""
+    """The distance of the sizes of partitions from what chance gives, in its standard deviations."""
     sizes = np.bincount(numbers, minlength=partitions)
     mean = len(numbers) / partitions
     result: float = float(((sizes - mean) ** 2 / mean).sum() - partitions) / (2 * partitions) ** 0.5

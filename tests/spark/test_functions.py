@@ -323,7 +323,7 @@ def test_workers_compile_nothing_that_the_driver_has_compiled(numbers: Any) -> N
 
 
 def compiled_in_workers(frame: Any, function: Any) -> set[int]:
-    """How many functions each worker compiles that runs `function` over the column `n`."""
+    """The number of functions that each worker compiles which runs `function` over the column `n`."""
     call = function.func
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -60,7 +60,7 @@ def workers(spark: SparkSession) -> dict[int, Process]:
 
 
 def cached_files() -> int:
-    """How many files colkern keeps for this session."""
+    """The number of files that colkern keeps for this session."""
     return len(list(Path(os.environ["COLKERN_CACHE_DIR"]).rglob("*")))
 
 

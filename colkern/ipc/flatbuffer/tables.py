@@ -249,7 +249,7 @@ class Choice(Reference[Record | None]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """How tables with the same slots present are written: references first, then numbers."""
+    """The form in which tables with the same slots present are written: references first, then numbers."""
 
     #: Packs the offset to the vtable, those of the references, and the numbers.
     pack: Callable[..., bytes]

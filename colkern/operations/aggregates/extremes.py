@@ -156,7 +156,7 @@ def _decimal_extreme(array: Array, greatest: bool) -> Stored:
 
 
 class _Keys(NamedTuple):
-    """How numbers of a type become keys, as `kernels.least_key` takes it."""
+    """The way numbers of a type become keys, as `kernels.least_key` takes it."""
 
     flip: int
     low: int
@@ -177,7 +177,7 @@ class _Keys(NamedTuple):
 
 
 _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
-"""How `struct` calls floats by their width; it makes one in a third of the time of NumPy."""
+"""The codes of `struct` for floats by their width; it makes one in a third of the time of NumPy."""
 
 _SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 

@@ -33,7 +33,7 @@ def limits(type: s.Int) -> tuple[int, int]:
 
 
 class _Fit(NamedTuple):
-    """How integers of one type become those of another, as `kernels.casts.fit_integers` takes it."""
+    """The way integers of one type become those of another, as `kernels.casts.fit_integers` takes it."""
 
     sign: np.uint64
     bias: np.uint64

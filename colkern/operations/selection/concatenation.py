@@ -134,7 +134,7 @@ def require_one_type(arrays: Sequence[Array]) -> None:
 
 
 def join_plan(arrays: Sequence[Array]) -> Joined:
-    """How arrays are joined, as `concat` joins them; to be kept, as it takes a look at each of them."""
+    """The way `concat` joins arrays; to be kept, as it takes a look at each of them."""
     require_one_type(arrays)
     return Joined(_filled(arrays), one_device(arrays))
 

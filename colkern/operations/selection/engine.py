@@ -107,7 +107,7 @@ class Selection(Copier):
 
     @property
     def null_count(self) -> int:
-        """How many slots of the result are null, whatever the array has there."""
+        """The number of slots of the result that are null, whatever the array has there."""
         return 0
 
     def target_for(self, array: Array) -> Target:

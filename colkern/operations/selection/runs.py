@@ -169,7 +169,7 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
 
 
 def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Items:
-    """How many bits are set before each 64 of them (int64), and in all."""
+    """The number of bits that are set before each 64 of them (int64), and in all."""
     counts = target.output((length + 63) // 64, np.int64)
     target.map(runs.count_word_bits, len(counts), bits.array, offset, length, counts)
     return target.scan(counts, np.int64)

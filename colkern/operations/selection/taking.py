@@ -104,7 +104,7 @@ class Picks(Selection):
 
     @property
     def count(self) -> int:
-        """How many picks there are."""
+        """The number of picks."""
         return len(self.words)
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:

@@ -166,12 +166,15 @@ def _spread(
     balance: Items | None = None,
 ) -> list[Any]:
     """The results of a loop over the threads, of which each has enough to do to be worth waking."""
-    args = _wrapped(key[0], args)
     items = count if balance is None else max(count, int(balance[count] - balance[0]))
     amount = items * work
     # Asked for late, as the answer may take longer than a short loop.
-    if amount >= _WORTH_THREADS and num_threads() == 1:
-        return [loop(0, count, *args)]
+    if amount < _WORTH_THREADS or num_threads() == 1:
+        try:
+            return [loop(0, count, *args)]
+        except OverflowError:
+            return [_run_wrapping(key, loop, count, args)]
+    args = _wrapped(key[0], args)
     sized = *key, int(amount).bit_length()
     alone, shared = _paces.get(sized, (0.0, 0.0))
     least = WORTH_WAKING / (alone or shared) if alone or shared else GRAIN

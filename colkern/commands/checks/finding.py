@@ -23,24 +23,24 @@ class Finding:
 
     name: str
     mark: Mark
-    found: str  #: The version, the place or the error.
+    state: str  #: The version, the place or the error.
     enables: str = ""  #: Its use; may be empty.
     remedy: str = ""  #: What to install or to set; empty if there is nothing to do.
 
 
-def ok(name: str, found: str, enables: str = "") -> Finding:
+def ok(name: str, state: str, enables: str = "") -> Finding:
     """A thing that is there and works."""
-    return Finding(name, Mark.OK, found, enables)
+    return Finding(name, Mark.OK, state, enables)
 
 
-def missing(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
+def missing(name: str, state: str, enables: str = "", remedy: str = "") -> Finding:
     """An option that is not there."""
-    return Finding(name, Mark.MISSING, found, enables, remedy)
+    return Finding(name, Mark.MISSING, state, enables, remedy)
 
 
-def problem(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
+def problem(name: str, state: str, enables: str = "", remedy: str = "") -> Finding:
     """A thing that does not work."""
-    return Finding(name, Mark.PROBLEM, found, enables, remedy)
+    return Finding(name, Mark.PROBLEM, state, enables, remedy)
 
 
 def checked(

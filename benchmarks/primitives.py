@@ -1,8 +1,10 @@
-"""The gain of the CPU's primitives over plain bodies: a kernel with each, timed in turn.
+"""The gain of the CPU's primitives over plain bodies, and of second bodies over the first: timed in turn.
 
     python -m benchmarks.primitives [--json benchmarks/results/primitives.json] [NAME ...]
 
-A primitive is kept if a kernel that uses it takes at least 1.15 times as long with the plain body instead.
+A primitive is kept if a kernel that uses it takes at least 1.15 times as long with the plain body; a
+helper for narrow words, if one for wider words takes as much longer; a kernel over one value, if the kernel
+over two arrays does, with that value in each slot.
 Both are compiled in one process; each time is the least of many runs, which alternate.
 """
 
@@ -23,6 +25,7 @@ from benchmarks import machine
 from colkern.cpu import compiler
 from colkern.kernels import (
     Kernel,
+    arithmetic,
     comparison,
     dictionaries,
     filtering,
@@ -159,6 +162,21 @@ def comparisons(kernel: Kernel, codes: str, one: bool = False) -> Iterator[tuple
         yield code, (kernel, len(out), (items(code), other, COUNT, 0, out))
 
 
+def repeated(codes: str) -> Iterator[tuple[str, Call, Call]]:
+    """One value beside an array, and the same value in each slot of another."""
+    for code, (kernel, count, args) in comparisons(comparison.equal_item, codes, one=True):
+        values, value, *rest = args
+        other = (values.copy(), np.repeat(value, COUNT), *rest[:-1], rest[-1].copy())
+        yield code, (kernel, count, args), (comparison.equal_items, count, other)
+
+
+def divisions(kernel: Kernel, codes: str) -> Iterator[tuple[str, Call]]:
+    for code in codes.split():
+        dividend, divisor = items(code), items(code)[::-1] + np.ones(1, code)
+        sign = np.zeros(1, code)
+        yield code, (kernel, COUNT, (dividend, divisor, sign, np.zeros(COUNT, code)))
+
+
 def orders(kernel: Kernel, codes: str) -> Iterator[tuple[str, Call]]:
     out = np.zeros(COUNT // 8, np.uint8)
     for code in codes.split():
@@ -272,11 +290,20 @@ def far() -> Iterator[tuple[str, Call]]:
 KEPT: list[Any] = []
 """Arrays that kernels know by their addresses."""
 
-CASES: dict[str, tuple[Callable[..., Any], Callable[[], Iterator[tuple[str, Call]]]]] = {
+CASES: dict[str, tuple[Callable[..., Any] | None, Callable[[], Iterator[Any]]]] = {
     "store_equal": (put_equal, lambda: comparisons(comparison.equal_items, "u1 u2 u4 u8 f4 f8")),
     "store_equal_to": (
         put_equal_to,
         lambda: comparisons(comparison.equal_item, "u1 u2 u4 u8 f4 f8", one=True),
+    ),
+    "equal_item": (None, lambda: repeated("u1 u2 u4 u8 f4 f8")),
+    "divided_short_words": (
+        arithmetic.divided_words,
+        lambda: divisions(arithmetic.divide_short_words, "u1 u2"),
+    ),
+    "divided_words": (
+        arithmetic.divided_long_words,
+        lambda: divisions(arithmetic.divide_words, "u4"),
     ),
     "store_less_integers": (
         put_less_integers,
@@ -303,34 +330,35 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[], Iterator[tuple[str, Call
     "copy_line": (copy_64, lines),
     "prefetch": (nothing, far),
 }
+"""A primitive, helper or kernel → what would do in its place, and calls, or pairs with the other kernel."""
 
 
-def compiled(kernel: Kernel, primitive: str, plain: Callable[..., Any] | None) -> Any:
-    """The loop of a kernel, with a plain body in the place of a primitive."""
-    original = getattr(primitives, primitive)
-    before = compiler._PRIMITIVES[original]
+def compiled(kernel: Kernel, name: str, plain: Callable[..., Any] | None) -> Any:
+    """The loop of a kernel, with a plain body in the place of a primitive or a helper."""
     compiler.compiled.cache_clear()
     compiler.compile_kernel.cache_clear()
+    if plain is None:
+        return compiler.compile_kernel(kernel)
+    original = getattr(primitives, name, None) or getattr(arithmetic, name)
+    before = dict(compiler._PRIMITIVES)
     try:
-        if plain is not None:
-            compiler._PRIMITIVES[original] = compiler.compiled(plain)
+        compiler._PRIMITIVES[original] = compiler.compiled(plain)
         return compiler.compile_kernel(kernel)
     finally:
-        compiler._PRIMITIVES[original] = before
+        compiler._PRIMITIVES.clear()
+        compiler._PRIMITIVES.update(before)
 
 
-def least(
-    kernel: Kernel, loops: list[Any], count: int, args: tuple[Any, ...], rounds: int
-) -> list[float]:
+def least(loops: list[Any], calls: list[Call], rounds: int) -> list[float]:
     """The least seconds of each loop; they run in turn."""
-    for argument, value in zip(kernel.arguments, args, strict=True):
-        if argument.array:
-            value.flags.writeable = argument.written
-    for loop in loops:
+    for loop, (kernel, count, args) in zip(loops, calls, strict=True):
+        for argument, value in zip(kernel.arguments, args, strict=True):
+            if argument.array:
+                value.flags.writeable = argument.written
         loop(0, count, *args)
     best = [float("inf")] * len(loops)
     for _ in range(rounds):
-        for k, loop in enumerate(loops):
+        for k, (loop, (_kernel, count, args)) in enumerate(zip(loops, calls, strict=True)):
             begin = time.perf_counter()
             loop(0, count, *args)
             best[k] = min(best[k], time.perf_counter() - begin)
@@ -347,9 +375,10 @@ def main() -> None:
         if options.names and name not in options.names:
             continue
         ratios = {}
-        for label, (kernel, count, args) in cases():
-            loops = [compiled(kernel, name, None), compiled(kernel, name, plain)]
-            with_it, without = least(kernel, loops, count, args, 12 if count > 1 << 20 else ROUNDS)
+        for label, call, *other in cases():
+            calls = [call, *(other or [call])]
+            loops = [compiled(calls[0][0], name, None), compiled(calls[1][0], name, plain)]
+            with_it, without = least(loops, calls, 12 if call[1] > 1 << 20 else ROUNDS)
             ratios[label] = round(without / with_it, 2)
         report["plain / primitive"][name] = ratios
         print(f"{name:22}", ", ".join(f"{label}: {ratio}" for label, ratio in ratios.items()))

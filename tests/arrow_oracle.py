@@ -96,9 +96,9 @@ def type_of(type_: pa.DataType) -> s.DataType:
 
 
 def int_of(type_: pa.DataType) -> s.Int:
-    made = type_of(type_)
-    assert isinstance(made, s.Int)
-    return made
+    result = type_of(type_)
+    assert isinstance(result, s.Int)
+    return result
 
 
 def children_of(array: pa.Array) -> list[tuple[pa.Array, int]]:

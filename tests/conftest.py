@@ -98,8 +98,8 @@ def test_device() -> str:
 @pytest.fixture
 def device() -> Iterator[StandIn]:
     """The device of this process: one whose memory is the host's."""
-    with installed() as made:
-        yield made
+    with installed() as result:
+        yield result
 
 
 @pytest.fixture(scope="session")
@@ -209,8 +209,8 @@ def _phase(item: pytest.Item) -> int:
     # The longest group begins: what one worker does alone, the other one would wait for in the end.
     if item.nodeid.startswith(GROUPS["spark"]):
         return -1
-    found = [n for n, files in enumerate(PHASES, 1) if item.nodeid.startswith(files)]
-    return max(found, default=0)
+    result = [n for n, files in enumerate(PHASES, 1) if item.nodeid.startswith(files)]
+    return max(result, default=0)
 
 
 def pytest_report_header() -> str:

@@ -222,11 +222,11 @@ def leaf(type_: pa.DataType, random: Random) -> pa.Array:
 
 def levels(type_: pa.DataType, place: int, random: Random) -> list[pa.Array]:
     """The type alone, and nested once, twice and three times, in other ways for each `place`."""
-    made = [leaf(type_, random)]
+    result = [leaf(type_, random)]
     wrappers = list(WRAPPERS.values())
     for depth in range(3):
         wrap = wrappers[(place + depth * (1 + place // len(wrappers))) % len(wrappers)]
-        child = made[-1]
+        child = result[-1]
         outer = wrap(child, random, LENGTH)
-        made.append(outer.slice(2, len(outer) - 3))
-    return made
+        result.append(outer.slice(2, len(outer) - 3))
+    return result

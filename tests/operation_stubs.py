@@ -195,9 +195,9 @@ def functions_stub() -> str:
     }
     for name in sorted(ck.operations.__all__):
         operation = OPERATIONS.get(name)
-        found = getattr(ck.operations, name)
+        result = getattr(ck.operations, name)
         overloaded = typing.get_overloads(operation.function) if operation else []
-        takes_none = "Array" not in str(list(inspect.signature(found).parameters.values()))
+        takes_none = "Array" not in str(list(inspect.signature(result).parameters.values()))
         if operation is None or overloaded or takes_none:
             kept.append(f"from {homes[name]} import {name} as {name}")
         else:

@@ -48,13 +48,13 @@ def failures(measurement: Any, target: Any) -> Iterator[str]:
     kernel, out = launch.kernel, launch.args[-1]
     written = kernel.arguments[-1].written
     expected = out.copy() if written else None
-    found = launch.run(target)
+    result = launch.run(target)
     # A search that finds something stops early, and measures nothing.
-    if kernel.name.startswith("first_") and found != NOWHERE:
-        yield f"found {found}"
+    if kernel.name.startswith("first_") and result != NOWHERE:
+        yield f"found {result}"
     returned = on_cpu(launch, expected)
-    if kernel.returns and int(returned) != found:
-        yield f"returned {found}, not {returned}"
+    if kernel.returns and int(returned) != result:
+        yield f"returned {result}, not {returned}"
     if written:
         seen = SEEN_AS.get(kernel.name, np.asarray)
         if not np.array_equal(seen(out), seen(expected)):
@@ -71,15 +71,15 @@ def report(names: list[str]) -> dict[str, list[str]]:
     from colkern.targets import target_of
 
     sys.setswitchinterval(SWITCH_SECONDS)
-    target, found = target_of(Device("cuda")), {}
+    target, result = target_of(Device("cuda")), {}
     for measurement in MEASUREMENTS:
         if measurement.name not in names:
             continue
         try:
-            found[measurement.name] = list(failures(measurement, target))
+            result[measurement.name] = list(failures(measurement, target))
         except Exception:  # noqa: BLE001 (whatever it is, it is this launch's result)
-            found[measurement.name] = [traceback.format_exc()]
-    return found
+            result[measurement.name] = [traceback.format_exc()]
+    return result
 
 
 if __name__ == "__main__":

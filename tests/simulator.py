@@ -45,13 +45,13 @@ def runs(target: Any) -> dict[str, Run]:
     from kernels.cases import variants
     from kernels.running import target_failures
 
-    found: dict[str, Run] = {
+    result: dict[str, Run] = {
         f"test_simulated[{name}]": partial(target_failures, name, target, MOST_CASES)
         for name in variants()
     }
     for what in OPERATIONS:
-        found[f"test_simulated_operation[{what}]"] = partial(device.failures, what)
-    return found | {
+        result[f"test_simulated_operation[{what}]"] = partial(device.failures, what)
+    return result | {
         "test_simulated_gather_union": device.union_failures,
         "test_simulated_validation": device.validation_failures,
         "test_simulated_writing": device.writing_failures,

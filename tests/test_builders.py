@@ -351,10 +351,10 @@ def test_times_of_two_units_that_do_not_fit_one_numpy_array() -> None:
 def test_nanoseconds_of_pandas_scalars_are_kept() -> None:
     moment, span = pd.Timestamp("2020-01-01 00:00:00.123456789"), pd.Timedelta(1_000_000_789)
     for type_ in (None, s.timestamp("ns")):
-        made = array([None, moment], type_)
-        assert np.asarray(made)[1] == moment.to_datetime64()
-        assert (made == moment).to_pylist() == [None, True]
-        assert np.asarray(made + span)[1] == (moment + span).to_datetime64()
+        actual = array([None, moment], type_)
+        assert np.asarray(actual)[1] == moment.to_datetime64()
+        assert (actual == moment).to_pylist() == [None, True]
+        assert np.asarray(actual + span)[1] == (moment + span).to_datetime64()
     assert array([span]).type == s.duration("ns")
     assert array([span.floor("us")]).type == s.duration("us")
     with pytest.raises(ValueError, match="not a whole number of us"):
@@ -362,7 +362,7 @@ def test_nanoseconds_of_pandas_scalars_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: array(pd.Series([1, "a"])), "^values: Series cannot be had as Arrow: .*'a'"),
         (
@@ -375,8 +375,10 @@ def test_nanoseconds_of_pandas_scalars_are_kept() -> None:
         ),
     ],
 )
-def test_a_mixed_column_of_pandas_is_refused_in_words(make: Callable[[], Any], said: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=said) as caught:
+def test_a_mixed_column_of_pandas_is_refused_in_words(
+    make: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
         make()
     assert type(caught.value) in (TypeError, ValueError)
     assert "convert them first" in str(caught.value)

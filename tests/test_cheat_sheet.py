@@ -22,11 +22,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The names of the page's only block."""
     block = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert block is not None
-    found: dict[str, Any] = {"np": np}
+    result: dict[str, Any] = {"np": np}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("cheat_sheet"))
-        exec(block[1], found)
-    return found
+        exec(block[1], result)
+    return result
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line[0].replace(" ", "_"))

@@ -73,7 +73,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: Ou
 
 @pytest.mark.parametrize("stream", ["0<&-", "1>&-"], ids=["input", "output"])
 def test_a_standard_stream_that_is_closed(stream: str, arrow_file: Path) -> None:
-    file, status, said = {
+    file, status, message = {
         "0<&-": ("-", BAD_USE, b"colkern: standard input is closed\n"),
         "1>&-": (str(arrow_file), 0, b""),
     }[stream]
@@ -85,7 +85,7 @@ def test_a_standard_stream_that_is_closed(stream: str, arrow_file: Path) -> None
         timeout=120,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (status, said)
+    assert (done.returncode, done.stderr) == (status, message)
 
 
 def test_control_characters_do_not_reach_standard_error(tmp_path: Path, capsys: Output) -> None:

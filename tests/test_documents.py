@@ -32,7 +32,7 @@ def test_every_page_with_code_is_run() -> None:
 PAGE = """
 ```python
 n = 40 + 2
-n  # {said}
+n  # {sentence}
 ```
 {marker}
 ```python
@@ -42,7 +42,7 @@ unknown
 
 
 @pytest.mark.parametrize(
-    ("said", "marker", "problem"),
+    ("sentence", "marker", "problem"),
     [
         ("42", '<!-- skip: next "why" -->', None),
         ("4…", '<!-- skip: next if(n == 42, reason="why") -->', None),
@@ -51,10 +51,10 @@ unknown
     ],
 )
 def test_a_page_that_is_wrong_is_noticed(
-    said: str, marker: str, problem: str | None, tmp_path: Path
+    sentence: str, marker: str, problem: str | None, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"
-    page.write_text(PAGE.format(said=said, marker=marker))
+    page.write_text(PAGE.format(sentence=sentence, marker=marker))
     if problem is None:
         run_page(str(page), tmp_path)
     else:
@@ -83,8 +83,8 @@ def walks() -> dict[str, list[tuple[str, str]]]:
     """The walks of docs/design.md: the title, and each step's file and name."""
     page = (ROOT / "docs/design.md").read_text()
     sections = [text.partition("\n") for text in page.split("\n## ")]
-    found = {title: STEPS.findall(text) for title, _, text in sections}
-    return {title: steps for title, steps in found.items() if steps}
+    matches = {title: STEPS.findall(text) for title, _, text in sections}
+    return {title: steps for title, steps in matches.items() if steps}
 
 
 def test_the_design_has_two_walks() -> None:

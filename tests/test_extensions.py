@@ -104,17 +104,17 @@ def test_an_unknown_type_is_shown_with_its_storage_and_carried_unchanged() -> No
 
 def test_parameters_of_tensors() -> None:
     ours = ck.fixed_shape_tensor(ck.int8(), [100, 200, 500], ["C", "H", "W"], [2, 0, 1])
-    found = parameters_of(ours)
-    assert found == TensorParameters(
+    actual = parameters_of(ours)
+    assert actual == TensorParameters(
         ck.int8(), 3, (100, 200, 500), None, ("C", "H", "W"), (2, 0, 1)
     )
     # The example of the format's text.
-    assert isinstance(found, TensorParameters)
-    assert found.logical(present(found.shape)) == (500, 100, 200)
+    assert isinstance(actual, TensorParameters)
+    assert actual.logical(present(actual.shape)) == (500, 100, 200)
     spaced = Extension(ours.storage_type, ours.extension_name, b'{ "shape": [100, 200, 500]}')
-    found = parameters_of(spaced)
-    assert isinstance(found, TensorParameters)
-    assert found.permutation is None
+    actual = parameters_of(spaced)
+    assert isinstance(actual, TensorParameters)
+    assert actual.permutation is None
     shapes = ck.variable_shape_tensor(ck.int8(), 3)
     none = Extension(shapes.storage_type, shapes.extension_name, b"")
     assert parameters_of(none) == parameters_of(shapes) == TensorParameters(ck.int8(), 3)
@@ -241,9 +241,9 @@ def test_malformed_types_are_read_and_refused_by_validate(
 
 def test_limits_of_metadata() -> None:
     long = ck.opaque(ck.null(), "x" * 65_000, "y")
-    found = parameters_of(long)
-    assert isinstance(found, OpaqueParameters)
-    assert found.type_name == "x" * 65_000
+    actual = parameters_of(long)
+    assert isinstance(actual, OpaqueParameters)
+    assert actual.type_name == "x" * 65_000
     longer = ck.extension("arrow.opaque", ck.null(), b'{"type_name":"' + b"x" * 65_536 + b'"}')
     with pytest.raises(LimitExceededError, match="over the limit of 65536"):
         ck.nulls(1, longer).validate()
@@ -255,7 +255,7 @@ def test_limits_of_metadata() -> None:
 
 def test_variants_may_be_shredded() -> None:
     primitive = ("typed_value", ck.int64())
-    made: list[list[Any]] = [
+    result: list[list[Any]] = [
         [("value", ck.binary_view()), primitive],
         [("typed_value", ck.list_(shredded(("value", ck.binary()), primitive)))],
         [("typed_value", ck.large_list(shredded(primitive)))],
@@ -263,7 +263,7 @@ def test_variants_may_be_shredded() -> None:
         [("typed_value", ck.uuid())],
         [("typed_value", ck.timestamp("ns", "UTC"))],
     ]
-    for fields in made:
+    for fields in result:
         type_ = ck.variant(variant_of(*fields))
         assert "typed_value" in str(type_)
     encoded = ck.field("metadata", ck.dictionary(ck.int8(), ck.binary()), nullable=False)
@@ -421,9 +421,9 @@ def test_timestamps_keep_their_own_offset() -> None:
         dt.datetime(2025, 1, 1, tzinfo=UTC),
     ]
     ours = ck.array(values, ck.timestamp_with_offset("us"))
-    found = ours.to_pylist()
-    assert found == values
-    assert [value and value.utcoffset() for value in found] == [
+    actual = ours.to_pylist()
+    assert actual == values
+    assert [value and value.utcoffset() for value in actual] == [
         value and value.utcoffset() for value in values
     ]
     ours.validate(full=True)
@@ -508,9 +508,9 @@ def test_fixed_shape_tensors_both_ways(given_: Any, count: int, number: str) -> 
         ours = ck.array(values, type_)
         assert ours.children[0].to_pylist() == physical.reshape(-1).tolist()
         ours.validate(full=True)
-        found = ours.to_pylist()
-        assert len(found) == count
-        for tensor, expected in zip(found, logical, strict=True):
+        result = ours.to_pylist()
+        assert len(result) == count
+        for tensor, expected in zip(result, logical, strict=True):
             assert tensor.dtype == expected.dtype
             assert tensor.shape == expected.shape
             assert np.array_equal(tensor, expected)

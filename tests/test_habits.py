@@ -93,8 +93,8 @@ def test_nulls_are_filled_by_column() -> None:
 
 
 def test_the_greatest_rows_come_first() -> None:
-    found = TABLE.top_k(2, "price").to_pandas()
-    assert found.equals(FRAME.nlargest(2, "price").reset_index(drop=True))
+    result = TABLE.top_k(2, "price").to_pandas()
+    assert result.equals(FRAME.nlargest(2, "price").reset_index(drop=True))
 
 
 def test_lists_become_rows() -> None:
@@ -120,13 +120,13 @@ def test_a_join_takes_on() -> None:
 
 
 def test_description_is_that_of_pandas() -> None:
-    found = TABLE.describe().to_pandas().set_index("column")
+    actual = TABLE.describe().to_pandas().set_index("column")
     expected = FRAME.describe().T
     names = ["count", "mean", "min", "25%", "50%", "75%", "max"]
-    numbers = found.loc[["id", "price"]]
+    numbers = actual.loc[["id", "price"]]
     pd.testing.assert_frame_equal(numbers[names].astype(float), expected[names], check_names=False)
     assert numbers["stddev"].tolist() == pytest.approx(expected["std"].tolist())
-    assert found.loc["city", ["type", "count", "null_count"]].tolist() == ["string", 4, 1]
+    assert actual.loc["city", ["type", "count", "null_count"]].tolist() == ["string", 4, 1]
 
 
 def test_bytes_that_several_columns_share_count_once() -> None:
@@ -158,15 +158,15 @@ def test_what_is_written_is_read(name: str, tmp_path: Path) -> None:
     table = TABLE.fill_null({"city": "?"})
     if "csv" in name:
         table.write_csv(path, delimiter=";")
-        found = ck.read_csv(path, delimiter=";")
+        read = ck.read_csv(path, delimiter=";")
     elif "parquet" in name:
         table.write_parquet(path, compression="zstd")
         assert pq.read_table(path).equals(table.to_pyarrow())
-        found = ck.read_parquet(path)
+        read = ck.read_parquet(path)
     else:
         table.write_ipc(path)
-        found = ck.ipc.read_table(path)
-    assert found.to_pydict() == table.to_pydict()
+        read = ck.ipc.read_table(path)
+    assert read.to_pydict() == table.to_pydict()
 
 
 # Groups
@@ -196,9 +196,9 @@ def test_aggregates_of_all_columns_but_the_keys() -> None:
 
 
 def test_groups_as_lists() -> None:
-    found = TABLE.group_by("city").aggregate([("price", "list")]).to_pyarrow()
+    result = TABLE.group_by("city").aggregate([("price", "list")]).to_pyarrow()
     expected = TABLE.to_pyarrow().group_by("city").aggregate([("price", "list")])
-    assert found.equals(expected.select(found.column_names))
+    assert result.equals(expected.select(result.column_names))
 
 
 # Values
@@ -222,11 +222,11 @@ def test_numbers_of_two_types_become_those_of_one() -> None:
     for other in (0.5, ck.array([0.5, 1.5, 2.5]), ck.array([1, 2, 3], "int32")):
         theirs = other if isinstance(other, float) else pa.array(other)
         expected = pc.if_else(mask, pa.array(whole), theirs)
-        for found in (ck.if_else(mask, whole, other), ck.case_when([mask], whole, other)):
-            assert pa.array(found).equals(expected)
+        for item in (ck.if_else(mask, whole, other), ck.case_when([mask], whole, other)):
+            assert pa.array(item).equals(expected)
         expected = pc.coalesce(pa.array(whole), theirs)
-        for found in (ck.fill_null(whole, other), ck.coalesce(whole, other)):
-            assert pa.array(found).equals(expected)
+        for item in (ck.fill_null(whole, other), ck.coalesce(whole, other)):
+            assert pa.array(item).equals(expected)
     assert ck.fill_null(ck.array([1, None], "int8"), 5).type == ck.int8()
 
 
@@ -261,10 +261,10 @@ def test_log_lines_have_moments() -> None:
         "02/Jan/2026:10:00:01 -03:30",
         "02/Jan/2026:10:00:01 Z",
     ]
-    found = ck.array(texts).strptime("%d/%b/%Y:%H:%M:%S %z", "s")
+    actual = ck.array(texts).strptime("%d/%b/%Y:%H:%M:%S %z", "s")
     hours = [(9, 0), None, (13, 30), (10, 0)]
-    assert found.type == ck.timestamp("s", "UTC")
-    assert [each and (each.hour, each.minute) for each in found.to_pylist()] == hours
+    assert actual.type == ck.timestamp("s", "UTC")
+    assert [each and (each.hour, each.minute) for each in actual.to_pylist()] == hours
     for text in ("02/Jan/2026:10:00:01", "", "02/Jan/2026:10:00:01 +1xxx"):
         with pytest.raises(ValueError, match="row 0"):
             ck.array([text]).strptime("%d/%b/%Y:%H:%M:%S %z", "s")
@@ -296,8 +296,9 @@ def results(table: ck.Table) -> Iterator[Any]:
 def test_on_a_device_the_results_are_those_of_the_host() -> None:
     expected = [each.to_pylist() if hasattr(each, "to_pylist") else each for each in results(TABLE)]
     with stand_in.installed():
-        found = list(results(ck.to_device(TABLE)))
+        collected = list(results(ck.to_device(TABLE)))
         plain = [
-            ck.to_host(each).to_pylist() if hasattr(each, "to_pylist") else each for each in found
+            ck.to_host(each).to_pylist() if hasattr(each, "to_pylist") else each
+            for each in collected
         ]
     assert plain == expected

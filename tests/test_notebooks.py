@@ -35,8 +35,8 @@ def summary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         timeout=240,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def test_the_same_cells_run_on_a_device(summary: dict[str, Any]) -> None:

@@ -118,8 +118,8 @@ def test_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) -> Non
         pytest.skip("no package index is reachable, and the core dependencies come from one")
     assert installed.returncode == 0, installed.stderr
 
-    found = run(python, "-c", "import colkern; print(colkern.__file__)", cwd=tmp_path)
-    assert Path(found.strip()).is_relative_to(tmp_path)
+    result = run(python, "-c", "import colkern; print(colkern.__file__)", cwd=tmp_path)
+    assert Path(result.strip()).is_relative_to(tmp_path)
     version = run(python.with_name("colkern"), "--version", cwd=tmp_path)
     assert wheel.name.split("-")[1] in version
     # Nothing of the extras is there.
@@ -204,7 +204,7 @@ def test_the_package_can_be_looked_at_without_extras(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "missing", "said"),
+    ("name", "missing", "message"),
     [
         ("colkern.spark.udf", "pyspark", "PySpark is not installed: pip install 'colkern[spark]'"),
         ("colkern.spark.read", "pyspark", "PySpark is not installed: pip install 'colkern[spark]'"),
@@ -220,7 +220,7 @@ def test_the_package_can_be_looked_at_without_extras(code: str) -> None:
         ),
     ],
 )
-def test_a_missing_extra_is_named(name: str, missing: str, said: str) -> None:
+def test_a_missing_extra_is_named(name: str, missing: str, message: str) -> None:
     module, _, attribute = name.rpartition(".")
     code = f"""
 try:
@@ -228,7 +228,7 @@ try:
 except ImportError as error:
     print(error)
 """
-    assert run_without([missing], code).endswith(f": {said}")
+    assert run_without([missing], code).endswith(f": {message}")
 
 
 def test_a_package_for_a_gpu_that_is_missing_is_named() -> None:
@@ -256,22 +256,22 @@ for name in {packages}:
     assert pydoc.render_doc(package)
     try:
         exec(f"from {{name}} import *", {{}})
-        said = ""
+        message = ""
     except ImportError as error:
-        said = str(error)
-    print(name, *sorted(missing), said, sep="; ")
+        message = str(error)
+    print(name, *sorted(missing), message, sep="; ")
 """
 
 
 def test_all_packages_can_be_looked_at_without_extras() -> None:
     lines = run_without(OPTIONAL, LOOKED_AT.format(packages=PACKAGES)).splitlines()
-    found = {line.split("; ")[0]: line.split("; ")[1:] for line in lines}
-    assert found.keys() == set(PACKAGES)
-    *missing, said = found.pop("colkern.spark")
+    actual = {line.split("; ")[0]: line.split("; ")[1:] for line in lines}
+    assert actual.keys() == set(PACKAGES)
+    *missing, message = actual.pop("colkern.spark")
     assert {"udf", "read", "accelerate"} <= set(missing)
     # The statement would leave names out: it fails, and says what to install.
-    assert "is not installed: pip install" in said
-    assert all(rest == [""] for rest in found.values())
+    assert "is not installed: pip install" in message
+    assert all(rest == [""] for rest in actual.values())
 
 
 PACKAGES = sorted(
@@ -358,12 +358,12 @@ def imports(tree: ast.AST, *, package: str) -> Iterator[str]:
 
 @cache
 def all_imports() -> list[tuple[Path, str]]:
-    found = []
+    results = []
     for path in sorted(PACKAGE.rglob("*.py")):
         package = ".".join(path.parent.relative_to(ROOT).parts)
         tree = ast.parse(path.read_bytes())
-        found += [(path, name) for name in imports(tree, package=package)]
-    return found
+        results += [(path, name) for name in imports(tree, package=package)]
+    return results
 
 
 def internal_imports() -> Iterator[tuple[Path, str, str]]:
@@ -399,11 +399,11 @@ def test_packages_import_each_other_in_no_circle() -> None:
 
 def importers(*libraries: str) -> dict[str, list[str]]:
     """Which parts import a library, and in which files."""
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for path, name in all_imports():
         if any(f"{name}.".startswith(f"{library}.") for library in libraries):
-            found.setdefault(part_of(path), []).append(str(path.relative_to(ROOT)))
-    return found
+            results.setdefault(part_of(path), []).append(str(path.relative_to(ROOT)))
+    return results
 
 
 def test_only_spark_imports_pyspark() -> None:
@@ -411,18 +411,18 @@ def test_only_spark_imports_pyspark() -> None:
 
 
 def test_only_the_cuda_target_imports_the_cuda_compiler() -> None:
-    found = importers("numba.cuda", "numba_cuda", "numba_cuda_mlir")
-    assert found.keys() <= {"cuda"}
+    actual = importers("numba.cuda", "numba_cuda", "numba_cuda_mlir")
+    assert actual.keys() <= {"cuda"}
     # Through the adapter, and what it supplies to the compiler's successor.
     adapters = {f"colkern/cuda/{name}.py" for name in ("adapter", "mlir_primitives")}
-    assert set(found["cuda"]) == adapters
+    assert set(actual["cuda"]) == adapters
 
 
 def test_only_the_primitives_extend_a_compiler() -> None:
     extensions = ("numba.extending", "numba.core", "llvmlite", "numba_cuda_mlir.extending")
-    found = importers(*extensions, "numba_cuda_mlir._mlir")
+    result = importers(*extensions, "numba_cuda_mlir._mlir")
     primitives = {f"colkern/cuda/{name}.py" for name in ("primitives", "mlir_primitives")}
-    assert set(found["cuda"]) <= primitives
+    assert set(result["cuda"]) <= primitives
 
 
 def test_cached_properties_have_no_lock() -> None:

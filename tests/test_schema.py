@@ -85,14 +85,14 @@ def test_types_without_a_pyarrow_spelling_print_their_name() -> None:
 
 
 def test_every_class_of_type_is_made_by_a_function() -> None:
-    made = {type(type_of(theirs)) for theirs in PYARROW_TYPES}
-    made |= {type(s.month_interval()), type(s.extension("x", s.int8()))}
+    actual = {type(type_of(theirs)) for theirs in PYARROW_TYPES}
+    actual |= {type(s.month_interval()), type(s.extension("x", s.int8()))}
     classes = {
         each
         for _, each in inspect.getmembers(s, inspect.isclass)
         if issubclass(each, s.DataType) and each is not s.DataType and each.__name__[0] != "_"
     }
-    assert made == classes
+    assert actual == classes
 
 
 @pytest.mark.parametrize(
@@ -160,14 +160,14 @@ TYPE_ARGUMENTS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("argument", TYPE_ARGUMENTS)
 def test_a_type_argument_is_a_type_a_name_or_another_librarys_type(argument: str) -> None:
-    made = TYPE_ARGUMENTS[argument]
-    assert made(s.int32()) == made("int32") == made(pa.int32()) == s.int32()
+    actual = TYPE_ARGUMENTS[argument]
+    assert actual(s.int32()) == actual("int32") == actual(pa.int32()) == s.int32()
     with pytest.raises(TypeError, match=r"int32 is a function .*: int32\(\)"):
-        made(s.int32)
+        actual(s.int32)
     with pytest.raises(ValueError, match="no data type has the name 'int33'"):
-        made("int33")
+        actual("int33")
     with pytest.raises(TypeError, match="expected a data type"):
-        made(dict)
+        actual(dict)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_names_of_types_are_those_of_pyarrow(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         (s.field("a", s.int8()), "got <colkern.Field a: int8>"),
         (s.Schema([s.field("a", s.int8())]), "got <colkern.Schema"),
@@ -224,8 +224,8 @@ def test_names_of_types_are_those_of_pyarrow(name: str) -> None:
     ],
     ids=["Field", "Schema", "pyarrow.Field", "pyarrow.Schema", "array", "field"],
 )
-def test_what_is_no_type_is_refused_as_one(value: Any, said: str) -> None:
-    with pytest.raises(TypeError, match=f"^type: expected a data type such as .*{said}"):
+def test_what_is_no_type_is_refused_as_one(value: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^type: expected a data type such as .*{message}"):
         s.as_type(value)
 
 
@@ -338,10 +338,10 @@ def test_a_schema_takes_fields_pairs_or_a_mapping() -> None:
 
 
 def nested(depth: int, wrap: Callable[[s.DataType], s.DataType]) -> s.DataType:
-    found: s.DataType = s.int8()
+    result: s.DataType = s.int8()
     for _ in range(depth):
-        found = wrap(found)
-    return found
+        result = wrap(result)
+    return result
 
 
 WRAPS: dict[str, Callable[[s.DataType], s.DataType]] = {

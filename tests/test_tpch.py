@@ -76,12 +76,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = Path(sys.executable).with_name("tpchgen-cli")
     if not program.exists():
         pytest.skip("tpchgen-cli is not installed: pip install 'colkern[demo]'")
-    made = tmp_path_factory.mktemp("tpch")
+    result = tmp_path_factory.mktemp("tpch")
     tables = f"--tables={','.join(TPCH.COLUMNS)}"
     subprocess.run(
-        [program, "parquet", "-s", "0.01", tables, "--output-dir", made], check=True, timeout=60
+        [program, "parquet", "-s", "0.01", tables, "--output-dir", result], check=True, timeout=60
     )
-    return made
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +99,10 @@ def connection(folder: Path) -> Iterator[Any]:
 
 @pytest.mark.parametrize("number", SQL)
 def test_a_query_has_the_answer_of_duckdb(number: int, tables: Any, connection: Any) -> None:
-    found = [list(row.values()) for row in TPCH.QUERIES[number](tables).to_pylist()]
+    result = [list(row.values()) for row in TPCH.QUERIES[number](tables).to_pylist()]
     wanted = connection.sql(SQL[number]).fetchall()
-    assert len(found) == len(wanted) > 0
-    for ours, theirs in zip(found, wanted, strict=True):
+    assert len(result) == len(wanted) > 0
+    for ours, theirs in zip(result, wanted, strict=True):
         for own, other in zip(ours, theirs, strict=True):
             assert (
                 own == other if isinstance(own, str) else np.isclose(_number(own), _number(other))

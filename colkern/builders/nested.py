@@ -191,7 +191,7 @@ def _fits(type_: s.DataType, value: object) -> bool:
     return True
 
 
-def _key(value: object) -> Any:
+def _key(value: object) -> object:
     """Returns a hashable key that is equal for values of one class that look the same: floats by their
     digits."""
     if isinstance(value, str | bytes | int):
@@ -207,7 +207,7 @@ def _key(value: object) -> Any:
 
 def build_dictionary(type_: s.Dictionary, values: Values) -> Array:
     """Indices into the distinct values, in order of first appearance; nulls are in the indices."""
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     firsts: list[int] = []
     indices: list[int | None] = []
     limit = np.iinfo(layout(type_).spec(Role.DATA).dtype).max

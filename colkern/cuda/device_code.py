@@ -151,13 +151,13 @@ def _hash(content: object) -> str:
 
 def _toolchain() -> list[tuple[str, object]]:
     """The releases of what compiles and assembles; of libraries, as libNVVM does not tell it, the size."""
-    found: list[tuple[str, object]] = []
+    releases: list[tuple[str, object]] = []
     for package in _COMPILER:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found.append((package, metadata.version(package)))
+            releases.append((package, metadata.version(package)))
     # The first of the two that is there assembles.
     assemblers = [find_library("nvJitLink").path, ptxas()]
     for path in (find_library("nvvm").path, next(filter(None, assemblers), None)):
         if path:
-            found.append((Path(path).name, os.path.getsize(path)))
-    return found
+            releases.append((Path(path).name, os.path.getsize(path)))
+    return releases

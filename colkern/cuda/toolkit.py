@@ -76,8 +76,8 @@ def ptxas() -> str | None:
     """The path of `ptxas`; None if it is not installed."""
     from cuda.pathfinder import find_nvidia_binary_utility
 
-    found: str | None = find_nvidia_binary_utility("ptxas")
-    return found
+    path: str | None = find_nvidia_binary_utility("ptxas")
+    return path
 
 
 def _linked(text: bytes, architecture: str) -> bytes | None:

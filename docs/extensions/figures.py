@@ -175,10 +175,10 @@ def threads(result: dict[str, Any]) -> Rows:
 
 
 def primitives(result: dict[str, Any]) -> Rows:
-    """How much faster each vector primitive is than a plain body."""
+    """The gain of each primitive, helper or kernel over what would do in its place."""
     gains = result["plain / primitive"]
     return [
-        ["primitive", "times as fast as a plain body"],
+        ["primitive, helper or kernel", "times as fast as what would do in its place"],
         *([name, _gains(by_type)] for name, by_type in gains.items()),
     ]
 

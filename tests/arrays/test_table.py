@@ -51,8 +51,8 @@ def test_a_table_of_any_data(data: Any) -> None:
 
 
 def test_a_table_has_the_schema_that_is_asked_for() -> None:
-    made = ck.table({"x": [1], "y": ["a"]}, {"y": "utf8", "x": "int8"})
-    assert made.schema == ck.Schema({"y": "utf8", "x": "int8"})
+    actual = ck.table({"x": [1], "y": ["a"]}, {"y": "utf8", "x": "int8"})
+    assert actual.schema == ck.Schema({"y": "utf8", "x": "int8"})
     assert ck.table([], {"x": "int8"}).shape == (0, 1)
     with pytest.raises(ValueError, match="schema: the data has another one"):
         ck.table(ARROW, {"x": "int8"})

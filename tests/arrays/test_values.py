@@ -328,9 +328,9 @@ def test_no_bytes_make_it_crash(array: pa.Array, data: st.DataObject) -> None:
 @pytest.mark.parametrize("data_type", [s.int8(), s.uint64(), s.float16(), s.float64()], ids=str)
 def test_numbers_without_nulls_are_numpys_without_a_copy(data_type: s.DataType) -> None:
     column = array([0, 1, 2], data_type).slice(1)
-    found = np.asarray(column)
-    assert (found.tolist(), found.flags.writeable) == ([1, 2], False)
-    assert found.ctypes.data == present(column.buffers[1]).address + found.itemsize
+    actual = np.asarray(column)
+    assert (actual.tolist(), actual.flags.writeable) == ([1, 2], False)
+    assert actual.ctypes.data == present(column.buffers[1]).address + actual.itemsize
     assert np.array(column, copy=True).flags.writeable
     assert np.asarray(column, np.float32).dtype == np.float32
 
@@ -342,8 +342,8 @@ def test_numbers_without_nulls_are_numpys_without_a_copy(data_type: s.DataType) 
 )
 def test_other_values_are_those_of_a_list(values: list[Any]) -> None:
     column = array(values, s.utf8() if not values else None)
-    found = np.asarray(column)
-    assert (found.shape, found.tolist()) == ((len(values),), values)
+    result = np.asarray(column)
+    assert (result.shape, result.tolist()) == ((len(values),), values)
     with pytest.raises(ValueError, match="by a copy"):
         np.array(column, copy=False)
 
@@ -351,10 +351,10 @@ def test_other_values_are_those_of_a_list(values: list[Any]) -> None:
 @given(arrays())
 def test_an_array_of_numpys_has_one_item_for_each_value(array: pa.Array) -> None:
     column = from_pyarrow(array)
-    found = np.asarray(column)
-    assert found.shape == (len(array),)
-    assert list(found) == array.to_pylist()
-    assert found.itemsize <= 8
+    actual = np.asarray(column)
+    assert actual.shape == (len(array),)
+    assert list(actual) == array.to_pylist()
+    assert actual.itemsize <= 8
 
 
 def test_numpys_text_and_bytes_are_whole_and_take_what_they_need() -> None:
@@ -363,9 +363,9 @@ def test_numpys_text_and_bytes_are_whole_and_take_what_they_need() -> None:
         [b"\0", b"ab\0", b""],
         ["", "x" * 10**6] + ["y"] * 5000,
     ):
-        found = np.asarray(array(values))
-        assert found.tolist() == values
-        assert found.nbytes == 8 * len(values)
+        actual = np.asarray(array(values))
+        assert actual.tolist() == values
+        assert actual.nbytes == 8 * len(values)
 
 
 INTERVALS = [
@@ -377,14 +377,14 @@ INTERVALS = [
 
 @pytest.mark.parametrize(("type_", "values"), INTERVALS, ids=str)
 def test_intervals_are_objects_for_numpy(type_: s.DataType, values: list[Any]) -> None:
-    found = np.asarray(array(values, type_))
-    assert (found.shape, found.tolist()) == ((2,), values)
+    result = np.asarray(array(values, type_))
+    assert (result.shape, result.tolist()) == ((2,), values)
 
 
 def test_numbers_of_a_union_keep_their_classes_in_numpy() -> None:
     ids, children = pa.array([0, 1], pa.int8()), [pa.array([2**53 + 1, 0]), pa.array([0.0, 0.5])]
-    found = np.asarray(from_pyarrow(pa.UnionArray.from_sparse(ids, children)))
-    assert found.tolist() == [2**53 + 1, 0.5]
+    actual = np.asarray(from_pyarrow(pa.UnionArray.from_sparse(ids, children)))
+    assert actual.tolist() == [2**53 + 1, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def documents(run: Run) -> Callable[..., list[Any]]:
     """The JSON documents that a command prints, one a line."""
 
     def read(*words: object, status: int = 0) -> list[Any]:
-        found, out, _ = run(*words)
-        assert found == status
+        actual, out, _ = run(*words)
+        assert actual == status
         return [json.loads(line) for line in out.splitlines()]
 
     return read

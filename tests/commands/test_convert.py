@@ -62,15 +62,15 @@ def same(path: Path, expected: pa.Table) -> None:
 def test_between_arrow_formats(
     source: str, target: str, write: Write, run: Run, tmp_path: Path
 ) -> None:
-    path, made = write(source, TABLE, rows=3), tmp_path / target
+    path, actual = write(source, TABLE, rows=3), tmp_path / target
     format_ = "stream" if target.lower().endswith("s") or "stream" in target else "file"
-    assert run("convert", path, made) == (
+    assert run("convert", path, actual) == (
         0,
-        f"{made}: {format_}; record batches: 3, rows: 7\n",
+        f"{actual}: {format_}; record batches: 3, rows: 7\n",
         "",
     )
-    assert (made.read_bytes()[:6] == b"ARROW1") == (format_ == "file")
-    same(made.rename(tmp_path / f"made.{'arrows' if format_ == 'stream' else 'arrow'}"), TABLE)
+    assert (actual.read_bytes()[:6] == b"ARROW1") == (format_ == "file")
+    same(actual.rename(tmp_path / f"made.{'arrows' if format_ == 'stream' else 'arrow'}"), TABLE)
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_codecs(
     words: str, codec: str | None, write: Write, run: Run, documents: Documents, tmp_path: Path
 ) -> None:
     options = pa.ipc.IpcWriteOptions(compression="lz4")
-    path, made = write("t.arrow", TABLE, options=options), tmp_path / "to.arrows"
-    assert run("convert", path, made, f"--compression={words}")[0] == 0
-    same(made, TABLE)
-    (document,) = documents("info", "--json", made)
+    path, result = write("t.arrow", TABLE, options=options), tmp_path / "to.arrows"
+    assert run("convert", path, result, f"--compression={words}")[0] == 0
+    same(result, TABLE)
+    (document,) = documents("info", "--json", result)
     assert [batch["compression"] for batch in document["record_batches"]] == [codec]
 
 
@@ -98,13 +98,13 @@ def test_a_file_in_place_of_itself(write: Write, run: Run, tmp_path: Path) -> No
 def test_custom_metadata_of_batches_and_footer(
     run: Run, documents: Documents, tmp_path: Path
 ) -> None:
-    source, made = tmp_path / "t.arrow", tmp_path / "to.arrow"
+    source, result = tmp_path / "t.arrow", tmp_path / "to.arrow"
     batch = TABLE.to_batches()[0]
     with pa.ipc.new_file(source, batch.schema, metadata={"foot": "note"}) as writer:
         writer.write_batch(batch, custom_metadata={"k": "1"})
         writer.write_batch(batch)
-    assert run("convert", source, made)[0] == 0
-    (document,) = documents("info", "--json", made)
+    assert run("convert", source, result)[0] == 0
+    (document,) = documents("info", "--json", result)
     assert document["footer_metadata"] == {"foot": "note"}
     assert [each["metadata"] for each in document["record_batches"]] == [{"k": "1"}, {}]
 
@@ -115,15 +115,15 @@ def test_a_shared_dictionary_stays_shared(
     """pyarrow gives each field its own; colkern's writer is told to share one."""
     import colkern.ipc
 
-    source, made = tmp_path / "t.arrows", tmp_path / "to.arrow"
+    source, result = tmp_path / "t.arrows", tmp_path / "to.arrow"
     batch = colkern.ipc.open_file(
         write("words.arrow", pa.table({"a": WORDS, "b": WORDS}))
     ).get_batch(0)
     colkern.ipc.write_stream(source, [batch], dictionary_ids={"a": 4, "b": 4})
-    assert run("convert", source, made)[0] == 0
-    (document,) = documents("info", "--json", made)
+    assert run("convert", source, result)[0] == 0
+    (document,) = documents("info", "--json", result)
     assert [(d["id"], d["fields"]) for d in document["dictionaries"]] == [(4, ["a", "b"])]
-    same(made, opened(source).read_all())
+    same(result, opened(source).read_all())
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 100])
@@ -131,24 +131,24 @@ def test_a_shared_dictionary_stays_shared(
 def test_batches_of_so_many_rows(
     source: str, rows: int, write: Write, run: Run, tmp_path: Path
 ) -> None:
-    path, made = write(source, TABLE, rows=3), tmp_path / "to.arrow"
-    assert run("convert", path, made, "--batch-rows", rows)[0] == 0
-    same(made, TABLE)
-    reader = opened(made)
-    found = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
-    assert found == [rows] * (7 // rows) + [7 % rows] * (7 % rows > 0)
+    path, result = write(source, TABLE, rows=3), tmp_path / "to.arrow"
+    assert run("convert", path, result, "--batch-rows", rows)[0] == 0
+    same(result, TABLE)
+    reader = opened(result)
+    actual = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
+    assert actual == [rows] * (7 // rows) + [7 % rows] * (7 % rows > 0)
 
 
 def test_metadata_of_batches_that_are_cut_and_joined(
     run: Run, documents: Documents, tmp_path: Path
 ) -> None:
-    source, made = tmp_path / "t.arrows", tmp_path / "to.arrows"
+    source, result = tmp_path / "t.arrows", tmp_path / "to.arrows"
     batch = pa.record_batch({"a": [1, 2]})
     with pa.ipc.new_stream(source, batch.schema) as writer:
         for value in ("same", "same", "other", "other"):
             writer.write_batch(batch, custom_metadata={"k": value})
-    assert run("convert", source, made, "--batch-rows", 3)[0] == 0
-    (document,) = documents("info", "--json", made)
+    assert run("convert", source, result, "--batch-rows", 3)[0] == 0
+    (document,) = documents("info", "--json", result)
     assert [each["metadata"] for each in document["record_batches"]] == [
         {"k": "same"},
         {},
@@ -157,20 +157,20 @@ def test_metadata_of_batches_that_are_cut_and_joined(
 
 
 def test_batches_without_columns(run: Run, tmp_path: Path) -> None:
-    source, made = tmp_path / "t.arrow", tmp_path / "to.arrow"
+    source, result = tmp_path / "t.arrow", tmp_path / "to.arrow"
     batch = pa.record_batch([pa.array([1, 2, 3])], ["a"]).select([])
     with pa.ipc.new_file(source, batch.schema) as writer:
         writer.write_batch(batch)
         writer.write_batch(batch)
-    assert run("convert", source, made, "--batch-rows", 4)[0] == 0
-    reader = opened(made)
+    assert run("convert", source, result, "--batch-rows", 4)[0] == 0
+    reader = opened(result)
     assert [reader.get_batch(i).num_rows for i in range(2)] == [4, 2]
 
 
 def test_an_empty_table(write: Write, run: Run, tmp_path: Path) -> None:
-    path, made = write("t.arrows", TABLE.slice(0, 0)), tmp_path / "to.arrow"
-    assert run("convert", path, made)[0] == 0
-    same(made, TABLE.slice(0, 0))
+    path, result = write("t.arrows", TABLE.slice(0, 0)), tmp_path / "to.arrow"
+    assert run("convert", path, result)[0] == 0
+    same(result, TABLE.slice(0, 0))
 
 
 # Dictionaries that change
@@ -184,22 +184,22 @@ def growing(*words: list[str]) -> pa.Table:
 def test_a_dictionary_that_grows_becomes_deltas_of_a_file(
     write: Write, run: Run, documents: Documents, tmp_path: Path
 ) -> None:
-    path, made = write("t.arrows", growing(["a"], ["a", "b"])), tmp_path / "to.arrow"
-    assert run("convert", path, made)[0] == 0
-    (dictionary,) = documents("info", "--json", made)[0]["dictionaries"]
+    path, result = write("t.arrows", growing(["a"], ["a", "b"])), tmp_path / "to.arrow"
+    assert run("convert", path, result)[0] == 0
+    (dictionary,) = documents("info", "--json", result)[0]["dictionaries"]
     assert (dictionary["deltas"], dictionary["replacements"]) == (1, 0)
 
 
 def test_a_dictionary_that_is_replaced_has_no_place_in_a_file(
     write: Write, run: Run, tmp_path: Path
 ) -> None:
-    path, made = write("t.arrows", growing(["a"], ["b"])), tmp_path / "to.arrow"
-    status, out, err = run("convert", path, made)
+    path, result = write("t.arrows", growing(["a"], ["b"])), tmp_path / "to.arrow"
+    status, out, err = run("convert", path, result)
     assert (status, out) == (1, "")
-    assert err.startswith(f"colkern: {made}: dictionary 0 of 'd': a file can only add")
+    assert err.startswith(f"colkern: {result}: dictionary 0 of 'd': a file can only add")
     assert "or write a stream" in err
     assert list(tmp_path.iterdir()) == [path]
-    assert run("convert", path, made, "--to", "stream")[0] == 0
+    assert run("convert", path, result, "--to", "stream")[0] == 0
 
 
 # Standard input and output
@@ -208,16 +208,19 @@ def test_a_dictionary_that_is_replaced_has_no_place_in_a_file(
 def test_a_pipeline(write: Write) -> None:
     path = write("t.arrow", FLAT, rows=3)
     command = [sys.executable, "-m", "colkern.cli", "convert"]
-    made = subprocess.run([*command, path, "-"], capture_output=True, timeout=120)
-    assert (made.returncode, made.stderr) == (0, b"")
-    table = pa.ipc.open_stream(made.stdout).read_all()
+    result = subprocess.run([*command, path, "-"], capture_output=True, timeout=120)
+    assert (result.returncode, result.stderr) == (0, b"")
+    table = pa.ipc.open_stream(result.stdout).read_all()
     assert table.to_pylist() == FLAT.to_pylist()
     again = subprocess.run(
-        [*command, "-", "-", "--to", "file"], input=made.stdout, capture_output=True, timeout=120
+        [*command, "-", "-", "--to", "file"], input=result.stdout, capture_output=True, timeout=120
     )
     assert pa.ipc.open_file(again.stdout).read_all().to_pylist() == FLAT.to_pylist()
     parquet = subprocess.run(
-        [*command, "-", "-", "--to", "parquet"], input=made.stdout, capture_output=True, timeout=120
+        [*command, "-", "-", "--to", "parquet"],
+        input=result.stdout,
+        capture_output=True,
+        timeout=120,
     )
     assert pq.read_table(pa.BufferReader(parquet.stdout)).to_pylist() == FLAT.to_pylist()
     back = subprocess.run(
@@ -239,12 +242,12 @@ def test_a_pipeline(write: Write) -> None:
     ],
 )
 def test_to_parquet(words: list[str], codec: str, write: Write, run: Run, tmp_path: Path) -> None:
-    path, made = write("t.arrow", FLAT, rows=3), tmp_path / "to.parquet"
-    assert run("convert", path, made, *words)[:2] == (
+    path, result = write("t.arrow", FLAT, rows=3), tmp_path / "to.parquet"
+    assert run("convert", path, result, *words)[:2] == (
         0,
-        f"{made}: parquet; record batches: 3, rows: 7\n",
+        f"{result}: parquet; record batches: 3, rows: 7\n",
     )
-    file = pq.ParquetFile(made)
+    file = pq.ParquetFile(result)
     assert file.metadata.num_row_groups == 3
     assert file.metadata.row_group(0).column(0).compression == codec
     table = file.read()
@@ -256,19 +259,19 @@ def test_to_parquet(words: list[str], codec: str, write: Write, run: Run, tmp_pa
 @pytest.mark.parametrize("target", ["to.arrow", "to.arrows"])
 def test_from_parquet(target: str, run: Run, tmp_path: Path) -> None:
     """Each row group has a dictionary of its own; a file's batches share one."""
-    source, made = tmp_path / "data", tmp_path / target
+    source, result = tmp_path / "data", tmp_path / target
     pq.write_table(FLAT, source, row_group_size=2)
     expected = pq.read_table(source)
-    assert run("convert", source, made)[0] == 0
-    same(made, expected)
+    assert run("convert", source, result)[0] == 0
+    same(result, expected)
 
 
 def test_what_parquet_has_no_type_for(write: Write, run: Run, tmp_path: Path) -> None:
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([2], pa.int32()), pa.array([1]))
-    path, made = write("t.arrow", pa.table({"r": runs})), tmp_path / "to.parquet"
-    status, out, err = run("convert", path, made)
+    path, result = write("t.arrow", pa.table({"r": runs})), tmp_path / "to.parquet"
+    status, out, err = run("convert", path, result)
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert err.startswith(f"colkern: {made}: Unhandled type")
+    assert err.startswith(f"colkern: {result}: Unhandled type")
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -303,21 +306,21 @@ def test_parquet_without_pyarrow(
 def test_a_bad_source_leaves_the_target_as_it_was(
     target: str, write: Write, run: Run, tmp_path: Path
 ) -> None:
-    path, made = write("t.arrows", TABLE, rows=2), tmp_path / target
+    path, actual = write("t.arrows", TABLE, rows=2), tmp_path / target
     path.write_bytes(path.read_bytes()[:-100])
-    made.write_text("was here before")
-    status, out, err = run("convert", path, made)
+    actual.write_text("was here before")
+    status, out, err = run("convert", path, actual)
     assert (status, out) == (1, "")
     assert err.startswith(f"colkern: {path}, message ")
-    assert made.read_text() == "was here before"
-    assert sorted(tmp_path.iterdir()) == sorted([path, made])
+    assert actual.read_text() == "was here before"
+    assert sorted(tmp_path.iterdir()) == sorted([path, actual])
 
 
 def test_bad_text_is_not_written_on(run: Run, bad_text: Path, tmp_path: Path) -> None:
     """Faults that a reader does not look at pass through; `validate` finds it on either side."""
-    made = tmp_path / "to.arrow"
-    assert run("convert", bad_text, made)[0] == 0
-    assert run("validate", made)[0] == 1
+    result = tmp_path / "to.arrow"
+    assert run("convert", bad_text, result)[0] == 0
+    assert run("validate", result)[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -350,8 +353,8 @@ def test_bad_use(
 
 def test_a_target_that_cannot_be_made(write: Write, run: Run, tmp_path: Path) -> None:
     path = write("t.arrow", TABLE)
-    for made in (tmp_path / "no" / "to.arrow", tmp_path / "no" / "to.parquet"):
-        status, _, err = run("convert", path, made)
+    for item in (tmp_path / "no" / "to.arrow", tmp_path / "no" / "to.parquet"):
+        status, _, err = run("convert", path, item)
         assert status == 1
         assert "No such file or directory" in err
 
@@ -387,8 +390,8 @@ def test_a_read_error_is_said_of_the_source(
 
     path = write("t.arrow", TABLE)
     monkeypatch.setattr(ipc.FileReader, "__iter__", lambda reader: iter(lambda: fail(reader), None))
-    said = run("convert", path, tmp_path / "to.arrow")[2]
-    assert said == f"colkern: {path}: Input/output error\n"
+    message = run("convert", path, tmp_path / "to.arrow")[2]
+    assert message == f"colkern: {path}: Input/output error\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")

@@ -27,8 +27,8 @@ CORE_OF_RICH = ("pygments", "markdown-it-py", "mdurl")
 def sections(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts findings in the place of what is looked at."""
 
-    def put(**found: list[Finding]) -> None:
-        checks = {title: lambda each=each: each for title, each in found.items()}
+    def put(**result: list[Finding]) -> None:
+        checks = {title: lambda each=each: each for title, each in result.items()}
         monkeypatch.setattr(doctor, "_sections", lambda: checks)
 
     return put

@@ -24,8 +24,8 @@ TABLE = pa.table({"id": [1, 2, 3, 4], "name": ["a", None, "é", ""]})
 @pytest.fixture
 def server() -> Iterator[Server]:
     sources = {"t": TABLE.to_batches(max_chunksize=3), "words": [words("a", "b"), words("c")]}
-    with serve(sources, token="secret") as made:
-        yield made
+    with serve(sources, token="secret") as result:
+        yield result
 
 
 def words(*values: str) -> pa.RecordBatch:
@@ -53,8 +53,10 @@ def test_into_a_file(name: str, format_: str, server: Server, run: Run, tmp_path
 
 def test_some_columns(server: Server, run: Run, tmp_path: Path) -> None:
     target = tmp_path / "o.arrow"
-    said = run("fetch", server.uri, "t", "-o", target, "--token", "secret", "--columns", "name,id")
-    assert said[0] == 0
+    message = run(
+        "fetch", server.uri, "t", "-o", target, "--token", "secret", "--columns", "name,id"
+    )
+    assert message[0] == 0
     assert fetched(target) == TABLE.select(["name", "id"])
 
 
@@ -80,10 +82,10 @@ def test_standard_output_is_a_stream_and_the_line_is_on_a_terminal_alone(
     )
     os.close(theirs)
     out, _ = process.communicate(timeout=60)
-    said = os.read(ours, 65536) if terminal else os.fdopen(ours, "rb").read()
+    message = os.read(ours, 65536) if terminal else os.fdopen(ours, "rb").read()
     assert process.returncode == 0
     assert pa.ipc.open_stream(out).read_all() == TABLE
-    assert bool(said) == terminal
+    assert bool(message) == terminal
 
 
 SOUND = ["{uri}", "t", "--token", "secret"]
@@ -124,8 +126,8 @@ def test_what_cannot_be_fetched_is_said_in_one_line(
             "closed": f"tcp://127.0.0.1:{port}?want_data=1",
             "folder": tmp_path,
         }
-        found, out, err = run("fetch", *(word.format(**names) for word in words))
-    assert (found, out, err.count("\n")) == (status, "", 1)
+        result, out, err = run("fetch", *(word.format(**names) for word in words))
+    assert (result, out, err.count("\n")) == (status, "", 1)
     assert err.startswith("colkern: " + complaint.format(**names))
     assert list(tmp_path.iterdir()) == []
 

@@ -157,8 +157,8 @@ def test_another_number_of_batches(
     for count, others in ((1, batches[:1]), (3, [*batches, batches[0]])):
         path.write_text(json.dumps(document | {"batches": others}))
         assert integration("--mode", "validate", "--json", path, "--arrow", arrow_path) == BAD_DATA
-        said = capsys.readouterr().err
-        assert said == f"colkern: {count} batches in the JSON, 2 in the Arrow data\n"
+        errors = capsys.readouterr().err
+        assert errors == f"colkern: {count} batches in the JSON, 2 in the Arrow data\n"
 
 
 def test_data_that_is_invalid_although_it_says_the_same(tmp_path: Path, capsys: Output) -> None:
@@ -176,8 +176,8 @@ def test_data_that_is_invalid_although_it_says_the_same(tmp_path: Path, capsys: 
     with pa.ipc.new_file(arrow, batch.schema) as writer:
         writer.write_batch(batch)
     assert integration("--mode", "validate", "--json", json_path, "--arrow", arrow) == BAD_DATA
-    said = capsys.readouterr().err
-    assert said == f"colkern: {arrow}, batch 0, n: null count 2, the bitmap has 1\n"
+    errors = capsys.readouterr().err
+    assert errors == f"colkern: {arrow}, batch 0, n: null count 2, the bitmap has 1\n"
 
 
 def test_bad_data_names_the_file(arrow_path: Path, json_path: Path, capsys: Output) -> None:
@@ -205,7 +205,7 @@ def test_a_stream_that_a_file_cannot_hold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ([], "--mode"),
         (["--mode", "x"], "invalid choice: 'x'"),
@@ -219,10 +219,10 @@ def test_a_stream_that_a_file_cannot_hold() -> None:
         (["--mode", "validate", "--json", "x", "--quirk", "y"], "invalid choice: 'y'"),
     ],
 )
-def test_wrong_use(words: list[str], said: str, capsys: Output) -> None:
+def test_wrong_use(words: list[str], message: str, capsys: Output) -> None:
     assert integration(*words) == BAD_USE
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 

@@ -96,13 +96,13 @@ def test_a_line_on_a_terminal_says_what_is_under_way(write: Write) -> None:
         env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
     )
     os.close(theirs)
-    said, begin = b"", time.monotonic()
-    while b"serving 1 file to 0 clients" not in said and time.monotonic() - begin < 60:
-        said += os.read(ours, 65536)
+    message, begin = b"", time.monotonic()
+    while b"serving 1 file to 0 clients" not in message and time.monotonic() - begin < 60:
+        message += os.read(ours, 65536)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     os.close(ours)
-    assert b"serving 1 file to 0 clients: 0 B, 0 B/s; Ctrl-C stops" in said
+    assert b"serving 1 file to 0 clients: 0 B, 0 B/s; Ctrl-C stops" in message
     assert process.returncode == 0
 
 
@@ -132,6 +132,6 @@ def test_what_cannot_be_served_is_said_in_one_line(
         "bad": bad,
         "missing": tmp_path / "missing.arrow",
     }
-    found, out, err = run("serve", *(word.format(**names) for word in words))
-    assert (found, out, err.count("\n")) == (status, "", 1)
+    result, out, err = run("serve", *(word.format(**names) for word in words))
+    assert (result, out, err.count("\n")) == (status, "", 1)
     assert err.startswith("colkern: " + complaint.format(**names))

@@ -132,14 +132,14 @@ def test_a_bar_on_a_terminal_alone(terminal: bool, write: Write, bad_text: Path)
         env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
     )
     os.close(theirs)
-    said = read_all(ours)
+    message = read_all(ours)
     out, _ = process.communicate(timeout=120)
     assert process.returncode == 1
     # The lines of standard output do not go through the bar.
     assert out.decode() == f"{path}: valid; record batches: 3, rows: 3\n"
-    assert f"colkern: {bad_text}, batch 0, name".encode() in said
-    assert ("━".encode() in said) == terminal
-    assert (b"\x1b" in said) == terminal
+    assert f"colkern: {bad_text}, batch 0, name".encode() in message
+    assert ("━".encode() in message) == terminal
+    assert (b"\x1b" in message) == terminal
 
 
 def read_all(descriptor: int) -> bytes:

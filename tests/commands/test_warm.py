@@ -27,15 +27,15 @@ def two_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_compiles_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert cli.main(["warm", "--jobs", "1"]) == 0
     cache = tmp_path / "cache" / "kernels"
-    said = f"2 kernels, 3 variants, 1 function: 6 compiled, 0 found in {cache}\n"
-    assert capsys.readouterr().out == said
+    message = f"2 kernels, 3 variants, 1 function: 6 compiled, 0 found in {cache}\n"
+    assert capsys.readouterr().out == message
     of_kernels = [
         path for path in cache.iterdir() if path.name.startswith(("lengths_of", "copy_bits"))
     ]
     assert len(of_kernels) == 3
     assert cli.main(["warm", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found == {
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {
         "kernels": 2,
         "variants": 3,
         "functions": 1,
@@ -79,17 +79,17 @@ def test_sizes_of_groups_are_variants_for_gpus() -> None:
 
 
 @pytest.mark.parametrize(
-    ("capability", "status", "said"),
+    ("capability", "status", "message"),
     [
         ("hopper", 2, "expected a compute capability such as sm_90, got 'hopper'"),
         ("sm_12", 1, "sm_12: the CUDA toolkit here compiles for sm_"),
     ],
 )
 def test_unknown_compute_capabilities(
-    capability: str, status: int, said: str, capsys: pytest.CaptureFixture[str]
+    capability: str, status: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["warm", "--cuda", capability]) == status
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_without_a_library_of_cuda(
@@ -98,8 +98,8 @@ def test_without_a_library_of_cuda(
     lacking = CudaLibrary("nvvm", "", "", (0, 0), "libnvvm.so.4 is nowhere")
     monkeypatch.setattr("colkern.cuda.warming.find_library", lambda name: lacking)
     assert cli.main(["warm", "--cuda", "sm_90"]) == 1
-    said = capsys.readouterr().err
-    assert "no CUDA compiler: libnvvm.so.4 is nowhere; pip install 'colkern[cuda13]'" in said
+    errors = capsys.readouterr().err
+    assert "no CUDA compiler: libnvvm.so.4 is nowhere; pip install 'colkern[cuda13]'" in errors
 
 
 def test_compilers_that_keep_nothing(

@@ -48,9 +48,9 @@ def start(**environment: str) -> subprocess.Popen[str]:
 def result(process: subprocess.Popen[str]) -> dict[str, Any]:
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
-    found: dict[str, Any] = json.loads(out)
-    assert found.pop("out") == [2, 0, 5]
-    return found
+    actual: dict[str, Any] = json.loads(out)
+    assert actual.pop("out") == [2, 0, 5]
+    return actual
 
 
 def stored(folder: Path) -> list[Path]:
@@ -68,8 +68,8 @@ def test_second_process_compiles_nothing(tmp_path: Path) -> None:
 
 def test_two_processes_at_once(tmp_path: Path) -> None:
     both = [start(COLKERN_CACHE_DIR=str(tmp_path)) for _ in range(2)]
-    for found in map(result, both):
-        assert found["compiled"] + found["loaded"] == 1
+    for item in map(result, both):
+        assert item["compiled"] + item["loaded"] == 1
     assert len(stored(tmp_path)) == 1
     # No half-written file stays.
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == stored(tmp_path)
@@ -189,10 +189,10 @@ def test_code_whose_types_cannot_be_made_here_is_compiled_anew(
 
 
 def test_flush_removes_the_functions_files(here: Path) -> None:
-    made = jit(add_one)
-    made(1)
+    outcome = jit(add_one)
+    outcome(1)
     jit(lambda x: x)(1)
-    made._cache.flush()
+    outcome._cache.flush()
     assert [path.name.partition("-")[0] for path in stored(here)] != ["add_one"]
     assert len(stored(here)) == 1
 
@@ -250,12 +250,12 @@ def test_without_a_home(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_directory_is_private_whatever_the_umask(places: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
-        found = cache_dir("kernels")
+        actual = cache_dir("kernels")
     finally:
         os.umask(before)
-    assert found == places / "home" / ".cache" / "colkern" / "kernels"
-    assert found.stat().st_mode & 0o777 == 0o700
-    assert found.parent.stat().st_mode & 0o777 == 0o700
+    assert actual == places / "home" / ".cache" / "colkern" / "kernels"
+    assert actual.stat().st_mode & 0o777 == 0o700
+    assert actual.parent.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o702])
@@ -307,9 +307,9 @@ def test_a_directory_that_is_not_used_is_said_once_and_why(
     chosen.chmod(0o777)
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(chosen))
     expected = r"chosen: writable by others.*; files are kept in"
-    with pytest.warns(RuntimeWarning, match=expected) as said:
+    with pytest.warns(RuntimeWarning, match=expected) as caught:
         assert [cache_dir(name).name for name in ("kernels", "java", "kernels")]
-    assert len(said) == 1
+    assert len(caught) == 1
 
 
 def test_arrays_are_written_by_what_was_loaded(here: Path) -> None:

@@ -37,8 +37,8 @@ def run(body: str, cache: Path) -> dict[str, float]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -230,11 +230,11 @@ def hashes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     names = {}
     for number, (name, edit) in enumerate(edits.items()):
         names[write(folder / str(number), edit).name] = name
-    found = dict(line.split() for line in run_code(ASK_ALL, folder=folder).splitlines())
+    result = dict(line.split() for line in run_code(ASK_ALL, folder=folder).splitlines())
     again = folder.with_name("again")
     write(again / "before")
     (line,) = run_code(ASK_ALL, folder=again).splitlines()
-    return {names[number]: key for number, key in found.items()} | {"again": line.split()[1]}
+    return {names[number]: key for number, key in result.items()} | {"again": line.split()[1]}
 
 
 @pytest.mark.parametrize("what", EDITS)
@@ -302,8 +302,8 @@ def test_threads_find_a_compiled_form_once(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(content, "builtin_registry", registry)
     with ThreadPoolExecutor(2) as threads:
         list(threads.map((templates := content._Templates()).of, [function, function]))
-    found: list[Any] = list(templates.of(function))
-    assert found == ["template"]
+    results: list[Any] = list(templates.of(function))
+    assert results == ["template"]
 
 
 def test_function_of_a_namespace_without_a_name() -> None:

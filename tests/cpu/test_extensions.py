@@ -48,11 +48,11 @@ def extensions() -> ModuleType:
 def keys(entries: list[Any], *registrations: Any) -> list[str]:
     """The key before, and after each registration."""
     extensions_key = extensions().extensions_key
-    found = [extensions_key([])]
+    result = [extensions_key([])]
     for registration in registrations:
         entries.append(registration)
-        found.append(extensions_key([]))
-    return found
+        result.append(extensions_key([]))
+    return result
 
 
 def test_what_numba_and_colkern_register_is_in_the_key_by_other_ways(registered: list[Any]) -> None:
@@ -128,7 +128,7 @@ for module in pkgutil.walk_packages(colkern.jit.__path__, "colkern.jit."):
     # What is made for the device is compiled under keys of its own.
     if not module.name.startswith("colkern.jit.device"):
         importlib.import_module(module.name)
-hashed, found = [], set()
+hashed, packages = [], set()
 environment.source_key = lambda package: hashed.append(package) or ""
 environment.library_key()
 lowering = imputils.builtin_registry
@@ -142,8 +142,8 @@ for entry in [*registered, *default_manager._handlers.values()]:
         name = getattr(part, "__module__", None) or ""
         if name.startswith("colkern."):
             assert name.startswith(tuple(hashed)), (name, part)
-            found.add(name.split(".")[1])
-print(*sorted(found))
+            packages.add(name.split(".")[1])
+print(*sorted(packages))
 """
 
 

@@ -276,6 +276,40 @@ print(lock.acquire(timeout=5))
     assert outcome(code).split() == ["0", "True"]
 
 
+def test_kernels_run_over_several_threads_in_parent_and_child() -> None:
+    code = """
+import numpy as np
+from colkern.cpu import target as cpu_target
+from colkern.cpu.target import CpuTarget
+from colkern.cpu.threads import GRAIN, set_num_threads
+from colkern.kernels.offsets import lengths_of
+cpu_target.WORTH_WAKING = 0
+set_num_threads(3)
+target = CpuTarget()
+offsets = target.table(range(101), np.int32)
+
+def run():
+    out = target.allocate(100, np.int64)
+    target.map(lengths_of, 100, offsets, out, work=GRAIN)
+    return out.tolist() == [1] * 100
+
+assert run()
+fork_and(lambda: run() and run())
+print(run())
+"""
+    assert outcome(code).split() == ["0", "True"]
+
+
+def test_the_threads_of_a_child_are_new_where_another_thread_held_their_lock() -> None:
+    code = """
+from colkern.cpu import threads
+threads.set_num_threads(2)
+held(threads._lock)
+fork_and(lambda: threads.run_ranges(lambda start, stop: stop - start, 2, (), 1) == [1, 1])
+"""
+    assert outcome(code) == "0"
+
+
 STREAM = """
 import io
 from colkern.errors import StreamError, UnsupportedError

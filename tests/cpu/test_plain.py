@@ -55,8 +55,8 @@ def printed(code: str) -> list[object]:
     # A warning of NumPy's would be an overflow that compiled code does not have.
     command = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    found: list[object] = json.loads(done.stdout)
-    return found
+    result: list[object] = json.loads(done.stdout)
+    return result
 
 
 def test_small_arrays_need_no_compiler() -> None:

@@ -119,10 +119,10 @@ def test_references_within_nested_values_are_neither_kept_nor_lost(
     row, text = values[-1], sys.getrefcount(value)
     outer, none = sys.getrefcount(row), sys.getrefcount(None)
     for _ in range(3):
-        made = ck.array(values).to_pylist()
-        assert made == values
-        assert sys.getrefcount(made[-1]) == 2 if sys.version_info < (3, 14) else True
-        del made
+        actual = ck.array(values).to_pylist()
+        assert actual == values
+        assert sys.getrefcount(actual[-1]) == 2 if sys.version_info < (3, 14) else True
+        del actual
     assert sys.getrefcount(value) == text
     assert sys.getrefcount(row) == outer
     assert abs(sys.getrefcount(None) - none) < MANY
@@ -184,10 +184,10 @@ def test_references_are_neither_kept_nor_lost(value: object) -> None:
     plain = [float(number) for number in range(MANY)]
     before = sys.getrefcount(value)
     for _ in range(3):
-        made = ck.array(values).to_pylist()
-        assert sys.getrefcount(made[0]) == sys.getrefcount(plain[0])
-        assert len({id(each) for each in made}) == MANY
-        del made
+        result = ck.array(values).to_pylist()
+        assert sys.getrefcount(result[0]) == sys.getrefcount(plain[0])
+        assert len({id(each) for each in result}) == MANY
+        del result
     assert sys.getrefcount(value) == before
 
 

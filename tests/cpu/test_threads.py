@@ -34,15 +34,15 @@ def default_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("workers", [1, 2, 3, 8])
 def test_ranges_cover_everything_once_and_in_order(count: int, workers: int) -> None:
     set_num_threads(workers)
-    found = run_ranges(lambda start, stop: (start, stop), count, (), 1)
-    assert [i for start, stop in found for i in range(start, stop)] == list(range(count))
-    assert len(found) == max(min(workers, count), 1)
+    result = run_ranges(lambda start, stop: (start, stop), count, (), 1)
+    assert [i for start, stop in result for i in range(start, stop)] == list(range(count))
+    assert len(result) == max(min(workers, count), 1)
 
 
 def test_few_items_stay_in_this_thread() -> None:
     set_num_threads(4)
-    found = run_ranges(lambda start, stop: threading.get_ident(), 19, (), 10)
-    assert found == [threading.get_ident()]
+    actual = run_ranges(lambda start, stop: threading.get_ident(), 19, (), 10)
+    assert actual == [threading.get_ident()]
     assert len(run_ranges(lambda start, stop: None, 20, (), 10)) == 2
 
 
@@ -121,8 +121,8 @@ def test_a_loop_within_a_loop_waits_for_no_thread() -> None:
         items = map_items(lambda _: threading.get_ident(), range(2), GRAIN)
         return {*inner, *items} if start else {threading.get_ident()}
 
-    _, found = run_ranges(outer, 2, (), 1)
-    assert len(found) == 1
+    _, result = run_ranges(outer, 2, (), 1)
+    assert len(result) == 1
 
 
 def test_works_after_an_exception() -> None:
@@ -144,17 +144,17 @@ def test_concurrent_callers() -> None:
     set_num_threads(3)
     target = CpuTarget()
     expected = [2 * i + 1 for i in range(1000)]
-    found: list[bool] = []
+    results: list[bool] = []
 
     def caller() -> None:
-        found.extend(lengths(target, 1000) == expected for _ in range(20))
+        results.extend(lengths(target, 1000) == expected for _ in range(20))
 
     callers = [threading.Thread(target=caller) for _ in range(6)]
     for thread in callers:
         thread.start()
     for thread in callers:
         thread.join()
-    assert found == [True] * 120
+    assert results == [True] * 120
 
 
 def test_number_of_threads_changes_while_others_run() -> None:
@@ -179,65 +179,6 @@ def test_number_of_threads_changes_while_others_run() -> None:
     for thread in callers:
         thread.join()
     assert failures == []
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_after_a_fork() -> None:
-    # In a process of its own: pytest's has threads that a fork would leave behind.
-    code = """
-import os
-import numpy as np
-from colkern.cpu import target as cpu_target
-from colkern.cpu.target import CpuTarget
-from colkern.cpu.threads import GRAIN, set_num_threads
-from colkern.kernels.offsets import lengths_of
-cpu_target.WORTH_WAKING = 0
-set_num_threads(3)
-target = CpuTarget()
-offsets = target.table(range(101), np.int32)
-
-def run():
-    out = target.allocate(100, np.int64)
-    target.map(lengths_of, 100, offsets, out, work=GRAIN)
-    return out.tolist() == [1] * 100
-
-assert run()
-child = os.fork()
-if child == 0:
-    os._exit(0 if run() and run() else 1)
-assert run()
-_, status = os.waitpid(child, 0)
-print(os.waitstatus_to_exitcode(status))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "0", done.stderr
-
-
-def test_fork_while_the_lock_is_held() -> None:
-    code = """
-import os, threading
-from colkern.cpu import threads
-threads.set_num_threads(2)
-held, leave = threading.Event(), threading.Event()
-
-def hold():
-    with threads._lock:
-        held.set()
-        leave.wait()
-
-thread = threading.Thread(target=hold)
-thread.start()
-held.wait()
-child = os.fork()
-if child == 0:
-    found = threads.run_ranges(lambda start, stop: stop - start, 2, (), 1)
-    os._exit(0 if found == [1, 1] else 1)
-leave.set()
-_, status = os.waitpid(child, 0)
-print(os.waitstatus_to_exitcode(status))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "0", done.stderr
 
 
 # How many
@@ -277,10 +218,10 @@ def test_one_thread_needs_no_pool() -> None:
 
 def test_items_may_be_mapped_within_items() -> None:
     set_num_threads(2)
-    made = map_items(
+    actual = map_items(
         lambda i: map_items(lambda j: 10 * i + j, range(4), 1 << 30), range(4), 1 << 30
     )
-    assert made == [[10 * i + j for j in range(4)] for i in range(4)]
+    assert actual == [[10 * i + j for j in range(4)] for i in range(4)]
 
 
 def test_an_error_in_one_item_comes_out_when_all_have_stopped() -> None:

@@ -34,8 +34,8 @@ def compiled_by_every_operation() -> dict[str, int]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, int] = json.loads(done.stdout)
-    return found
+    result: dict[str, int] = json.loads(done.stdout)
+    return result
 
 
 def test_a_second_process_compiles_no_kernel_of_any_operation() -> None:
@@ -51,13 +51,13 @@ def test_a_warmed_kernel_is_loaded(tmp_path: Path) -> None:
         "from colkern.cpu.compiler import warm; import json; print(json.dumps(warm('lengths_of')))"
     )
     environment = os.environ | {"COLKERN_CACHE_DIR": str(tmp_path)}
-    found = [
+    actual = [
         json.loads(subprocess.check_output([sys.executable, "-c", code], env=environment))
         for _ in range(2)
     ]
     count = len(list(offsets.lengths_of.variants()))
-    assert found[0] == {"compiled": count, "loaded": 0, "saved": count}
-    assert found[1] == {"compiled": 0, "loaded": count, "saved": 0}
+    assert actual[0] == {"compiled": count, "loaded": 0, "saved": count}
+    assert actual[1] == {"compiled": 0, "loaded": count, "saved": 0}
 
 
 def test_the_number_of_specialisations_is_bounded() -> None:

@@ -16,7 +16,7 @@ from colkern.kernels import Kernel
 def overlaps(kernel: Kernel, args: tuple[Any, ...]) -> list[tuple[str, str]]:
     """Which arguments that are written lie over others, arrays and what addresses point to."""
     named = list(zip(kernel.arguments, args, strict=False))
-    found = []
+    results = []
     for written, out in named:
         if not written.array or not written.written or not out.nbytes:
             continue
@@ -29,8 +29,8 @@ def overlaps(kernel: Kernel, args: tuple[Any, ...]) -> list[tuple[str, str]]:
             else:
                 touches = other.item == "u8" and start <= int(value) < stop
             if touches:
-                found.append((written.name, other.name))
-    return found
+                results.append((written.name, other.name))
+    return results
 
 
 @contextmanager
@@ -41,8 +41,8 @@ def required_apart() -> Iterator[None]:
     def checked(self: Any, kernel: Kernel, count: int, cut: Any, args: tuple[Any, ...]) -> None:
         # A plan looks at types once, and never again at what is contiguous.
         kernel.require_types(args)
-        found = overlaps(kernel, args)
-        assert not found, f"{kernel.name}: {found} overlap"
+        result = overlaps(kernel, args)
+        assert not result, f"{kernel.name}: {result} overlap"
         launch(self, kernel, count, cut, args)
 
     with patch.object(CudaTarget, "_launch", checked):

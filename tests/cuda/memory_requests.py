@@ -101,23 +101,23 @@ class Requests(Races):
         visits = self.followed[thread]
 
         def accessed(kind: str, address: int) -> tuple[Any, int]:
-            found = place(kind, address)
+            result = place(kind, address)
             number = bisect_right(self._begins, address) - 1
             if number < 0 or address >= self._ends[number]:
-                return found, -1
+                return result, -1
             line = sys._getframe(2).f_lineno
             request = self._block, thread // WARP, line, times[line]
             times[line] += 1
             at = (number << 40) + address - self._begins[number]
-            places = range(at, at + ctypes.sizeof(found))
+            places = range(at, at + ctypes.sizeof(result))
             self._requests.setdefault(request, set()).update(places)
-            return found, at // SECTOR
+            return result, at // SECTOR
 
         def read(kind: str, address: int) -> Any:
-            found, sector = accessed(kind, address)
+            result, sector = accessed(kind, address)
             if visits:
                 visits[-1][1].append(sector)
-            return found
+            return result
 
         return read, lambda kind, address: accessed(kind, address)[0]
 
@@ -158,9 +158,9 @@ class Requests(Races):
     def apart(self, least: int) -> tuple[int, int]:
         """The sectors that are asked for, each once: in arrays of so many bytes, and in smaller ones."""
         large = {k for k, (begin, end) in enumerate(self.memory) if end - begin >= least}
-        found = {place // SECTOR for places in self._requests.values() for place in places}
-        within = sum((sector * SECTOR >> 40) in large for sector in found)
-        return within, len(found) - within
+        result = {place // SECTOR for places in self._requests.values() for place in places}
+        within = sum((sector * SECTOR >> 40) in large for sector in result)
+        return within, len(result) - within
 
 
 def _allocation(array: Any) -> Allocation:

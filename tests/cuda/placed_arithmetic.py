@@ -30,8 +30,8 @@ class _Noting(np.ndarray):
         _note(ufunc.__name__)
         if "out" in options:
             options["out"] = tuple(map(_plain, options["out"]))
-        made = getattr(ufunc, method)(*map(_plain, inputs), **options)
-        return made.view(_Noting) if isinstance(made, np.ndarray) and made.ndim else made
+        result = getattr(ufunc, method)(*map(_plain, inputs), **options)
+        return result.view(_Noting) if isinstance(result, np.ndarray) and result.ndim else result
 
     def astype(self, *args: Any, **options: Any) -> Any:
         _note("astype")

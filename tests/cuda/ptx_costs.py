@@ -69,9 +69,9 @@ class Instruction(NamedTuple):
 
 def instruction(line: str) -> Instruction:
     """An instruction by its text."""
-    found = _PARTS.match(line.rstrip(";"))
-    assert found, line
-    guard, name, rest = found.groups()
+    result = _PARTS.match(line.rstrip(";"))
+    assert result, line
+    guard, name, rest = result.groups()
     operands = [part.strip() for part in re.split(r",(?![^{]*\})", rest)]
     op = name.partition(".")[0]
     without_output = op in ("st", "bra", "bar", "barrier", "ret", "exit", "red")

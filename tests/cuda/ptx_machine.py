@@ -82,11 +82,11 @@ class Kernel:
         signature, _, body = rest.partition("{")
         self.parameters = _PARAMETER.findall(signature)
         code = body.rpartition("}")[0]
-        found = _SYMBOL.findall(head + code)
+        matches = _SYMBOL.findall(head + code)
         self._sizes = {
-            name: int(count or 1) * (int(kind[1:]) // 8) for _, kind, name, count in found
+            name: int(count or 1) * (int(kind[1:]) // 8) for _, kind, name, count in matches
         }
-        self._locals = {name for space, _, name, _ in found if space == "local"}
+        self._locals = {name for space, _, name, _ in matches if space == "local"}
         places = {name: k for k, (_, name) in enumerate(self.parameters)}
         source = _Source(places, set(self._sizes), followed)
         text = source.of(code)
@@ -185,8 +185,8 @@ class _Source:
 
         statements = []
         for line in self._lines(code):
-            if found := _LABEL.match(line):
-                statements.append(("label", found[1]))
+            if result := _LABEL.match(line):
+                statements.append(("label", result[1]))
                 continue
             statements.append(("instruction", line))
         for what, text in statements:
@@ -210,29 +210,29 @@ class _Source:
         # A function without a barrier is a generator, too.
         text = "\n".join([*lines, "  return", "  yield"])
         # A label is known by its number only once all blocks are there.
-        return re.sub(r"@(\$L\w+)@", lambda found: str(labels[found[1]]), text)
+        return re.sub(r"@(\$L\w+)@", lambda result: str(labels[result[1]]), text)
 
     def _lines(self, code: str) -> Iterator[str]:
         for statement in re.split(r"(?<=;)|(?<=:)\n", code):
             # A scope of registers of its own begins or ends.
             line = " ".join(statement.split()).lstrip("{} ")
-            while found := _LABEL.match(line):
-                yield found[0]
-                line = line[found.end() :].strip()
+            while result := _LABEL.match(line):
+                yield result[0]
+                line = line[result.end() :].strip()
             if line and not line.startswith(
                 (".reg", ".pragma", ".shared", ".local", ".loc", ".file")
             ):
                 yield line
 
     def _statement(self, line: str) -> list[str]:
-        found = _INSTRUCTION.match(line)
-        if found is None:
+        result = _INSTRUCTION.match(line)
+        if result is None:
             raise NotImplementedError(line)
-        negated, predicate, name, rest = found.groups()
-        made = self._made(name, [p.strip() for p in re.split(r",(?![^{]*\})", rest)], line)
+        negated, predicate, name, rest = result.groups()
+        matches = self._made(name, [p.strip() for p in re.split(r",(?![^{]*\})", rest)], line)
         if not predicate:
-            return made
-        return [f"if {'not ' if negated else ''}{predicate}:", *(f" {part}" for part in made)]
+            return matches
+        return [f"if {'not ' if negated else ''}{predicate}:", *(f" {part}" for part in matches)]
 
     def _value(self, text: str) -> str:
         """An operand as an expression."""
@@ -306,13 +306,13 @@ class _Source:
         targets = operands[0].strip("{}").split(",")
         size = ctypes.sizeof(_C_TYPES[kind])
         bits = 64 if targets[0].strip().startswith("%rd") else 32
-        made = []
+        results = []
         for k, target in enumerate(targets):
             value = f"read({kind!r}, {address} + {k * size}).value"
             if kind[0] == "s":
                 value += f" & {(1 << bits) - 1}"
-            made.append(f"{target.strip()[1:]} = {value}")
-        return made
+            results.append(f"{target.strip()[1:]} = {value}")
+        return results
 
     def _store(self, operands: list[str], kind: str, address: str) -> list[str]:
         values = [self._value(v.strip()) for v in operands[1].strip("{}").split(",")]
@@ -459,11 +459,11 @@ def _converted(value: str, mods: list[str], line: str) -> str:
     if to[0] == of[0] == "f":
         whole = {"rni": "round_even({})", "rzi": "whole(math.trunc, {})"}
         whole |= {"rmi": "whole(math.floor, {})", "rpi": "whole(math.ceil, {})"}
-        made = next((whole[m].format(value) for m in mods if m in whole), value)
-        return f"single({made})" if to == "f32" else made
+        result = next((whole[m].format(value) for m in mods if m in whole), value)
+        return f"single({result})" if to == "f32" else result
     if to[0] == "f":
-        made = f"float({_of_kind(value, of)})"
-        return f"single({_of_kind(value, of)})" if to == "f32" else made
+        result = f"float({_of_kind(value, of)})"
+        return f"single({_of_kind(value, of)})" if to == "f32" else result
     if of[0] == "f":
         return f"integer({value}, {to!r}, {mods[0]!r})"
     return f"{_of_kind(value, of)} & {(1 << _bits(to)) - 1}"
@@ -519,8 +519,8 @@ def integer(number: float, kind: str, rounding: str) -> int:
 
 
 def whole(how: Callable[[float], int], number: float) -> float:
-    made = float(how(number)) if math.isfinite(number) else number
-    return math.copysign(made, number)
+    result = float(how(number)) if math.isfinite(number) else number
+    return math.copysign(result, number)
 
 
 def round_even(number: float) -> float:
@@ -573,12 +573,12 @@ def bfe(value: int, position: int, length: int, bits: int) -> int:
 def prmt(low: int, high: int, selector: int, bits: int) -> int:
     """Bytes of two words; the highest bit of a selector repeats the byte's sign."""
     both = low | high << 32
-    made = 0
+    result = 0
     for k in range(4):
         chosen = selector >> 4 * k & 15
         byte = both >> 8 * (chosen & 7) & 255
-        made |= ((255 if byte & 128 else 0) if chosen & 8 else byte) << 8 * k
-    return made
+        result |= ((255 if byte & 128 else 0) if chosen & 8 else byte) << 8 * k
+    return result
 
 
 def sqrt(number: float, bits: int) -> float:

@@ -26,10 +26,10 @@ MAY_RACE = {"mark_used": "each thread writes the same there"}
 
 def one_of_each() -> list[str]:
     """A variant of each kernel; not all of them the first of theirs."""
-    found: dict[str, list[str]] = {kernel: [] for kernel in KERNELS}
+    result: dict[str, list[str]] = {kernel: [] for kernel in KERNELS}
     for name, (kernel, _) in variants().items():
-        found[kernel.name].append(name)
-    return [names[number % len(names)] for number, names in enumerate(found.values())]
+        result[kernel.name].append(name)
+    return [names[number % len(names)] for number, names in enumerate(result.values())]
 
 
 def compiled(name: str, capability: tuple[int, int]) -> str:
@@ -45,10 +45,10 @@ def ptx_failures(name: str, text: str, most: int) -> Iterator[str]:
     for case in sampled(name, most):
         given, alive = arguments(case, variant, Plain())
         races = Races()
-        found = _launched(machine, kernel, case, given, alive, races)
-        yield from difference(case, kernel, variant, given, found, "PTX")
+        result = _launched(machine, kernel, case, given, alive, races)
+        yield from difference(case, kernel, variant, given, result, "PTX")
         if kernel.name not in MAY_RACE:
-            yield from (f"{case.label}: {race}" for race in races.found)
+            yield from (f"{case.label}: {race}" for race in races.reports)
 
 
 def _launched(

@@ -20,11 +20,11 @@ Thread = tuple[int, int]
 class Races:
     """Who has read and written which byte of a grid's memory, and what of it is a race.
 
-    found: What was found, in words.
+    reports: The races, in words.
     """
 
     def __init__(self) -> None:
-        self.found: set[str] = set()
+        self.reports: set[str] = set()
         self._block = 0
         self._clocks: list[dict[int, int]] = []
         self._writes: dict[int, tuple[Thread, int]] = {}
@@ -45,14 +45,14 @@ class Races:
         """The way a thread finds what it reads, and what it writes."""
 
         def read(kind: str, address: int) -> Any:
-            found = place(kind, address)
-            self._read(thread, range(address, address + ctypes.sizeof(found)))
-            return found
+            result = place(kind, address)
+            self._read(thread, range(address, address + ctypes.sizeof(result)))
+            return result
 
         def write(kind: str, address: int) -> Any:
-            found = place(kind, address)
-            self._write(thread, range(address, address + ctypes.sizeof(found)))
-            return found
+            result = place(kind, address)
+            self._write(thread, range(address, address + ctypes.sizeof(result)))
+            return result
 
         return read, write
 
@@ -89,6 +89,6 @@ class Races:
             return
         (block, number), clock = other
         if block != self._block:
-            self.found.add(f"a byte is {what} by threads of two blocks")
+            self.reports.add(f"a byte is {what} by threads of two blocks")
         elif self._clocks[thread].get(number, 0) < clock:
-            self.found.add(f"a byte is {what} by two threads of a block without a barrier")
+            self.reports.add(f"a byte is {what} by two threads of a block without a barrier")

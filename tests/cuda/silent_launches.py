@@ -92,17 +92,17 @@ def main() -> dict[str, Any]:
     target: Any = CudaTarget(Device("cuda"))
     u4, i8, u1 = (SilentArray(np.zeros(n, c)) for n, c in ((1000, "u4"), (3, "i8"), (1000, "u1")))
     given = (u4, (1 << 64) - 3, i8, -7, 2.5, 11, u1)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     target.map(WRITES, 1000, *given)
-    found["plan"] = driver.launched(WORDS)
+    results["plan"] = driver.launched(WORDS)
     # As launches were before there were plans: by the compiler's dispatcher.
     cut = target._cut_of(WRITES, 1000, 0)
     through = _through_dispatcher(compile_kernel(WRITES, THREADS, 1), THREADS, 0)
     through(0, cut.blocks, 1000, cut.tile, *given)
-    found["dispatcher"] = driver.launched(WORDS)
+    results["dispatcher"] = driver.launched(WORDS)
     before = driver.calls()
     target.map(WRITES, 1000, *given)
-    found["calls of a launch"] = driver.since(before)
+    results["calls of a launch"] = driver.since(before)
     failures: list[str] = []
 
     def elsewhere() -> None:
@@ -114,27 +114,27 @@ def main() -> dict[str, Any]:
     thread = threading.Thread(target=elsewhere)
     thread.start()
     thread.join()
-    found["failures of another thread"] = failures
+    results["failures of another thread"] = failures
     driver.expect(2 + 7 * 2)
     partials = target.partials(RETURNS, 1000, u4)
     words = driver.launched(2 + 7 * 2)
-    found["partials"] = [words[-3] == partials.data.ptr, words[-2:], words[0]]
+    results["partials"] = [words[-3] == partials.data.ptr, words[-2:], words[0]]
     kernel = KernelSource("of_user", lambda: of_user, lambda: None)
     theirs = (u1, 7, 2.5, u4)
     driver.expect(2 * 7 + 2)
     adapter.launch(kernel.dispatcher, 3, 64, adapter.stream(0, 0), theirs, 32)
-    found["dispatcher of a user's kernel"] = driver.launched(2 * 7 + 2)
+    results["dispatcher of a user's kernel"] = driver.launched(2 * 7 + 2)
     plans.launch(kernel, 3, 64, 0, theirs, 32)
-    found["plan of a user's kernel"] = driver.launched(2 * 7 + 2)
+    results["plan of a user's kernel"] = driver.launched(2 * 7 + 2)
     library = memory.library()
     library.current_stream = lambda: 0x70  # type: ignore[method-assign]
     target.partials(RETURNS, 1000, u1)
-    found["stream"] = driver.launched(0)[7]
+    results["stream"] = driver.launched(0)[7]
     try:
         target.partials(RETURNS, 1000, i8)
     except TypeError as error:
-        found["refused"] = str(error)
-    return found
+        results["refused"] = str(error)
+    return results
 
 
 if __name__ == "__main__":

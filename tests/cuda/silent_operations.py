@@ -16,10 +16,10 @@ from colkern.memory import Buffer, Device
 
 def column(values: list[float | None]) -> ck.Array:
     """A column of the device."""
-    made = ck.array(values)
-    arrays: list[Any] = [b if b is None else SilentArray(b.array) for b in made.buffers]
+    result = ck.array(values)
+    arrays: list[Any] = [b if b is None else SilentArray(b.array) for b in result.buffers]
     there = [a if a is None else Buffer(a, Device("cuda")) for a in arrays]
-    return ck.Array(made.type, made.length, there, null_count=made.null_count)
+    return ck.Array(result.type, result.length, there, null_count=result.null_count)
 
 
 def main() -> None:

@@ -157,11 +157,11 @@ class StrictArray:
     def __getattr__(self, name: str) -> Any:
         if name not in NAMES:
             raise AttributeError(f"no name of CuPy's, or not listed here: ndarray.{name}")
-        found = getattr(self.raw, name)
+        result = getattr(self.raw, name)
         if name in _AT_ONCE:
-            return found
+            return result
         if name in _SAME_MEMORY:
-            return lambda *args: StrictArray(self.device_, found(*args), self.ordinal)
+            return lambda *args: StrictArray(self.device_, result(*args), self.ordinal)
         return partial(self.device_.computed, getattr(np.ndarray, name), self)
 
     def get(self) -> Any:
@@ -199,8 +199,8 @@ _OPERATORS = """
 
 def _operator(name: str) -> Callable[..., Any]:
     def called(self: StrictArray, *others: Any) -> Any:
-        made = self.device_.computed(getattr(np.ndarray, name), self, *others)
-        return self if name.startswith("__i") and name not in ("__invert__",) else made
+        result = self.device_.computed(getattr(np.ndarray, name), self, *others)
+        return self if name.startswith("__i") and name not in ("__invert__",) else result
 
     return called
 
@@ -258,10 +258,10 @@ class StrictDevice(stand_in.StandIn):
         raw = {k: _raw(v) for k, v in options.items()}
         return self._wrapped(function(*map(_raw, args), **raw))
 
-    def _wrapped(self, made: Any) -> Any:
-        if isinstance(made, tuple):
-            return tuple(map(self._wrapped, made))
-        return made if made is None else self._own(np.asarray(made))
+    def _wrapped(self, result: Any) -> Any:
+        if isinstance(result, tuple):
+            return tuple(map(self._wrapped, result))
+        return result if result is None else self._own(np.asarray(result))
 
     def _own(self, raw: Any) -> StrictArray:
         return StrictArray(self, raw, self.current_ordinal())
@@ -280,14 +280,14 @@ class StrictDevice(stand_in.StandIn):
         return self._own(block.view(dtype).reshape(count))
 
     def zeros(self, count: Any, dtype: Any = np.float64) -> StrictArray:
-        made = self.empty(count, dtype)
-        self.stream.ask(partial(made.raw.fill, 0))
-        return made
+        result = self.empty(count, dtype)
+        self.stream.ask(partial(result.raw.fill, 0))
+        return result
 
     def asarray(self, array: Any) -> StrictArray:
-        made = self.empty(array.shape, array.dtype)
-        made.raw[...] = array
-        return made
+        result = self.empty(array.shape, array.dtype)
+        result.raw[...] = array
+        return result
 
     def on_host(self, array: Any) -> Any:
         self.require_current(array)

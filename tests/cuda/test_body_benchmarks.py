@@ -59,9 +59,9 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Any]:
 
 @pytest.fixture(scope="module")
 def rows(outcome: tuple[int, Any]) -> dict[str, Row]:
-    found = outcome[1]["rows"]
-    assert len({row["case"] for row in found}) == len(found)
-    return {row["case"]: row for row in found}
+    result = outcome[1]["rows"]
+    assert len({row["case"] for row in result}) == len(result)
+    return {row["case"]: row for row in result}
 
 
 def test_all_cases_can_be_measured(outcome: tuple[int, Any], rows: dict[str, Row]) -> None:

@@ -71,10 +71,10 @@ def cupy() -> Cupy:
 
 @pytest.fixture
 def library(cupy: Cupy) -> DeviceLibrary:
-    made = cupy_library()
+    result = cupy_library()
     # In the place where it keeps the module once that is imported.
-    made.__dict__["arrays"] = cupy
-    return made
+    result.__dict__["arrays"] = cupy
+    return result
 
 
 def test_memory_of_others(cupy: Cupy, library: DeviceLibrary) -> None:
@@ -107,16 +107,16 @@ def test_several_arrays_come_to_the_host_with_one_wait(cupy: Cupy, library: Devi
     ]
     for _ in range(2):
         cupy.calls.clear()
-        found = library.all_on_host(arrays)
-        assert [(a.tolist(), a.dtype) for a in found] == [(a.tolist(), a.dtype) for a in values]
+        result = library.all_on_host(arrays)
+        assert [(a.tolist(), a.dtype) for a in result] == [(a.tolist(), a.dtype) for a in values]
         copies = [("memcpyAsync", size, 2, 0x57) for size in (24, 1, 8)]
         assert cupy.calls == [*copies, ("synchronize",)]
 
 
 def test_where_an_address_is(library: DeviceLibrary) -> None:
     """Unregistered and page-locked memory are the host's; managed memory is the device's."""
-    found = [library.ordinal_at(address) for address in (0x10, 0x20, 0x30, 0x40)]
-    assert found == [None, None, 1, 1]
+    actual = [library.ordinal_at(address) for address in (0x10, 0x20, 0x30, 0x40)]
+    assert actual == [None, None, 1, 1]
 
 
 def test_an_event_for_others_is_recorded_on_the_current_stream_of_the_device(

@@ -40,10 +40,10 @@ class Stream:
     def from_external(cls, foreign: Any) -> Stream:
         version, handle = foreign.__cuda_stream__()
         assert (version, type(handle)) == (0, int)
-        made = cls(handle)
+        result = cls(handle)
         # As CuPy 14 does, which does not destroy such a stream.
-        made.foreign = foreign  # type: ignore[attr-defined]
-        return made
+        result.foreign = foreign  # type: ignore[attr-defined]
+        return result
 
 
 class ExternalStream:
@@ -84,9 +84,9 @@ def cuda() -> SimpleNamespace:
 
 @pytest.fixture
 def library(cuda: SimpleNamespace) -> Any:
-    made = cupy_library()
-    vars(made)["arrays"] = SimpleNamespace(cuda=cuda)
-    return made
+    result = cupy_library()
+    vars(result)["arrays"] = SimpleNamespace(cuda=cuda)
+    return result
 
 
 def test_another_thread_gets_the_callers_stream_and_allocator(library: Any) -> None:
@@ -151,9 +151,9 @@ def test_streams_of_cupy_are_taken_as_they_are(library: Any) -> None:
 @pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: type(stream).__name__)
 def test_streams_of_other_libraries(stream: Any, library: Any, cuda: SimpleNamespace) -> None:
     """ExternalStream is deprecated in CuPy 14, and the only way in CuPy 13."""
-    with library.on_stream(stream) as made:
+    with library.on_stream(stream) as result:
         assert CURRENT == [72]
-    assert type(made) is Stream
+    assert type(result) is Stream
     cuda.Stream = type("Stream", (), {})
     older = library.on_stream(stream)
     assert (type(older), older.ptr) == (ExternalStream, 72)
@@ -162,11 +162,11 @@ def test_streams_of_other_libraries(stream: Any, library: Any, cuda: SimpleNames
 def test_a_stream_lives_as_long_as_its_stand_in(library: Any) -> None:
     stream = CudaCore()
     kept = weakref.ref(stream)
-    made = library.on_stream(stream)
+    result = library.on_stream(stream)
     del stream
     gc.collect()
     assert kept() is not None
-    del made
+    del result
     gc.collect()
     assert kept() is None
 

@@ -98,8 +98,8 @@ def test_another_toolkit_compiles_anew(tmp_path: Path, monkeypatch: pytest.Monke
     device_code.package_key.cache_clear()
 
     def find_other(name: str) -> Any:
-        found = find(name)
-        return type(found)(name, str(other), "", (2, 0), "") if name == "nvvm" else found
+        result = find(name)
+        return type(result)(name, str(other), "", (2, 0), "") if name == "nvvm" else result
 
     monkeypatch.setattr(device_code, "find_library", find_other)
     assert code_and_counts()[1] == COMPILED
@@ -376,8 +376,8 @@ def test_functions_of_users_are_compiled_once() -> None:
     def codes() -> tuple[list[DeviceCode | None], dict[str, int]]:
         kernels = list(user_kernels())
         before = compilations()
-        found = [kernel.code(taken, HOPPER) for kernel, taken in kernels]
-        return found, {what: count - before[what] for what, count in compilations().items()}
+        result = [kernel.code(taken, HOPPER) for kernel, taken in kernels]
+        return result, {what: count - before[what] for what, count in compilations().items()}
 
     first, counts = codes()
     assert None not in first

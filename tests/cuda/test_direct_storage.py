@@ -56,30 +56,30 @@ class Read:
         self.file.kvikio.reads.append((self.offset, self.size))
         if self.number in self.file.kvikio.failing:
             raise RuntimeError("cuFile error: 5030")
-        found = self.file.bytes[self.offset : self.offset + self.size]
-        self.target[: found.size] = found
-        return int(found.size) - self.file.kvikio.short
+        result = self.file.bytes[self.offset : self.offset + self.size]
+        self.target[: result.size] = result
+        return int(result.size) - self.file.kvikio.short
 
 
 @pytest.fixture
 def kvikio(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Kvikio]:
-    made = Kvikio(getattr(request, "param", False))
-    module = made.module()
+    result = Kvikio(getattr(request, "param", False))
+    module = result.module()
     monkeypatch.setitem(sys.modules, "kvikio", module)
     monkeypatch.setitem(sys.modules, "kvikio.defaults", module.defaults)
     monkeypatch.delenv("COLKERN_DIRECT_STORAGE", raising=False)
     direct_storage.is_available.cache_clear()
     with stand_in.installed():
-        yield made
+        yield result
     direct_storage.is_available.cache_clear()
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    found = tmp_path / "numbers.arrow"
+    result = tmp_path / "numbers.arrow"
     batch = ck.record_batch({"x": ck.array([1, 2, None]), "y": ck.array(["a", "b", "c"])})
-    ck.ipc.write_file(found, [batch], alignment=64)
-    return found
+    ck.ipc.write_file(result, [batch], alignment=64)
+    return result
 
 
 def test_bodies_go_past_the_hosts_memory(kvikio: Kvikio, path: Path) -> None:

@@ -20,10 +20,10 @@ def test_two_devices() -> None:
     fake = FakeDriver(
         FakeDevice(), FakeDevice("NVIDIA T4", (7, 5), 15 << 30, 1 << 30), version=12080
     )
-    found = examined(fake)
-    assert not isinstance(found, str)
-    assert found.cuda == (12, 8)
-    assert found.devices == [
+    actual = examined(fake)
+    assert not isinstance(actual, str)
+    assert actual.cuda == (12, 8)
+    assert actual.devices == [
         H100,
         DriverDevice(1, "NVIDIA T4", (7, 5), 15 << 30, 1 << 30, True, ""),
     ]
@@ -46,9 +46,9 @@ def test_a_driver_that_does_not_start() -> None:
 )
 def test_a_device_that_does_not_work(function: str, free: int | None) -> None:
     fake = FakeDriver(FakeDevice(failures={function: OUT_OF_MEMORY}), FakeDevice())
-    found = examined(fake)
-    assert not isinstance(found, str)
-    broken, other = found.devices
+    result = examined(fake)
+    assert not isinstance(result, str)
+    broken, other = result.devices
     assert broken.error == f"{function}: CUDA_ERROR_OUT_OF_MEMORY"
     assert (broken.free, broken.pinned) == (free, False)
     assert other.error == ""
@@ -82,9 +82,9 @@ def test_the_release_of_the_driver(
 ) -> None:
     (tmp_path / "version").write_text(text)
     monkeypatch.setattr(driver, "_MODULE", tmp_path / "version")
-    found = examined(FakeDriver())
-    assert not isinstance(found, str)
-    assert found.release == release
+    actual = examined(FakeDriver())
+    assert not isinstance(actual, str)
+    assert actual.release == release
 
 
 def test_no_package_is_needed() -> None:

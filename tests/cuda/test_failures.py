@@ -70,10 +70,10 @@ ILLEGAL = CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access wa
     ids=str,
 )
 def test_errors_of_the_libraries(error: Exception, kind: type[Exception], message: str) -> None:
-    found = explained(error)
-    assert type(found) is kind
+    result = explained(error)
+    assert type(result) is kind
     with pytest.raises(kind, match=message):
-        raise found
+        raise result
 
 
 @pytest.mark.parametrize(
@@ -127,10 +127,10 @@ def failing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> 
     library: Any = cupy_library()
     vars(library)["arrays"] = Cupy(request.param)
     monkeypatch.setattr(memory, "library", lambda: library)
-    made = object.__new__(CudaTarget)
-    made.device = Device("cuda")
-    made._thread = _Thread()
-    return made
+    result = object.__new__(CudaTarget)
+    result.device = Device("cuda")
+    result._thread = _Thread()
+    return result
 
 
 OPERATIONS = {

@@ -243,12 +243,12 @@ def test_parts_together_are_all_launches(
     cupy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(Launch, "start", lambda launch, target: passes(1.0))
-    found = []
+    results = []
     for part in ("1/3", "2/3", "3/3"):
         arguments = ["--kernel", "list_", "--part", part]
         _, result = measured(arguments, monkeypatch, tmp_path / "gpu.json")
-        found += [row["case"] for row in result["rows"]]
-    assert sorted(found) == sorted(m.name for m in MEASUREMENTS if "list_" in m.kernel.name)
+        results += [row["case"] for row in result["rows"]]
+    assert sorted(results) == sorted(m.name for m in MEASUREMENTS if "list_" in m.kernel.name)
 
 
 @pytest.mark.parametrize("part", ["0/2", "3/2", "1", "a/b"])
@@ -342,5 +342,5 @@ def test_jobs_measure_all_that_one_process_does_in_its_order(
         env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])},
         check=True,
     )
-    found = json.loads((tmp_path / "found.json").read_text())["rows"]
-    assert [row["case"] for row in found] == [n * n for n in expected]
+    result = json.loads((tmp_path / "found.json").read_text())["rows"]
+    assert [row["case"] for row in result] == [n * n for n in expected]

@@ -79,8 +79,8 @@ print("\\n" + json.dumps([int(code), report.tests, report.skipped]))
 
 def arguments_of(name: str) -> list[str]:
     """The arguments that a variable of the Makefile hands to pytest."""
-    (found,) = re.findall(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    return str(found).split()
+    (matches,) = re.findall(rf"^{name} := (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return str(matches).split()
 
 
 OF_A_GPU, MATRIX = arguments_of("ON_GPU"), arguments_of("MATRIX_ON_GPU")
@@ -169,14 +169,14 @@ def session(folder: Path, failing: str, *steps: str) -> tuple[int, list[str], li
         text=True,
         timeout=60,
     )
-    said = (folder / "out" / "steps.txt").read_text().splitlines()
-    return done.returncode, (folder / "started").read_text().splitlines(), said
+    message = (folder / "out" / "steps.txt").read_text().splitlines()
+    return done.returncode, (folder / "started").read_text().splitlines(), message
 
 
 def test_a_session_asks_what_matters_most_first(tmp_path: Path) -> None:
-    status, started, said = session(tmp_path, "nothing")
+    status, started, message = session(tmp_path, "nothing")
     assert status == 0
-    steps = [line.partition(":")[0] for line in said]
+    steps = [line.partition(":")[0] for line in message]
     kernels, rows = ([f"{step}-{part}-2" for part in (1, 2)] for step in ("kernels", "rows"))
     assert steps == ["smoke", "tests", *kernels, "bodies", *rows, "matrix", "sanitizer"]
     smoke, tests, first = started[1:4]
@@ -187,9 +187,12 @@ def test_a_session_asks_what_matters_most_first(tmp_path: Path) -> None:
 
 
 def test_a_session_goes_on_after_a_step_that_fails(tmp_path: Path) -> None:
-    status, _, said = session(tmp_path, "smoke", "smoke", "bodies")
+    status, _, message = session(tmp_path, "smoke", "smoke", "bodies")
     assert status == 1
-    assert [line.partition(" after")[0] for line in said] == ["smoke: status 1", "bodies: status 0"]
+    assert [line.partition(" after")[0] for line in message] == [
+        "smoke: status 1",
+        "bodies: status 0",
+    ]
 
 
 def marks_a_gpu(path: Path) -> bool:

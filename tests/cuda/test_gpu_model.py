@@ -91,11 +91,11 @@ def row(**counted: list[int]) -> dict[str, Any]:
 def test_the_slowest_part_is_the_time(
     counted: dict[str, list[int]], limit: str, seconds: float
 ) -> None:
-    found = prediction(row(**counted), TINY)
-    assert found["limit"] == limit
-    assert found["seconds"] == pytest.approx(seconds, rel=1e-3)
+    actual = prediction(row(**counted), TINY)
+    assert actual["limit"] == limit
+    assert actual["seconds"] == pytest.approx(seconds, rel=1e-3)
     share = 8 * 256 * 16 * 2 / seconds / 1e12
-    assert found["bandwidth_share"] == pytest.approx(share, rel=1e-2, abs=1e-3)
+    assert actual["bandwidth_share"] == pytest.approx(share, rel=1e-2, abs=1e-3)
 
 
 def test_half_the_warps_wait_twice_as_long() -> None:
@@ -105,8 +105,8 @@ def test_half_the_warps_wait_twice_as_long() -> None:
 
 
 def test_a_launch_takes_time_of_its_own() -> None:
-    found = prediction(row(waits=[1, 2]), TINY._replace(launch=4e-6))
-    assert found["seconds"] == pytest.approx(20e-6)
+    actual = prediction(row(waits=[1, 2]), TINY._replace(launch=4e-6))
+    assert actual["seconds"] == pytest.approx(20e-6)
 
 
 def waited(*lines: str, sectors: list[int]) -> tuple[int, int]:
@@ -154,9 +154,9 @@ def test_a_measurement_stands_beside_its_prediction(tmp_path: Path) -> None:
     head, *table = ranking(PREDICTIONS, tmp_path)
     assert [name for name in head if name.startswith("measured")] == [f"measured, {H200}"]
     at = head.index(f"measured, {H200}")
-    found = {each[0]: each[at] for each in table}
-    assert (found[case], found[failed]) == ("12%", "")
-    assert len(found) == len(table)
+    result = {each[0]: each[at] for each in table}
+    assert (result[case], result[failed]) == ("12%", "")
+    assert len(result) == len(table)
 
 
 def test_measurements_are_compared_with_predictions(tmp_path: Path) -> None:

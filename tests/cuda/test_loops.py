@@ -14,22 +14,22 @@ from colkern.cuda.loops import with_plain_loops
 
 
 def by_one(count):
-    found = []
+    results = []
     for i in range(count):
-        found.append(int(i))
-    return found
+        results.append(int(i))
+    return results
 
 
 def by_step(start, stop, step):
-    found = []
+    results = []
     for i in range(start, stop, step):
         if i % uint64(7) == 3:
             continue
         if i > 900:
             break
         for j in range(i, min(i + uint64(2), uint64(stop))):
-            found.append((int(i), int(j)))
-    return found
+            results.append((int(i), int(j)))
+    return results
 
 
 def spelled_out(function: Any) -> Any:
@@ -76,8 +76,8 @@ def test_a_search_finds_the_same(search: Any, data: Any) -> None:
     validity = data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values)))
     start, step = (uint64(data.draw(st.integers(0, 3))), uint64(data.draw(st.integers(1, 4))))
     args = (start, uint64(len(values)), step, values, validity)
-    made = with_plain_loops(search, {"uint64": uint64, "is_valid": is_valid})
-    assert made(*args) == search(*args)
+    actual = with_plain_loops(search, {"uint64": uint64, "is_valid": is_valid})
+    assert actual(*args) == search(*args)
 
 
 def test_a_search_looks_at_eight_slots_before_it_asks() -> None:
@@ -87,18 +87,18 @@ def test_a_search_looks_at_eight_slots_before_it_asks() -> None:
         asked.append(int(i))
         return False
 
-    made = with_plain_loops(first_large, {"uint64": uint64, "is_valid": noted})
+    actual = with_plain_loops(first_large, {"uint64": uint64, "is_valid": noted})
     values = [0] * 16 + [99] + [0] * 7
-    assert made(uint64(0), uint64(24), uint64(1), values, values) == -1
+    assert actual(uint64(0), uint64(24), uint64(1), values, values) == -1
     assert asked == [16]
 
 
 def test_numbers_are_unsigned() -> None:
     def kinds(stop):
-        found = []
+        results = []
         for i in range(stop):
-            found.append(type(i))
-        return found
+            results.append(type(i))
+        return results
 
     assert spelled_out(kinds)(3) == [np.uint64] * 3
 
@@ -114,16 +114,16 @@ HIGH = uint64(2**63)
 
 
 def test_large_numbers_are_complements() -> None:
-    made = with_plain_loops(large_numbers, {"uint64": uint64, "MOST": MOST, "HIGH": HIGH})
-    assert not [c for c in made.__code__.co_consts if isinstance(c, int) and c >= 2**63]
+    actual = with_plain_loops(large_numbers, {"uint64": uint64, "MOST": MOST, "HIGH": HIGH})
+    assert not [c for c in actual.__code__.co_consts if isinstance(c, int) and c >= 2**63]
     for word in (0, 1, 2**63, MOST):
-        assert made(uint64(word)) == large_numbers(uint64(word))
+        assert actual(uint64(word)) == large_numbers(uint64(word))
 
 
 def test_an_error_is_in_the_line_of_the_body() -> None:
-    made = spelled_out(by_step)
-    assert made.__code__.co_filename == __file__
-    assert made.__code__.co_firstlineno == by_step.__code__.co_firstlineno
+    actual = spelled_out(by_step)
+    assert actual.__code__.co_filename == __file__
+    assert actual.__code__.co_firstlineno == by_step.__code__.co_firstlineno
 
 
 def over_items(items):

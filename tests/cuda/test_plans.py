@@ -13,44 +13,44 @@ pytestmark = pytest.mark.skipif(not has_compiler(), reason="the driver needs a C
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def launches(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("driver")
     return json.loads(process(folder, Path(__file__).with_name("silent_launches.py")))
 
 
-def test_parameters_are_those_that_the_compiler_would_pass(found: Any) -> None:
+def test_parameters_are_those_that_the_compiler_would_pass(launches: Any) -> None:
     """Also a number past int64, a negative one, a float, and one of a byte."""
-    assert found["plan"] == found["dispatcher"]
-    grid, numbers = found["plan"][:8], found["plan"][8:]
+    assert launches["plan"] == launches["dispatcher"]
+    grid, numbers = launches["plan"][:8], launches["plan"][8:]
     assert grid == [4, 1, 1, 256, 1, 1, 0, 0]
     assert numbers[:2] == [1000, 256]
     assert (1 << 64) - 3 in numbers
 
 
-def test_a_launch_is_one_call_of_the_driver(found: Any) -> None:
-    assert sum(found["calls of a launch"].values()) == 1, found["calls of a launch"]
+def test_a_launch_is_one_call_of_the_driver(launches: Any) -> None:
+    assert sum(launches["calls of a launch"].values()) == 1, launches["calls of a launch"]
 
 
-def test_threads_that_have_not_used_the_device_launch_as_well(found: Any) -> None:
-    assert found["failures of another thread"] == []
+def test_threads_that_have_not_used_the_device_launch_as_well(launches: Any) -> None:
+    assert launches["failures of another thread"] == []
 
 
-def test_partial_results_are_the_last_parameter_an_item_a_block(found: Any) -> None:
-    is_theirs, (items, size), blocks = found["partials"]
+def test_partial_results_are_the_last_parameter_an_item_a_block(launches: Any) -> None:
+    is_theirs, (items, size), blocks = launches["partials"]
     assert is_theirs
     assert (items, size) == (blocks, 8)
 
 
-def test_kernels_of_users_are_launched_as_by_the_compiler(found: Any) -> None:
+def test_kernels_of_users_are_launched_as_by_the_compiler(launches: Any) -> None:
     """With shared memory; by a plan, too."""
-    assert found["plan of a user's kernel"] == found["dispatcher of a user's kernel"]
-    assert found["plan of a user's kernel"][:7] == [3, 1, 1, 64, 1, 1, 32]
+    assert launches["plan of a user's kernel"] == launches["dispatcher of a user's kernel"]
+    assert launches["plan of a user's kernel"][:7] == [3, 1, 1, 64, 1, 1, 32]
 
 
-def test_launches_follow_the_current_stream(found: Any) -> None:
-    assert found["plan"][7] == 0
-    assert found["stream"] == 0x70
+def test_launches_follow_the_current_stream(launches: Any) -> None:
+    assert launches["plan"][7] == 0
+    assert launches["stream"] == 0x70
 
 
-def test_arrays_of_types_that_are_not_declared_are_refused(found: Any) -> None:
-    assert found["refused"] == "counts: a is T[], got i8[]"
+def test_arrays_of_types_that_are_not_declared_are_refused(launches: Any) -> None:
+    assert launches["refused"] == "counts: a is T[], got i8[]"

@@ -120,10 +120,10 @@ def test_what_was_sent_comes_back(sizes: list[int]) -> None:
     parts = [np.random.default_rng(size).bytes(size) for size in sizes]
     with stand_in.installed(), count_transfers() as counted:
         arrays = [np.frombuffer(part, np.uint8) for part in parts]
-        found: list[list[bytes]] = [[] for _ in parts]
+        result: list[list[bytes]] = [[] for _ in parts]
         for number, bytes_ in downloaded(arrays, CUDA):
-            found[number].append(bytes(bytes_))
-    assert [b"".join(each) for each in found] == parts
+            result[number].append(bytes(bytes_))
+    assert [b"".join(each) for each in result] == parts
     assert counted.bytes_to_host == sum(sizes)
 
 

@@ -195,10 +195,10 @@ def test_outputs_over_an_argument_are_found() -> None:
 
 def test_the_few_numbers_that_operations_fetch_or_send_are_counted() -> None:
     with stand_in.installed(), count_transfers() as counted:
-        made = CudaTarget(Device("cuda"))
-        array = made.table([1, 2, 3], np.int64)
+        actual = CudaTarget(Device("cuda"))
+        array = actual.table([1, 2, 3], np.int64)
         assert (counted.copies_to_device, counted.bytes_to_device) == (1, 24)
-        assert made.item(array, 1) == 2
+        assert actual.item(array, 1) == 2
         assert (counted.copies_to_host, counted.bytes_to_host) == (1, 8)
-        assert made.total(array) == 6
+        assert actual.total(array) == 6
         assert (counted.copies_to_host, counted.bytes_to_host) == (2, 24)

@@ -62,9 +62,9 @@ def test_imports_need_no_cuda_package() -> None:
 
 
 def test_no_device() -> None:
-    said = run(ASK, **NO_DEVICE)
-    assert said.startswith("no CUDA device:")
-    assert "nvidia-smi" in said
+    message = run(ASK, **NO_DEVICE)
+    assert message.startswith("no CUDA device:")
+    assert "nvidia-smi" in message
 
 
 def test_no_device_is_available_where_there_is_none() -> None:
@@ -73,16 +73,16 @@ def test_no_device_is_available_where_there_is_none() -> None:
 
 @pytest.mark.parametrize("missing", ["_numba_cuda_redirector", "numba.cuda"])
 def test_no_compiler(missing: str) -> None:
-    said = run(ASK, missing, **NO_DEVICE)
-    assert said.startswith("no CUDA compiler:")
-    assert "pip install 'colkern[cuda13]' (or 'colkern[cuda12]'" in said
+    message = run(ASK, missing, **NO_DEVICE)
+    assert message.startswith("no CUDA compiler:")
+    assert "pip install 'colkern[cuda13]' (or 'colkern[cuda12]'" in message
 
 
 def test_no_successor_of_the_compiler() -> None:
     chosen = {"COLKERN_CUDA_COMPILER": "numba-cuda-mlir"}
-    said = run(ASK, "numba_cuda_mlir", **NO_DEVICE, **chosen)
-    assert said.startswith("no CUDA compiler:")
-    assert "pip install 'colkern[mlir13]' (or 'colkern[mlir12]'" in said
+    message = run(ASK, "numba_cuda_mlir", **NO_DEVICE, **chosen)
+    assert message.startswith("no CUDA compiler:")
+    assert "pip install 'colkern[mlir13]' (or 'colkern[mlir12]'" in message
 
 
 def test_unknown_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,9 +104,9 @@ try:
 except DeviceUnavailableError as error:
     print(error)
 """
-    said = run(code, "cupy")
-    assert said.startswith("no device memory:")
-    assert "CuPy is not installed: pip install 'colkern[cuda13]'" in said
+    message = run(code, "cupy")
+    assert message.startswith("no device memory:")
+    assert "CuPy is not installed: pip install 'colkern[cuda13]'" in message
 
 
 def test_to_device_without_a_device() -> None:
@@ -139,17 +139,17 @@ print(batch.to_pylist(), bool(sys.modules.get("cupy")))
 
 
 @pytest.mark.parametrize(
-    ("missing", "said"),
+    ("missing", "message"),
     [
         ((), "no CUDA device: the driver does not load or finds none; see `nvidia-smi`"),
         (("cupy", "numba.cuda", "_numba_cuda_redirector"), "no CUDA compiler: "),
     ],
     ids=["no device", "no packages"],
 )
-def test_reading_to_a_device_without_one(missing: tuple[str, ...], said: str) -> None:
+def test_reading_to_a_device_without_one(missing: tuple[str, ...], message: str) -> None:
     *errors, read = run(OPEN, *missing, **NO_DEVICE).splitlines()
     assert len(errors) == 2
-    assert all(error.startswith(said) for error in errors)
+    assert all(error.startswith(message) for error in errors)
     assert read == "[{'n': 1}, {'n': 2}] False"
 
 

@@ -35,7 +35,7 @@ class Holdings(NamedTuple):
             "mappings": max(self.mappings - before.mappings, 0),
             "threads": self.threads - before.threads,
         }
-        return {name: found for name, found in more.items() if found}
+        return {name: item for name, item in more.items() if item}
 
 
 def holdings() -> Holdings:

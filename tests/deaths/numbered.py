@@ -34,8 +34,8 @@ def check(batch: RecordBatch, number: int) -> None:
     """Raise `AssertionError` unless it is that batch, value by value."""
     values = _values(number)
     for name, expected in (("n", values), ("half", values.astype(np.float32) / 2)):
-        found = np.from_dlpack(batch.column(name))
-        assert np.array_equal(found, expected), f"batch {number}: wrong data in {name!r}"
+        result = np.from_dlpack(batch.column(name))
+        assert np.array_equal(result, expected), f"batch {number}: wrong data in {name!r}"
 
 
 def _values(number: int) -> NDArray[np.int64]:

@@ -81,12 +81,12 @@ class RawClient:
 
 def metadata_in(frames: list[Frame]) -> dict[int, bytes]:
     """The IPC metadata of each untagged message, by sequence number."""
-    found = {}
+    results = {}
     for frame in frames:
         if frame.kind == MESSAGE and frame.data[0] == 1:
             (sequence,) = struct.unpack_from("<I", frame.data, 1)
-            found[sequence] = frame.data[5:]
-    return found
+            results[sequence] = frame.data[5:]
+    return results
 
 
 def bodies_in(frames: list[Frame]) -> dict[int, bytes]:

@@ -47,8 +47,8 @@ def test_several_readers_take_turns() -> None:
     async def work() -> None:
         async with await serve_async([batch(k) for k in range(3)], "unix:") as server:
             readers = [await connect_async(server.uri) for _ in range(4)]
-            found = await asyncio.gather(*[reader.read_all() for reader in readers])
-            assert [len(batches) for batches in found] == [3] * 4
+            read = await asyncio.gather(*[reader.read_all() for reader in readers])
+            assert [len(batches) for batches in read] == [3] * 4
             for reader in readers:
                 await reader.close()
 

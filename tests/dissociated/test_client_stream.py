@@ -54,9 +54,9 @@ def feed(stream: ClientStream, part: tuple[str, int], start: int = 0) -> None:
 
 
 def all_parts() -> list[tuple[str, int]]:
-    found = [("metadata", number) for number in range(len(messages()))]
-    found += [("body", k) for k, message in enumerate(messages()) if message.body is not None]
-    return [*found, ("end", len(messages()))]
+    result = [("metadata", number) for number in range(len(messages()))]
+    result += [("body", k) for k, message in enumerate(messages()) if message.body is not None]
+    return [*result, ("end", len(messages()))]
 
 
 @given(st.permutations(all_parts()), st.sampled_from([0, 1, UINT32_MAX - 1, UINT32_MAX]))
@@ -64,16 +64,16 @@ def test_any_order_of_arrival_gives_the_messages_in_order(
     parts: list[tuple[str, int]], start: int
 ) -> None:
     stream = ClientStream(first_sequence=start)
-    found = []
+    results = []
     for part in parts:
         feed(stream, part, start)
-        found += taken(stream)
+        results += taken(stream)
     assert stream.has_ended
     assert stream.pending_bytes == 0
-    assert [each.sequence for each in found] == [
+    assert [each.sequence for each in results] == [
         (start + number) & UINT32_MAX for number in range(len(messages()))
     ]
-    for message, complete in zip(messages(), found, strict=True):
+    for message, complete in zip(messages(), results, strict=True):
         assert not isinstance(complete.body, BodyLocations)
         body = None if complete.body is None else complete.body.tobytes()
         assert body == message.body
@@ -144,8 +144,8 @@ def test_a_body_belongs_to_the_message_of_the_low_bits_of_its_tag() -> None:
         stream.receive_message(message.untagged(sequence))
         if message.body is not None:
             stream.receive_body(sequence | 1 << 40, message.array())
-    found = [complete.sequence for complete in iter(stream.next, None)]
-    assert found == list(range(number + 1))
+    actual = [complete.sequence for complete in iter(stream.next, None)]
+    assert actual == list(range(number + 1))
 
 
 def test_unknown_types_of_tags() -> None:

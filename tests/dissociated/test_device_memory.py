@@ -53,8 +53,8 @@ sources = {{
 }}
 
 def source(name):
-    found = sources.get(name.decode())
-    return on_device(name) if found is None else found()
+    make = sources.get(name.decode())
+    return on_device(name) if make is None else make()
 
 memory = sys.argv[1]
 with nullcontext() if memory == "gpu" else installed(shareable=memory == "shareable"):
@@ -139,14 +139,14 @@ def test_memory_that_cannot_be_opened_is_copied_on_its_device(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"), [("cpu", "cpu"), ("cuda", "cuda:0"), ("cuda:0", "cuda:0")]
+    ("wanted", "place"), [("cpu", "cpu"), ("cuda", "cuda:0"), ("cuda:0", "cuda:0")]
 )
 def test_where_bodies_are_asked_to_go(
-    device: StandIn, uris: list[str], wanted: str, found: str
+    device: StandIn, uris: list[str], wanted: str, place: str
 ) -> None:
     with connect(uris[0], "device", device=wanted) as reader:
         received = reader.read_all()
-    assert {str(each.column("s").device) for each in received} == {found}
+    assert {str(each.column("s").device) for each in received} == {place}
     assert [to_host(each) for each in received] == [batch(0), batch(1)]
 
 
@@ -248,9 +248,9 @@ class Sharing:
 
 @pytest.fixture
 def sharing(device: StandIn) -> Sharing:
-    made = Sharing(4096)
-    device.sharing = made  # type: ignore[assignment]
-    return made
+    result = Sharing(4096)
+    device.sharing = result  # type: ignore[assignment]
+    return result
 
 
 def frame(data: bytes) -> Frame:
@@ -382,9 +382,9 @@ def test_every_allocation_has_a_place_of_its_own() -> None:
         announcer = AllocationAnnouncer(sent, SERVICE)  # type: ignore[arg-type]
         where = memory.current_device()
         buffers = [Buffer(device.arrays.empty(4096, np.uint8), where) for _ in range(5)]
-        made = announcer.announce(buffers)
-        ranges = sorted(made.locations.buffers)
+        result = announcer.announce(buffers)
+        ranges = sorted(result.locations.buffers)
         assert len(sent.frames) == 5
         for one, two in itertools.pairwise(ranges):
             assert one.address + one.length <= two.address
-        made.owners.clear()
+        result.owners.clear()

@@ -33,14 +33,14 @@ def sources(tmp_path: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def service(sources: dict[str, Any]) -> Iterator[FlightService]:
-    with FlightService(sources, uris=["shm:", "tcp:"]) as made:
-        yield made
+    with FlightService(sources, uris=["shm:", "tcp:"]) as result:
+        yield result
 
 
 @pytest.fixture
 def client(service: FlightService) -> Iterator[flight.FlightClient]:
-    with flight.connect(service.location) as made:
-        yield made
+    with flight.connect(service.location) as result:
+        yield result
 
 
 def test_a_flight_has_schema_ticket_and_the_uris_of_services(
@@ -79,8 +79,8 @@ def test_a_name_is_a_path_its_parts_or_a_command(
 
 
 def test_the_catalogue_and_the_names_that_start_so(client: flight.FlightClient) -> None:
-    found = {info.descriptor.path[0]: info.schema for info in client.list_flights()}
-    assert found == {b"orders": ORDERS.schema, b"parts/all": PARTS.schema}
+    actual = {info.descriptor.path[0]: info.schema for info in client.list_flights()}
+    assert actual == {b"orders": ORDERS.schema, b"parts/all": PARTS.schema}
     (info,) = client.list_flights(b"part")
     assert info.endpoints[0].ticket.ticket == b"parts/all"
 

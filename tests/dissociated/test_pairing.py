@@ -13,9 +13,9 @@ def test_second_half_finds_the_first() -> None:
     pairing: Pairing[int] = Pairing()
     first, is_other = pairing.other_or_wait(KEY, 0)
     assert not is_other
-    found, is_other = pairing.other_or_wait(KEY, 1)
-    assert (found, is_other) == (first, True)
-    found.complete(7)
+    result, is_other = pairing.other_or_wait(KEY, 1)
+    assert (result, is_other) == (first, True)
+    result.complete(7)
     assert first.result(0) == 7
 
 

@@ -119,8 +119,8 @@ def test_a_client_may_drain_one_stream_before_it_reads_the_other(
     with serve(data, "unix:", data_uri="unix:", heartbeat=SOON) as server:
         metadata, bodies = both(server)
         order = (metadata, bodies) if first == "metadata" else (bodies, metadata)
-        found = {client: list(client.frames()) for client in order}
-    table = table_of(metadata_in(found[metadata]), bodies_in(found[bodies]))
+        result = {client: list(client.frames()) for client in order}
+    table = table_of(metadata_in(result[metadata]), bodies_in(result[bodies]))
     assert table["n"].to_pylist() == expected()
 
 
@@ -325,16 +325,16 @@ def test_two_services_and_a_token_need_a_hello() -> None:
 
 def locations_in(frames: list[Frame]) -> list[int]:
     """The addresses in bodies of locations."""
-    found = []
+    results = []
     for frame in frames:
         if frame.kind == TAGGED:
             assert frame.tag >> 56 == 1
             _, count, *pairs = struct.unpack(f"<{len(frame.data) // 8}Q", frame.data)
             assert len(pairs) == 2 * count
-            found += [
+            results += [
                 address for address, length in zip(pairs[::2], pairs[1::2], strict=True) if length
             ]
-    return found
+    return results
 
 
 @pytest.mark.parametrize(

@@ -350,12 +350,12 @@ def test_client_waits_until_a_server_has_taken_those_before_it(tmp_path: Path) -
 
 @pytest.mark.parametrize("uri", WITH_LOCATIONS)
 def test_server_waits_for_frees(uri: str) -> None:
-    made = 0
+    count = 0
 
     def source() -> Iterator[RecordBatch]:
-        nonlocal made
+        nonlocal count
         for batch in batches(20, rows=1000):
-            made += 1
+            count += 1
             yield batch
 
     stream = RecordBatchStream(batches()[0].schema, source())
@@ -364,7 +364,7 @@ def test_server_waits_for_frees(uri: str) -> None:
             kept = [next(reader)]
             wait_until(lambda: server.outstanding_bytes > 15_000)
             time.sleep(0.05)
-            assert made < 5
+            assert count < 5
             assert server.outstanding_bytes <= 30_000
             del kept[:]
             assert sum(batch.num_rows for batch in reader) == 19_000
@@ -383,12 +383,12 @@ def test_client_that_keeps_what_the_server_waits_for_is_told() -> None:
 
 @pytest.mark.parametrize("uri", ["inproc:", "unix:"])
 def test_packed_bodies_wait_where_nobody_reads(uri: str) -> None:
-    made = 0
+    count = 0
 
     def source() -> Iterator[RecordBatch]:
-        nonlocal made
+        nonlocal count
         for batch in batches(1, rows=100_000) * 40:
-            made += 1
+            count += 1
             yield batch
 
     stream = RecordBatchStream(batches()[0].schema, source())
@@ -398,7 +398,7 @@ def test_packed_bodies_wait_where_nobody_reads(uri: str) -> None:
         connect(server.uri) as reader,
     ):
         time.sleep(0.1)
-        assert made < 10
+        assert count < 10
         assert sum(batch.num_rows for batch in reader) == 4_000_000
 
 
@@ -514,12 +514,12 @@ def test_client_that_asks_byte_by_byte_is_sent_away() -> None:
     with serve(batches(), "tcp:127.0.0.1:0", timeout=0.1, heartbeat=0.02) as server:
         host, _, port = parse_uri(server.uri).address.rpartition(":")
         with socket.create_connection((host, int(port)), 5) as slow:
-            said = 0
+            message = 0
             with contextlib.suppress(ConnectionError):
-                for said in range(len(hello)):
-                    slow.sendall(hello[said : said + 1])
+                for message in range(len(hello)):
+                    slow.sendall(hello[message : message + 1])
                     time.sleep(0.01)
-    assert said < len(hello) - 1
+    assert message < len(hello) - 1
 
 
 def test_client_that_asks_at_one_of_two_services() -> None:

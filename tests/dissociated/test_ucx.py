@@ -71,11 +71,11 @@ def test_two_services() -> None:
 
 @pytestmark_ucx
 def test_eight_clients_at_once() -> None:
-    found: list[pa.Table] = []
+    results: list[pa.Table] = []
 
     def read(uri: str) -> None:
         with connect(uri, timeout=TIMEOUT) as reader:
-            found.append(pa.table(reader))
+            results.append(pa.table(reader))
 
     with serve(LARGE.to_batches(max_chunksize=300_000), "ucx:") as server:
         threads = [threading.Thread(target=read, args=(server.uri,)) for _ in range(8)]
@@ -83,7 +83,7 @@ def test_eight_clients_at_once() -> None:
             thread.start()
         for thread in threads:
             thread.join()
-    assert found == [LARGE] * 8
+    assert results == [LARGE] * 8
 
 
 @pytestmark_ucx
@@ -137,8 +137,8 @@ def test_a_server_that_is_killed_is_noticed() -> None:
         # UCX reads bytes also after it has been given them: they are the batch's until it is done.
         for number in range(20):
             batch = next(reader)
-            found = np.from_dlpack(batch.column("n"))
-            assert np.array_equal(found, np.arange(number, number + (1 << 18)))
+            result = np.from_dlpack(batch.column("n"))
+            assert np.array_equal(result, np.arange(number, number + (1 << 18)))
         process.kill()
         # After the time-out it would be "nothing has come".
         with pytest.raises((StreamError, InvalidArrowError), match=r"has gone|has ended within"):

@@ -14,9 +14,9 @@ def on_device(case: Case) -> Callable[[], None]:
     """A function that ends with an assertion, and has the name of the function of a case."""
 
     def check() -> None:
-        found = called(case, moved=True)
-        assert found.device.kind == "cuda"
-        require_alike(to_host(found), case.result())
+        actual = called(case, moved=True)
+        assert actual.device.kind == "cuda"
+        require_alike(to_host(actual), case.result())
 
     check.__name__ = case.name
     return check

@@ -331,13 +331,13 @@ def nested_cases() -> list[Case]:
 def all_cases() -> dict[str, Case]:
     """By what is called."""
     cases = [*text_cases(), *number_cases(), *date_cases(), *nested_cases()]
-    found: dict[str, Case] = {}
+    results: dict[str, Case] = {}
     for each in cases:
         name = str(each)
-        while name in found:
+        while name in results:
             name += "'"
-        found[name] = each
-    return found
+        results[name] = each
+    return results
 
 
 CASES = all_cases()
@@ -350,18 +350,18 @@ def called(case: Case, moved: bool = False) -> Array:
     ]
     if moved:
         arguments = [to_device(each) if isinstance(each, Array) else each for each in arguments]
-    found: Array = getattr(ck, case.name)(*arguments, **case.options)
-    return found
+    result: Array = getattr(ck, case.name)(*arguments, **case.options)
+    return result
 
 
-def require_alike(found: Array, expected: Any) -> None:
+def require_alike(result: Array, expected: Any) -> None:
     """The same type and values; numbers may differ in their last digits."""
     if isinstance(expected, pa.ChunkedArray):
         expected = expected.combine_chunks()
     wanted = from_pyarrow(expected)
-    found.validate(full=True)
-    assert pa.array(found).type == expected.type
-    pairs = zip(found.to_pylist(), wanted.to_pylist(), strict=True)
+    result.validate(full=True)
+    assert pa.array(result).type == expected.type
+    pairs = zip(result.to_pylist(), wanted.to_pylist(), strict=True)
     for ours, theirs in pairs:
         if isinstance(theirs, float) and ours is not None and not math.isnan(theirs):
             assert math.copysign(1, ours) == math.copysign(1, theirs)

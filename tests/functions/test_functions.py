@@ -34,17 +34,17 @@ TEXTS = ["b", None, "B", "b", "ab"]
 @pytest.mark.parametrize("type_", ["large_utf8", "utf8_view"])
 def test_text_keeps_its_type(type_: str) -> None:
     strings = ck.cast(ck.array(TEXTS), type_)
-    found = ck.utf8_upper(strings)
-    assert found.type == strings.type
-    assert found.to_pylist() == ["B", None, "B", "B", "AB"]
+    actual = ck.utf8_upper(strings)
+    assert actual.type == strings.type
+    assert actual.to_pylist() == ["B", None, "B", "B", "AB"]
 
 
 def test_encoded_text_stays_encoded() -> None:
     for encode in (ck.dictionary_encode, ck.run_end_encode):
         strings = encode(ck.array(TEXTS))
-        found = ck.utf8_upper(strings)
-        assert found.type == strings.type
-        assert found.to_pylist() == ["B", None, "B", "B", "AB"]
+        actual = ck.utf8_upper(strings)
+        assert actual.type == strings.type
+        assert actual.to_pylist() == ["B", None, "B", "B", "AB"]
         assert ck.utf8_is_upper(strings).to_pylist() == [False, None, True, False, False]
 
 
@@ -217,8 +217,8 @@ def test_parts_of_times_are_those_of_their_numbers_up_to_the_ends_of_the_type(un
     assert ck.second(moments).to_pylist() == [n // second % 60 for n in numbers]
     days = [n // (86400 * second) for n in numbers]
     for start in (1, 3, 7):
-        found = ck.day_of_week(moments, week_start=start)
-        assert found.to_pylist() == [(day + 4 - start) % 7 for day in days]
+        actual = ck.day_of_week(moments, week_start=start)
+        assert actual.to_pylist() == [(day + 4 - start) % 7 for day in days]
 
 
 def test_a_decimal_beside_decimals_is_a_float_where_results_are() -> None:

@@ -25,9 +25,9 @@ def test_numbers_of_two_types_are_promoted_as_numpy_does_or_refused(left: str, r
         with pytest.raises(TypeError, match="cast one of them first"):
             columns[0] + columns[1]
         return
-    made = columns[0] + columns[1]
-    assert made.type == ck.array(np.array([1], promoted)).type
-    assert made.to_pylist() == [4, None]
+    actual = columns[0] + columns[1]
+    assert actual.type == ck.array(np.array([1], promoted)).type
+    assert actual.to_pylist() == [4, None]
 
 
 def test_a_truth_beside_integers_is_0_or_1() -> None:
@@ -99,8 +99,8 @@ def test_nulls_without_a_type_are_of_that_of_the_other_side() -> None:
         (none.utf8_upper(), pa.nulls(2)),
         (none.sqrt(), pa.nulls(2, pa.float64())),
     ]
-    for found, theirs in pairs:
-        assert (found.type, found.to_pylist()) == (ck.array(theirs).type, theirs.to_pylist())
+    for item, theirs in pairs:
+        assert (item.type, item.to_pylist()) == (ck.array(theirs).type, theirs.to_pylist())
     assert (none & ck.array([True, False])).to_pylist() == [None, False]
     assert (none | True).to_pylist() == [True, True]
     assert (none + ck.array(["a", "b"])).type == ck.schema.utf8()
@@ -140,9 +140,9 @@ PRICES = pa.array([Decimal("1.10"), None, Decimal("-2.25")], pa.decimal128(5, 2)
 def test_integers_beside_decimals_become_decimals(type_: pa.DataType) -> None:
     whole = pa.array([2, 3, 0], type_)
     prices, counts = from_pyarrow(PRICES), from_pyarrow(whole)
-    for name, found in (("multiply", prices * counts), ("subtract", counts - prices)):
+    for name, item in (("multiply", prices * counts), ("subtract", counts - prices)):
         sides = (PRICES, whole) if name == "multiply" else (whole, PRICES)
-        assert pa.array(found).equals(getattr(pc, name)(*sides))
+        assert pa.array(item).equals(getattr(pc, name)(*sides))
     for name, mask in (("greater", prices > counts), ("equal", prices == counts)):
         assert pa.array(mask).equals(getattr(pc, name)(PRICES, whole))
     finer = PRICES.cast(pa.decimal128(8, 4))

@@ -61,8 +61,8 @@ PARSED = [
 
 @pytest.mark.parametrize(("texts", "type_"), PARSED, ids=[str(type_) for _, type_ in PARSED])
 def test_from_text(texts: list[str | None], type_: pa.DataType) -> None:
-    found = ck.cast(ck.array(texts), type_of(type_))
-    assert repr(found.to_pylist()) == repr(pa.array(texts).cast(type_).to_pylist())
+    result = ck.cast(ck.array(texts), type_of(type_))
+    assert repr(result.to_pylist()) == repr(pa.array(texts).cast(type_).to_pylist())
 
 
 @pytest.mark.parametrize(

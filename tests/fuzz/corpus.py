@@ -124,21 +124,21 @@ def _made() -> dict[str, bytes]:
     some = {name: arrays[name] for name in ("int8", "utf8", "dictionary", "list")}
     views = {name: arrays[name] for name in ("utf8_view", "binary_view")}
     long = {"n": pa.array(range(0, 900, 3)), "s": pa.array(["abc", None, "abc"] * 100)}
-    made = {name: _stream({"c": array}) for name, array in arrays.items()}
-    made["some"] = _stream(some)
-    made["views"] = _stream(views)
-    made["growing dictionary"] = _growing_dictionary()
+    result = {name: _stream({"c": array}) for name, array in arrays.items()}
+    result["some"] = _stream(some)
+    result["views"] = _stream(views)
+    result["growing dictionary"] = _growing_dictionary()
     for codec in ("lz4", "zstd"):
-        made[f"{codec} some"] = _stream(some, compression=codec)
-        made[f"{codec} views"] = _stream(views, compression=codec)
-        made[f"{codec} long"] = _stream(long, compression=codec)
+        result[f"{codec} some"] = _stream(some, compression=codec)
+        result[f"{codec} views"] = _stream(views, compression=codec)
+        result[f"{codec} long"] = _stream(long, compression=codec)
     for name in ("utf8", "sparse_union", "dense_union", "dictionary"):
         version = pa.ipc.MetadataVersion.V4
-        made[f"V4 {name}"] = _stream({"c": arrays[name]}, metadata_version=version)
-    made["wide"] = _stream({str(k): arrays["int8" if k % 9 else "utf8"] for k in range(66)})
-    made["repeated"] = _repeated(pa.record_batch(some))
-    made["legacy framing"] = _stream({"c": arrays["utf8"]}, use_legacy_format=True)
-    return made
+        result[f"V4 {name}"] = _stream({"c": arrays[name]}, metadata_version=version)
+    result["wide"] = _stream({str(k): arrays["int8" if k % 9 else "utf8"] for k in range(66)})
+    result["repeated"] = _repeated(pa.record_batch(some))
+    result["legacy framing"] = _stream({"c": arrays["utf8"]}, use_legacy_format=True)
+    return result
 
 
 def _golden() -> dict[str, bytes]:

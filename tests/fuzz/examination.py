@@ -191,22 +191,22 @@ def _write(columns: list[Array]) -> None:
 _USES = (_values, _show, _compare, _take_all, _join_twice, _pass_on, _write)
 
 
-def _same(expected: str, found: str, way: str) -> None:
-    if expected != found:
-        raise FindingError(f"{way}: {found[:300]} where there was {expected[:300]}")
+def _same(expected: str, result: str, way: str) -> None:
+    if expected != result:
+        raise FindingError(f"{way}: {result[:300]} where there was {expected[:300]}")
 
 
 def _same_in_every_way(column: Array) -> None:
     values = column.to_pylist()
     text = repr(values)
-    made = {
+    result = {
         "take": (take(column, _positions(column)), text),
         "concat": (concat([column, column]), repr(values + values)),
         "imported": (import_array(column), text),
         "sliced": (column.slice(1 if column.length else 0), repr(values[1:])),
     }
-    column.equals(made["take"][0])
-    for way, (array, expected) in made.items():
+    column.equals(result["take"][0])
+    for way, (array, expected) in result.items():
         _valid(array, way)
         _same(expected, repr(array.to_pylist()), way)
 
@@ -225,9 +225,9 @@ def _written_again(
     with colkern.ipc.new_stream(sink, schema) as writer:
         writer.write(batches)
     again = colkern.ipc.open(sink.getvalue(), limits=limits)
-    found = list(again)
-    for batch in found:
+    results = list(again)
+    for batch in results:
         _valid(batch, "written")
-    _same(repr(texts), repr([_values(_columns(batch)) for batch in found]), "written")
+    _same(repr(texts), repr([_values(_columns(batch)) for batch in results]), "written")
     if again.schema != schema:
         raise FindingError(f"written: schema {again.schema} where there was {schema}")

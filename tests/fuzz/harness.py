@@ -82,8 +82,8 @@ class Report:
     def line(self) -> str:
         """The progress so far."""
         rate = self.cases / max(self.seconds, 1e-9)
-        found = len(self.findings)
-        return f"{self.cases} cases in {self.seconds:.0f} s ({rate:.0f}/s), {found} findings"
+        result = len(self.findings)
+        return f"{self.cases} cases in {self.seconds:.0f} s ({rate:.0f}/s), {result} findings"
 
     def merge(self, other: Report) -> None:
         """Count what another has counted."""
@@ -177,8 +177,8 @@ def run(seed: int, first: int, cases: int, seconds: float, out: Path | None = No
             report.seconds = time.monotonic() - started
             if report.cases % _PROGRESS < _CASES_A_WORKER:
                 print(report.line(), file=sys.stderr, flush=True)
-    for found in sorted(report.findings):
-        _save(seed, found, out)
+    for item in sorted(report.findings):
+        _save(seed, item, out)
     return report
 
 

@@ -58,8 +58,8 @@ def _read(path: Path) -> dict[str, Any]:
             outcome = examine_tensors(data)
         else:
             outcome, _ = expected = examine(data, colkern.ipc.DEFAULT_LIMITS)
-            if (found := examine_on_device(data, colkern.ipc.DEFAULT_LIMITS)) != expected:
-                raise FindingError(f"{expected} on the host, {found} on a device")
+            if (result := examine_on_device(data, colkern.ipc.DEFAULT_LIMITS)) != expected:
+                raise FindingError(f"{expected} on the host, {result} on a device")
     except BaseException as error:  # noqa: BLE001
         outcome = f"{type(error).__name__}: {error}"
     seconds = time.process_time() - started

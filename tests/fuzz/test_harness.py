@@ -56,14 +56,14 @@ def test_what_is_mutated_is_sound(name: str) -> None:
 
 def test_a_walk_finds_the_numbers_of_a_message() -> None:
     batch = corpus()["utf8_view"][1]
-    found = {site.path: site for site in sites(MESSAGE, batch.metadata)}
-    body = found["Message.bodyLength"]
+    actual = {site.path: site for site in sites(MESSAGE, batch.metadata)}
+    body = actual["Message.bodyLength"]
     stated = batch.metadata[body.position : body.position + body.width]
     assert int.from_bytes(stated, "little") == len(batch.body)
-    count = found["Message.header.variadicBufferCounts[0]"]
+    count = actual["Message.header.variadicBufferCounts[0]"]
     assert batch.metadata[count.position] == 1
-    assert "Message.header.nodes[0].null_count" in found
-    assert "Message.header vtable[0]" in found
+    assert "Message.header.nodes[0].null_count" in actual
+    assert "Message.header vtable[0]" in actual
 
 
 def kill(case: Case) -> str:
@@ -96,7 +96,7 @@ def disagree(case: Case) -> str:
 
 
 @pytest.mark.parametrize(
-    ("what", "found"),
+    ("what", "finding"),
     [
         (kill, "killed by SIGSEGV"),
         (crash, "killed by SIGSEGV"),
@@ -107,7 +107,7 @@ def disagree(case: Case) -> str:
     ],
 )
 def test_what_must_not_be_is_found(
-    what: Callable[[Case], str], found: str, monkeypatch: pytest.MonkeyPatch
+    what: Callable[[Case], str], finding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = fuzz.harness.read_case
     monkeypatch.setattr(
@@ -118,14 +118,14 @@ def test_what_must_not_be_is_found(
     report = run(SEED, 0, 6, seconds=60)
     assert report.cases == 6
     assert list(report.findings) == [3]
-    assert found in report.findings[3]
+    assert finding in report.findings[3]
 
 
 def test_a_finding_says_how_to_make_it_again(capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz.harness.main(["--seed", "1", "--case", "5"]) == 0
-    said = capsys.readouterr().out
-    assert "made of" in said
-    assert "python -m fuzz --seed 1 --case 5" in said
+    printed = capsys.readouterr().out
+    assert "made of" in printed
+    assert "python -m fuzz --seed 1 --case 5" in printed
 
 
 def test_examination_sees_values_that_change(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,10 +33,10 @@ def read_guarded(paths: list[Path]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", PATTERNS)
 def test_regressions_end_cleanly_soon_and_small(kind: str) -> None:
-    found = golden_files(kind)
-    paths = [parameter.values[0] for parameter in found]
+    outcome = golden_files(kind)
+    paths = [parameter.values[0] for parameter in outcome]
     if paths == [None]:
-        pytest.skip(found[0].marks[0].kwargs["reason"])
+        pytest.skip(outcome[0].marks[0].kwargs["reason"])
     results = read_guarded(paths)
     assert [result["file"] for result in results] == [path.name for path in paths]
     assert [result for result in results if result["outcome"] not in ENDS] == []

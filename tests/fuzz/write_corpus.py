@@ -29,8 +29,8 @@ def written() -> bytes:
         for batch in colkern.ipc.open(as_stream(parts)):
             columns = [concat([c, c.slice(1)]) if c.length else c for c in batch.columns]
             taken = [_shuffled(c) if c.length else c for c in columns]
-            made = colkern.RecordBatch.from_arrays(taken, [str(k) for k in range(len(taken))])
-            for batches in ([batch], [batch.slice(1)] if batch.num_rows else [], [made]):
+            result = colkern.RecordBatch.from_arrays(taken, [str(k) for k in range(len(taken))])
+            for batches in ([batch], [batch.slice(1)] if batch.num_rows else [], [result]):
                 if batches:
                     colkern.ipc.write_stream(sink, batches)
                     colkern.ipc.write_file(sink, batches, compression="lz4")

@@ -51,9 +51,9 @@ def test_every_layout_is_written_from_the_device_and_read_into_it(
     plain = ck.record_batch({name: here for name, (here, _) in arrays.items()})
     write(on_host, [plain, plain], compression=compression)
     assert path.read_bytes() == on_host.getvalue()
-    found = ck.ipc.open(path, device="cuda").read_all()
-    assert len(found) == 2
-    for each in found:
+    read = ck.ipc.open(path, device="cuda").read_all()
+    assert len(read) == 2
+    for each in read:
         for name, (here, _) in arrays.items():
             column = each[name]
             assert name in WITHOUT_BYTES or column.device == ck.Device("cuda")

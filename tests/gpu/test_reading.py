@@ -83,9 +83,9 @@ def test_numbers_arrive_from_every_source(source: str, place: str, tmp_path: Pat
 def test_columns_that_are_not_wanted_do_not_cross_the_bus(place: str, tmp_path: Path) -> None:
     path = as_path(written(3_000), tmp_path)
     with count_transfers() as counted:
-        found = ck.ipc.open(path, device="cuda", columns=["n"]).read_all()
+        read = ck.ipc.open(path, device="cuda", columns=["n"]).read_all()
     assert counted.bytes_to_device < 3 * (8 * 3_000 + 64)
-    assert [ck.to_host(b["n"]).to_pylist()[-1] for b in found] == [2_999, 5_999, 8_999]
+    assert [ck.to_host(b["n"]).to_pylist()[-1] for b in read] == [2_999, 5_999, 8_999]
 
 
 @pytest.mark.smoke
@@ -96,9 +96,9 @@ def test_lz4_crosses_the_bus_compressed(place: str, monkeypatch: pytest.MonkeyPa
     rows = ROWS if place == "gpu" else 3_000
     data = written(rows, compression="lz4")
     with count_transfers() as counted:
-        found = ck.ipc.open(data, device="cuda").read_all()
+        read = ck.ipc.open(data, device="cuda").read_all()
     assert counted.bytes_to_device < 1.1 * len(data)
-    assert [ck.to_host(batch) for batch in found] == batches(rows)
+    assert [ck.to_host(batch) for batch in read] == batches(rows)
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
@@ -110,9 +110,9 @@ def test_what_the_host_is_quicker_at_is_decompressed_there(
     rows = ROWS if place == "gpu" else 3_000
     path = as_path(written(rows, compression=codec), tmp_path)
     with count_transfers() as counted:
-        found = ck.ipc.open(path, device="cuda").read_all()
+        read = ck.ipc.open(path, device="cuda").read_all()
     assert counted.bytes_to_device >= 3 * 8 * rows
-    assert [ck.to_host(batch) for batch in found] == batches(rows)
+    assert [ck.to_host(batch) for batch in read] == batches(rows)
 
 
 @contextmanager

@@ -54,12 +54,12 @@ def test_operations_run_on_the_current_stream() -> None:
     """Each step needs the one before; the last one is fetched by the stream's own copy."""
     stream, column = of_cupy(), numbers()
     with stream:
-        found = column
+        result = column
         for _ in range(20):
-            found = ck.add(found, column)
-        kept_rows = ck.filter(found, ck.less(column, ck.to_device(ck.array(np.full(COUNT, 5)))))
+            result = ck.add(result, column)
+        kept_rows = ck.filter(result, ck.less(column, ck.to_device(ck.array(np.full(COUNT, 5)))))
         assert ck.to_host(kept_rows).to_pylist() == [0, 21, 42, 63, 84]
-        total = ck.sum(found)
+        total = ck.sum(result)
     assert total == 21 * COUNT * (COUNT - 1) // 2
 
 

@@ -276,16 +276,16 @@ class Generator:
         ends = Named("run_ends", self.int(bits), nullable=False)
 
         def fill(count: int, nullable: bool) -> Json:
-            made: list[int] = []
-            while count and (not made or made[-1] < count):
-                made.append((made[-1] if made else 0) + self.random.randint(1, 4))
+            results: list[int] = []
+            while count and (not results or results[-1] < count):
+                results.append((results[-1] if results else 0) + self.random.randint(1, 4))
             run_ends = {
                 "name": "run_ends",
-                "count": len(made),
-                "VALIDITY": [1] * len(made),
-                "DATA": list(map(str, made)) if bits == 64 else made,
+                "count": len(results),
+                "VALIDITY": [1] * len(results),
+                "DATA": list(map(str, results)) if bits == 64 else results,
             }
-            return {"children": [run_ends, values.fill(len(made))]}
+            return {"children": [run_ends, values.fill(len(results))]}
 
         return Column({"name": "runendencoded"}, fill, [ends.field(), values.field()])
 
@@ -318,10 +318,10 @@ NULL_VIEW: Json = {"SIZE": 0, "INLINED": ""}
 
 
 def offsets(sizes: Iterable[int], large: bool) -> list[Any]:
-    found = [0]
+    result = [0]
     for size in sizes:
-        found.append(found[-1] + size)
-    return list(map(str, found)) if large else found
+        result.append(result[-1] + size)
+    return list(map(str, result)) if large else result
 
 
 # The cases

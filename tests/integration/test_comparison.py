@@ -167,14 +167,14 @@ def test_equal_where_pyarrow_says_so_and_different_where_not(array: pa.Array, da
     if len(array) > 1:
         shift = data.draw(st.integers(1, len(array) - 1))
         a, b = array.slice(shift), array.slice(0, len(array) - shift)
-        found = difference(a, b)
+        actual = difference(a, b)
         values = list(zip(ours.to_pylist()[shift:], ours.to_pylist(), strict=False))
-        if found is None:
+        if actual is None:
             assert all(x == y or (x != x and y != y) for x, y in values)
         else:
-            x, y = values[found.row]
+            x, y = values[actual.row]
             # Equal values may be of different members of a union, or nulls at different depths.
-            assert x != y or "type id" in found.a or "no value" in (found.a, found.b)
+            assert x != y or "type id" in actual.a or "no value" in (actual.a, actual.b)
 
 
 # Schemas

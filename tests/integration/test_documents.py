@@ -241,10 +241,12 @@ def test_what_stands_under_a_null_is_not_looked_at() -> None:
 def paths_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths of everything in a document."""
     items = value.items() if isinstance(value, dict) else enumerate(value)
-    found = [path]
+    result = [path]
     for key, inner in items if isinstance(value, dict | list) else ():
-        found += paths_in(inner, (*path, key)) if isinstance(inner, dict | list) else [(*path, key)]
-    return found
+        result += (
+            paths_in(inner, (*path, key)) if isinstance(inner, dict | list) else [(*path, key)]
+        )
+    return result
 
 
 ANYTHING = st.one_of(

@@ -261,9 +261,9 @@ class Producer:
         """The array on a device; `event` is what the structure points to."""
         pointer = None if event is None else self.keep(ctypes.c_int64(event))
         address = None if pointer is None else ctypes.addressof(pointer)
-        made = CDeviceArray(array, device_id, device_type, address)
-        made.release = self.release_address(CDeviceArray)
-        return self.keep(made)
+        result = CDeviceArray(array, device_id, device_type, address)
+        result.release = self.release_address(CDeviceArray)
+        return self.keep(result)
 
     def capsule(self, struct: CStruct) -> Any:
         """A capsule whose destructor releases what nobody has taken out."""

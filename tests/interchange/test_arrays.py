@@ -207,8 +207,8 @@ def test_without_a_bitmap_nothing_is_null_on_either_side(producer: Any, c: Any) 
     unknown = producer.array(2, [None, bytes(16)], null_count=-1)
     ours = import_array(producer.exporter(producer.schema(), unknown))
     assert ours.known_null_count == 0
-    made = Array(ours.type, 2, [None, ours.buffers[1]])
-    assert c.struct_in(export_array(made)[1], c.Array).null_count == 0
+    result = Array(ours.type, 2, [None, ours.buffers[1]])
+    assert c.struct_in(export_array(result)[1], c.Array).null_count == 0
 
 
 @pytest.mark.parametrize("name", ["null", "run_end_encoded<run_ends: int16, values: string>"])

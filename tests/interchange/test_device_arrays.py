@@ -81,18 +81,18 @@ def test_the_structure_of_host_memory(c: Any) -> None:
     """128 bytes, nothing to wait for, and zeros where later versions have something."""
     _, capsule = ck.array([1, 2]).__arrow_c_device_array__()
     assert ctypes.sizeof(c.DeviceArray) == 128
-    found = c.struct_in(capsule, c.DeviceArray)
-    assert (found.device_type, found.device_id, found.sync_event) == (CPU, -1, None)
-    assert list(found.reserved) == [0, 0, 0]
-    assert (found.length, found.n_buffers, found.n_children) == (2, 2, 0)
+    result = c.struct_in(capsule, c.DeviceArray)
+    assert (result.device_type, result.device_id, result.sync_event) == (CPU, -1, None)
+    assert list(result.reserved) == [0, 0, 0]
+    assert (result.length, result.n_buffers, result.n_children) == (2, 2, 0)
 
 
 def test_keywords_of_later_versions_are_refused_unless_none() -> None:
     array = ck.array([1])
     array.__arrow_c_device_array__(None, stream=None)
-    for made in (array, ck.RecordBatch.from_arrays([array], ["a"])):
+    for item in (array, ck.RecordBatch.from_arrays([array], ["a"])):
         with pytest.raises(NotImplementedError, match="stream"):
-            made.__arrow_c_device_array__(stream=7)
+            item.__arrow_c_device_array__(stream=7)
 
 
 def test_the_device_method_is_asked_first() -> None:
@@ -137,9 +137,9 @@ def test_nothing_is_copied_on_the_way_out(device: StandIn, c: Any) -> None:
     with count_transfers() as counted:
         capsules = moved.__arrow_c_device_array__()
     assert counted.copies_to_host == counted.copies_to_device == 0
-    found = c.struct_in(capsules[1], c.DeviceArray)
-    assert (found.device_type, found.device_id) == (CUDA, 0)
-    text = found.children[1].contents
+    result = c.struct_in(capsules[1], c.DeviceArray)
+    assert (result.device_type, result.device_id) == (CUDA, 0)
+    text = result.children[1].contents
     assert [text.buffers[i] for i in range(3)] == [
         present(b).address for b in moved["text"].buffers
     ]
@@ -301,8 +301,8 @@ def test_sizes_of_views_are_read_wherever_they_are(where: str, place: Place, pro
 def test_exported_sizes_of_views_can_be_read_on_both_sides(device: StandIn, c: Any) -> None:
     moved = ck.to_device(import_array(BATCH["views"]))
     capsule = moved.__arrow_c_device_array__()[1]
-    found = c.struct_in(capsule, c.DeviceArray)
-    assert ctypes.c_int64.from_address(found.buffers[3]).value == 32
+    result = c.struct_in(capsule, c.DeviceArray)
+    assert ctypes.c_int64.from_address(result.buffers[3]).value == 32
 
 
 def test_page_locked_memory_is_the_host_s(device: StandIn, producer: Any) -> None:

@@ -29,10 +29,10 @@ def plc() -> Any:
 
 @pytest.fixture
 def torch() -> Any:
-    found = pytest.importorskip("torch")
-    if not found.cuda.is_available():
+    result = pytest.importorskip("torch")
+    if not result.cuda.is_available():
         pytest.skip("PyTorch without CUDA")
-    return found
+    return result
 
 
 def on_device() -> ck.Array:

@@ -40,9 +40,9 @@ class Reader:
 
     def next(self) -> Any:
         """The next structure, which may be released; or the error number and the text."""
-        found = self.c.DeviceArray()
-        number = FILL(self.stream.get_next)(self.address, ctypes.addressof(found))
-        return (number, self.error()) if number else found
+        result = self.c.DeviceArray()
+        number = FILL(self.stream.get_next)(self.address, ctypes.addressof(result))
+        return (number, self.error()) if number else result
 
     def error(self) -> str:
         text = TEXT(self.stream.get_last_error)(self.address)
@@ -61,10 +61,10 @@ def test_the_structure_says_the_kind_of_device(device: StandIn, c: Any) -> None:
     for batch, kind in ((BATCH, CPU), (ck.to_device(BATCH), CUDA)):
         reader = Reader(stream_of(batch).__arrow_c_device_stream__(), c)
         assert reader.stream.device_type == kind
-        found = reader.next()
-        assert (found.device_type, found.length, found.n_children) == (kind, 3, 2)
-        assert bool(found.sync_event) == (kind == CUDA)
-        c.release(found)
+        result = reader.next()
+        assert (result.device_type, result.length, result.n_children) == (kind, 3, 2)
+        assert bool(result.sync_event) == (kind == CUDA)
+        c.release(result)
 
 
 def test_a_released_array_is_the_end(c: Any) -> None:
@@ -78,17 +78,17 @@ def test_a_released_array_is_the_end(c: Any) -> None:
 
 
 def test_only_the_first_batch_is_made_ahead() -> None:
-    made = []
+    results = []
 
     def batches() -> Iterator[ck.RecordBatch]:
         for i in range(3):
-            made.append(i)
+            results.append(i)
             yield BATCH
 
     stream = import_stream(ck.RecordBatchStream(BATCH.schema, batches()))
-    assert made == [0]
+    assert results == [0]
     assert len(stream.read_all()) == 3
-    assert made == [0, 1, 2]
+    assert results == [0, 1, 2]
 
 
 def test_nothing_is_made_ahead_where_the_device_is_known(device: StandIn, c: Any) -> None:
@@ -101,9 +101,9 @@ def test_nothing_is_made_ahead_where_the_device_is_known(device: StandIn, c: Any
     stream = ck.RecordBatchStream(BATCH.schema, batches(), ck.Device("cuda"))
     capsule = stream.__arrow_c_device_stream__()
     assert c.struct_in(capsule, c.DeviceStream).device_type == CUDA
-    found = import_stream(c.DeviceStreamExporter(capsule)).read_all()
-    assert [len(batch) for batch in found] == [0, 3]
-    assert {batch["a"].device.kind for batch in found} == {"cuda"}
+    read = import_stream(c.DeviceStreamExporter(capsule)).read_all()
+    assert [len(batch) for batch in read] == [0, 3]
+    assert {batch["a"].device.kind for batch in read} == {"cuda"}
 
 
 def test_the_first_batch_s_error_is_raised_at_once() -> None:
@@ -155,9 +155,9 @@ def test_readers_of_files_and_streams(
     write(path, [BATCH.slice(0, 0), BATCH])
     with ck.ipc.open(path, device=where) as reader:
         capsule = reader.__arrow_c_device_stream__()
-        found = import_stream(c.DeviceStreamExporter(capsule)).read_all()
-    assert str(found[1]["a"].device) == where
-    assert [ck.to_host(batch).to_pylist() for batch in found] == [[], ROWS]
+        read = import_stream(c.DeviceStreamExporter(capsule)).read_all()
+    assert str(read[1]["a"].device) == where
+    assert [ck.to_host(batch).to_pylist() for batch in read] == [[], ROWS]
 
 
 def test_a_stream_of_one_batch_is_a_batch(c: Any) -> None:
@@ -191,8 +191,8 @@ def hand_made(
             return 0
         column = producer.array(3, [None, bytes(24)])
         rows = producer.array(3, [None], children=[column])
-        found = producer.device_array(rows, device_type, device_id)
-        ctypes.memmove(out, ctypes.addressof(found), ctypes.sizeof(found))
+        result = producer.device_array(rows, device_type, device_id)
+        ctypes.memmove(out, ctypes.addressof(result), ctypes.sizeof(result))
         return 0
 
     def get_last_error(_: int) -> int:

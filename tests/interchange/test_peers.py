@@ -119,8 +119,8 @@ def test_duckdb_reads() -> None:
 
 def test_duckdb_reads_a_part() -> None:
     batches = stream()  # DuckDB finds it by its name
-    found = duckdb.connect().sql("select sum(ints) from batches where text is not null").fetchall()
-    assert found == [(1 + 3 + 3,)]
+    actual = duckdb.connect().sql("select sum(ints) from batches where text is not null").fetchall()
+    assert actual == [(1 + 3 + 3,)]
     assert batches.read_all() == []
 
 

@@ -67,17 +67,17 @@ def test_batches_are_pulled_when_asked_for() -> None:
 
 
 def test_exported_batches_are_made_when_asked_for() -> None:
-    made = []
+    results = []
 
     def batches() -> Iterator[RecordBatch]:
         for i in range(3):
-            made.append(i)
+            results.append(i)
             yield ours()
 
     reader = pa.RecordBatchReader.from_stream(stream_of(batches()))
-    assert made == []
+    assert results == []
     assert reader.read_next_batch().equals(BATCHES[0])
-    assert made == [0]
+    assert results == [0]
 
 
 def test_batches_outlive_their_stream() -> None:

@@ -214,8 +214,8 @@ def imported(producer: Any, schema: Any, array: Any, stated: int) -> Any:
 
 @pytest.mark.parametrize(("stated", "bits", "nulls"), [(0, 5, 1), (1, 7, 0), (3, 5, 1)])
 def test_full_validation_counts_the_bits(producer: Any, stated: int, bits: int, nulls: int) -> None:
-    made = producer.array(3, [bytes([bits]), bytes(24)])
-    array = imported(producer, producer.schema(), made, stated)
+    result = producer.array(3, [bytes([bits]), bytes(24)])
+    array = imported(producer, producer.schema(), result, stated)
     with pytest.raises(InvalidArrowError, match=f"null count {stated}, the bitmap has {nulls}"):
         array.validate(full=True)
 

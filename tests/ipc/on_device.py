@@ -13,6 +13,7 @@ import numpy as np
 from flatbuf import Type
 from fuzz.recording import as_file, take_apart
 from ipc.handmade import EOS, Batch, WireField, int_type, schema_message
+from ipc.written import written as written
 
 import colkern as ck
 from colkern import Array, ColkernError, InvalidArrowError, RecordBatch
@@ -35,12 +36,6 @@ def batch_of(seed: int, rows: int = 3_000) -> RecordBatch:
 
 BATCHES = [batch_of(1000 * k) for k in range(3)]
 VALUES = [batch.to_pylist() for batch in BATCHES]
-
-
-def written(batches: Any, fmt: str = "stream", **options: Any) -> bytes:
-    sink = io.BytesIO()
-    (ck.ipc.write_file if fmt == "file" else ck.ipc.write_stream)(sink, batches, **options)
-    return sink.getvalue()
 
 
 def padded(size: int) -> int:
@@ -87,13 +82,13 @@ Outcome = tuple[list[Any], str]
 
 def outcome(read: Callable[[], Any]) -> Outcome:
     """The values of all batches that come, or what is wrong with a column; and how reading ended."""
-    found: list[Any] = []
+    results: list[Any] = []
     try:
         for batch in read():
-            found.append([said(partial(batch.column, i)) for i in range(batch.num_columns)])
+            results.append([said(partial(batch.column, i)) for i in range(batch.num_columns)])
     except ColkernError as error:
-        return found, f"{type(error).__name__}: {error}"
-    return found, "read"
+        return results, f"{type(error).__name__}: {error}"
+    return results, "read"
 
 
 def complaint(batch: RecordBatch) -> str | None:

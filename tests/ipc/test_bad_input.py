@@ -155,14 +155,14 @@ def test_urls_are_not_written(url: str, advice: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("tcp://127.0.0.1:5000?want_data=1", "a URL, .* colkern.dissociated.connect"),
         ("gopher://h/orders.arrow", "'gopher://h/orders.arrow': Protocol not known: gopher"),
     ],
 )
-def test_urls_of_services_and_unknown_schemes_are_not_opened(url: str, said: str) -> None:
-    with pytest.raises(UnsupportedError, match=f"^source: .*{said}"):
+def test_urls_of_services_and_unknown_schemes_are_not_opened(url: str, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"^source: .*{message}"):
         colkern.ipc.open(url)
 
 
@@ -227,7 +227,7 @@ def test_a_body_that_is_only_claimed_is_not_allocated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("places", "found"),
+    ("places", "message"),
     [
         ([(0, 0), (0, 17)], "17 bytes at 0 in a body of 16"),
         ([(0, 0), (-8, 16)], "16 bytes at -8"),
@@ -238,11 +238,11 @@ def test_a_body_that_is_only_claimed_is_not_allocated() -> None:
         ([(0, 0), (0, 12)], "data buffer has 12 bytes, 4 slots need 16"),
     ],
 )
-def test_buffers_stay_in_the_body(places: list[tuple[int, int]], found: str) -> None:
+def test_buffers_stay_in_the_body(places: list[tuple[int, int]], message: str) -> None:
     batch = Batch(4, [(4, 0)], [b"", ints(4)], places=places)
     schema = schema_message([INT32])
     reader = colkern.ipc.open_stream(schema + batch.message() + EOS)
-    with pytest.raises(InvalidArrowError, match=found) as caught:
+    with pytest.raises(InvalidArrowError, match=message) as caught:
         next(reader).column("i")
     assert caught.value.place == f"message 1 at byte {len(schema)}, column 'i'"
 
@@ -261,8 +261,8 @@ def test_a_null_count_needs_a_bitmap() -> None:
 
 
 def column_of(field: WireField, batch: Batch, device: str | None = None) -> colkern.Array:
-    (found,) = colkern.ipc.open(schema_message([field]) + batch.message(), device=device)
-    return found.column(0)
+    (result,) = colkern.ipc.open(schema_message([field]) + batch.message(), device=device)
+    return result.column(0)
 
 
 BITMAPS = [
@@ -279,8 +279,8 @@ def test_full_validation_counts_the_bits(stated: int, bitmap: bytes, nulls: int,
     batch = Batch(4, [(4, stated)], [bitmap, ints(4)])
     data = schema_message([INT32]) + batch.message()
     with stand_in.installed() if ask == "device" else contextlib.nullcontext():
-        (found,) = colkern.ipc.open(data, device="cuda" if ask == "device" else None)
-        column = found.columns[0] if ask == "all" else found.column(0)
+        (result,) = colkern.ipc.open(data, device="cuda" if ask == "device" else None)
+        column = result.columns[0] if ask == "all" else result.column(0)
         with pytest.raises(InvalidArrowError, match=f"null count {stated}, the bitmap has {nulls}"):
             column.validate(full=True)
 
@@ -356,7 +356,7 @@ def test_full_validation_finds_a_null_count_of_a_union() -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "buffers", "found"),
+    ("nodes", "buffers", "message"),
     [
         ([], [b"", b""], "0 field nodes where the schema has 1"),
         ([(0, 0)] * 2, [b"", b""], "2 field nodes"),
@@ -365,9 +365,9 @@ def test_full_validation_finds_a_null_count_of_a_union() -> None:
     ],
 )
 def test_counts_are_those_of_the_schema(
-    nodes: list[tuple[int, int]], buffers: list[bytes], found: str
+    nodes: list[tuple[int, int]], buffers: list[bytes], message: str
 ) -> None:
-    with pytest.raises(InvalidArrowError, match=found):
+    with pytest.raises(InvalidArrowError, match=message):
         read(schema_message([INT32]) + Batch(0, nodes, buffers).message())
 
 
@@ -461,7 +461,7 @@ def test_sizes_that_are_no_multiples_of_8_are_read(behind: int) -> None:
     batch.body = ints(1)
     data = unpadded(schema_message([INT32])) + unpadded(batch.message()) * 2 + EOS
     assert read(data) == [{"i": [0]}] * 2
-    assert [found.to_pydict() for found in pa.ipc.open_stream(data)] == [{"i": [0]}] * 2
+    assert [item.to_pydict() for item in pa.ipc.open_stream(data)] == [{"i": [0]}] * 2
 
 
 @pytest.mark.parametrize("size", [-1, -2147483648])

@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from flatbuf import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
-from ipc.on_device import INT8, assert_as_on_the_host, written
+from ipc.on_device import INT8, assert_as_on_the_host
 from ipc.test_compression import DATA, FRAMES, stated
 from ipc.test_dictionaries import WORDS, indices, words
+from ipc.written import written
 
 import colkern as ck
 from colkern import LimitExceededError
@@ -151,8 +152,8 @@ def test_dictionaries_grow_and_are_replaced() -> None:
     # A batch keeps the dictionary that it was read under, however late its column is asked for.
     with stand_in.installed():
         batches = ck.ipc.open(data, device="cuda").read_all()
-        found = [[ck.to_host(batch.column(0)).to_pylist()] for batch in reversed(batches)]
-    assert found == expected[::-1]
+        actual = [[ck.to_host(batch.column(0)).to_pylist()] for batch in reversed(batches)]
+    assert actual == expected[::-1]
 
 
 def test_columns_share_a_dictionary(device: stand_in.StandIn) -> None:
@@ -199,5 +200,5 @@ def test_no_rows_no_columns_no_batches() -> None:
     empty = ck.RecordBatch(ck.Schema([]), [], 5)
     with stand_in.installed():
         for fmt in ("stream", "file"):
-            (found,) = ck.ipc.open(written(empty, fmt), device="cuda")
-            assert (found.num_rows, found.num_columns) == (5, 0)
+            (read,) = ck.ipc.open(written(empty, fmt), device="cuda")
+            assert (read.num_rows, read.num_columns) == (5, 0)

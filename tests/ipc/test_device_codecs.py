@@ -47,9 +47,9 @@ def decompressed(frames: Sequence[bytes], sizes: Sequence[int]) -> tuple[int, li
     staged, place = bytes(GAP), GAP
     placed = []
     for frame, size in zip(frames, sizes, strict=True):
-        found = examined(frame, size)
-        assert found is not None
-        placed.append(PlacedFrame(found, len(staged), place))
+        actual = examined(frame, size)
+        assert actual is not None
+        placed.append(PlacedFrame(actual, len(staged), place))
         staged += frame + bytes(GAP)
         place += size + GAP
     out = np.full(place, 0xA5, np.uint8)
@@ -85,8 +85,8 @@ def test_frames_up_to_a_damaged_one_are_right() -> None:
     frames = [written(content) for content in CONTENTS]
     # Behind the header (15 bytes) and the size of the first block: its first token.
     frames[2] = frames[2][:19] + b"\x00\x00\x00" + frames[2][22:]
-    done, made = decompressed(frames, list(map(len, CONTENTS)))
-    assert (done, made[:2]) == (2, CONTENTS[:2])
+    done, result = decompressed(frames, list(map(len, CONTENTS)))
+    assert (done, result[:2]) == (2, CONTENTS[:2])
     with pytest.raises(InvalidArrowError, match="damaged LZ4 frame"):
         on_host(frames[2], len(CONTENTS[2]))
 
@@ -116,9 +116,9 @@ def test_what_a_device_takes_is_what_the_host_makes_of_it(data: st.DataObject) -
     for _ in range(data.draw(st.integers(1, 2))):
         frame[data.draw(st.integers(0, len(frame) - 1))] = data.draw(st.integers(0, 255))
     if examined(bytes(frame), len(content)) is not None:
-        done, made = decompressed([bytes(frame)], [len(content)])
+        done, actual = decompressed([bytes(frame)], [len(content)])
         if done:
-            assert on_host(bytes(frame), len(content)) == made[0]
+            assert on_host(bytes(frame), len(content)) == actual[0]
 
 
 def test_in_the_memory_of_a_device() -> None:
@@ -130,23 +130,23 @@ def test_in_the_memory_of_a_device() -> None:
     with stand_in.installed():
         device_codec = device_codec_of(codec, device)
         assert device_codec is not None
-        found = device_codec.examined(frame.data, len(content))
-        assert found is not None
+        actual = device_codec.examined(frame.data, len(content))
+        assert actual is not None
         out = memory.allocate_for_overwrite(len(content), np.uint8)
-        assert device_codec.decompress([PlacedFrame(found, 0, 0)], frame, out) == 1
+        assert device_codec.decompress([PlacedFrame(actual, 0, 0)], frame, out) == 1
         assert memory.on_host(out).tobytes() == content
 
 
 def test_a_frame_must_have_its_place() -> None:
     content = CONTENTS[1]
     frame = written(content)
-    found = examined(frame, len(content))
-    assert found is not None
+    actual = examined(frame, len(content))
+    assert actual is not None
     staged, out = np.frombuffer(frame, np.uint8), np.zeros(len(content), np.uint8)
     _, codec = lz4_codec()
     for begin, place in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         with pytest.raises(ValueError, match="frames: "):
-            codec.decompress([PlacedFrame(found, begin, place)], staged, out)
+            codec.decompress([PlacedFrame(actual, begin, place)], staged, out)
     assert not out.any()
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from golden import golden_files
-from ipc.on_device import complaint, written
+from ipc.on_device import complaint
+from ipc.written import written
 
 import colkern as ck
 from colkern import Array
@@ -42,11 +43,11 @@ def buffers(array: Array) -> Iterator[Buffer]:
 def test_a_golden_file_on_the_device(path: Path, device: str) -> None:
     with ck.ipc.open(path) as on_host, ck.ipc.open(path, device="cuda") as on_device:
         assert on_device.schema == on_host.schema
-        expected, found = on_host.read_all(), on_device.read_all()
-    for batch in found:
+        expected, read = on_host.read_all(), on_device.read_all()
+    for batch in read:
         for column in batch.columns:
             assert {buffer.device for buffer in buffers(column)} <= {ck.Device("cuda")}
-    assert [complaint(batch) for batch in found] == [complaint(batch) for batch in expected]
-    fetched = [ck.to_host(batch) for batch in found]
+    assert [complaint(batch) for batch in read] == [complaint(batch) for batch in expected]
+    fetched = [ck.to_host(batch) for batch in read]
     assert fetched == expected
     assert not expected or written(fetched) == written(expected)

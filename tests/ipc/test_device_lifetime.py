@@ -103,10 +103,10 @@ class TestLifetime:
     def test_a_stream_that_is_cut_short(self, where: str, device: stand_in.StandIn) -> None:
         data = written(BATCHES)
         reader = ck.ipc.open_stream(Tap(data[: len(data) * 5 // 6]), device="cuda")
-        found: list[ck.RecordBatch] = []
+        results: list[ck.RecordBatch] = []
         with pytest.raises(InvalidArrowError, match="the source ends after"):
-            found.extend(reader)
-        del found
+            results.extend(reader)
+        del results
         assert device.used_bytes == 0
         with pytest.raises(InvalidArrowError, match="the source ends after"):
             next(reader)
@@ -116,12 +116,12 @@ class TestLifetime:
         _, frame = FRAMES["zstd with checksum"]
         buffers = [b"", stated(len(DATA), frame), b"", stated(len(DATA), frame[:-1] + b"\0")]
         batch = Batch(len(DATA), [(len(DATA), 0)] * 2, buffers, codec=1)
-        (found,) = ck.ipc.open(schema_message([INT8] * 2) + batch.message(), device="cuda")
+        (read,) = ck.ipc.open(schema_message([INT8] * 2) + batch.message(), device="cuda")
         for _ in range(3):
             with pytest.raises(InvalidArrowError, match="damaged Zstandard frame"):
-                found.column(1)
-        assert bytes(present(ck.to_host(found.column(0)).buffers[1]).tobytes()) == DATA
-        del found
+                read.column(1)
+        assert bytes(present(ck.to_host(read.column(0)).buffers[1]).tobytes()) == DATA
+        del read
         assert device.used_bytes == 0
 
     def test_a_source_that_fails(self, device: stand_in.StandIn) -> None:
@@ -159,9 +159,9 @@ class TestLifetime:
         batch = ck.record_batch({"word": ck.dictionary_encode(ck.array(["a", "b"]))})
         for fmt in ("stream", "file"):
             reader = ck.ipc.open(written(batch, fmt), device="cuda")
-            (found,) = reader
-            column = found.column(0)
-            del found, reader
+            (result,) = reader
+            column = result.column(0)
+            del result, reader
             assert ck.to_host(column).to_pylist() == ["a", "b"]
             del column
             assert device.used_bytes == 0
@@ -219,11 +219,11 @@ class TestOutOfMemory:
 
     def test_the_next_batch_waits_for_the_memory_of_the_current_one(self) -> None:
         with stand_in.installed(room_for(1.5)) as device:
-            found: list[ck.RecordBatch] = []
+            results: list[ck.RecordBatch] = []
             for batch in ck.ipc.open(written(BATCHES, "file"), device="cuda"):
-                found.append(ck.to_host(batch))
+                results.append(ck.to_host(batch))
                 del batch
-            assert found == BATCHES
+            assert results == BATCHES
             assert device.used_bytes == 0
 
     def test_memory_that_is_still_used_is_an_error_at_the_batchs_turn(self) -> None:

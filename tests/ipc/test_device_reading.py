@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from ipc.handmade import Batch, schema_message
-from ipc.on_device import BATCHES, INT8, Tap, file_of, padded, socket_with, wanted_bytes, written
+from ipc.on_device import BATCHES, INT8, Tap, file_of, padded, socket_with, wanted_bytes
 from ipc.test_compression import stated
+from ipc.written import written
 from present import present
 
 import colkern as ck
@@ -107,13 +108,13 @@ def test_dictionaries_of_unwanted_columns_stay_away(device: stand_in.StandIn) ->
     )
     for source in (written(batch), written(batch, "file"), socket_with(written(batch))):
         with count_transfers() as counted:
-            (found,) = ck.ipc.open(source, columns=["number"], device="cuda")
-            assert found.columns[0].device == ck.Device("cuda")
+            (read,) = ck.ipc.open(source, columns=["number"], device="cuda")
+            assert read.columns[0].device == ck.Device("cuda")
         assert counted.bytes_to_device == 64
         with count_transfers() as counted:
-            (found,) = ck.ipc.open(written(batch), columns=["word"], device="cuda")
+            (read,) = ck.ipc.open(written(batch), columns=["word"], device="cuda")
             assert counted.bytes_to_device == 64
-            assert found.columns[0].device == ck.Device("cuda")
+            assert read.columns[0].device == ck.Device("cuda")
         # Indices, offsets and bytes.
         assert counted.bytes_to_device == 3 * 64
 
@@ -121,10 +122,10 @@ def test_dictionaries_of_unwanted_columns_stay_away(device: stand_in.StandIn) ->
 def test_a_validity_bitmap_of_no_nulls_is_copied_for_validation(device: stand_in.StandIn) -> None:
     batch = Batch(8, [(8, 0)], [b"\xff", bytes(range(8))])
     with count_transfers() as counted:
-        (found,) = ck.ipc.open(schema_message([INT8]) + batch.message(), device="cuda")
+        (read,) = ck.ipc.open(schema_message([INT8]) + batch.message(), device="cuda")
     assert counted.bytes_to_device == 2 * 64
-    assert ck.to_host(found.column(0)).to_pylist() == list(range(8))
-    found.validate(full=True)
+    assert ck.to_host(read.column(0)).to_pylist() == list(range(8))
+    read.validate(full=True)
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
@@ -139,22 +140,22 @@ def test_compressed_and_stored_buffers_are_copied_once(
         }
     )
     with count_transfers() as counted:
-        (found,) = ck.ipc.open(written(batch, compression=codec), device="cuda")
+        (read,) = ck.ipc.open(written(batch, compression=codec), device="cuda")
     if codec == "zstd":
         assert counted.bytes_to_device == 4 * 16_000
     else:
         # Frames cross the bus as they are.
         assert 2 * 16_000 < counted.bytes_to_device < 4 * 16_000
     assert_copied_once(device)
-    assert ck.to_host(found) == batch
+    assert ck.to_host(read) == batch
 
 
 def test_lengths_in_front_of_stored_buffers_stay_on_the_host(device: stand_in.StandIn) -> None:
     first, second = bytes(range(56)), bytes(range(100, 156))
     buffers = [b"", stated(-1, first), b"", stated(-1, second)]
     batch = Batch(56, [(56, 0)] * 2, buffers, codec=0)
-    (found,) = ck.ipc.open(schema_message([INT8] * 2) + batch.message(), device="cuda")
-    block = present(found.column(0).buffers[1]).array.base
+    (read,) = ck.ipc.open(schema_message([INT8] * 2) + batch.message(), device="cuda")
+    block = present(read.column(0).buffers[1]).array.base
     assert bytes(block) == first + bytes(8) + second + bytes(8)
 
 
@@ -162,7 +163,7 @@ def test_summaries_copy_nothing(device: stand_in.StandIn) -> None:
     for fmt in ("stream", "file"):
         data = written(BATCHES, fmt, compression="lz4")
         with count_transfers() as counted:
-            found = [
+            read = [
                 (s.length, s.null_counts.tolist(), s.body_bytes, s.uncompressed_bytes)
                 for s in ck.ipc.open(Tap(data), device="cuda").summaries()
             ]
@@ -171,7 +172,7 @@ def test_summaries_copy_nothing(device: stand_in.StandIn) -> None:
             (s.length, s.null_counts.tolist(), s.body_bytes, s.uncompressed_bytes)
             for s in ck.ipc.open(data).summaries()
         ]
-        assert found == expected
+        assert read == expected
 
 
 def test_what_is_handed_out_has_come(device: stand_in.StandIn) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 from ipc.handmade import Batch, schema_message
-from ipc.on_device import BATCHES, INT8, Tap, batch_of, outcome, socket_with, written
+from ipc.on_device import BATCHES, INT8, Tap, batch_of, outcome, socket_with
+from ipc.written import written
 
 import colkern as ck
 from colkern import ColkernError, InvalidArrowError, RecordBatch
@@ -57,8 +58,8 @@ def test_every_source(
     path = tmp_path / "data"
     path.write_bytes(data)
     with ck.ipc.open(SOURCES[kind](data, path), columns=columns, device="cuda") as reader:
-        found = [ck.to_host(batch) for batch in reader]
-    assert found == [batch.select(columns or [0, 1, 2]) for batch in batches]
+        actual = [ck.to_host(batch) for batch in reader]
+    assert actual == [batch.select(columns or [0, 1, 2]) for batch in batches]
 
 
 @pytest.mark.parametrize(("trusted", "allocations"), [(False, 0), (True, 1)])
@@ -106,13 +107,13 @@ def test_peers_that_are_silent_hold_up_nobody_else(device: stand_in.StandIn) -> 
     deadline = time.monotonic() + 30
     while device.allocations < len(silent) and time.monotonic() < deadline:
         time.sleep(0.001)
-    found: list[Any] = []
+    results: list[Any] = []
     other = threading.Thread(
-        target=lambda: found.extend(ck.ipc.open(data, device="cuda")), daemon=True
+        target=lambda: results.extend(ck.ipc.open(data, device="cuda")), daemon=True
     )
     other.start()
     other.join(10)
-    assert len(found) == 3
+    assert len(results) == 3
     for there, thread in silent:
         there.close()
         thread.join()
@@ -179,10 +180,10 @@ def test_columns_of_one_batch_from_several_threads(
     word = ck.dictionary_encode(ck.array(["a", "b"] * 500))
     batch = ck.record_batch({**wide, "d": word, "e": word})
     data = written(batch, fmt, compression=codec)
-    (found,) = ck.ipc.open(data, device="cuda")
+    (read,) = ck.ipc.open(data, device="cuda")
 
     def column(k: int) -> ck.Array:
-        return ck.to_host(found.column(k))
+        return ck.to_host(read.column(k))
 
     columns = run_together([functools.partial(column, k) for k in (*range(10), 3, 8)])
     expected = [batch.column(k) for k in (*range(10), 3, 8)]
@@ -195,14 +196,14 @@ def test_several_readers_in_as_many_threads(device: stand_in.StandIn) -> None:
     def read(fmt: str) -> list[RecordBatch]:
         return [ck.to_host(batch) for batch in ck.ipc.open(data[fmt], device="cuda")]
 
-    found = run_together([functools.partial(read, fmt) for fmt in ("stream", "file", "file")])
-    assert found == [BATCHES] * 3
+    actual = run_together([functools.partial(read, fmt) for fmt in ("stream", "file", "file")])
+    assert actual == [BATCHES] * 3
 
 
 def test_one_reader_is_iterated_in_several_threads(device: stand_in.StandIn) -> None:
     reader = ck.ipc.open(written(BATCHES, "file"), device="cuda")
-    found = run_together([lambda: [ck.to_host(batch) for batch in reader]] * 3)
-    assert found == [BATCHES] * 3
+    actual = run_together([lambda: [ck.to_host(batch) for batch in reader]] * 3)
+    assert actual == [BATCHES] * 3
 
 
 def run_together(calls: list[Callable[[], Any]]) -> list[Any]:

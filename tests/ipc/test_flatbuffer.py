@@ -22,19 +22,19 @@ from colkern.ipc.flatbuffer.tables import Bytes, Choice, Inline, Ref, Refs, Scal
 
 def described() -> dict[str, Table]:
     """Every table that can be reached from a message or a footer."""
-    found: dict[str, Table] = {}
+    results: dict[str, Table] = {}
     todo = [wire.MESSAGE, wire.FOOTER]
     while todo:
         table = todo.pop()
-        if table.name in found:
+        if table.name in results:
             continue
-        found[table.name] = table
+        results[table.name] = table
         for kind in table.slots.values():
             if isinstance(kind, Ref | Refs):
                 todo.append(kind.table)
             elif isinstance(kind, Choice):
                 todo += kind.members.values()
-    return found
+    return results
 
 
 def test_the_description_is_that_of_the_format() -> None:
@@ -183,7 +183,7 @@ def example(vtable: int = 8, table: int = 8, a: int = 4, b: int = 0, back: int =
 
 
 @pytest.mark.parametrize(
-    ("data", "found"),
+    ("data", "message"),
     [
         (b"", "offset past the end"),
         (b"\0\0\0\0", "leads out of 4 bytes"),
@@ -201,8 +201,8 @@ def example(vtable: int = 8, table: int = 8, a: int = 4, b: int = 0, back: int =
         (example(b=4), "offset 1 leads out of 20 bytes"),
     ],
 )
-def test_whatever_leads_out_of_the_buffer_is_refused(data: bytes, found: str) -> None:
-    with pytest.raises(InvalidArrowError, match=found) as caught:
+def test_whatever_leads_out_of_the_buffer_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(InvalidArrowError, match=message) as caught:
         decode(EXAMPLE, data, 4)
     assert caught.value.place.startswith("metadata byte ")
     assert decode(EXAMPLE, example(), 4) == {"a": 1, "b": None}

@@ -34,8 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def expected(folder: Path) -> pa.Table:
-    found = ds.dataset(str(folder), format="arrow", partitioning="hive").to_table()
-    return found.sort_by("x").select(["x", "year", "city"])
+    result = ds.dataset(str(folder), format="arrow", partitioning="hive").to_table()
+    return result.sort_by("x").select(["x", "year", "city"])
 
 
 def test_keys_in_paths_are_columns(folder: Path) -> None:

@@ -220,16 +220,16 @@ def test_gh_48924_columns_are_read_alone_in_any_order_by_any_thread() -> None:
             if isinstance(source, io.BytesIO):
                 source.seek(0)
     (read,) = colkern.ipc.open(io.BytesIO(file))
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     threads = [
-        threading.Thread(target=lambda n=name: found.update({n: read.column(n).to_pylist()}))
+        threading.Thread(target=lambda n=name: results.update({n: read.column(n).to_pylist()}))
         for name in batch.schema.names * 3
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == expected
+    assert results == expected
 
 
 class OneByOne(io.RawIOBase):
@@ -444,10 +444,10 @@ def test_what_is_allocated_is_zeroed_before_it_is_filled(monkeypatch: pytest.Mon
     empty = np.empty
 
     def dirty(shape: Any, dtype: Any = float, *args: Any, **kwargs: Any) -> Any:
-        made = empty(shape, dtype, *args, **kwargs)
-        if made.dtype.kind in "iufbV" and made.flags.c_contiguous:
-            made.reshape(-1).view(np.uint8)[:] = 0xA5
-        return made
+        result = empty(shape, dtype, *args, **kwargs)
+        if result.dtype.kind in "iufbV" and result.flags.c_contiguous:
+            result.reshape(-1).view(np.uint8)[:] = 0xA5
+        return result
 
     def bytes_of() -> bytes:
         (batch,) = colkern.ipc.open(written(pa.ipc.new_stream, rich_batch()))

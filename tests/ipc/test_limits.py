@@ -15,6 +15,7 @@ from fuzz.recording import as_file, take_apart
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ipc.handmade import Batch, WireField, int_type, plain_type, schema_message
+from ipc.written import one_column, written
 from present import present
 
 import colkern
@@ -211,27 +212,17 @@ def without_buffers(length: int) -> dict[str, Array]:
     }
 
 
-def batch_of(column: Array) -> RecordBatch:
-    return RecordBatch(Schema([("x", column.type)]), [column])
-
-
-def written(batch: RecordBatch, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    colkern.ipc.write_stream(sink, batch, **options)
-    return sink.getvalue()
-
-
 @pytest.mark.parametrize("kind", without_buffers(0))
 def test_slots_that_nothing_is_allocated_for_have_no_limit_that_matters(kind: str) -> None:
     # More slots than this machine has bytes: nothing may be done for each of them.
     column = without_buffers(1 << 56)[kind]
-    (read,) = colkern.ipc.open(written(batch_of(column)))
+    (read,) = colkern.ipc.open(written(one_column(column)))
     read.validate(full=True)
     assert len(read.column(0)) == len(column)
-    assert read.slice(1 << 50, 2).to_pydict() == batch_of(column.slice(0, 2)).to_pydict()
+    assert read.slice(1 << 50, 2).to_pydict() == one_column(column.slice(0, 2)).to_pydict()
     assert len(repr(read.column(0))) < 1000
     # Another implementation takes it for what it is.
-    (theirs,) = pa.ipc.open_stream(written(batch_of(column)))
+    (theirs,) = pa.ipc.open_stream(written(one_column(column)))
     assert theirs.num_rows == len(column)
 
 
@@ -304,15 +295,15 @@ def test_what_is_written_is_read_under_the_same_limits(
     [
         (
             {"fields": 2},
-            batch_of(colkern.nulls(1, s.struct([("a", s.int8()), ("b", s.int8())]))),
+            one_column(colkern.nulls(1, s.struct([("a", s.int8()), ("b", s.int8())]))),
             None,
         ),
-        ({"nesting_depth": 1}, batch_of(colkern.nulls(1, s.list_(s.int8()))), None),
-        ({"metadata_bytes": 100}, batch_of(colkern.nulls(1, s.int8())), None),
-        ({"unbacked_length": 9}, batch_of(colkern.nulls(10, s.null())), None),
+        ({"nesting_depth": 1}, one_column(colkern.nulls(1, s.list_(s.int8()))), None),
+        ({"metadata_bytes": 100}, one_column(colkern.nulls(1, s.int8())), None),
+        ({"unbacked_length": 9}, one_column(colkern.nulls(10, s.null())), None),
         ({"unbacked_length": 9}, RecordBatch(Schema([]), [], length=10), None),
-        ({"decompressed_bytes": 9999}, batch_of(colkern.array([0] * 10_000, s.int8())), "zstd"),
-        ({"decompressed_bytes": 9999}, batch_of(colkern.array([0] * 10_000, s.int8())), "lz4"),
+        ({"decompressed_bytes": 9999}, one_column(colkern.array([0] * 10_000, s.int8())), "zstd"),
+        ({"decompressed_bytes": 9999}, one_column(colkern.array([0] * 10_000, s.int8())), "lz4"),
     ],
 )
 def test_the_writer_names_the_limit_that_readers_would(
@@ -327,7 +318,7 @@ def test_the_writer_names_the_limit_that_readers_would(
 
 
 def test_the_footer_of_a_file_is_counted_before_its_last_batch() -> None:
-    batch = batch_of(colkern.array([1], s.int8()))
+    batch = one_column(colkern.array([1], s.int8()))
     limits = Limits(metadata_bytes=1000)
     sink = io.BytesIO()
     with colkern.ipc.new_file(sink, batch.schema, reader_limits=limits) as writer:
@@ -344,7 +335,7 @@ def test_a_dictionary_and_its_deltas_are_counted_together() -> None:
         values = colkern.array([0] * size, s.int8())
         type_ = s.dictionary(s.int8(), s.int8())
         index = Buffer.from_object(bytes([0]))
-        return batch_of(Array(type_, 1, [None, index], dictionary=values))
+        return one_column(Array(type_, 1, [None, index], dictionary=values))
 
     limits = Limits(decompressed_bytes=3000)
     with pytest.raises(LimitExceededError, match=r"Limits\.decompressed_bytes"):
@@ -355,4 +346,4 @@ def test_a_dictionary_and_its_deltas_are_counted_together() -> None:
 
 def test_only_limits_are_limits() -> None:
     with pytest.raises(TypeError, match="reader_limits: expected Limits, got int"):
-        written(batch_of(colkern.nulls(1, s.int8())), reader_limits=5)
+        written(one_column(colkern.nulls(1, s.int8())), reader_limits=5)

@@ -57,15 +57,15 @@ def frame_of(content: bytes, **options: object) -> bytes:
 
 def content_of(frame: bytes, size: int) -> bytes:
     """The library's output for the blocks, each by itself."""
-    made = b""
+    result = b""
     for begin, stored, place, expected in independent_blocks(memoryview(frame), size).tolist():
-        assert place == len(made)
+        assert place == len(result)
         block = frame[begin : begin + (stored & ~PLAIN)]
         if not stored & PLAIN:
             block = lz4_block.decompress(block, uncompressed_size=expected)
         assert len(block) == expected
-        made += block
-    return made
+        result += block
+    return result
 
 
 @pytest.mark.parametrize("store_size", [True, False])

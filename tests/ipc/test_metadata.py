@@ -66,11 +66,11 @@ def test_keys_that_come_twice_stay_two(fmt: str) -> None:
         colkern.ipc.write_stream(sink, [ONE])
     reader = colkern.ipc.open(sink.getvalue())
     (batch,) = reader
-    found = [reader.schema.metadata, reader.schema.field(0).metadata, batch.metadata]
+    result = [reader.schema.metadata, reader.schema.field(0).metadata, batch.metadata]
     if isinstance(reader, colkern.ipc.FileReader):
-        found.append(reader.metadata)
-    assert len(found) == (4 if fmt == "file" else 3)
-    assert [pairs_of(each) for each in found] == [TWICE.pairs] * len(found)
+        result.append(reader.metadata)
+    assert len(result) == (4 if fmt == "file" else 3)
+    assert [pairs_of(each) for each in result] == [TWICE.pairs] * len(result)
     # pyarrow's own KeyValueMetadata has all of them.
     theirs = (pa.ipc.open_file if fmt == "file" else pa.ipc.open_stream)(sink.getvalue()).schema
     native = pa.KeyValueMetadata(list(TWICE.pairs))
@@ -128,9 +128,9 @@ def test_extensions_with_an_empty_parameter_and_with_none_are_equal() -> None:
     for type_ in (absent, empty, absent):
         batch = RecordBatch(Schema([("c", type_)]), [colkern.nulls(1, type_)])
         (read,) = colkern.ipc.open(stream(batch))
-        found = read.column(0).type
-        assert isinstance(found, s.Extension)
-        assert found.has_metadata == type_.has_metadata
+        actual = read.column(0).type
+        assert isinstance(actual, s.Extension)
+        assert actual.has_metadata == type_.has_metadata
 
 
 # Messages
@@ -148,12 +148,12 @@ def with_metadata(data: bytes) -> bytes:
 
 def marks(data: bytes) -> dict[str, list[Any]]:
     """The metadata of each message: of the schema's, of dictionaries', of batches'."""
-    found: dict[str, list[Any]] = {}
+    results: dict[str, list[Any]] = {}
     for part in take_apart(data):
         kind = {SCHEMA: "schema", DICTIONARY: "dictionary", BATCH: "batch"}[part.kind]
         stated = records(MESSAGE, part.metadata)["custom_metadata"] or []
-        found.setdefault(kind, []).append([pair["value"] for pair in stated])
-    return found
+        results.setdefault(kind, []).append([pair["value"] for pair in stated])
+    return results
 
 
 def marked() -> bytes:
@@ -198,15 +198,15 @@ def test_the_metadata_of_messages_is_carried(
 ) -> None:
     data = marked()
     parts = take_apart(data)
-    given, made = tmp_path / f"given.{source}", tmp_path / "made"
+    given, result = tmp_path / f"given.{source}", tmp_path / "made"
     given.write_bytes(data if source == "stream" else as_file(parts, parts[0]))
     if how == "function":
         write = {"stream": colkern.ipc.write_stream, "file": colkern.ipc.write_file}[target]
         with colkern.ipc.open(given) as reader:
-            write(made, reader)
+            write(result, reader)
     else:
-        assert main(["convert", str(given), str(made), "--to", target]) == 0
-    written = made.read_bytes()
+        assert main(["convert", str(given), str(result), "--to", target]) == 0
+    written = result.read_bytes()
     assert marks(written[8:] if target == "file" else written) == EXPECTED
 
 

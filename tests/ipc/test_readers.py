@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from ipc.written import Counting, by_pyarrow
 from present import present
 
 import colkern.ipc
@@ -30,13 +31,7 @@ VALUES = [batch.to_pydict() for batch in BATCHES]
 
 
 def data_of(fmt: str, batches: list[pa.RecordBatch] = BATCHES, **options: Any) -> bytes:
-    sink = pa.BufferOutputStream()
-    make = pa.ipc.new_file if fmt == "file" else pa.ipc.new_stream
-    with make(sink, batches[0].schema, **options) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    result: bytes = sink.getvalue().to_pybytes()
-    return result
+    return by_pyarrow(batches, fmt, **options)
 
 
 class Dribble(io.RawIOBase):
@@ -199,9 +194,7 @@ def test_custom_metadata_at_every_level() -> None:
 
 
 def test_a_damaged_column_does_not_hide_the_others() -> None:
-    data = bytearray(
-        data_of("stream", [BATCHES[0]], options=pa.ipc.IpcWriteOptions(compression="zstd"))
-    )
+    data = bytearray(data_of("stream", [BATCHES[0]], compression="zstd"))
     body = data.rindex(b"\x28\xb5\x2f\xfd")
     data[body : body + 4] = b"\0\0\0\0"
     (batch,) = colkern.ipc.open(bytes(data))
@@ -209,16 +202,6 @@ def test_a_damaged_column_does_not_hide_the_others() -> None:
     with pytest.raises(InvalidArrowError, match="Zstandard") as caught:
         batch.column("b")
     assert "column 'b'" in caught.value.place
-
-
-class Counting(io.BytesIO):
-    """Counts the bytes that are read."""
-
-    count = 0
-
-    def readinto(self, view: Any) -> int:
-        self.count += memoryview(view).nbytes
-        return super().readinto(view)
 
 
 def test_a_file_object_is_read_for_the_columns_that_are_asked_for() -> None:

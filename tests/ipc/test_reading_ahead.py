@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ipc.on_device import BATCHES, VALUES, written
+from ipc.on_device import BATCHES, VALUES
+from ipc.written import written
 
 import colkern as ck
 from colkern.cuda import stand_in
@@ -96,8 +97,8 @@ def test_nothing_is_kept_of_what_is_taken_again(streams: Streams, device: stand_
 
 
 def test_batches_of_a_file_under_changing_streams(streams: Streams) -> None:
-    found = []
+    results = []
     for number, batch in enumerate(ck.ipc.open(written(BATCHES, "file"), device="cuda")):
-        found.append(ck.to_host(batch).to_pylist())
+        results.append(ck.to_host(batch).to_pylist())
         streams.current = f"s{number}"
-    assert found == VALUES
+    assert results == VALUES

@@ -40,8 +40,8 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def counted(self: Any, path: str, start: int, end: int) -> bytes:
         sizes.append(end - start)
-        found: bytes = fetch(self, path, start, end)
-        return found
+        result: bytes = fetch(self, path, start, end)
+        return result
 
     monkeypatch.setattr(MemoryFileSystem, "cat_file", counted)
     return sizes

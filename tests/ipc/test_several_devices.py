@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ipc.on_device import BATCHES, VALUES, Tap, batch_of, written
+from ipc.on_device import BATCHES, VALUES, Tap, batch_of
+from ipc.written import written
 from present import present
 
 import colkern as ck

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from arrow_oracle import batch_from_pyarrow
+from ipc.written import written
 
 import colkern.ipc
 import colkern.schema as s
@@ -37,12 +38,6 @@ from colkern.memory import EMPTY, Buffer
 WIDE = pa.record_batch({f"c{i}": pa.array(np.arange(5_000) + i) for i in range(20)})
 
 
-def written(batch: RecordBatch, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    colkern.ipc.write_stream(sink, batch, **options)
-    return sink.getvalue()
-
-
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 def test_threads_that_ask_for_all_columns_get_the_same_ones(codec: Any) -> None:
     data = written(batch_from_pyarrow(WIDE), compression=codec)
@@ -50,25 +45,25 @@ def test_threads_that_ask_for_all_columns_get_the_same_ones(codec: Any) -> None:
     limits = Limits(decompressed_bytes=WIDE.nbytes + 1_000)
     for _ in range(5):
         (batch,) = colkern.ipc.open(data, limits=limits)
-        found: list[Any] = []
+        results: list[Any] = []
         started = threading.Barrier(4)
 
         def ask(
             batch: RecordBatch = batch,
-            found: list[Any] = found,
+            results: list[Any] = results,
             started: threading.Barrier = started,
         ) -> None:
             started.wait()
-            found.append(batch.columns)
+            results.append(batch.columns)
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(found) == 4
-        for columns in found[1:]:
-            assert all(a is b for a, b in zip(columns, found[0], strict=True))
+        assert len(results) == 4
+        for columns in results[1:]:
+            assert all(a is b for a, b in zip(columns, results[0], strict=True))
 
 
 def test_one_damaged_column_does_not_take_the_others_along() -> None:

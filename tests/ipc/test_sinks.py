@@ -114,17 +114,17 @@ def test_a_raw_file_that_takes_a_part_is_given_the_rest() -> None:
 
 def test_sockets() -> None:
     ours, theirs = socket.socketpair()
-    found: list[Any] = []
+    results: list[Any] = []
 
     def read() -> None:
-        found.extend(colkern.ipc.open(theirs))
+        results.extend(colkern.ipc.open(theirs))
 
     reader = threading.Thread(target=read)
     reader.start()
     colkern.ipc.write_stream(ours, BATCH)
     ours.close()
     reader.join()
-    assert found == [BATCH]
+    assert results == [BATCH]
 
 
 def test_pipes_by_their_path(tmp_path: Path) -> None:

@@ -51,18 +51,18 @@ NAMES = ["COO", "CSR", "CSC", "CSF", "empty CSF"]
 
 
 def read_sparse(data: bytes) -> Sparse:
-    found = read_tensor(data)
-    assert not isinstance(found, Tensor)
-    return found
+    result = read_tensor(data)
+    assert not isinstance(result, Tensor)
+    return result
 
 
 def flat(parts: Any) -> list[np.ndarray]:
     """The arrays of `to_numpy()`, in one list; pyarrow gives values as a matrix of one column."""
     values, *index = parts
-    found = [values.ravel()]
+    result = [values.ravel()]
     for part in index:
-        found += part if isinstance(part, list | tuple) else [part]
-    return found
+        result += part if isinstance(part, list | tuple) else [part]
+    return result
 
 
 def message(data: bytes) -> dict[str, Any]:
@@ -415,10 +415,10 @@ def test_scipy_both_ways() -> None:
         assert np.array_equal(tensor.to_dense(), cpp.MATRIX)
         back = read_sparse(by_colkern(tensor))
         assert not isinstance(back, SparseCSFTensor)
-        found = back.to_scipy()
-        assert isinstance(found, make)
-        assert np.array_equal(found.toarray(), cpp.MATRIX)
-        assert kind.from_scipy(sparse_.lil_matrix(cpp.MATRIX)).equals(kind.from_scipy(found))
+        result = back.to_scipy()
+        assert isinstance(result, make)
+        assert np.array_equal(result.toarray(), cpp.MATRIX)
+        assert kind.from_scipy(sparse_.lil_matrix(cpp.MATRIX)).equals(kind.from_scipy(result))
     with pytest.raises(TypeError, match="matrix: expected"):
         SparseCSRMatrix.from_scipy(cpp.MATRIX)
     three = read_tensor(cpp.COO)

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from flatbuf import Type
 from ipc.handmade import EOS, Batch, WireField, int_type, plain_type, schema_message
+from ipc.written import FORMATS, Counting, by_pyarrow
 
 import colkern.ipc
 from colkern import InvalidArrowError
-
-FORMATS = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}
-
-
-def data_of(fmt: str, batches: list[pa.RecordBatch], **options: Any) -> bytes:
-    sink = pa.BufferOutputStream()
-    with FORMATS[fmt](sink, batches[0].schema, **options) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    result: bytes = sink.getvalue().to_pybytes()
-    return result
-
 
 BATCHES = [
     pa.record_batch(
@@ -45,8 +31,8 @@ BATCHES = [
 @pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
 def test_rows_null_counts_sizes_and_codec(fmt: str, codec: str | None) -> None:
-    data = data_of(fmt, BATCHES, options=pa.ipc.IpcWriteOptions(compression=codec))
-    plain = data_of(fmt, BATCHES)
+    data = by_pyarrow(BATCHES, fmt, compression=codec)
+    plain = by_pyarrow(BATCHES, fmt)
     summaries = list(colkern.ipc.open(data).summaries())
     assert [summary.length for summary in summaries] == [3, 2, 0]
     assert [s.null_counts.tolist() for s in summaries] == [
@@ -59,10 +45,7 @@ def test_rows_null_counts_sizes_and_codec(fmt: str, codec: str | None) -> None:
     assert [s.uncompressed_bytes for s in summaries] == expected
     assert {s.compression for s in summaries} == {codec}
     assert all(s.dictionary is None and not s.is_delta for s in summaries)
-    options = pa.ipc.IpcWriteOptions(compression=codec)
-    assert [s.body_bytes for s in summaries] == body_sizes(
-        data_of("stream", BATCHES, options=options)
-    )
+    assert [s.body_bytes for s in summaries] == body_sizes(by_pyarrow(BATCHES, compression=codec))
 
 
 def body_sizes(stream: bytes) -> list[int]:
@@ -72,7 +55,7 @@ def body_sizes(stream: bytes) -> list[int]:
 
 def test_bytes_are_those_of_the_buffers() -> None:
     batch = pa.record_batch({"a": np.arange(5, dtype=np.int32), "b": ["x", "yy", "", "z", "é"]})
-    (summary,) = colkern.ipc.open(data_of("stream", [batch])).summaries()
+    (summary,) = colkern.ipc.open(by_pyarrow([batch])).summaries()
     # Five int32; six int32 offsets and six bytes of text; no validity bitmaps.
     assert summary.uncompressed_bytes == 20 + 24 + 6
 
@@ -83,8 +66,7 @@ def test_dictionary_batches_and_what_becomes_of_them() -> None:
         pa.record_batch({"d": pa.DictionaryArray.from_arrays(pa.array([0, None]), pa.array(w))})
         for w in words
     ]
-    options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
-    reader = colkern.ipc.open_stream(data_of("stream", batches, options=options))
+    reader = colkern.ipc.open_stream(by_pyarrow(batches, emit_dictionary_deltas=True))
     seen = [(s.dictionary, s.is_delta, s.length) for s in reader.summaries()]
     assert seen == [
         (0, False, 2),
@@ -94,7 +76,7 @@ def test_dictionary_batches_and_what_becomes_of_them() -> None:
         (0, False, 1),
         (None, False, 2),
     ]
-    file = colkern.ipc.open_file(data_of("file", batches[:2], options=options))
+    file = colkern.ipc.open_file(by_pyarrow(batches[:2], "file", emit_dictionary_deltas=True))
     seen = [(s.dictionary, s.is_delta, s.length) for s in file.summaries()]
     assert seen == [(0, False, 2), (0, True, 1), (None, False, 2), (None, False, 2)]
     # Unlike a stream's, those of a file can be asked for again.
@@ -103,7 +85,7 @@ def test_dictionary_batches_and_what_becomes_of_them() -> None:
 
 def test_a_stream_goes_on_where_its_summaries_stopped() -> None:
     numbered = [pa.record_batch({"a": [k]}) for k in range(3)]
-    data = data_of("stream", numbered)
+    data = by_pyarrow(numbered)
     reader = colkern.ipc.open_stream(data)
     next(reader.summaries())
     assert [batch["a"].to_pylist() for batch in reader] == [[1], [2]]
@@ -119,21 +101,11 @@ def test_custom_metadata_of_batches() -> None:
     assert summary.metadata == {b"k": b"v"}
 
 
-class Counting(io.BytesIO):
-    """Counts the bytes that are read."""
-
-    count = 0
-
-    def readinto(self, view: Any) -> int:
-        self.count += memoryview(view).nbytes
-        return super().readinto(view)
-
-
 @pytest.mark.parametrize("codec", [None, "zstd"])
 def test_no_column_is_read(codec: str | None) -> None:
     noise = np.random.default_rng(0).integers(0, 256, 1_000_000, np.uint8)
     batch = pa.record_batch({"a": noise, "b": noise})
-    source = Counting(data_of("file", [batch], options=pa.ipc.IpcWriteOptions(compression=codec)))
+    source = Counting(by_pyarrow([batch], "file", compression=codec))
     (summary,) = colkern.ipc.open(source).summaries()
     assert summary.uncompressed_bytes == 2_000_000
     assert source.count < 4096
@@ -145,7 +117,7 @@ def test_dictionary_ids_by_path() -> None:
     batch = pa.record_batch([word, nested, word, word], ["a", "b", "twice", "twice"])
     for fmt in FORMATS:
         # pyarrow numbers in the order of the fields; a path of two dictionaries has no id.
-        assert colkern.ipc.open(data_of(fmt, [batch])).dictionary_ids == {"a": 0, "b.word": 1}
+        assert colkern.ipc.open(by_pyarrow([batch], fmt)).dictionary_ids == {"a": 0, "b.word": 1}
 
 
 # What cannot be

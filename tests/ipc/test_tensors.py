@@ -53,17 +53,17 @@ def by_pyarrow(array: np.ndarray, names: list[str] | None = None) -> bytes:
 
 
 def read_dense(source: Any) -> Tensor:
-    found = read_tensor(source)
-    assert isinstance(found, Tensor)
-    return found
+    result = read_tensor(source)
+    assert isinstance(result, Tensor)
+    return result
 
 
 def all_dense(source: Any) -> list[np.ndarray]:
-    found = []
+    results = []
     for tensor in read_tensors(source):
         assert isinstance(tensor, Tensor)
-        found.append(tensor.to_numpy())
-    return found
+        results.append(tensor.to_numpy())
+    return results
 
 
 def read_by_pyarrow(data: bytes) -> pa.Tensor:
@@ -80,10 +80,10 @@ TENSORS = arrays.arrays(
 @given(TENSORS, st.data())
 def test_both_ways_with_pyarrow(array: np.ndarray, data: st.DataObject) -> None:
     array = array.transpose(data.draw(st.permutations(range(array.ndim))))
-    found = read_dense(by_pyarrow(array)).to_numpy()
-    assert found.dtype == array.dtype
-    assert found.shape == array.shape
-    assert np.array_equal(found, array)
+    actual = read_dense(by_pyarrow(array)).to_numpy()
+    assert actual.dtype == array.dtype
+    assert actual.shape == array.shape
+    assert np.array_equal(actual, array)
     back = read_by_pyarrow(by_colkern(array))
     assert back.to_numpy().dtype == array.dtype
     assert back.shape == array.shape

@@ -10,6 +10,7 @@ import pytest
 from arrow_oracle import batch_from_pyarrow, from_pyarrow
 from hypothesis import given
 from hypothesis import strategies as st
+from ipc.written import by_pyarrow
 from present import present
 
 import colkern.ipc
@@ -81,15 +82,6 @@ def nested(array: pa.Array) -> dict[str, pa.Array]:
     }
 
 
-def written(batches: list[pa.RecordBatch], fmt: str, **options: object) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    make = pa.ipc.new_file if fmt == "file" else pa.ipc.new_stream
-    with make(sink, batches[0].schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    return sink.getvalue()
-
-
 def check(columns: dict[str, pa.Array], fmt: str, **options: object) -> None:
     """Each column, whole and sliced, in a stream or file of its own, read as it was written."""
     for name, array in columns.items():
@@ -97,7 +89,7 @@ def check(columns: dict[str, pa.Array], fmt: str, **options: object) -> None:
         batches = [whole, whole.slice(1), whole.slice(1, len(array) - 2), whole.slice(0, 0)]
         if pa.types.is_dictionary(array.type):
             batches = [whole, whole.slice(1)]
-        reader = colkern.ipc.open(written(batches, fmt, **options))
+        reader = colkern.ipc.open(by_pyarrow(batches, fmt, **options))
         for ours, theirs in zip(reader, batches, strict=True):
             assert ours.num_rows == theirs.num_rows
             # Compared by values: pyarrow cuts slices when it writes them.
@@ -126,10 +118,10 @@ def test_layouts_within_layouts(depth: int) -> None:
     level = {"x": array}
     for _ in range(depth):
         level = {
-            f"{name}/{kind}": made
+            f"{name}/{kind}": item
             for name, inner in level.items()
             # pyarrow cannot build a dictionary of, or run ends over, everything.
-            for kind, made in nested(six(inner)).items()
+            for kind, item in nested(six(inner)).items()
             if kind in ("list", "struct", "dense_union", "fixed_size_list")
         }
     check(level, "stream")
@@ -144,20 +136,20 @@ def six(array: pa.Array) -> pa.Array:
 def test_bodies_of_either_alignment(alignment: int) -> None:
     # In a stream behind one odd byte nothing is aligned at all.
     batch = pa.record_batch({"a": pa.array([1, None, 3]), "s": pa.array(["x", "yy", None])})
-    data = b"\0" + written([batch], "stream").to_pybytes()
+    data = b"\0" + by_pyarrow([batch], "stream")
     assert list(colkern.ipc.open(memoryview(data)[1:])) == [batch_from_pyarrow(batch)]
 
 
 def test_a_struct_wrapped_stream_as_spark_sends_it() -> None:
     rows = [{"id": k, "name": str(k), "tags": [k]} for k in range(100)]
     batch = pa.record_batch({"_0": pa.array(rows)})
-    reader = colkern.ipc.open(written([batch, batch], "stream", compression="zstd"))
+    reader = colkern.ipc.open(by_pyarrow([batch, batch], "stream", compression="zstd"))
     assert [b["_0"].to_pylist() for b in reader] == [rows, rows]
 
 
 def test_extension_types_by_name_and_parameters() -> None:
     batch = pa.record_batch({"u": pa.array([b"0" * 16], pa.uuid())})
-    (ours,) = colkern.ipc.open(written([batch], "stream"))
+    (ours,) = colkern.ipc.open(by_pyarrow([batch], "stream"))
     type_ = ours.schema.field("u").type
     assert isinstance(type_, Extension)
     assert type_.extension_name == "arrow.uuid"
@@ -167,7 +159,7 @@ def test_extension_types_by_name_and_parameters() -> None:
 
 def test_an_empty_schema_keeps_its_rows() -> None:
     batch = pa.record_batch({"a": [1, 2]}).select([])
-    (ours,) = colkern.ipc.open(written([batch], "stream"))
+    (ours,) = colkern.ipc.open(by_pyarrow([batch], "stream"))
     assert (ours.num_columns, ours.num_rows) == (0, 2)
 
 
@@ -196,5 +188,5 @@ STRUCT = pa.struct(
 @given(VALUES, st.sampled_from([None, "lz4", "zstd"]), st.sampled_from(["stream", "file"]))
 def test_any_values(values: list[object], codec: str | None, fmt: str) -> None:
     batch = pa.record_batch({"c": pa.array(values, STRUCT)})
-    (ours,) = colkern.ipc.open(written([batch], fmt, compression=codec))
+    (ours,) = colkern.ipc.open(by_pyarrow([batch], fmt, compression=codec))
     assert ours["c"].to_pylist() == values

@@ -100,7 +100,7 @@ def test_every_wrong_byte_has_the_same_outcome_as_one_by_one(
     monkeypatch.setattr(schemas, "FEWEST", 1 << 40)
     assert together == [outcome(mutant) for mutant in mutants]
     # Both kinds of outcome are there.
-    assert 100 < sum(isinstance(found, str) for found in together) < 1400
+    assert 100 < sum(isinstance(item, str) for item in together) < 1400
 
 
 def test_wide_batches_are_read_as_pyarrow_does() -> None:

@@ -16,14 +16,13 @@ from arrow_oracle import batch_from_pyarrow, from_pyarrow
 from golden import golden_files
 from hypothesis import given
 from hypothesis import strategies as st
+from ipc.written import CODECS, FORMATS, one_column, written
 from operations.samples import buffer, sample, samples
 
 import colkern.ipc
 import colkern.schema as s
 from colkern import Array, Buffer, RecordBatch, Schema, UnsupportedError
 
-FORMATS = ("stream", "file")
-CODECS = (None, "lz4", "zstd")
 # pyarrow has no Python class for arrays of month and day-time intervals.
 STREAMS = [
     path
@@ -34,13 +33,6 @@ STREAMS = [
 STRICT = ("cpp-21", "2.0.0", "4.0.0")
 
 
-def written(fmt: str, data: Any, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    write = colkern.ipc.write_file if fmt == "file" else colkern.ipc.write_stream
-    write(sink, data, **options)
-    return sink.getvalue()
-
-
 def by_pyarrow(fmt: str, data: bytes) -> list[pa.RecordBatch]:
     if fmt == "stream":
         return list(pa.ipc.open_stream(data))
@@ -48,15 +40,11 @@ def by_pyarrow(fmt: str, data: bytes) -> list[pa.RecordBatch]:
     return [reader.get_batch(i) for i in range(reader.num_record_batches)]
 
 
-def one_column(array: Array) -> RecordBatch:
-    return RecordBatch(Schema([("x", array.type)]), [array])
-
-
 @pytest.mark.parametrize("fmt", FORMATS)
 @pytest.mark.parametrize("name", samples())
 def test_pyarrow_reads_every_type_whole_and_sliced(name: str, fmt: str) -> None:
     for (start, length), codec in itertools.product(((0, 12), (3, 7), (5, 0)), CODECS):
-        data = written(fmt, one_column(sample(name).slice(start, length)), compression=codec)
+        data = written(one_column(sample(name).slice(start, length)), fmt, compression=codec)
         (batch,) = by_pyarrow(fmt, data)
         batch.validate(full=True)
         expected = samples()[name].slice(start, length)
@@ -85,7 +73,7 @@ def test_any_array_goes_to_pyarrow_and_comes_back(theirs: pa.Array, data: st.Dat
         "alignment": data.draw(st.sampled_from((8, 64))),
     }
     ours = from_pyarrow(theirs).slice(start)
-    encoded = written(fmt, one_column(ours), **options)
+    encoded = written(one_column(ours), fmt, **options)
     (batch,) = by_pyarrow(fmt, encoded)
     batch.validate(full=True)
     assert from_pyarrow(batch.column(0)).to_pylist() == ours.to_pylist()
@@ -115,24 +103,24 @@ def test_golden_files_written_again_are_the_same_to_pyarrow(path: Path, fmt: str
 
 def blocks_of(data: bytes) -> list[tuple[int, int, int]]:
     """Offset, size of metadata, and size of the body of each message of a stream."""
-    found: list[tuple[int, int, int]] = []
+    results: list[tuple[int, int, int]] = []
     place = 0
     while True:
         marker, size = struct.unpack_from("<ii", data, place)
         assert marker == -1
         if size == 0:
             assert place + 8 == len(data)
-            return found
+            return results
         body = pa.ipc.read_message(pa.py_buffer(data)[place:]).body
-        found.append((place, 8 + size, 0 if body is None else body.size))
-        place += 8 + size + found[-1][2]
+        results.append((place, 8 + size, 0 if body is None else body.size))
+        place += 8 + size + results[-1][2]
 
 
 @pytest.mark.parametrize("alignment", [8, 64])
 def test_bodies_and_buffers_start_aligned(alignment: int) -> None:
     columns = [from_pyarrow(pa.array(["a", None, "cc"])), from_pyarrow(pa.array([1, 2, None]))]
     batch = RecordBatch.from_arrays(columns, ["a", "b"])
-    data = written("stream", [batch, batch], alignment=alignment)
+    data = written([batch, batch], alignment=alignment)
     for place, metadata, body in blocks_of(data):
         assert metadata % 8 == 0
         assert (place + metadata) % alignment == 0
@@ -150,7 +138,7 @@ def test_padding_and_what_stands_under_nulls_is_zero() -> None:
     validity = buffer([0b11111101], "u1")
     column = Array(s.int64(), 3, [validity, Buffer(secret[:24])])
     text = Array(s.utf8(), 3, [validity, buffer([0, 1, 60, 61], "i4"), Buffer(secret[:61])])
-    data = written("stream", RecordBatch.from_arrays([column, text], ["a", "b"]))
+    data = written(RecordBatch.from_arrays([column, text], ["a", "b"]))
     assert data.count(b"SECRET__") == 2
     (batch,) = by_pyarrow("stream", data)
     assert batch.column(1).to_pylist() == ["S", None, "E"]
@@ -163,14 +151,14 @@ def test_slices_are_written_without_what_lies_around_them() -> None:
     for type_ in (pa.utf8(), pa.string_view(), pa.list_(pa.int64())):
         whole = pa.array([[i] for i in range(10_000)], type_) if pa.types.is_list(type_) else text
         column = from_pyarrow(whole.cast(type_)).slice(5_000, 10)
-        assert len(written("stream", one_column(column))) < 2_000
+        assert len(written(one_column(column))) < 2_000
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
 def test_buffers_that_do_not_shrink_stay_as_they_are(codec: Any) -> None:
     noise = np.random.default_rng(1).integers(0, 256, 1 << 16, np.uint8)
     batch = RecordBatch.from_arrays([from_pyarrow(pa.array(noise))], ["x"])
-    data = written("stream", batch, compression=codec)
+    data = written(batch, compression=codec)
     assert struct.pack("<q", -1) + noise.tobytes() in data
     (read,) = by_pyarrow("stream", data)
     assert read.column(0).to_pylist() == noise.tolist()
@@ -180,7 +168,7 @@ def test_lz4_blocks_are_independent_of_each_other() -> None:
     lz4_frame = pytest.importorskip("lz4.frame")
     values = np.arange(1 << 17, dtype=np.int64) // 3
     batch = RecordBatch.from_arrays([from_pyarrow(pa.array(values))], ["x"])
-    data = written("stream", batch, compression="lz4")
+    data = written(batch, compression="lz4")
     frame = data[data.index(b"\x04\x22\x4d\x18") :]
     info = lz4_frame.get_frame_info(frame)
     assert info["block_linked"] is False
@@ -194,7 +182,7 @@ def test_custom_metadata_of_schema_field_batch_and_footer() -> None:
     schema = Schema([field], {b"of": b"schema", b"\xff": b"\x00"})
     column = Array(s.int8(), 2, [None, buffer([1, 2], "i1")])
     batch = RecordBatch(schema, [column], metadata={b"of": b"batch"})
-    data = written("file", batch, metadata={b"of": b"footer"})
+    data = written(batch, "file", metadata={b"of": b"footer"})
     theirs = pa.ipc.open_file(data)
     assert theirs.schema.metadata == {b"of": b"schema", b"\xff": b"\x00"}
     assert theirs.schema.field(0).metadata == {b"of": b"field"}
@@ -208,15 +196,15 @@ def test_custom_metadata_of_schema_field_batch_and_footer() -> None:
 def test_a_stream_ends_with_its_mark_and_a_file_has_one_too() -> None:
     batch = one_column(sample("bool"))
     end = b"\xff\xff\xff\xff\0\0\0\0"
-    assert written("stream", batch).endswith(end)
-    file = written("file", batch)
+    assert written(batch).endswith(end)
+    file = written(batch, "file")
     (footer_size,) = struct.unpack("<i", file[-10:-6])
     assert file[-10 - footer_size - 8 : -10 - footer_size] == end
 
 
 def test_a_file_is_a_stream_between_magics() -> None:
     batch = one_column(sample("struct"))
-    file, stream = written("file", batch), written("stream", batch)
+    file, stream = written(batch, "file"), written(batch)
     assert [b.to_pylist() for b in pa.ipc.open_stream(file[8:])] == [
         b.to_pylist() for b in pa.ipc.open_stream(stream)
     ]
@@ -230,10 +218,10 @@ def test_no_batch_and_no_column() -> None:
         assert colkern.ipc.open(sink.getvalue()).read_all() == []
     rows = RecordBatch(Schema({}), [], length=7)
     for fmt in FORMATS:
-        (batch,) = by_pyarrow(fmt, written(fmt, rows))
+        (batch,) = by_pyarrow(fmt, written(rows, fmt))
         assert batch.num_rows == 7
     with pytest.raises(ValueError, match="no batch, so no schema"):
-        written("stream", [])
+        written([])
 
 
 @pytest.mark.parametrize(
@@ -258,21 +246,21 @@ def test_batches_of_another_schema_are_refused(other: Any, message: str) -> None
 def test_what_other_libraries_hold_is_written_too() -> None:
     table = pa.table({"x": pa.chunked_array([[1, 2], [3]])})
     for data in (table, table.to_reader(), table.to_batches()):
-        found = [b.column(0).to_pylist() for b in by_pyarrow("stream", written("stream", data))]
-        assert found == [[1, 2], [3]]
-    (found,) = by_pyarrow("file", written("file", table.to_batches()[1]))
-    assert found.column(0).to_pylist() == [3]
+        actual = [b.column(0).to_pylist() for b in by_pyarrow("stream", written(data))]
+        assert actual == [[1, 2], [3]]
+    (actual,) = by_pyarrow("file", written(table.to_batches()[1], "file"))
+    assert actual.column(0).to_pylist() == [3]
     with pytest.raises(TypeError, match="data: expected record batches"):
-        written("stream", 5)
+        written(5)
 
 
 def test_a_reader_is_written_with_the_metadata_of_its_batches() -> None:
     schema = Schema({"x": s.int8()})
     column = Array(s.int8(), 1, [None, buffer([1], "i1")])
-    first = written("stream", RecordBatch(schema, [column], metadata={b"k": b"v"}))
+    first = written(RecordBatch(schema, [column], metadata={b"k": b"v"}))
     for fmt in FORMATS:
         with colkern.ipc.open(first) as reader:
-            (batch,) = colkern.ipc.open(written(fmt, reader))
+            (batch,) = colkern.ipc.open(written(reader, fmt))
         assert batch.metadata == {b"k": b"v"}
 
 
@@ -310,7 +298,7 @@ def test_offsets_beyond_31_bits(tmp_path: Path) -> None:
     offsets = [0, size - 10, size - 4, size]
     column = Array(s.large_utf8(), 3, [None, buffer(offsets, "i8"), Buffer(data)])
     column._checked = True
-    (batch,) = by_pyarrow("stream", written("stream", one_column(column.slice(1))))
+    (batch,) = by_pyarrow("stream", written(one_column(column.slice(1))))
     assert batch.column(0).to_pylist() == ["012345", "6789"]
     target = tmp_path / "large.arrow"
     colkern.ipc.write_file(target, one_column(column))
@@ -328,29 +316,29 @@ def test_halves_and_indices_without_a_sign() -> None:
         }
     )
     for fmt in FORMATS:
-        (batch,) = by_pyarrow(fmt, written(fmt, batch_from_pyarrow(theirs)))
+        (batch,) = by_pyarrow(fmt, written(batch_from_pyarrow(theirs), fmt))
         assert batch.equals(theirs)
 
 
 def test_one_batch_without_rows_is_one_batch() -> None:
     theirs = pa.record_batch({"x": pa.array([], pa.int8())})
     for fmt in FORMATS:
-        assert [found.num_rows for found in by_pyarrow(fmt, written(fmt, theirs))] == [0]
+        assert [item.num_rows for item in by_pyarrow(fmt, written(theirs, fmt))] == [0]
     sink = io.BytesIO()
     with colkern.ipc.new_stream(sink, Schema({"x": s.int8()})) as writer:
         writer.write(theirs)
-    assert [found.num_rows for found in by_pyarrow("stream", sink.getvalue())] == [0]
+    assert [item.num_rows for item in by_pyarrow("stream", sink.getvalue())] == [0]
 
 
 @pytest.mark.parametrize("data", ["abc", b"abc", ["abc"]])
 def test_text_is_no_batches(data: Any) -> None:
     with pytest.raises(TypeError, match=r"data: expected record batches.* got (str|bytes)"):
-        written("stream", data)
+        written(data)
 
 
 def test_a_dict_of_other_things_than_columns_is_no_batch() -> None:
     with pytest.raises(TypeError, match="x: expected a sequence of values, got 1"):
-        written("stream", {"x": 1})
+        written({"x": 1})
 
 
 def test_an_extension_type_of_an_extension_type_has_no_form() -> None:
@@ -366,9 +354,7 @@ def test_an_extension_type_of_an_extension_type_has_no_form() -> None:
 def test_a_compression_level_is_a_whole_number(level: Any) -> None:
     for codec in ("lz4", "zstd"):
         with pytest.raises(TypeError, match="compression_level: expected an int"):
-            written(
-                "stream", one_column(sample("bool")), compression=codec, compression_level=level
-            )
+            written(one_column(sample("bool")), compression=codec, compression_level=level)
 
 
 @pytest.mark.parametrize("metadata", [{b"a": 1}, {b"a": None}, {"a": b"b"}, {b"a": "b"}, [b"a"]])

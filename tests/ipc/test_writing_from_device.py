@@ -21,6 +21,7 @@ import pytest
 from arrow_oracle import batch_from_pyarrow, from_pyarrow
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from ipc.written import CODECS, FORMATS, one_column, written
 from operations.samples import buffer, sample, samples
 from present import present
 
@@ -32,7 +33,6 @@ from colkern import (
     InvalidArrowError,
     LimitExceededError,
     RecordBatch,
-    Schema,
     UnsupportedError,
 )
 from colkern.cpu.threads import set_num_threads
@@ -41,32 +41,18 @@ from colkern.integration.documents import document_of
 from colkern.ipc.writing import fetching
 from colkern.memory import EMPTY, HOST, allocate_for_overwrite
 
-FORMATS = ("stream", "file")
-CODECS = (None, "lz4", "zstd")
-
-
-def written(fmt: str, data: Any, **options: Any) -> bytes:
-    sink = io.BytesIO()
-    write = ck.ipc.write_file if fmt == "file" else ck.ipc.write_stream
-    write(sink, data, **options)
-    return sink.getvalue()
-
-
-def one_column(array: Array) -> RecordBatch:
-    return RecordBatch(Schema([("x", array.type)]), [array])
-
 
 def slots_of(device: stand_in.StandIn, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """The slots that are made from here on."""
-    made: list[np.ndarray] = []
+    results: list[np.ndarray] = []
     make = device.page_locked
 
     def noted(size: int) -> np.ndarray:
-        made.append(make(size))
-        return made[-1]
+        results.append(make(size))
+        return results[-1]
 
     monkeypatch.setattr(device, "page_locked", noted)
-    return made
+    return results
 
 
 def numbers(count: int) -> Array:
@@ -84,7 +70,7 @@ def test_every_layout_whole_and_sliced(name: str, fmt: str, device: stand_in.Sta
         on_host = ck.to_host(batch)
         for codec, alignment in itertools.product(CODECS, (8, 64)):
             options = {"compression": codec, "alignment": alignment}
-            assert written(fmt, batch, **options) == written(fmt, on_host, **options)
+            assert written(batch, fmt, **options) == written(on_host, fmt, **options)
 
 
 @settings(max_examples=20)
@@ -93,12 +79,12 @@ def test_any_array(theirs: pa.Array, data: st.DataObject) -> None:
     part = from_pyarrow(theirs).slice(data.draw(st.integers(0, len(theirs))))
     codec = data.draw(st.sampled_from(CODECS))
     try:
-        expected = written("stream", one_column(part), compression=codec)
+        expected = written(one_column(part), compression=codec)
     except UnsupportedError:
         # A dictionary of dictionaries: IPC has no form for it.
         reject()
     with stand_in.installed():
-        assert written("stream", one_column(ck.to_device(part)), compression=codec) == expected
+        assert written(one_column(ck.to_device(part)), compression=codec) == expected
 
 
 def test_pyarrow_reads_what_took_many_slots(device: stand_in.StandIn, tmp_path: Path) -> None:
@@ -107,9 +93,9 @@ def test_pyarrow_reads_what_took_many_slots(device: stand_in.StandIn, tmp_path: 
     for codec in CODECS:
         batch = ck.to_device(batch_from_pyarrow(theirs))
         ck.ipc.write_file(tmp_path / "a.arrow", [batch.slice(1, 8_000)], compression=codec)
-        (found,) = pa.ipc.open_file(tmp_path / "a.arrow").read_all().to_batches()
-        found.validate(full=True)
-        assert found.equals(theirs.slice(1, 8_000))
+        (read,) = pa.ipc.open_file(tmp_path / "a.arrow").read_all().to_batches()
+        read.validate(full=True)
+        assert read.equals(theirs.slice(1, 8_000))
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -119,7 +105,7 @@ def test_columns_of_the_host_and_of_several_devices(
     monkeypatch.setattr(device, "devices", lambda: 2)
     columns = [sample("utf8"), sample("list"), numbers(12), sample("dictionary"), numbers(12)]
     names = ["a", "b", "c", "d", "e"]
-    expected = written("file", RecordBatch.from_arrays(columns, names), compression=codec)
+    expected = written(RecordBatch.from_arrays(columns, names), "file", compression=codec)
     places = ["cpu", "cuda:0", "cuda:1", "cuda:0", "cpu"]
     for turn in range(5):
         moved = [
@@ -127,7 +113,7 @@ def test_columns_of_the_host_and_of_several_devices(
             for column, place in zip(columns, places[turn:] + places[:turn], strict=True)
         ]
         mixed = RecordBatch.from_arrays(moved, names)
-        assert written("file", mixed, compression=codec) == expected
+        assert written(mixed, "file", compression=codec) == expected
 
 
 def test_indices_and_dictionary_in_two_memories(device: stand_in.StandIn) -> None:
@@ -135,7 +121,7 @@ def test_indices_and_dictionary_in_two_memories(device: stand_in.StandIn) -> Non
     moved = ck.to_device(column)
     for indices, values in ((column, moved), (moved, column)):
         mixed = Array(column.type, 12, indices.buffers, dictionary=values.dictionary)
-        assert written("stream", one_column(mixed)) == written("stream", one_column(column))
+        assert written(one_column(mixed)) == written(one_column(column))
 
 
 def test_a_compressed_batch_of_several_threads(device: stand_in.StandIn) -> None:
@@ -143,10 +129,10 @@ def test_a_compressed_batch_of_several_threads(device: stand_in.StandIn) -> None
     batch = RecordBatch.from_arrays(columns, list("abcdefgh"))
     set_num_threads(3)
     try:
-        found = written("stream", ck.to_device(batch), compression="lz4")
+        actual = written(ck.to_device(batch), compression="lz4")
     finally:
         set_num_threads(0)
-    assert found == written("stream", batch, compression="lz4")
+    assert actual == written(batch, compression="lz4")
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -157,12 +143,12 @@ def test_from_a_device_to_a_file_and_back(
     columns = [sample(name) for name in samples()]
     batches = [RecordBatch.from_arrays(columns, list(samples())).slice(i, 5) for i in (0, 3, 7)]
     path = tmp_path / "a.arrow"
-    path.write_bytes(written(fmt, map(ck.to_device, batches), compression=codec))
+    path.write_bytes(written(map(ck.to_device, batches), fmt, compression=codec))
     with ck.ipc.open(path, device="cuda") as reader:
-        found = reader.read_all()
-        assert [ck.to_host(batch) for batch in found] == batches
+        read = reader.read_all()
+        assert [ck.to_host(batch) for batch in read] == batches
         # And once more, of what the reader has put into device memory.
-        assert written(fmt, found, compression=codec) == path.read_bytes()
+        assert written(read, fmt, compression=codec) == path.read_bytes()
 
 
 def test_parts_without_bytes_are_nowhere(device: stand_in.StandIn) -> None:
@@ -171,7 +157,7 @@ def test_parts_without_bytes_are_nowhere(device: stand_in.StandIn) -> None:
     type_ = s.struct([s.field("e", empty.type), s.field("x", s.int64())])
     column = Array(type_, 12, [whole.buffers[0]], [empty, numbers(12)])
     moved = Array(type_, 12, ck.to_device(whole).buffers, [empty, ck.to_device(numbers(12))])
-    assert written("stream", one_column(moved)) == written("stream", one_column(column))
+    assert written(one_column(moved)) == written(one_column(column))
 
 
 # What is copied
@@ -185,7 +171,7 @@ def test_each_byte_of_a_slice_is_copied_once_and_no_other(
     part = one_column(moved.slice(100, 1_000))
     device.copies.clear()
     with count_transfers() as counted:
-        written("stream", part, compression=codec)
+        written(part, compression=codec)
     assert (counted.bytes_to_host, counted.bytes_to_device) == (8_000, 0)
     begin = present(moved.buffers[1]).address + 800
     assert device.copies == [
@@ -200,7 +186,7 @@ def test_values_under_nulls_stay_on_the_device(device: stand_in.StandIn) -> None
     column = Array(s.utf8(), 3, [validity, buffer([0, 1, 65, 66], "i4"), Buffer.from_object(text)])
     batch = one_column(ck.to_device(column))
     with count_transfers() as counted:
-        data = written("stream", batch)
+        data = written(batch)
     assert b"SECRET" not in data
     # A bitmap of one byte, four offsets, and the bytes of the two values that are seen.
     assert counted.bytes_to_host == 1 + 16 + 2
@@ -272,16 +258,16 @@ def test_a_dictionary_that_stays_and_grows_and_is_replaced(
 ) -> None:
     first, grown, other = (one_column(encoded([0, None], d)) for d in DICTIONARIES[kind])
     batches = [first, one_column(encoded([0], DICTIONARIES[kind][0])), grown, first, other, other]
-    expected = written("stream", batches, dictionary_deltas=deltas)
+    expected = written(batches, dictionary_deltas=deltas)
     for moves in itertools.product(MOVES, repeat=2):
         moved = [move(batch) for move, batch in zip(itertools.cycle(moves), batches, strict=False)]
-        assert written("stream", moved, dictionary_deltas=deltas) == expected
+        assert written(moved, dictionary_deltas=deltas) == expected
 
 
 def test_a_file_refuses_to_replace_a_dictionary(device: stand_in.StandIn) -> None:
     first, _, other = (ck.to_device(one_column(encoded([0], words))) for words in WORDS)
     with pytest.raises(ValueError, match="dictionary 0 of 'x': a file can only add"):
-        written("file", [first, other])
+        written([first, other], "file")
 
 
 @pytest.mark.parametrize("kind", DICTIONARIES)
@@ -307,9 +293,9 @@ def test_fields_that_share_a_dictionary_in_two_memories(device: stand_in.StandIn
     ids = {"a": 5, "b": 5}
     batch = RecordBatch.from_arrays([a, b], ["a", "b"])
     mixed = RecordBatch.from_arrays([a, ck.to_device(b)], ["a", "b"])
-    expected = written("stream", batch, dictionary_ids=ids)
-    assert written("stream", mixed, dictionary_ids=ids) == expected
-    assert written("stream", ck.to_device(batch), dictionary_ids=ids) == expected
+    expected = written(batch, dictionary_ids=ids)
+    assert written(mixed, dictionary_ids=ids) == expected
+    assert written(ck.to_device(batch), dictionary_ids=ids) == expected
 
 
 # What goes wrong
@@ -339,7 +325,7 @@ def test_a_sink_that_fails_amid_a_body_takes_no_slots_with_it(
         with pytest.raises(ValueError, match="the writer is closed"):
             writer.write(batch)
     assert len(slots) <= device.most_slots
-    assert written("stream", batch) == written("stream", ck.to_host(batch))
+    assert written(batch) == written(ck.to_host(batch))
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -355,7 +341,7 @@ def test_an_array_that_points_outside_its_memory(codec: Any, device: stand_in.St
                 writer.write(one_column(array))
         assert sink.getvalue() == before
         writer.write(one_column(ck.to_device(good)))
-    assert sink.getvalue() == written("stream", one_column(good), compression=codec)
+    assert sink.getvalue() == written(one_column(good), compression=codec)
 
 
 @pytest.mark.parametrize("as_dictionary", [False, True])
@@ -368,9 +354,9 @@ def test_one_column_in_two_memories(as_dictionary: bool, device: stand_in.StandI
         column = Array(type_, 1, [None, buffer([0], "i1")], dictionary=column)
     what = "its bytes live on cpu and cuda:0; copy them to one place with colkern.to_host"
     with pytest.raises(ValueError, match=f"^column 'x': {what}"):
-        written("stream", one_column(column))
-    expected = written("stream", ck.to_host(one_column(column)))
-    assert written("stream", one_column(ck.to_device(column))) == expected
+        written(one_column(column))
+    expected = written(ck.to_host(one_column(column)))
+    assert written(one_column(ck.to_device(column))) == expected
 
 
 def test_a_device_without_room_for_what_is_trimmed() -> None:
@@ -387,7 +373,7 @@ def test_a_device_without_room_for_what_is_trimmed() -> None:
             assert device.used_bytes == used
             device.memory_bytes = None
             writer.write(batch)
-        assert sink.getvalue() == written("stream", one_column(column))
+        assert sink.getvalue() == written(one_column(column))
 
 
 def test_a_buffer_that_cannot_be_fetched_to_be_compressed(
@@ -414,7 +400,7 @@ def test_a_buffer_that_cannot_be_fetched_to_be_compressed(
             writer.write(batch)
     finally:
         set_num_threads(0)
-    assert sink.getvalue() == written("stream", ck.to_host(batch), compression="lz4")
+    assert sink.getvalue() == written(ck.to_host(batch), compression="lz4")
 
 
 def test_what_reads_host_memory_says_how_to_get_there(device: stand_in.StandIn) -> None:

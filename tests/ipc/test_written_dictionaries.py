@@ -43,19 +43,19 @@ def file(*batches: RecordBatch, **options: Any) -> bytes:
 def messages(data: bytes) -> list[str]:
     """`schema`, `batch`, and for dictionaries their id, how many values, and whether a delta."""
     source = MessageStream(MemoryStream(Memory(Buffer.from_object(data))), DEFAULT_LIMITS)
-    found = []
+    results = []
     while (message := source.next()) is not None:
         if message.kind == MessageHeader.DictionaryBatch:
             header = message.header
             mark = "+" if header["isDelta"] else "="
-            found.append(f"{header['id']}{mark}{header['data']['length']}")
+            results.append(f"{header['id']}{mark}{header['data']['length']}")
         else:
-            found.append({1: "schema", 3: "batch"}[message.kind])
-    return found
+            results.append({1: "schema", 3: "batch"}[message.kind])
+    return results
 
 
 def columns(data: bytes) -> list[list[Any]]:
-    return [found.column(0).to_pylist() for found in pa.ipc.open_stream(data)]
+    return [item.column(0).to_pylist() for item in pa.ipc.open_stream(data)]
 
 
 def test_a_dictionary_is_written_once() -> None:
@@ -118,8 +118,8 @@ def test_fields_share_a_dictionary_where_they_are_told_to() -> None:
     shared = batch(a=encoded([0], ["x", "y"]), b=encoded([1], ["x", "y"]))
     data = stream(shared, dictionary_ids={"a": 5, "b": 5})
     assert messages(data) == ["schema", "5=2", "batch"]
-    (found,) = pa.ipc.open_stream(data)
-    assert found.to_pydict() == {"a": ["x"], "b": ["y"]}
+    (actual,) = pa.ipc.open_stream(data)
+    assert actual.to_pydict() == {"a": ["x"], "b": ["y"]}
     assert messages(stream(shared, dictionary_ids={"b": 0})) == ["schema", "1=2", "0=2", "batch"]
 
 
@@ -153,7 +153,7 @@ def test_an_outer_dictionary_is_written_again_when_an_inner_one_is_replaced() ->
         batch(d=nested([0], [[1]], ["b", "a"])),
     )
     assert messages(data) == ["schema", "1=2", "0=1", "batch", "1=2", "0=1", "batch"]
-    ours = [found.column(0).to_pylist() for found in colkern.ipc.open(data)]
+    ours = [item.column(0).to_pylist() for item in colkern.ipc.open(data)]
     assert ours == [[["a"]], [["a"]]]
 
 
@@ -162,7 +162,7 @@ def test_an_outer_dictionary_stays_when_an_inner_one_grows() -> None:
         batch(d=nested([0], [[0]], ["a"])),
         batch(d=nested([0, 1], [[0], [1]], ["a", "b"])),
     )
-    ours = [found.column(0).to_pylist() for found in colkern.ipc.open(data)]
+    ours = [item.column(0).to_pylist() for item in colkern.ipc.open(data)]
     assert ours == [[["a"]], [["a"], ["b"]]]
 
 
@@ -208,9 +208,9 @@ def test_fields_that_share_a_dictionary_keep_their_own_metadata() -> None:
     sink = io.BytesIO()
     schema = Schema([column(b"a"), column(b"b")])
     colkern.ipc.new_stream(sink, schema, dictionary_ids={"a": 0, "b": 0}).close()
-    found = pa.ipc.open_stream(sink.getvalue()).schema
+    actual = pa.ipc.open_stream(sink.getvalue()).schema
     for name in ("a", "b"):
-        assert found.field(name).type.value_type.field(0).metadata == {b"of": name.encode()}
+        assert actual.field(name).type.value_type.field(0).metadata == {b"of": name.encode()}
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_dictionaries_of_views_are_compared_by_their_strings() -> None:
 
     data = file(of(together), of(apart), of(grown))
     assert messages(data[8:]) == ["schema", "0=2", "batch", "batch", "0+1", "batch"]
-    assert [found.to_pydict() for found in colkern.ipc.open(data)] == [{"d": [y.decode()]}] * 3
+    assert [item.to_pydict() for item in colkern.ipc.open(data)] == [{"d": [y.decode()]}] * 3
     with pytest.raises(ValueError, match="a file can only add"):
         file(of(together), of(other))
 
@@ -287,7 +287,7 @@ def test_dictionaries_of_dense_unions_are_compared_by_the_slots_they_show() -> N
 
     data = file(of(tight), of(loose))
     assert messages(data[8:]) == ["schema", "0=3", "batch", "batch"]
-    assert [found.to_pydict() for found in colkern.ipc.open(data)] == [{"d": ["a", 7]}] * 2
+    assert [item.to_pydict() for item in colkern.ipc.open(data)] == [{"d": ["a", 7]}] * 2
     with pytest.raises(ValueError, match="a file can only add"):
         file(of(tight), of(other))
 
@@ -316,8 +316,8 @@ def test_arrow_reads_nested_dictionaries_that_grow(case: str) -> None:
     assert [theirs.get_batch(k).column(0).to_pylist() for k in reversed(numbers)] == expected[::-1]
     # The same messages, one by one, are a stream.
     assert columns(data[8:]) == columns(stream(*batches)) == expected
-    assert [found.column(0).to_pylist() for found in colkern.ipc.open(data)] == expected
-    assert [found.column(0).to_pylist() for found in colkern.ipc.open(data[8:])] == expected
+    assert [item.column(0).to_pylist() for item in colkern.ipc.open(data)] == expected
+    assert [item.column(0).to_pylist() for item in colkern.ipc.open(data[8:])] == expected
 
 
 def test_a_file_lists_the_last_state_of_a_nested_dictionary_that_grew() -> None:
@@ -325,9 +325,9 @@ def test_a_file_lists_the_last_state_of_a_nested_dictionary_that_grew() -> None:
     sent = ["schema", "1=1", "0=1", "batch", "1+1", "0=2", "batch", "1+2", "0=3", "batch"]
     assert messages(file(*batches)[8:]) == sent
     listed = [
-        (found.dictionary, found.length, found.is_delta)
-        for found in colkern.ipc.open(file(*batches)).summaries()
-        if found.dictionary is not None
+        (item.dictionary, item.length, item.is_delta)
+        for item in colkern.ipc.open(file(*batches)).summaries()
+        if item.dictionary is not None
     ]
     assert listed == [(1, 1, False), (1, 1, True), (1, 2, True), (0, 3, False)]
 
@@ -338,5 +338,5 @@ def test_nested_dictionaries_grow_by_deltas_where_these_are_asked_for() -> None:
     for write, start in ((stream, 0), (file, 8)):
         data = write(*batches, dictionary_deltas=True)
         assert messages(data[start:]) == sent
-        ours = [found.column(0).to_pylist() for found in colkern.ipc.open(data)]
+        ours = [item.column(0).to_pylist() for item in colkern.ipc.open(data)]
         assert ours == [column.to_pylist() for column in GROWING["both, twice"]]

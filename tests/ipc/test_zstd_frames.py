@@ -97,21 +97,21 @@ class Library:
     def decode(self, sources: Sequence[Any], *, out: Sequence[Any]) -> Any:
         sizes = []
         for source, place in zip(sources, out, strict=True):
-            made = self.makes(source.tobytes())
-            if len(made) > len(place):
+            result = self.makes(source.tobytes())
+            if len(result) > len(place):
                 raise ValueError("too small")
-            place[: len(made)] = np.frombuffer(made, np.uint8)
-            sizes.append(len(made))
+            place[: len(result)] = np.frombuffer(result, np.uint8)
+            sizes.append(len(result))
         return SimpleNamespace(buffer_sizes=sizes)
 
 
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
-    made = Library()
-    monkeypatch.setitem(sys.modules, "nvidia.nvcomp", made)
+    result = Library()
+    monkeypatch.setitem(sys.modules, "nvidia.nvcomp", result)
     nvcomp.is_installed.cache_clear()
     with stand_in.installed():
-        yield made
+        yield result
     nvcomp.is_installed.cache_clear()
 
 
@@ -119,9 +119,9 @@ def trusting() -> DeviceCodec:
     codec = codec_named("zstd", None)
     assert codec is not None
     assert device_codec_of(codec, DEVICE) is None
-    made = device_codec_of(codec, DEVICE, trusted=True)
-    assert made is not None
-    return made
+    actual = device_codec_of(codec, DEVICE, trusted=True)
+    assert actual is not None
+    return actual
 
 
 CONTENTS = [b"abc" * 50, CONTENT, b"z"]

@@ -165,14 +165,14 @@ def least_word(types: dict[str, str]) -> Iterator[Case]:
                         ]
                         above = [rng.randrange(2) for _ in range(width)]
                         numbers_ = [words[i * width : (i + 1) * width] for i in range(count)]
-                        found = (
+                        result = (
                             number[level] ^ flip
                             for number, ok in zip(numbers_, valid, strict=True)
                             if ok and number[level + 1 :] == above[level + 1 :]
                         )
                         args = (words, width, level, np.uint64(flip), above, bytes_, offset)
                         label = f"{count} of {width}, {level}, {label}"
-                        yield Case(label, count, args, min(found, default=NOWHERE))
+                        yield Case(label, count, args, min(result, default=NOWHERE))
 
 
 @cases_of(aggregates.count_common_bits)

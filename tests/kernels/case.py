@@ -117,10 +117,10 @@ def arguments(
     """The arguments where a target reads them, the output (if any) last; and what must stay alive."""
     alive: list[Any] = []
     inputs = [a for a in variant if not a.written]
-    made = [_placed(v, a, target, alive) for v, a in zip(case.args, inputs, strict=True)]
+    result = [_placed(v, a, target, alive) for v, a in zip(case.args, inputs, strict=True)]
     if len(inputs) < len(variant):
-        made.append(put(target, output_before(case, variant), written=True))
-    return made, alive
+        result.append(put(target, output_before(case, variant), written=True))
+    return result, alive
 
 
 def output_before(case: Case, variant: tuple[Argument, ...]) -> Any:
@@ -138,11 +138,11 @@ def _placed(value: Any, argument: Argument, target: Any, alive: list[Any]) -> An
         alive.append(put(target, np.asarray(value.array)))
         return target.address(alive[-1]) + value.skip
     if isinstance(value, Addresses):
-        found = []
+        results = []
         for array in value.arrays:
             alive.append(None if array is None else put(target, np.asarray(array)))
-            found.append(0 if array is None or not len(array) else target.address(alive[-1]))
-        return put(target, np.array(found, dtype))
+            results.append(0 if array is None or not len(array) else target.address(alive[-1]))
+        return put(target, np.array(results, dtype))
     if argument.array:
         # Bytes start where no word starts, which is allowed for bytes alone.
         return put(target, np.array(value, dtype), skip=3 if dtype.itemsize == 1 else 0)
@@ -182,10 +182,10 @@ def limits(code: str) -> tuple[int, int]:
 def bitmap(bits: Sequence[bool], offset: int, rng: random.Random) -> Any:
     """The bytes that hold `bits` from bit `offset` on; what is around them is random."""
     size = (offset + len(bits) + 7) // 8
-    made = [rng.randrange(256) for _ in range(size)]
+    result = [rng.randrange(256) for _ in range(size)]
     for i, bit in enumerate(bits, offset):
-        made[i // 8] = made[i // 8] & ~(1 << i % 8) | bit << i % 8
-    return np.array(made, np.uint8)
+        result[i // 8] = result[i // 8] & ~(1 << i % 8) | bit << i % 8
+    return np.array(result, np.uint8)
 
 
 def packed(bits: Sequence[bool]) -> list[int]:

@@ -173,9 +173,9 @@ def bits_to_words(types: dict[str, str]) -> Iterator[Case]:
         for count in LONG:
             bits = random_bits(rng, count)
             # Zero bytes would stand for a bitmap that is not there.
-            made = bitmap([*bits, True], offset, rng)
+            result = bitmap([*bits, True], offset, rng)
             expected = [one if bit else 0 for bit in bits]
-            yield Case(f"{count} from {offset}", count, (made, offset, one), expected)
+            yield Case(f"{count} from {offset}", count, (result, offset, one), expected)
 
 
 def wrapped(value: int, code: str) -> int:

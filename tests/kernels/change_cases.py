@@ -7,18 +7,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from kernels.case import LENGTHS, Addresses, Case, bitmap, cases_of, limits, numbers, validities
+from kernels.case import (
+    LENGTHS,
+    Addresses,
+    Case,
+    bitmap,
+    cases_of,
+    limits,
+    numbers,
+    validities,
+    words,
+)
 
 from colkern.kernels import changes
 
 COUNTS = (*LENGTHS, 127, 128, 200)
-
-
-def words(marks: Sequence[bool]) -> list[int]:
-    """Bits in words of 64."""
-    return [
-        sum(mark << k for k, mark in enumerate(marks[b : b + 64])) for b in range(0, len(marks), 64)
-    ]
 
 
 def marked(values: Sequence[Any]) -> list[int]:

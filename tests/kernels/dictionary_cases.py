@@ -193,8 +193,8 @@ def number_small_values(types: dict[str, str]) -> Iterator[Case]:
         for label, validity, offset, valid in validities(rng, count):
             low = (1 << (bits - 1)) - 5
             shifted = [low + rng.randrange(11) for _ in valid]
-            found = Numbers(shifted, valid, counted, 100)
-            table = [found.entries.get(low + k, 0) for k in range(11)]
+            result = Numbers(shifted, valid, counted, 100)
+            table = [result.entries.get(low + k, 0) for k in range(11)]
             words = [value ^ minus for value in shifted]
             args = (
                 words,
@@ -209,8 +209,8 @@ def number_small_values(types: dict[str, str]) -> Iterator[Case]:
                 f"{count}, {label}, {counted}, {minus}",
                 count,
                 args,
-                found.output(count + 3, table),
-                found.before(count + 3, 11),
+                result.output(count + 3, table),
+                result.before(count + 3, 11),
             )
 
 
@@ -221,17 +221,17 @@ def number_words(types: dict[str, str]) -> Iterator[Case]:
     for count, counted, closed in itertools.product((0, 1, 65), (0, 1), (100, 103, NOWHERE)):
         for label, validity, offset, valid in validities(rng, count):
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
-            found = Numbers(words, valid, counted, 100, closed)
-            table = pairs([(word, e) for word, e in found.entries.items()], 5)  # type: ignore[misc]
+            result = Numbers(words, valid, counted, 100, closed)
+            table = pairs([(word, e) for word, e in result.entries.items()], 5)  # type: ignore[misc]
             args = (words, validity, offset, 100, count + 3, spread(5), 0, closed)
-            expected = (count, found.output(count + 3, table))
-            before = found.before(count + 3, 64)
+            expected = (count, result.output(count + 3, table))
+            before = result.before(count + 3, 64)
             yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
     words = list(range(9))
-    found = Numbers(words[:4], [True] * 4, 0, 0)
-    table = pairs(list(found.entries.items()), 4)  # type: ignore[arg-type]
+    result = Numbers(words[:4], [True] * 4, 0, 0)
+    table = pairs(list(result.entries.items()), 4)  # type: ignore[arg-type]
     args = (words, [], 0, 0, 9, spread(4), 0, NOWHERE)
-    yield Case("full", 9, args, (4, found.output(9, table)), found.before(9, 32))
+    yield Case("full", 9, args, (4, result.output(9, table)), result.before(9, 32))
 
 
 def keys_of(words: list[int], bits: int) -> list[int]:
@@ -248,11 +248,11 @@ def first_words(types: dict[str, str]) -> Iterator[Case]:
         for label, validity, offset, valid in validities(rng, count):
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
             shown = [w if ok else None for w, ok in zip(words, valid, strict=True)]
-            found = list(dict.fromkeys(shown))
-            firsts = [100 + shown.index(word) for word in found]
-            table = keys_of([word or 0 for word in found], 5)
-            marks = [int(word not in found) for word in (None, 0)]
-            after = [len(found), *marks, *firsts, *[7] * (8 - len(found)), *table]
+            results = list(dict.fromkeys(shown))
+            firsts = [100 + shown.index(word) for word in results]
+            table = keys_of([word or 0 for word in results], 5)
+            marks = [int(word not in results) for word in (None, 0)]
+            after = [len(results), *marks, *firsts, *[7] * (8 - len(results)), *table]
             before = [0, 1, 1, *[7] * 8, *[0] * 32]
             args = (words, validity, offset, 100, 11, spread(5), 0)
             yield Case(f"{count}, {label}", count, args, (count, after), before)

@@ -94,16 +94,16 @@ def hash_views(types: dict[str, str]) -> Iterator[Case]:
     for count in LENGTHS:
         for label, validity, offset, valid in validities(rng, count):
             values = some_values(rng, count)
-            made, buffers = with_buffers(rng, values)
+            result, buffers = with_buffers(rng, values)
             # What stands behind an inline value need not be zeros.
             dirty = [
                 view[: 4 + len(value)].ljust(16, b"\xee") if len(value) <= 12 else view
-                for view, value in zip(made, values, strict=True)
+                for view, value in zip(result, values, strict=True)
             ]
             sizes = [len(b) for b in buffers]
             addresses = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
             hashes = [oracle.hash_bytes(value, STATE) for value in values]
-            for what, views in (("as is", made), ("dirty", dirty)):
+            for what, views in (("as is", result), ("dirty", dirty)):
                 words = np.frombuffer(b"".join(views), np.uint64)
                 args = (words, addresses, sizes, MASKS, validity, offset, STATE)
                 yield Case(f"{count}, {label}, {what}", count, args, shown(hashes, valid))

@@ -93,8 +93,10 @@ def some_views(seed: str) -> Iterator[tuple[str, list[list[int]], object, int, l
     rng = numbers(seed)
     for count in LENGTHS:
         for label, bytes_, offset, seen in validities(rng, count):
-            made = [[rng.choice((0, 5, 12, 13, 100)), 7, rng.randrange(3), 8] for _ in range(count)]
-            yield f"{count}, {label}", made, bytes_, offset, seen
+            result = [
+                [rng.choice((0, 5, 12, 13, 100)), 7, rng.randrange(3), 8] for _ in range(count)
+            ]
+            yield f"{count}, {label}", result, bytes_, offset, seen
 
 
 def view(value: bytes, buffer: int, begin: int) -> bytes:
@@ -104,21 +106,21 @@ def view(value: bytes, buffer: int, begin: int) -> bytes:
     return struct.pack("<i4sii", len(value), value[:4], buffer, begin)
 
 
-def foreign(rng: random.Random, made: bytes) -> bytes:
+def foreign(rng: random.Random, result: bytes) -> bytes:
     """The view with other bytes behind an inline value, or as the prefix of a long one."""
-    length = int.from_bytes(made[:4], "little")
+    length = int.from_bytes(result[:4], "little")
     where = range(4 + length, 16) if length <= 12 else range(4, 8)
-    return bytes(rng.randrange(256) if i in where else byte for i, byte in enumerate(made))
+    return bytes(rng.randrange(256) if i in where else byte for i, byte in enumerate(result))
 
 
-def words_in(made: list[bytes]) -> list[int]:
-    result: list[int] = np.frombuffer(b"".join(made), np.int32).tolist()
+def words_in(outcome: list[bytes]) -> list[int]:
+    result: list[int] = np.frombuffer(b"".join(outcome), np.int32).tolist()
     return result
 
 
-def longs_in(made: list[bytes]) -> list[int]:
+def longs_in(outcome: list[bytes]) -> list[int]:
     """Views as words of 64 bits."""
-    result: list[int] = np.frombuffer(b"".join(made), np.uint64).tolist()
+    result: list[int] = np.frombuffer(b"".join(outcome), np.uint64).tolist()
     return result
 
 
@@ -132,13 +134,13 @@ def show_views(types: dict[str, str]) -> Iterator[Case]:
     for count in LENGTHS:
         for label, bytes_, offset, seen in validities(rng, count):
             values, data = some_values(rng, seen), [b"begin", b""]
-            made = []
+            results = []
             for value in values:
                 buffer = rng.randrange(2)
-                made.append(view(value, buffer, len(data[buffer])))
+                results.append(view(value, buffer, len(data[buffer])))
                 data[buffer] += value if len(value) > 12 else b""
-            expected = [v if ok else bytes(16) for v, ok in zip(made, seen, strict=True)]
-            words = words_in([foreign(rng, v) for v in made])
+            expected = [v if ok else bytes(16) for v, ok in zip(results, seen, strict=True)]
+            words = words_in([foreign(rng, v) for v in results])
             tables = Addresses([np.frombuffer(b, np.uint8) for b in data])
             args = (words, bytes_, offset, tables)
             yield Case(f"{count}, {label}", count, args, words_in(expected))

@@ -16,6 +16,7 @@ from kernels.case import (
     numbers,
     random_bits,
     validities,
+    words,
 )
 
 from colkern.kernels import lists
@@ -148,9 +149,9 @@ def first_list_out_of_row(types: dict[str, str]) -> Iterator[Case]:
             begins = [7 + start if n else 2 for start, n in zip(starts, shown, strict=False)]
             for moved in range(-1, len(lengths), 3):
                 some = [b + (i == moved) for i, b in enumerate(begins)]
-                found = moved if moved >= 0 and shown[moved] else NOWHERE
+                result = moved if moved >= 0 and shown[moved] else NOWHERE
                 args = (some, lengths, bytes_, offset, 7, starts)
-                yield Case(f"{len(lengths)}, {what}, {moved}", len(lengths), args, found)
+                yield Case(f"{len(lengths)}, {what}, {moved}", len(lengths), args, result)
 
 
 @cases_of(lists.place_in_lists)
@@ -184,11 +185,11 @@ def placed_lists(seed: str) -> Iterator[tuple[str, list[int], list[int], list[li
             begins = [rng.choice((0, 100 - n, rng.randrange(101 - n))) for n in lengths]
             places = [list(range(b, b + n)) for b, n in zip(begins, lengths, strict=True)]
             # A list without elements may say that it begins anywhere.
-            said = [
+            message = [
                 b if n else rng.choice((100, 2**31 - 1, -5))
                 for b, n in zip(begins, lengths, strict=True)
             ]
-            yield f"{len(lengths)} from {base}", said, starts_of(lengths, base), places
+            yield f"{len(lengths)} from {base}", message, starts_of(lengths, base), places
 
 
 @cases_of(lists.elements_of_lists)
@@ -224,13 +225,6 @@ def copy_lists(types: dict[str, str]) -> Iterator[Case]:
     # Fewer values than are copied at once.
     yield Case("short child", 5, ([0, 1], 3, [0, 2, 5], 1, [1, 2, 3, 4]), [1, 2, 2, 3, 4])
     yield Case("stand-in", 3, ([0, 4], 3, [0, 2, 3], 1, [1, 2, 3, 4]), [1, 2, 4])
-
-
-def words(bits: list[bool]) -> list[int]:
-    """Bits as words of 64, the last one filled with zeros."""
-    return [
-        sum(bit << k for k, bit in enumerate(bits[w : w + 64])) for w in range(0, len(bits), 64)
-    ]
 
 
 @cases_of(lists.copy_list_bits)
@@ -280,27 +274,27 @@ def with_stand_ins() -> Iterator[tuple[str, tuple[Any, ...], list[int], list[boo
         for label, offsets, sizes, lengths, bits, valid in slots():
             rows = list(zip(lengths, valid, strict=True))
             places = [n or empty if ok else null for n, ok in rows]
-            found = [p > 0 and not (n > 0 and ok) for p, (n, ok) in zip(places, rows, strict=True)]
+            result = [p > 0 and not (n > 0 and ok) for p, (n, ok) in zip(places, rows, strict=True)]
             args = (offsets, sizes, *bits)
-            yield f"{label}, {null}, {empty}", args, places, found
+            yield f"{label}, {null}, {empty}", args, places, result
 
 
 @cases_of(lists.find_stand_ins)
 def find_stand_ins(types: dict[str, str]) -> Iterator[Case]:
-    for label, args, places, found in with_stand_ins():
-        expected = words(found)
+    for label, args, places, item in with_stand_ins():
+        expected = words(item)
         yield Case(label, len(expected), (*args, starts_of(places, 9)), expected)
 
 
 @cases_of(lists.bits_of_elements)
 def bits_of_elements(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("stand-ins")
-    for label, _, places, found in with_stand_ins():
-        shown = [not bit for bit, n in zip(found, places, strict=True) for _ in range(n)]
+    for label, _, places, result in with_stand_ins():
+        shown = [not bit for bit, n in zip(result, places, strict=True) for _ in range(n)]
         expected = words(shown)
-        args = (starts_of(places, 9), bitmap(found, 0, rng))
+        args = (starts_of(places, 9), bitmap(result, 0, rng))
         yield Case(label, len(expected), args, expected)
     # More lists without a place in one word than it has bits.
     places = [3, *[0] * 200, 1, *[0] * 70, 2]
-    found = [i == 201 for i in range(len(places))]
-    yield Case("many", 1, (starts_of(places), bitmap(found, 0, rng)), [0b110111])
+    result = [i == 201 for i in range(len(places))]
+    yield Case("many", 1, (starts_of(places), bitmap(result, 0, rng)), [0b110111])

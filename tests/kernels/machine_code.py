@@ -46,8 +46,8 @@ def assembler() -> str | None:
     """The path of `ptxas`; None where it is not installed."""
     from cuda.pathfinder import find_nvidia_binary_utility  # type: ignore[import-untyped]
 
-    found: str | None = find_nvidia_binary_utility("ptxas")
-    return found
+    result: str | None = find_nvidia_binary_utility("ptxas")
+    return result
 
 
 def assembled(text: str, capability: Capability) -> MachineCode:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from kernels.case import LENGTHS, Addresses, At, Case, cases_of, limits, numbers, packed, validities
-from kernels.string_cases import PATTERNS, pattern_at, some_values
-from kernels.value_cases import raw_view, running, view_words, with_buffers
+from kernels.case import LENGTHS, At, Case, cases_of, limits, numbers, packed, validities
+from kernels.string_cases import PATTERNS, pattern_at, shown_views, some_values
+from kernels.value_cases import running
 
 from colkern.kernels import ordering, relations
 
@@ -166,13 +166,8 @@ def some_views(count: int, rng: random.Random) -> Iterator[View]:
     """Values, and what a kernel takes of their views; garbage under nulls."""
     for _, bytes_, offset, valid in validities(rng, count):
         values = some_values(rng, count)
-        made, buffers = with_buffers(rng, values)
-        garbage = raw_view(2**31 - 1, 77, -5)
-        shown = [v if ok else garbage for v, ok in zip(made, valid, strict=True)]
-        words = view_words(shown).view("<u8")
-        arrays = [*(np.frombuffer(b, np.uint8) for b in buffers), words]
         values_or_none = [v if ok else None for v, ok in zip(values, valid, strict=True)]
-        yield values_or_none, (words, Addresses(arrays), bytes_, offset)
+        yield values_or_none, (*shown_views(rng, values, valid), bytes_, offset)
 
 
 @cases_of(ordering.less_view)

@@ -24,12 +24,12 @@ class Ptx:
     @cached_property
     def blocks(self) -> list[list[str]]:
         """Instructions that are run one after the other."""
-        found: list[list[str]] = [[]]
+        result: list[list[str]] = [[]]
         for line in self.lines:
-            if _LABEL.match(line) or (found[-1] and opcode(found[-1][-1]).startswith("bra")):
-                found.append([])
-            found[-1].append(line)
-        return found
+            if _LABEL.match(line) or (result[-1] and opcode(result[-1][-1]).startswith("bra")):
+                result.append([])
+            result[-1].append(line)
+        return result
 
     @cached_property
     def loops(self) -> list[str]:
@@ -40,9 +40,9 @@ class Ptx:
 
     def _successors(self) -> list[set[int]]:
         places = {
-            found[1]: number
+            result[1]: number
             for number, block in enumerate(self.blocks)
-            if block and (found := _LABEL.match(block[0]))
+            if block and (result := _LABEL.match(block[0]))
         }
         follows: list[set[int]] = []
         for number, block in enumerate(self.blocks):
@@ -65,25 +65,25 @@ class Ptx:
 
     def neighbours(self, least: int = 4) -> list[str]:
         """Bytes that one thread loads one by one, although they stand side by side."""
-        found = []
+        results = []
         for block in self.blocks:
             offsets: dict[str, set[int]] = defaultdict(set)
             for line in block:
                 place = _PLACE.search(line)
                 if place and re.match(r"ld\.global\S*8$", opcode(line)):
                     offsets[place[1]].add(int(place[2] or 0))
-            found += [
+            results += [
                 f"{len(some)} bytes at {base}"
                 for base, some in offsets.items()
                 if any(all(first + k in some for k in range(least)) for first in some)
             ]
-        return found
+        return results
 
 
 def opcode(line: str) -> str:
     """The instruction's name with its types."""
-    found = _OPCODE.match(line)
-    return found[1] if found else ""
+    result = _OPCODE.match(line)
+    return result[1] if result else ""
 
 
 def _reached(follows: list[set[int]], start: set[int]) -> set[int]:

@@ -60,8 +60,8 @@ def plain_failures(name: str) -> Iterator[str]:
                 for value, a in zip(given, variant, strict=True)
             ]
             parts = [kernel(*part, *typed) for part in cut(case.count)]
-            found = reduce(combine(kernel), map(plain, parts)) if kernel.returns else None
-            yield from difference(case, kernel, variant, given, found, cut.__name__)
+            result = reduce(combine(kernel), map(plain, parts)) if kernel.returns else None
+            yield from difference(case, kernel, variant, given, result, cut.__name__)
 
 
 def plain(number: Any) -> Any:
@@ -81,12 +81,12 @@ def target_failures(name: str, target: Any, most: int = 1 << 20, **options: Any)
     kernel, variant = variants()[name]
     for case in sampled(name, most):
         given, _alive = arguments(case, variant, target)
-        found = None
+        result = None
         if kernel.returns:
-            found = target.reduce(kernel, case.count, *given, **options)
+            result = target.reduce(kernel, case.count, *given, **options)
         else:
             target.map(kernel, case.count, *given, **options)
-        yield from difference(case, kernel, variant, given, found, str(options))
+        yield from difference(case, kernel, variant, given, result, str(options))
 
 
 def difference(
@@ -94,7 +94,7 @@ def difference(
     kernel: Kernel,
     variant: tuple[Argument, ...],
     given: list[Any],
-    found: Any,
+    result: Any,
     how: str,
 ) -> Iterator[str]:
     expected = case.expected
@@ -102,7 +102,7 @@ def difference(
         returned, items = expected if kernel.returns else (None, expected)
         # As the output's type shows them.
         expected = (returned, np.array(items, np.dtype(variant[-1].item)).tolist())
-        found = (found, fetched(given[-1]))
+        result = (result, fetched(given[-1]))
     # By their text: a NaN that was expected is no difference.
-    if found != expected and repr(found) != repr(expected):
-        yield f"{case.label} ({how}): expected {expected}, found {found}"
+    if result != expected and repr(result) != repr(expected):
+        yield f"{case.label} ({how}): expected {expected}, found {result}"

@@ -18,15 +18,15 @@ PATTERNS += ["漢字かな混じり文".encode(), b"abcdefghijklmnopqrstuvwxyz"]
 
 def some_values(rng: random.Random, count: int) -> list[bytes]:
     """Patterns, and such that differ from one in a byte, or begin or end with one."""
-    made = []
+    results = []
     for _ in range(count):
         value = rng.choice(PATTERNS)
         kind = rng.randrange(5)
         if kind == 0 and value:
             place = rng.randrange(len(value))
             value = value[:place] + b"\xff" + value[place + 1 :]
-        made.append({1: b"x" + value, 2: value + b"\0", 3: value * 2}.get(kind, value))
-    return made
+        results.append({1: b"x" + value, 2: value + b"\0", 3: value * 2}.get(kind, value))
+    return results
 
 
 def some_texts(seed: str) -> Iterator[tuple[str, list[bytes], tuple[Any, Any, int]]]:
@@ -47,20 +47,25 @@ def some_views(seed: str) -> Iterator[tuple[str, list[bytes], list[bool], tuple[
     for count in LENGTHS:
         for label, bytes_, offset, valid in validities(rng, count):
             values = some_values(rng, count)
-            made, buffers = with_buffers(rng, values)
-            garbage = raw_view(2**31 - 1, 77, -5)
-            shown = [v if ok else garbage for v, ok in zip(made, valid, strict=True)]
-            words = view_words(shown).view("<u8")
-            arrays = [*(np.frombuffer(b, np.uint8) for b in buffers), words]
-            yield f"{count}, {label}", values, valid, (words, Addresses(arrays), bytes_, offset)
+            shown = shown_views(rng, values, valid)
+            yield f"{count}, {label}", values, valid, (*shown, bytes_, offset)
+
+
+def shown_views(rng: random.Random, values: list[bytes], valid: list[bool]) -> tuple[Any, ...]:
+    """The views of values, and the addresses of what they point into; garbage under nulls."""
+    views, buffers = with_buffers(rng, values)
+    garbage = raw_view(2**31 - 1, 77, -5)
+    shown = [v if ok else garbage for v, ok in zip(views, valid, strict=True)]
+    words = view_words(shown).view("<u8")
+    return words, Addresses([*(np.frombuffer(b, np.uint8) for b in buffers), words])
 
 
 def pattern_at(pattern: bytes) -> tuple[At, int]:
     return At(np.frombuffer(pattern + bytes(12), np.uint8)), len(pattern)
 
 
-def answers(found: Sequence[bool], flip: int) -> list[int]:
-    return packed([bit != bool(flip) for bit in found])
+def answers(result: Sequence[bool], flip: int) -> list[int]:
+    return packed([bit != bool(flip) for bit in result])
 
 
 def as_words(bits: list[int]) -> list[int]:
@@ -105,9 +110,9 @@ def equal_texts(types: dict[str, str]) -> Iterator[Case]:
         yield Case(f"{label}, the same", len(expected), (*text, *text, len(left), 0), expected)
 
 
-def where_valid(found: Sequence[bool], valid: list[bool]) -> list[bool]:
+def where_valid(result: Sequence[bool], valid: list[bool]) -> list[bool]:
     """The results, where they count."""
-    return [bit and ok for bit, ok in zip(found, valid, strict=True)]
+    return [bit and ok for bit, ok in zip(result, valid, strict=True)]
 
 
 @cases_of(strings.equal_view)
@@ -150,11 +155,11 @@ def has_inline_high_bit(types: dict[str, str]) -> Iterator[Case]:
                     b"x" * rng.randrange(20) + b"\xff" * (rng.random() < share)
                     for _ in range(count)
                 ]
-                made, _ = with_buffers(rng, values)
+                outcome, _ = with_buffers(rng, values)
                 high = [len(v) <= 12 and not v.isascii() for v in values]
-                args = (view_words(made).view("<u8"), bytes_, offset)
-                found = int(any(where_valid(high, valid)))
-                yield Case(f"{count}, {label}, {share}", count, args, found)
+                args = (view_words(outcome).view("<u8"), bytes_, offset)
+                result = int(any(where_valid(high, valid)))
+                yield Case(f"{count}, {label}, {share}", count, args, result)
 
 
 @cases_of(strings.equal_views)

@@ -28,13 +28,13 @@ def decoded(where: Any, stored: bytes, size: int) -> bytes | None:
     out = put(where, np.full(size + 2 * GUARD, POISON, np.uint8), written=True)
     table = put(where, np.array([GUARD, len(stored), GUARD, size], np.uint64))
     if isinstance(where, Plain):
-        found = decode_lz4_blocks(0, 1, 1, table, data, np.uint64(where.address(data)), out)
+        result = decode_lz4_blocks(0, 1, 1, table, data, np.uint64(where.address(data)), out)
     else:
-        found = where.reduce(decode_lz4_blocks, 1, table, data, where.address(data), out)
+        result = where.reduce(decode_lz4_blocks, 1, table, data, where.address(data), out)
     written = bytes(fetched(out))
     guard = bytes([POISON]) * GUARD
     assert (written[:GUARD], written[GUARD + size :]) == (guard, guard)
-    return written[GUARD : GUARD + size] if found == NOWHERE else None
+    return written[GUARD : GUARD + size] if result == NOWHERE else None
 
 
 @given(contents, st.sampled_from(["default", "high_compression"]))
@@ -59,14 +59,14 @@ def test_nothing_is_right_that_the_library_refuses(
     stored = bytearray(lz4.block.compress(content, store_size=False))
     for _ in range(data.draw(st.integers(1, 3))):
         stored[data.draw(st.integers(0, len(stored) - 1))] = data.draw(st.integers(0, 255))
-    found = [decoded(where, bytes(stored), len(content)) for where in (Plain(), target)]
-    assert found[0] == found[1]
+    actual = [decoded(where, bytes(stored), len(content)) for where in (Plain(), target)]
+    assert actual[0] == actual[1]
     try:
-        made = lz4.block.decompress(bytes(stored), uncompressed_size=len(content))
+        result = lz4.block.decompress(bytes(stored), uncompressed_size=len(content))
     except lz4.block.LZ4BlockError:
-        made = None
+        result = None
     # The library takes a distance of 0.
-    assert found[0] in (None, made)
+    assert actual[0] in (None, result)
 
 
 @pytest.mark.parametrize("cut", [1, 2, 10])

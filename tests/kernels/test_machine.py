@@ -71,10 +71,10 @@ def neighbours(barrier: str, threads: int = 4) -> list[int]:
 
 def races_of_neighbours(barrier: str) -> set[str]:
     out = np.full(8, 9, np.uint32)
-    begin, found = out.ctypes.data, Races()
+    begin, result = out.ctypes.data, Races()
     text = NEIGHBOURS.replace("BARRIER", barrier).replace("BEHIND", "16")
-    Machine(text).launch(1, 4, [begin], [(begin, begin + out.nbytes)], found)
-    return found.found
+    Machine(text).launch(1, 4, [begin], [(begin, begin + out.nbytes)], result)
+    return result.reports
 
 
 def test_bytes_that_no_barrier_orders_are_races() -> None:
@@ -87,11 +87,11 @@ def test_bytes_that_no_barrier_orders_are_races() -> None:
 
 
 def test_bytes_of_two_blocks_are_races() -> None:
-    out, found = np.zeros(8, np.uint32), Races()
+    out, actual = np.zeros(8, np.uint32), Races()
     begin = out.ctypes.data
     text = NEIGHBOURS.replace("BARRIER", "bar.sync 0;").replace("BEHIND", "16")
-    Machine(text).launch(2, 4, [begin], [(begin, begin + out.nbytes)], found)
-    assert "a byte is written twice by threads of two blocks" in found.found
+    Machine(text).launch(2, 4, [begin], [(begin, begin + out.nbytes)], actual)
+    assert "a byte is written twice by threads of two blocks" in actual.reports
 
 
 def test_threads_of_a_warp_wait_for_those_that_they_name() -> None:

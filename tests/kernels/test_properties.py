@@ -18,20 +18,20 @@ from colkern.kernels import Kernel, bitmaps, filtering, offsets, runs, views
 
 def placed(target: Any, kernel: Kernel, dtypes: dict[str, str], args: tuple[Any, ...]) -> list[Any]:
     """The inputs where a target reads them; numbers as the types that are declared."""
-    made: list[Any] = []
+    results: list[Any] = []
     for argument, value in zip(kernel.arguments, args, strict=False):
         dtype = np.dtype(dtypes.get(argument.item, argument.item))
         if isinstance(value, At | Addresses):
             arrays = [value.array] if isinstance(value, At) else value.arrays
             places = [0 if a is None or not len(a) else target.address(a) for a in arrays]
-            made.append(
+            results.append(
                 places[0] if isinstance(value, At) else put(target, np.array(places, dtype))
             )
         elif argument.array:
-            made.append(put(target, np.array(value, dtype)))
+            results.append(put(target, np.array(value, dtype)))
         else:
-            made.append(dtype.type(value) if isinstance(target, Plain) else value)
-    return made
+            results.append(dtype.type(value) if isinstance(target, Plain) else value)
+    return results
 
 
 def mapped(
@@ -108,8 +108,8 @@ def test_runs(target: Any, lengths: list[int], data: st.DataObject) -> None:
     values = data.draw(st.lists(st.integers(0, 255), min_size=len(ends), max_size=len(ends)))
     assert mapped(target, runs.run_of_each, count, count, ends, offset, R=code) == [owners] * 2
     positions = list(range(count))[::-1]
-    found = mapped(target, runs.find_runs, count, count, ends, positions, offset, R=code, P="i4")
-    assert found == [owners[::-1]] * 2
+    actual = mapped(target, runs.find_runs, count, count, ends, positions, offset, R=code, P="i4")
+    assert actual == [owners[::-1]] * 2
     decoded = mapped(target, runs.decode_runs, count, count, ends, values, offset, R=code, T="u1")
     assert decoded == [[values[run] for run in owners]] * 2
 
@@ -118,16 +118,18 @@ def test_runs(target: Any, lengths: list[int], data: st.DataObject) -> None:
 def test_views_there_and_back(target: Any, values: list[bytes]) -> None:
     begins = list(itertools.accumulate(map(len, values), initial=0))
     data = np.frombuffer(b"".join(values), np.uint8)
-    made = [
+    result = [
         inline_view(value) if len(value) <= 12 else long_view(value, 0, begin)
         for value, begin in zip(values, begins, strict=False)
     ]
-    words = view_words(made)
+    words = view_words(result)
     size = 2 * len(values)
     for where in (Plain(), target):
         there, bytes_ = put(where, words), put(where, data)
         args: tuple[Any, ...] = (begins, data, At(bytes_), [], 0, views.inline_masks())
-        assert written(where, views.encode_views, len(values), size, *args, O="i4") == halves(made)
+        assert written(where, views.encode_views, len(values), size, *args, O="i4") == halves(
+            result
+        )
         tables = (Addresses([bytes_, there]), [data.nbytes, words.nbytes])
         given_ = placed(where, views.decode_views, {"O": "i4"}, (words, *tables, begins))
         out = put(where, np.zeros(len(data), np.uint8), written=True)
@@ -150,10 +152,10 @@ def test_filters(
     starts = list(itertools.accumulate(counts, initial=0))
     slots = [i for i, bit in enumerate(kept) if bit]
     count = len(slots)
-    found = mapped(target, filtering.kept_positions, blocks, count, *mask, starts)
-    assert found == [slots] * 2
+    actual = mapped(target, filtering.kept_positions, blocks, count, *mask, starts)
+    assert actual == [slots] * 2
     for code in ("u1", "u2", "u4", "u8"):
         items = [i % 251 for i in range(len(kept))]
         args = (*mask, starts, items)
-        found = mapped(target, filtering.filter_items, blocks, count, *args, T=code)
-        assert found == [[items[i] for i in slots]] * 2
+        actual = mapped(target, filtering.filter_items, blocks, count, *args, T=code)
+        assert actual == [[items[i] for i in slots]] * 2

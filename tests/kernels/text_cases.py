@@ -180,9 +180,9 @@ def first_view_not_utf8(types: dict[str, str]) -> Iterator[Case]:
                     b"x" * rng.choice((0, 0, 1, 12)) + value
                     for value in some_values(rng, count, share)
                 ]
-                made, buffers = with_buffers(rng, values)
+                result, buffers = with_buffers(rng, values)
                 args = (
-                    (words := view_words(made)),
+                    (words := view_words(result)),
                     At(words),
                     bytes_,
                     offset,

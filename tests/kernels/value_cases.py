@@ -169,12 +169,12 @@ def long_view(value: bytes, buffer: int, offset: int) -> bytes:
     return head + buffer.to_bytes(4, "little") + offset.to_bytes(4, "little")
 
 
-def view_words(made: list[bytes]) -> Any:
-    return np.frombuffer(b"".join(made), "<i4")
+def view_words(result: list[bytes]) -> Any:
+    return np.frombuffer(b"".join(result), "<i4")
 
 
-def halves(made: list[bytes]) -> list[int]:
-    result: list[int] = np.frombuffer(b"".join(made), "<u8").tolist()
+def halves(outcome: list[bytes]) -> list[int]:
+    result: list[int] = np.frombuffer(b"".join(outcome), "<u8").tolist()
     return result
 
 
@@ -190,15 +190,15 @@ def some_values(rng: random.Random, count: int) -> list[bytes]:
 def with_buffers(rng: random.Random, values: list[bytes]) -> tuple[list[bytes], list[bytes]]:
     """Views of the values, and the three data buffers (the second one empty) that they point into."""
     buffers = [rng.randbytes(5), b"", rng.randbytes(2)]
-    made = []
+    results = []
     for value in values:
         if len(value) <= 12:
-            made.append(inline_view(value))
+            results.append(inline_view(value))
         else:
             chosen = rng.choice((0, 2))
-            made.append(long_view(value, chosen, len(buffers[chosen])))
+            results.append(long_view(value, chosen, len(buffers[chosen])))
             buffers[chosen] += value
-    return made, buffers
+    return results, buffers
 
 
 @cases_of(views.first_view_out_of_bounds)
@@ -247,18 +247,18 @@ def first_view_unlike_its_value(types: dict[str, str]) -> Iterator[Case]:
     for count in LENGTHS:
         for label, bytes_, offset, valid in validities(rng, count):
             for share in (0, 0.1, 1):
-                made, buffers = with_buffers(rng, some_values(rng, count))
+                result, buffers = with_buffers(rng, some_values(rng, count))
                 tables = Addresses([np.frombuffer(b, np.uint8) for b in buffers])
                 wrong = []
-                for i, view in enumerate(made):
+                for i, view in enumerate(result):
                     length = int.from_bytes(view[:4], "little")
                     # Bytes that the value has somewhere else, or that nothing has.
                     where = range(4 + length, 16) if length <= 12 else range(4, 8)
                     if where and rng.random() < share:
                         place = rng.choice(where)
-                        made[i] = view[:place] + bytes([view[place] ^ 0x80]) + view[place + 1 :]
+                        result[i] = view[:place] + bytes([view[place] ^ 0x80]) + view[place + 1 :]
                         wrong.append(i)
-                args = (view_words(made), bytes_, offset, tables)
+                args = (view_words(result), bytes_, offset, tables)
                 expected = next((i for i in wrong if valid[i]), NOWHERE)
                 yield Case(f"{count}, {label}, {share} bad", count, args, expected)
 
@@ -281,8 +281,8 @@ def decode_views(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("decode views")
     for count in LENGTHS:
         values = some_values(rng, count)
-        made, buffers = with_buffers(rng, values)
-        words = view_words(made)
+        result, buffers = with_buffers(rng, values)
+        words = view_words(result)
         arrays = [*(np.frombuffer(b, np.uint8) for b in buffers), words]
         tables = (Addresses(arrays), [a.nbytes for a in arrays])
         # Where the offsets leave no room, under a null, a view may be anything.
@@ -303,7 +303,7 @@ def encode_views(types: dict[str, str]) -> Iterator[Case]:
             values = some_values(rng, count)
             ends = running([len(value) for value in values], 6)
             data = rng.randbytes(6) + b"".join(values) + rng.randbytes(rng.choice((0, 2, 20)))
-            made = [
+            result = [
                 bytes(16)
                 if not ok
                 else inline_view(value)
@@ -313,7 +313,7 @@ def encode_views(types: dict[str, str]) -> Iterator[Case]:
             ]
             given = np.frombuffer(data, np.uint8)
             args = (ends, given, At(given), bytes_, offset, views.inline_masks())
-            yield Case(f"{count}, {label}", count, args, halves(made))
+            yield Case(f"{count}, {label}", count, args, halves(result))
 
 
 @cases_of(views.long_lengths)
@@ -322,9 +322,9 @@ def long_lengths(types: dict[str, str]) -> Iterator[Case]:
     for count in LENGTHS:
         for label, bytes_, offset, valid in validities(rng, count):
             lengths = [rng.choice((0, 1, 12, 13, 2**31 - 1)) for _ in range(count)]
-            made = halves([raw_view(length, 7, 7) for length in lengths])
+            outcome = halves([raw_view(length, 7, 7) for length in lengths])
             kept = [n * (n > 12 and ok) for n, ok in zip(lengths, valid, strict=True)]
-            args, result, poison = (made, bytes_, offset), (sum(kept), kept), [-1] * count
+            args, result, poison = (outcome, bytes_, offset), (sum(kept), kept), [-1] * count
             yield Case(f"{count}, {label}", count, args, result, poison)
 
 

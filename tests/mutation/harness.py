@@ -171,14 +171,14 @@ def relevant(path: str, most: int | None = None) -> tuple[list[str], list[str]]:
         rf"|from {re.escape(package)} import [^\n]*\b{re.escape(name)}\b"
     )
     folder = max((f for f in FOLDERS if path.startswith(f)), key=len)
-    found = [
+    result = [
         file.relative_to(ROOT).as_posix()
         for place in FOLDERS[folder]
         for start in sorted(ROOT.glob(place))
         for file in ([start] if start.is_file() else sorted(start.rglob("test_*.py")))
     ]
     # The more their names have in common with the file's, the sooner they notice it.
-    by_name = sorted(dict.fromkeys(found), key=lambda file: -len(_words(file) & _words(path)))
+    by_name = sorted(dict.fromkeys(result), key=lambda file: -len(_words(file) & _words(path)))
     near = [file for file in by_name if imports.search((ROOT / file).read_text())][:most]
     rest = [file for file in by_name if file not in near]
     return near, rest if most is None else rest[: most - len(near)]
@@ -253,8 +253,8 @@ def main() -> int:
         outcomes: list[Outcome] = []
         for outcome in pool.map(copies.outcome, mutants):
             outcomes.append(outcome)
-            said = f"{outcome.tier or 'survives'}: {outcome.mutant}  {outcome.test}"
-            print(f"{len(outcomes)}/{len(mutants)} {said}", flush=True)
+            message = f"{outcome.tier or 'survives'}: {outcome.mutant}  {outcome.test}"
+            print(f"{len(outcomes)}/{len(mutants)} {message}", flush=True)
             if options.out:
                 options.out.write_text(table(outcomes) + "\n")
     print(table(outcomes))

@@ -15,8 +15,8 @@ def poisoned_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = memory.allocate_for_overwrite
 
     def poisoned(count: int, dtype: Any) -> Any:
-        made = plain(count, dtype)
-        made.view(np.uint8)[:] = 0xA5
-        return made
+        result = plain(count, dtype)
+        result.view(np.uint8)[:] = 0xA5
+        return result
 
     monkeypatch.setattr(memory, "allocate_for_overwrite", poisoned)

@@ -52,18 +52,18 @@ def scattered(child: Array, bits: int = 32) -> Array:
 @cache
 def list_samples() -> dict[str, Array]:
     """Twelve slots each."""
-    made: dict[str, Array] = {name: sample(name) for name in LIST_SAMPLES}
-    made["list that hides elements"] = from_pyarrow(_hiding(False))
-    made["large list that hides elements"] = from_pyarrow(_hiding(True))
+    result: dict[str, Array] = {name: sample(name) for name in LIST_SAMPLES}
+    result["list that hides elements"] = from_pyarrow(_hiding(False))
+    result["large list that hides elements"] = from_pyarrow(_hiding(True))
     for name in samples():
-        made[f"scattered views of {name}"] = scattered(sample(name))
-    made["large scattered views"] = scattered(sample("int64, no nulls"), 64)
-    made["no nulls"] = from_pyarrow(pa.array([[1], [], [2, 3, 4], []] * 3))
-    made["one long list"] = from_pyarrow(pa.array([[1], [], [*range(300)], None] * 3))
-    made["lists of nulls"] = from_pyarrow(pa.array([[None], None, [], [None] * 3] * 3))
-    made["all null"] = from_pyarrow(pa.array([None] * 12, pa.list_(pa.int32())))
-    assert all(len(array) == 12 for array in made.values())
-    return made
+        result[f"scattered views of {name}"] = scattered(sample(name))
+    result["large scattered views"] = scattered(sample("int64, no nulls"), 64)
+    result["no nulls"] = from_pyarrow(pa.array([[1], [], [2, 3, 4], []] * 3))
+    result["one long list"] = from_pyarrow(pa.array([[1], [], [*range(300)], None] * 3))
+    result["lists of nulls"] = from_pyarrow(pa.array([[None], None, [], [None] * 3] * 3))
+    result["all null"] = from_pyarrow(pa.array([None] * 12, pa.list_(pa.int32())))
+    assert all(len(array) == 12 for array in result.values())
+    return result
 
 
 def slices(array: Array) -> list[Array]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 from arrow_oracle import from_pyarrow
+from by_hand import buffer as buffer
 
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind
-from colkern.memory import Buffer
 
 TEXTS = ["a", None, "", "twelve bytes", "thirteen byte", "ü", None, "x" * 40, "b", "a", "zz", None]
 LISTS = [[1, 2], None, [], [3], [None, 4], [5] * 9, None, [6], [7, 8, 9], [], [10], None]
@@ -72,7 +72,7 @@ def samples() -> dict[str, pa.Array]:
     numbers = [1, None, -3, 4, None, 6, 7, 8, 9, 10, 11, None]
     values = pa.array([1.5, None, -2.5, 8.0])
     structs = [None if n is None else {"x": n, "y": str(n)} for n in numbers]
-    made = {
+    result = {
         "null": pa.nulls(12),
         "bool": pa.array(
             [True, None, False, True, None, True, False, True, True, None, True, True]
@@ -132,8 +132,8 @@ def samples() -> dict[str, pa.Array]:
         "run-end encoded, int64 ends": _run_ends(pa.int64(), pa.array(["p", None, "q", "r"])),
         "extension": pa.ExtensionArray.from_storage(Celsius(), pa.array(numbers, pa.int16())),
     }
-    assert all(len(array) == 12 for array in made.values())
-    return made
+    assert all(len(array) == 12 for array in result.values())
+    return result
 
 
 def sample(name: str) -> Array:
@@ -145,12 +145,6 @@ def sample_layouts() -> set[LayoutKind]:
 
 
 # Arrays by hand.
-
-
-def buffer(values: Any, dtype: str) -> Buffer:
-    import numpy as np
-
-    return Buffer(np.array(values, dtype).view(np.uint8))
 
 
 def ints(values: Sequence[int | None], type_: s.DataType | None = None) -> Array:

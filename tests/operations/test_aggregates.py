@@ -43,24 +43,24 @@ NAMES = ("sum", "mean", "min", "max", "min_max")
 OPTIONS: list[dict[str, Any]] = [{}, {"skip_nulls": False}, {"min_count": 0}, {"min_count": 3}]
 
 
-def same(found: Any, expected: Any) -> bool:
+def same(result: Any, expected: Any) -> bool:
     if isinstance(expected, dict):
-        return found.keys() == expected.keys() and all(
-            same(found[k], expected[k]) for k in expected
+        return result.keys() == expected.keys() and all(
+            same(result[k], expected[k]) for k in expected
         )
-    if isinstance(expected, float) and isinstance(found, float):
-        return math.isclose(found, expected, rel_tol=1e-13) or (
-            found != found and expected != expected
+    if isinstance(expected, float) and isinstance(result, float):
+        return math.isclose(result, expected, rel_tol=1e-13) or (
+            result != result and expected != expected
         )
-    return type(found) is type(expected) and bool(found == expected)
+    return type(result) is type(expected) and bool(result == expected)
 
 
 def agree(array: pa.Array, *names: str) -> None:
     for name in names:
         for options in OPTIONS:
             expected = getattr(pc, name)(array, **options).as_py()
-            found = getattr(ops, name)(from_pyarrow(array), **options)
-            assert same(found, expected), f"{name}, {options}: {found}, pyarrow {expected}"
+            result = getattr(ops, name)(from_pyarrow(array), **options)
+            assert same(result, expected), f"{name}, {options}: {result}, pyarrow {expected}"
 
 
 def random_numbers(type_: pa.DataType, count: int, share: float) -> pa.Array:
@@ -422,8 +422,8 @@ def test_a_slot_is_null_at_whatever_level_of_its_encodings(
         # Of no value there is no mean: NaN if none is asked for, as for other types.
         names = ("sum", "min", "max")
     for name, options in itertools.product(names, OPTIONS):
-        found = getattr(ops, name)(array, **options)
-        assert same(found, getattr(pc, name)(expected, **options).as_py()), (name, options)
+        result = getattr(ops, name)(array, **options)
+        assert same(result, getattr(pc, name)(expected, **options).as_py()), (name, options)
 
 
 def test_a_dictionary_whose_values_are_encoded_and_not_all_used() -> None:

@@ -103,9 +103,9 @@ def test_any_division_by_a_number(data: st.DataObject) -> None:
     # Where quotients change.
     near = [abs(divisor) * k + d for k in (1, 2, high // abs(divisor)) for d in (-1, 0, 1)]
     values += [n for n in near if low <= n <= high]
-    found = ops.divide(from_pyarrow(pa.array(values, type_)), divisor).to_pylist()
+    actual = ops.divide(from_pyarrow(pa.array(values, type_)), divisor).to_pylist()
     exact = [abs(v) // abs(divisor) * (1 if (v < 0) == (divisor < 0) else -1) for v in values]
-    assert found == [q if q <= high else 0 for q in exact]
+    assert actual == [q if q <= high else 0 for q in exact]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -153,11 +153,11 @@ def test_runs_stay_runs(name: str, data: st.DataObject) -> None:
     for mixed in ((arrays[0], plain[1]), (plain[0], arrays[1])):
         assert mine(*mixed).equals(expected)
     for operands in ((arrays[0], 2), (2, arrays[0])):
-        made = mine(*operands)
-        assert made.layout.name == "run-end encoded"
-        validate(made, full=True)
+        actual = mine(*operands)
+        assert actual.layout.name == "run-end encoded"
+        validate(actual, full=True)
         decoded = [plain[0] if part is arrays[0] else part for part in operands]
-        assert made.to_pylist() == mine(*decoded).to_pylist()
+        assert actual.to_pylist() == mine(*decoded).to_pylist()
 
 
 def test_values_of_other_slots_are_not_looked_at() -> None:
@@ -174,9 +174,9 @@ def test_one_operand_in_runs_and_dictionaries(name: str) -> None:
     mine, theirs = both(name)
     values = pa.array([-1, -1, None, 5, 5, -1])
     expected = theirs(values).to_pylist()
-    made = mine(run_end_encode(from_pyarrow(values)))
-    assert made.layout.name == "run-end encoded"
-    assert made.to_pylist() == expected
+    actual = mine(run_end_encode(from_pyarrow(values)))
+    assert actual.layout.name == "run-end encoded"
+    assert actual.to_pylist() == expected
     coded = mine(from_pyarrow(values.dictionary_encode()))
     assert coded.layout.name == "dictionary-encoded"
     assert coded.to_pylist() == expected
@@ -190,11 +190,11 @@ def test_dictionaries(name: str) -> None:
     coded = from_pyarrow(pa.array([7, 5, None, 7, -2, 5]).dictionary_encode())
     for left, right in ((3, None), (None, 3)):
         plain = mine(*(values if part is None else part for part in (left, right)))
-        made = mine(*(coded if part is None else part for part in (left, right)))
-        assert made.to_pylist() == plain.to_pylist()
+        actual = mine(*(coded if part is None else part for part in (left, right)))
+        assert actual.to_pylist() == plain.to_pylist()
         if name != "divide" or left is None:
-            assert made.layout.name == "dictionary-encoded"
-        validate(made, full=True)
+            assert actual.layout.name == "dictionary-encoded"
+        validate(actual, full=True)
     assert mine(coded, values).equals(mine(values, values))
     assert mine(run_end_encode(coded), coded).equals(mine(values, values))
     assert mine(run_end_encode(coded), 3).to_pylist() == mine(values, 3).to_pylist()
@@ -209,9 +209,9 @@ def test_a_zero_that_no_index_leads_to_is_no_error() -> None:
 
 
 def test_an_extension_gives_its_storage() -> None:
-    made = ops.add(sample("extension"), 1)
-    assert made.type == s.int16()
-    assert made.to_pylist()[:3] == [2, None, -2]
+    actual = ops.add(sample("extension"), 1)
+    assert actual.type == s.int16()
+    assert actual.to_pylist()[:3] == [2, None, -2]
 
 
 # Errors
@@ -341,20 +341,20 @@ def test_decimals_have_the_digits_that_pyarrow_gives(
     name: str, types: tuple[pa.DataType, ...]
 ) -> None:
     left, right = decimals(types[0], 1), decimals(types[1], 2)
-    found = getattr(ck, name)(from_pyarrow(left), from_pyarrow(right))
-    assert found.equals(from_pyarrow(getattr(pc, name)(left, right)))
+    result = getattr(ck, name)(from_pyarrow(left), from_pyarrow(right))
+    assert result.equals(from_pyarrow(getattr(pc, name)(left, right)))
 
 
 @pytest.mark.parametrize("type_", [pa.decimal32(9, 2), pa.decimal128(38, 2), pa.decimal256(76, 4)])
 def test_signs_of_decimals(type_: pa.DataType) -> None:
     array = from_pyarrow(decimals(type_, 3))
     values = array.to_pylist()
-    for found, expected in (
+    for item, expected in (
         (ck.negate(array), [value and value.copy_negate() for value in values]),
         (ck.abs(array), [value and value.copy_abs() for value in values]),
     ):
-        assert found.type == array.type
-        assert found.to_pylist() == expected
+        assert item.type == array.type
+        assert item.to_pylist() == expected
 
 
 def test_a_number_beside_decimals() -> None:
@@ -362,9 +362,9 @@ def test_a_number_beside_decimals() -> None:
     assert ck.add(array, 3).to_pylist() == [Decimal("4.25"), None]
     assert ck.multiply(Decimal("0.5"), array).to_pylist() == [Decimal("0.625"), None]  # type: ignore[call-overload]
     encoded = ck.dictionary_encode(array)
-    found = ck.add(encoded, 3)
-    assert isinstance(found.type, s.Dictionary)
-    assert found.to_pylist() == [Decimal("4.25"), None]
+    actual = ck.add(encoded, 3)
+    assert isinstance(actual.type, s.Dictionary)
+    assert actual.to_pylist() == [Decimal("4.25"), None]
     refused: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: ck.divide(array, 0), ZeroDivisionError, "divide: by 0 in slot 0"),
         (lambda: ck.add(array, 1.5), TypeError, "expected a decimal or an integer"),
@@ -393,11 +393,11 @@ def test_floats_of_16_bits_are_rounded_once() -> None:
         ("multiply", np.multiply),
         ("divide", np.divide),
     ):
-        found = getattr(ck, name)(ck.array(left), ck.array(right))
-        assert found.type == ck.float16()
-        assert np.array_equal(np.asarray(found), ufunc(left, right))
-        found = getattr(ck, name)(ck.array(left), 0.1)
-        assert np.array_equal(np.asarray(found), ufunc(left, np.float16(0.1)))
+        actual = getattr(ck, name)(ck.array(left), ck.array(right))
+        assert actual.type == ck.float16()
+        assert np.array_equal(np.asarray(actual), ufunc(left, right))
+        actual = getattr(ck, name)(ck.array(left), 0.1)
+        assert np.array_equal(np.asarray(actual), ufunc(left, np.float16(0.1)))
     assert np.array_equal(np.asarray(ck.abs(ck.array(left))), np.abs(left))
     assert np.array_equal(np.asarray(ck.negate(ck.array(left))), -left)
 

@@ -32,11 +32,11 @@ def booleans(values: Sequence[bool | None]) -> Array:
 
 
 def agree(name: str, left: pa.Array, right: pa.Array) -> None:
-    found = getattr(operations, name)(from_pyarrow(left), from_pyarrow(right))
-    validate(found, full=True)
-    assert found.type == s.bool_()
-    assert found.to_pylist() == getattr(pc, name)(left, right).to_pylist()
-    assert found.null_count == found.to_pylist().count(None)
+    actual = getattr(operations, name)(from_pyarrow(left), from_pyarrow(right))
+    validate(actual, full=True)
+    assert actual.type == s.bool_()
+    assert actual.to_pylist() == getattr(pc, name)(left, right).to_pylist()
+    assert actual.null_count == actual.to_pylist().count(None)
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -60,9 +60,9 @@ def test_any_offset(name: str, pairs: list[tuple[Any, Any]], data: st.DataObject
 @pytest.mark.parametrize("offset", [0, 1, 8, 11])
 def test_invert(offset: int) -> None:
     theirs = pa.array(THREE * 30).slice(offset)
-    found = invert(from_pyarrow(theirs))
-    assert found.to_pylist() == pc.invert(theirs).to_pylist()
-    validate(found, full=True)
+    actual = invert(from_pyarrow(theirs))
+    assert actual.to_pylist() == pc.invert(theirs).to_pylist()
+    validate(actual, full=True)
 
 
 def test_bad_arguments() -> None:

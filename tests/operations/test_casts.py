@@ -63,11 +63,11 @@ def agrees(array: pa.Array, type_: pa.DataType, safe: bool = True) -> None:
         with pytest.raises(ValueError, match="slot"):
             cast(from_pyarrow(array), type_of(type_), safe=safe)
         return
-    made = cast(from_pyarrow(array), type_of(type_), safe=safe)
-    assert made.to_pylist() == expected
-    assert made.type == type_of(type_)
+    actual = cast(from_pyarrow(array), type_of(type_), safe=safe)
+    assert actual.to_pylist() == expected
+    assert actual.type == type_of(type_)
     if safe:
-        validate(made, full=True)
+        validate(actual, full=True)
 
 
 def limits(type_: pa.DataType) -> tuple[int, int]:
@@ -136,9 +136,9 @@ def test_what_stands_under_a_null_is_not_looked_at() -> None:
     ):
         data = Buffer.from_object(values.buffers()[1])
         array = Array(from_pyarrow(values).type, 3, [Buffer.from_object(b"\x02"), data])
-        made = cast(array, result)
-        assert made.null_count == 2
-        assert made.to_pylist()[1] in (
+        actual = cast(array, result)
+        assert actual.null_count == 2
+        assert actual.to_pylist()[1] in (
             5,
             Decimal(5),
             dt.datetime(1970, 1, 1, 0, 0, 5),
@@ -210,9 +210,9 @@ def test_decimals(source: pa.DataType, result: pa.DataType) -> None:
         fits = abs(moved) < 10**result.precision
         array = from_pyarrow(pa.array([value, None, decimal_of(0, source)], source))
         if source == result or (fits and not rest):
-            made = cast(array, type_of(result))
-            assert made.to_pylist() == [value, None, 0]
-            validate(made, full=True)
+            actual = cast(array, type_of(result))
+            assert actual.to_pylist() == [value, None, 0]
+            validate(actual, full=True)
         else:
             with pytest.raises(ValueError, match=r"slot 0: .* is no decimal"):
                 cast(array, type_of(result))
@@ -233,10 +233,10 @@ def test_integers_and_decimals(integer: pa.DataType, decimal: pa.DataType) -> No
             with pytest.raises(ValueError, match="more digits"):
                 cast(array, type_of(decimal))
             continue
-        made = cast(array, type_of(decimal))
-        assert made.to_pylist() == [value, None]
-        assert cast(made, type_of(integer)).to_pylist() == [value, None]
-        validate(made, full=True)
+        actual = cast(array, type_of(decimal))
+        assert actual.to_pylist() == [value, None]
+        assert cast(actual, type_of(integer)).to_pylist() == [value, None]
+        validate(actual, full=True)
 
 
 def test_decimals_as_integers() -> None:
@@ -256,18 +256,18 @@ def test_decimals_as_floats(decimal: pa.DataType, float_: pa.DataType) -> None:
     most = 10**decimal.precision - 1
     numbers = [0, 1, -1, 12345, -999999, most, -most, most // 7]
     array = from_pyarrow(pa.array([*(decimal_of(n, decimal) for n in numbers), None], decimal))
-    made = cast(array, type_of(float_)).to_pylist()
-    assert made.pop() is None
+    actual = cast(array, type_of(float_)).to_pylist()
+    assert actual.pop() is None
     exact = [float(decimal_of(n, decimal)) for n in numbers]
     if float_ == pa.float32():
         with np.errstate(over="ignore"):
             exact = np.array(exact).astype(np.float32).tolist()
     if float_ == pa.float32():
-        assert made == pytest.approx(exact, rel=1e-7)
+        assert actual == pytest.approx(exact, rel=1e-7)
     elif decimal.scale < 0:
-        assert made == pytest.approx(exact, rel=4e-16)
+        assert actual == pytest.approx(exact, rel=4e-16)
     else:
-        assert made == exact
+        assert actual == exact
 
 
 @given(st.lists(st.integers(-(10**38) + 1, 10**38 - 1), max_size=30), st.integers(-38, 35))
@@ -275,14 +275,14 @@ def test_decimals_of_any_length(numbers: list[int], scale: int) -> None:
     source = s.decimal128(38, 3)
     bits = np.array([n >> 64 * k & (2**64 - 1) for n in numbers for k in (0, 1)], np.uint64)
     array = Array(source, len(numbers), [None, Buffer.from_object(bits.tobytes())])
-    made = cast(array, s.decimal256(76, 3 + scale), safe=False)
-    words = made.items(Role.DATA).view("<u8").reshape(-1, 4).tolist()
-    found = [sum(word << 64 * k for k, word in enumerate(four)) for four in words]
+    result = cast(array, s.decimal256(76, 3 + scale), safe=False)
+    words = result.items(Role.DATA).view("<u8").reshape(-1, 4).tolist()
+    actual = [sum(word << 64 * k for k, word in enumerate(four)) for four in words]
     expected = [
         (abs(n) * 10**scale if scale >= 0 else abs(n) // 10**-scale) * (1 if n >= 0 else -1)
         for n in numbers
     ]
-    assert found == [n % 2**256 for n in expected]
+    assert actual == [n % 2**256 for n in expected]
 
 
 UNITS = ["s", "ms", "us", "ns"]
@@ -300,8 +300,8 @@ def test_units(kind: Any, source: str, result: str) -> None:
             with pytest.raises(ValueError, match="slot 1"):
                 cast(from_pyarrow(array), type_of(kind(result)))
         else:
-            made = cast(from_pyarrow(array), type_of(kind(result)))
-            assert cast(made, s.int64()).to_pylist() == expected
+            outcome = cast(from_pyarrow(array), type_of(kind(result)))
+            assert cast(outcome, s.int64()).to_pylist() == expected
         wrapped = array.cast(kind(result), safe=False).cast(pa.int64()).to_pylist()
         unsafe = cast(from_pyarrow(array), type_of(kind(result)), safe=False)
         assert cast(unsafe, s.int64()).to_pylist() == wrapped
@@ -323,8 +323,8 @@ def test_times(source: pa.DataType, result: pa.DataType) -> None:
             with pytest.raises(ValueError, match="part of it would be lost"):
                 cast(from_pyarrow(array), type_of(result))
         else:
-            made = cast(from_pyarrow(array), type_of(result))
-            assert cast(made, type_of(stored)).to_pylist() == expected
+            outcome = cast(from_pyarrow(array), type_of(result))
+            assert cast(outcome, type_of(stored)).to_pylist() == expected
 
 
 DAYS = [dt.date(1970, 1, 1), dt.date(1969, 12, 31), None, dt.date(2024, 2, 29), dt.date(1, 1, 1)]
@@ -361,8 +361,8 @@ def test_dates_and_times_of_timestamps(unit: str) -> None:
         "ns": pa.time64("ns"),
     }[unit]
     stored = pa.int32() if same.bit_width == 32 else pa.int64()
-    made = cast(cast(from_pyarrow(array), type_of(same)), type_of(stored))
-    assert made.to_pylist() == array.cast(same).cast(stored).to_pylist()
+    actual = cast(cast(from_pyarrow(array), type_of(same)), type_of(stored))
+    assert actual.to_pylist() == array.cast(same).cast(stored).to_pylist()
 
 
 def test_timezones_are_another_name_for_the_same_instants() -> None:
@@ -390,11 +390,11 @@ def test_timezones_are_another_name_for_the_same_instants() -> None:
 def test_integers_of_times(type_: s.DataType) -> None:
     plain = s.int32() if type_ in (s.date32(), s.time32("s")) else s.int64()
     array = cast(from_pyarrow(pa.array([1, None, 3], pa.int16())), plain)
-    made = cast(array, type_)
-    assert made.buffers == array.buffers
-    assert cast(made, plain).buffers == array.buffers
-    assert cast(made, s.int8()).to_pylist() == [1, None, 3]
-    assert cast(cast(array, s.int8()), type_).equals(made)
+    actual = cast(array, type_)
+    assert actual.buffers == array.buffers
+    assert cast(actual, plain).buffers == array.buffers
+    assert cast(actual, s.int8()).to_pylist() == [1, None, 3]
+    assert cast(cast(array, s.int8()), type_).equals(actual)
 
 
 DAY = 86_400
@@ -414,9 +414,9 @@ DAY = 86_400
 def test_integers_that_are_no_time_of_day_or_no_whole_days_are_refused(
     type_: s.DataType, good: list[int], bad: list[int]
 ) -> None:
-    made = cast(from_pyarrow(pa.array([None, *good])), type_)
-    validate(made, full=True)
-    assert cast(made, s.int64()).to_pylist() == [None, *good]
+    result = cast(from_pyarrow(pa.array([None, *good])), type_)
+    validate(result, full=True)
+    assert cast(result, s.int64()).to_pylist() == [None, *good]
     for value in bad:
         array = from_pyarrow(pa.array([None, 0, value]))
         with pytest.raises(ValueError, match=f"slot 2: {value} .* is no {re.escape(str(type_))}"):
@@ -432,9 +432,9 @@ def test_dates_of_timestamps_that_date32_has_not(unit: Any) -> None:
     days = [0, -1, most, -most]
     stamps = [day * per_day + rest for day in days for rest in (0, per_day - 1)]
     array = cast(from_pyarrow(pa.array(stamps)), s.timestamp(unit))
-    made = cast(array, s.date64())
-    validate(made, full=True)
-    assert cast(made, s.int64()).to_pylist() == [day * DAY * 1000 for day in days for _ in "ab"]
+    result = cast(array, s.date64())
+    validate(result, full=True)
+    assert cast(result, s.int64()).to_pylist() == [day * DAY * 1000 for day in days for _ in "ab"]
 
 
 def test_a_timestamp_further_out_than_date64_is_refused() -> None:
@@ -486,9 +486,9 @@ def decimals_of(type_: pa.DataType) -> list[Array]:
 
 def texts_of(type_: pa.DataType) -> list[Array]:
     values = ["", "abc", "a\0\0", "ü€", "x" * 40]
-    made = [pa.array([v if "string" in str(type_) else v.encode()]) for v in values]
-    made += [] if "string" in str(type_) else [pa.array([b"\xff\xfe\xfd"])]
-    return [from_pyarrow(array.cast(type_)) for array in made]
+    result = [pa.array([v if "string" in str(type_) else v.encode()]) for v in values]
+    result += [] if "string" in str(type_) else [pa.array([b"\xff\xfe\xfd"])]
+    return [from_pyarrow(array.cast(type_)) for array in result]
 
 
 EXTREMES: dict[s.DataType, list[Array]] = {
@@ -548,35 +548,35 @@ def test_a_safe_cast_that_succeeds_is_valid_and_goes_back_exactly(source: s.Data
             values = values.value_type
         for array in EXTREMES[source]:
             try:
-                made = cast(array, result)
+                outcome = cast(array, result)
             except UnsupportedError:
                 break
             except ValueError:
                 continue
-            validate(made, full=True)
+            validate(outcome, full=True)
             if not tells_a_part(source, values):
                 # No number near 2**63 is safe as a float; this one is, as it came from there.
-                back = cast(made, source, safe=False)
+                back = cast(outcome, source, safe=False)
                 # -0.0 comes back as 0.0, which is the same number; NaN as NaN.
-                (found,), (value,) = back.to_pylist(), array.to_pylist()
-                assert found == value or (found != found and value != value), result
+                (actual,), (value,) = back.to_pylist(), array.to_pylist()
+                assert actual == value or (actual != actual and value != value), result
 
 
 def binary_of(type_: pa.DataType) -> pa.Array:
     """The texts as that type, not all of the buffers."""
     texts = [t.decode() if t is not None else None for t in TEXTS]
-    made = pa.array(
+    result = pa.array(
         texts if type_ in (pa.utf8(), pa.large_utf8(), pa.string_view()) else TEXTS, type_
     )
-    return made.slice(1)
+    return result.slice(1)
 
 
 @pytest.mark.parametrize(("source", "result"), [*itertools.product(BINARY, BINARY)], ids=str)
 def test_byte_strings_and_text(source: pa.DataType, result: pa.DataType) -> None:
-    made = cast(from_pyarrow(binary_of(source)), type_of(result))
-    assert made.to_pylist() == binary_of(result).to_pylist()
-    assert made.type == type_of(result)
-    validate(made, full=True)
+    actual = cast(from_pyarrow(binary_of(source)), type_of(result))
+    assert actual.to_pylist() == binary_of(result).to_pylist()
+    assert actual.type == type_of(result)
+    validate(actual, full=True)
 
 
 @pytest.mark.parametrize("source", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
@@ -596,10 +596,10 @@ def test_bytes_that_are_not_text(source: pa.DataType, result: pa.DataType) -> No
 def test_fixed_size_binary(type_: pa.DataType) -> None:
     array = sample("fixed_size_binary")
     for part in (array, array.slice(2, 7), array.slice(3, 0)):
-        made = cast(part, type_of(type_))
-        assert cast(made, s.binary()).to_pylist() == part.to_pylist()
-        validate(made, full=True)
-        back = cast(made, part.type)
+        result = cast(part, type_of(type_))
+        assert cast(result, s.binary()).to_pylist() == part.to_pylist()
+        validate(result, full=True)
+        back = cast(result, part.type)
         assert back.to_pylist() == part.to_pylist()
         validate(back, full=True)
     with pytest.raises(ValueError, match="slot 0: 7 bytes, where"):
@@ -636,9 +636,9 @@ VIEWS = [pa.list_view, pa.large_list_view]
 def test_lists(source: Any, result: Any, element: pa.DataType) -> None:
     values = [[1, 2], None, [], [3, None], [5]]
     array = from_pyarrow(pa.array(values, source(pa.int64()))).slice(1)
-    made = cast(array, type_of(result(element)))
-    assert made.to_pylist() == values[1:]
-    validate(made, full=True)
+    actual = cast(array, type_of(result(element)))
+    assert actual.to_pylist() == values[1:]
+    validate(actual, full=True)
 
 
 def test_elements_that_no_list_shows_are_not_looked_at() -> None:
@@ -658,9 +658,9 @@ def test_fixed_size_lists() -> None:
 def test_structs_field_by_field() -> None:
     array = from_pyarrow(pa.array([{"a": 1, "b": "x"}, None, {"a": None, "b": "y"}])).slice(1)
     wanted = s.struct([("b", s.large_utf8()), ("a", s.int8()), ("c", s.date32())])
-    made = cast(array, wanted)
-    assert made.to_pylist() == [None, {"b": "y", "a": None, "c": None}]
-    validate(made, full=True)
+    actual = cast(array, wanted)
+    assert actual.to_pylist() == [None, {"b": "y", "a": None, "c": None}]
+    validate(actual, full=True)
     with pytest.raises(UnsupportedError, match="0 fields are called 'c'"):
         cast(array, s.struct([s.field("c", s.int8(), nullable=False)]))
     with pytest.raises(ValueError, match="a: slot 0: 300"):
@@ -670,9 +670,9 @@ def test_structs_field_by_field() -> None:
 def test_maps() -> None:
     values = [[("a", 1)], None, [], [("b", None)]]
     array = from_pyarrow(pa.array(values, pa.map_(pa.utf8(), pa.int64()))).slice(1)
-    made = cast(array, s.map_(s.large_utf8(), s.int8()))
-    assert made.to_pylist() == values[1:]
-    validate(made, full=True)
+    actual = cast(array, s.map_(s.large_utf8(), s.int8()))
+    assert actual.to_pylist() == values[1:]
+    validate(actual, full=True)
     pairs = s.struct([s.field("key", s.utf8(), nullable=False), ("value", s.int64())])
     assert cast(array, s.list_(pairs)).to_pylist() == [None, [], [{"key": "b", "value": None}]]
 
@@ -693,9 +693,9 @@ def test_encoded_arrays_become_their_values() -> None:
 
 def test_encoded_arrays_stay_encoded() -> None:
     words = sample("dictionary").slice(2)
-    made = cast(words, s.dictionary(s.uint16(), s.large_utf8()))
-    assert made.to_pylist() == words.to_pylist()
-    validate(made, full=True)
+    actual = cast(words, s.dictionary(s.uint16(), s.large_utf8()))
+    assert actual.to_pylist() == words.to_pylist()
+    validate(actual, full=True)
     runs = sample("run-end encoded").slice(2)
     longer = cast(runs, s.run_end_encoded(s.int64(), s.float32()))
     assert longer.to_pylist() == runs.to_pylist()
@@ -717,8 +717,8 @@ def test_an_empty_dictionary_has_nothing_but_nulls() -> None:
 def test_null_becomes_anything_and_anything_itself(name: str) -> None:
     array = sample(name)
     assert cast(array, array.type) is array
-    made = cast(nulls(3, s.null()), array.type)
-    assert made.to_pylist() == [None] * 3
+    actual = cast(nulls(3, s.null()), array.type)
+    assert actual.to_pylist() == [None] * 3
 
 
 def test_extension_types_are_cast_as_their_storage() -> None:

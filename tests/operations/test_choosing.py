@@ -85,12 +85,12 @@ def test_a_python_value_stands_for_all_slots(name: str) -> None:
     array = sample(name)
     values = array.to_pylist()
     for value in (values[0], None):
-        found = if_else(booleans(CONDITION), array, value)
-        assert found.to_pylist() == chosen(CONDITION, values, [value] * 12)
-        found = if_else(booleans(CONDITION), value, array)
-        assert found.to_pylist() == chosen(CONDITION, [value] * 12, values)
-        assert found.type == array.type
-        validate(found, full=True)
+        actual = if_else(booleans(CONDITION), array, value)
+        assert actual.to_pylist() == chosen(CONDITION, values, [value] * 12)
+        actual = if_else(booleans(CONDITION), value, array)
+        assert actual.to_pylist() == chosen(CONDITION, [value] * 12, values)
+        assert actual.type == array.type
+        validate(actual, full=True)
 
 
 def test_two_python_values() -> None:

@@ -214,8 +214,8 @@ def test_a_value_of_another_kind_is_refused_and_both_types_are_named(
 
 
 ZEROS: dict[str, Array] = {
-    str(made.type): made
-    for made in (
+    str(zeros.type): zeros
+    for zeros in (
         *(array([0, 1], type_) for type_ in (s.int8(), s.uint16(), s.int32(), s.uint64())),
         *(array([0.0, 1.0], type_) for type_ in (s.float16(), s.float32(), s.float64())),
         array([False, True]),

@@ -44,13 +44,13 @@ def words(values: list[bytes | None], type_: pa.DataType) -> pa.Array:
 @pytest.mark.parametrize(("offset", "length"), [(0, 10), (1, 8), (3, 4), (9, 1), (4, 0)])
 def test_offsets_to_views(type_: pa.DataType, offset: int, length: int) -> None:
     array = from_pyarrow(words(VALUES, type_)).slice(offset, length)
-    made = offsets_to_views(array)
-    assert made.to_pylist() == array.to_pylist()
-    assert made.null_count == array.null_count
+    actual = offsets_to_views(array)
+    assert actual.to_pylist() == array.to_pylist()
+    assert actual.null_count == array.null_count
     # Prefixes and padding too.
-    validate(made, full=True)
+    validate(actual, full=True)
     text = type_ in (pa.utf8(), pa.large_utf8())
-    assert made.type == (s.utf8_view() if text else s.binary_view())
+    assert actual.type == (s.utf8_view() if text else s.binary_view())
 
 
 def test_bytes_are_shared() -> None:
@@ -69,40 +69,40 @@ def test_views_to_offsets(
     # Several data buffers.
     both = pa.concat_arrays([words(VALUES, type_), words(VALUES, type_)])
     array = from_pyarrow(both).slice(offset, length)
-    made = views_to_offsets(array, large=large)
-    assert made.to_pylist() == array.to_pylist()
-    assert made.null_count == array.null_count
-    validate(made, full=True)
-    assert made.buffers[2] is not None
+    actual = views_to_offsets(array, large=large)
+    assert actual.to_pylist() == array.to_pylist()
+    assert actual.null_count == array.null_count
+    validate(actual, full=True)
+    assert actual.buffers[2] is not None
     shown = [v for v in (VALUES + VALUES)[offset : offset + length] if v is not None]
     if type_ == pa.binary_view():
-        assert made.buffers[2].tobytes() == b"".join(shown)
+        assert actual.buffers[2].tobytes() == b"".join(shown)
 
 
 @given(st.lists(st.none() | st.binary(max_size=30), max_size=40), st.data())
 def test_there_and_back(values: list[bytes | None], data: st.DataObject) -> None:
     array = from_pyarrow(pa.array(values, pa.binary()))
     offset = data.draw(st.integers(0, len(values)))
-    made = offsets_to_views(array).slice(offset)
-    assert made.to_pylist() == values[offset:]
-    assert views_to_offsets(concat([made, made])).to_pylist() == values[offset:] * 2
-    validate(made, full=True)
+    actual = offsets_to_views(array).slice(offset)
+    assert actual.to_pylist() == values[offset:]
+    assert views_to_offsets(concat([actual, actual])).to_pylist() == values[offset:] * 2
+    validate(actual, full=True)
 
 
 def test_garbage_under_nulls_is_left_behind() -> None:
     garbage = buffer([2**31 - 1, 7, 99, -1, -5, 0, 0, 0, 2, 0x4241, 0, 0], "<i4")
     array = Array(s.binary_view(), 3, [buffer([0b100], "u1"), garbage])
-    made = views_to_offsets(array)
-    assert made.to_pylist() == [None, None, b"AB"]
-    assert present(made.buffers[1]).array.view("<i4").tolist() == [0, 0, 0, 2]
+    actual = views_to_offsets(array)
+    assert actual.to_pylist() == [None, None, b"AB"]
+    assert present(actual.buffers[1]).array.view("<i4").tolist() == [0, 0, 0, 2]
 
 
 def test_bytes_under_nulls_are_left_behind() -> None:
     data = Buffer.from_object(b"x" * 20)
     array = Array(s.binary(), 2, [buffer([0b10], "u1"), buffer([0, 14, 20], "<i4"), data])
-    made = offsets_to_views(array)
-    assert present(made.buffers[1]).array[:16].tolist() == [0] * 16
-    assert made.to_pylist() == [None, b"x" * 6]
+    actual = offsets_to_views(array)
+    assert present(actual.buffers[1]).array[:16].tolist() == [0] * 16
+    assert actual.to_pylist() == [None, b"x" * 6]
 
 
 def test_absent_data_buffers() -> None:
@@ -156,12 +156,12 @@ def test_bad_views_are_refused() -> None:
 def test_compact_views(type_: pa.DataType) -> None:
     array = from_pyarrow(words(VALUES * 3, type_))
     for part in (array.slice(4, 9), take(array, ints([6, None, 6, 3, 4])), array.slice(0, 4)):
-        made = compact_views(part)
-        assert made.to_pylist() == part.to_pylist()
-        assert made.type == part.type
+        actual = compact_views(part)
+        assert actual.to_pylist() == part.to_pylist()
+        assert actual.type == part.type
         shown = [v for v in VALUES * 3 if v is not None and len(v) > 12]
-        assert sum(present(b).size for b in made.data_buffers) <= sum(map(len, shown))
-        validate(made, full=True)
+        assert sum(present(b).size for b in actual.data_buffers) <= sum(map(len, shown))
+        validate(actual, full=True)
 
 
 def test_compact_views_shows_only_what_valid_slots_show() -> None:

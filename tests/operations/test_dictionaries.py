@@ -158,8 +158,8 @@ def test_encode_nulls() -> None:
     counted = ck.dictionary_encode(array, null_encoding="encode")
     assert (counted.to_pylist(), len(present(counted.dictionary))) == ([None] * 12, 1)
     assert counted.null_count == 0
-    for made in (masked, counted, ck.dictionary_encode(array.slice(0, 0), null_encoding="encode")):
-        made.validate(full=True)
+    for item in (masked, counted, ck.dictionary_encode(array.slice(0, 0), null_encoding="encode")):
+        item.validate(full=True)
 
 
 def test_encoded_arrays_are_returned() -> None:
@@ -303,8 +303,8 @@ def test_number_many_values_on_threads(type_: pa.DataType, monkeypatch: pytest.M
             seen: dict[Any, int] = {}
             expected = [seen.setdefault(value, len(seen)) for value in array.to_pylist()]
             for dtype in (np.uint32, np.uint64):
-                found = dictionaries.number_values(array, True, dtype)[0]
-                assert found.tolist() == expected
+                actual = dictionaries.number_values(array, True, dtype)[0]
+                assert actual.tolist() == expected
             assert ck.unique(array).to_pylist() == list(seen)
     finally:
         set_num_threads(0)

@@ -35,15 +35,15 @@ def test_the_extreme_of_each_slot(sides: tuple[Any, Any, Any], name: str, skip_n
     value = pa.scalar(sides[2], left.type)
     expected = getattr(pc, name)(left, value, right, skip_nulls=skip_nulls)
     arrays = from_pyarrow(left), sides[2], from_pyarrow(right)
-    found = getattr(ck, name)(*arrays, skip_nulls=skip_nulls)
-    found.validate(full=True)
-    assert repr(found.to_pylist()) == repr(expected.to_pylist())
-    assert pa.array(found).type == left.type
+    result = getattr(ck, name)(*arrays, skip_nulls=skip_nulls)
+    result.validate(full=True)
+    assert repr(result.to_pylist()) == repr(expected.to_pylist())
+    assert pa.array(result).type == left.type
 
 
 def test_numbers_of_two_types_are_of_one() -> None:
-    found = ck.max_element_wise(ck.array([1, 5], "int32"), ck.array([2.5, 2.5]))
-    assert (found.type, found.to_pylist()) == (ck.float64(), [2.5, 5.0])
+    result = ck.max_element_wise(ck.array([1, 5], "int32"), ck.array([2.5, 2.5]))
+    assert (result.type, result.to_pylist()) == (ck.float64(), [2.5, 5.0])
     assert ck.min_element_wise(ck.chunked_array([[1], [7]]), 3).to_pylist() == [1, 3]
 
 
@@ -57,5 +57,5 @@ def test_what_has_no_extreme_is_refused() -> None:
 def test_extremes_are_found_where_the_bytes_are(device: StandIn) -> None:
     left, right = ck.array([3, None, 1]), ck.array([0, 9, 5])
     with no_kernels_on_the_host():
-        found = ck.max_element_wise(to_device(left), to_device(right), 2)
-    assert to_host(found).to_pylist() == [3, 9, 5]
+        result = ck.max_element_wise(to_device(left), to_device(right), 2)
+    assert to_host(result).to_pylist() == [3, 9, 5]

@@ -26,13 +26,13 @@ BOTH = list(itertools.product((False, True), (False, True)))
 
 def exploded(lists: list[Any], empty: bool, null: bool) -> list[tuple[int, Any]]:
     """The row that each element comes from, and the element."""
-    made = []
+    results = []
     for row, value in enumerate(lists):
         if value:
-            made += [(row, element) for element in value]
+            results += [(row, element) for element in value]
         elif null if value is None else empty:
-            made.append((row, None))
-    return made
+            results.append((row, None))
+    return results
 
 
 @pytest.mark.parametrize("name", list_samples())
@@ -41,12 +41,12 @@ def test_explode_lists(name: str) -> None:
         rows = from_pyarrow(pa.array(range(array.length)))
         batch = RecordBatch.from_arrays([rows, array], ["row", "lists"])
         for empty, null in BOTH:
-            made = explode(batch, "lists", empty_as_null=empty, keep_nulls=null)
+            actual = explode(batch, "lists", empty_as_null=empty, keep_nulls=null)
             expected = exploded(lists_in(array), empty, null)
-            assert made["row"].to_pylist() == [row for row, _ in expected]
-            assert made["lists"].to_pylist() == [element for _, element in expected]
-            assert made.num_rows == len(expected)
-            validate(made, full=True)
+            assert actual["row"].to_pylist() == [row for row, _ in expected]
+            assert actual["lists"].to_pylist() == [element for _, element in expected]
+            assert actual.num_rows == len(expected)
+            validate(actual, full=True)
 
 
 @pytest.mark.parametrize("name", samples())
@@ -57,11 +57,11 @@ def test_values_of_other_columns_are_repeated(name: str, lists: str) -> None:
         values = sample(name).slice(begin, array.length)
         batch = RecordBatch.from_arrays([array, values], ["lists", "values"])
         for flag in (False, True):
-            made = explode(batch, 0, empty_as_null=flag, keep_nulls=flag)
+            actual = explode(batch, 0, empty_as_null=flag, keep_nulls=flag)
             rows = [row for row, _ in exploded(array.to_pylist(), flag, flag)]
             expected = values.to_pylist()
-            assert made["values"].to_pylist() == [expected[row] for row in rows]
-            validate(made, full=True)
+            assert actual["values"].to_pylist() == [expected[row] for row in rows]
+            validate(actual, full=True)
 
 
 @pytest.mark.parametrize(("empty", "null"), BOTH)
@@ -71,25 +71,25 @@ def test_agrees_with_polars(empty: bool, null: bool) -> None:
     theirs = pl.DataFrame(data).explode("b", empty_as_null=empty, keep_nulls=null)
     columns = [from_pyarrow(pa.array(column)) for column in data.values()]
     batch = RecordBatch.from_arrays(columns, list(data))
-    made = explode(batch, "b", empty_as_null=empty, keep_nulls=null)
-    assert made.to_pydict() == theirs.to_dict(as_series=False)
+    actual = explode(batch, "b", empty_as_null=empty, keep_nulls=null)
+    assert actual.to_pydict() == theirs.to_dict(as_series=False)
 
 
 def test_schema() -> None:
     lists, numbers = sample("list"), sample("int64, no nulls")
     fields = [s.field("n", numbers.type, False), s.field("l", lists.type, True, {b"k": b"v"})]
     batch = RecordBatch(s.Schema(fields, {b"a": b"b"}), [numbers, lists])
-    made = explode(batch, -1)
-    assert made.schema == s.Schema([fields[0], s.field("l", s.int16())])
-    assert made.schema.fields[1].metadata == {b"k": b"v"}
-    assert made.schema.metadata == {b"a": b"b"}
+    actual = explode(batch, -1)
+    assert actual.schema == s.Schema([fields[0], s.field("l", s.int16())])
+    assert actual.schema.fields[1].metadata == {b"k": b"v"}
+    assert actual.schema.metadata == {b"a": b"b"}
 
 
 def test_elements_in_a_row_are_not_copied() -> None:
     lists = list_samples()["list"]
     batch = RecordBatch.from_arrays([lists], ["l"])
-    made = explode(batch, "l", empty_as_null=False, keep_nulls=False)
-    assert made["l"].buffers == lists.children[0].buffers
+    actual = explode(batch, "l", empty_as_null=False, keep_nulls=False)
+    assert actual["l"].buffers == lists.children[0].buffers
 
 
 def test_lists_without_any_element() -> None:
@@ -120,9 +120,9 @@ def test_any_lists(values: list[Any], empty: bool, null: bool) -> None:
     array: Array = from_pyarrow(pa.array(values, pa.list_(pa.int32())))
     rows = from_pyarrow(pa.array(range(len(values)), pa.int64()))
     batch = RecordBatch.from_arrays([rows, array], ["row", "l"])
-    made = explode(batch, "l", empty_as_null=empty, keep_nulls=null)
-    found = list(zip(made["row"].to_pylist(), made["l"].to_pylist(), strict=True))
-    assert found == exploded(values, empty, null)
+    result = explode(batch, "l", empty_as_null=empty, keep_nulls=null)
+    results = list(zip(result["row"].to_pylist(), result["l"].to_pylist(), strict=True))
+    assert results == exploded(values, empty, null)
 
 
 def test_columns_without_bytes_beside_lists_on_a_device(device: StandIn) -> None:
@@ -131,5 +131,5 @@ def test_columns_without_bytes_beside_lists_on_a_device(device: StandIn) -> None
     batch = RecordBatch.from_arrays([nulls(4, s.null()), array, lists], ["n", "l", "f"])
     there = to_device(batch)
     with no_kernels_on_the_host():
-        made = explode(there, "l")
-    assert to_host(made).to_pydict() == explode(batch, "l").to_pydict()
+        result = explode(there, "l")
+    assert to_host(result).to_pydict() == explode(batch, "l").to_pydict()

@@ -72,9 +72,9 @@ def test_filter_of_slices(name: str) -> None:
         for offset, length, first in ((3, 7, 0), (1, 11, 1), (5, 0, 3), (4, 8, 2)):
             part, bits = array.slice(offset, length), booleans(mask).slice(first, length)
             expected = chosen(array.to_pylist()[offset:][:length], mask[first:][:length])
-            found = filter(part, bits)
-            assert found.to_pylist() == expected
-            validate(found, full=True)
+            actual = filter(part, bits)
+            assert actual.to_pylist() == expected
+            validate(actual, full=True)
 
 
 @pytest.mark.parametrize("name", sorted(samples().keys() - PYARROW_DOES_NOT_FILTER))
@@ -85,9 +85,9 @@ def test_filter_agrees_with_pyarrow(name: str) -> None:
         how: Literal["drop", "emit_null"]
         for how in ("drop", "emit_null"):
             expected = from_pyarrow(theirs.filter(bits, null_selection_behavior=how))
-            found = filter(sample(name), booleans(mask), null_selection=how)
-            assert found.to_pylist() == expected.to_pylist()
-            assert found.null_count == expected.null_count
+            actual = filter(sample(name), booleans(mask), null_selection=how)
+            assert actual.to_pylist() == expected.to_pylist()
+            assert actual.null_count == expected.null_count
 
 
 @pytest.mark.parametrize("name", samples())
@@ -101,9 +101,9 @@ def test_many_slots(name: str, share: float) -> None:
     mask = [rng.random() < share for _ in range(len(array))]
     for first in (0, 5):
         part, bits = array.slice(first), booleans(mask).slice(first)
-        found = filter(part, bits)
-        validate(found, full=True)
-        assert found.to_pylist() == chosen(part.to_pylist(), mask[first:])
+        actual = filter(part, bits)
+        validate(actual, full=True)
+        assert actual.to_pylist() == chosen(part.to_pylist(), mask[first:])
 
 
 @given(st.data())
@@ -117,9 +117,9 @@ def test_filter_anything(data: st.DataObject) -> None:
     mask = data.draw(st.lists(st.sampled_from((T, F, N)), min_size=len(part), max_size=len(part)))
     bits = booleans([*[T] * before, *mask]).slice(before)
     emit = data.draw(st.booleans())
-    found = filter(part, bits, null_selection="emit_null" if emit else "drop")
-    assert found.to_pylist() == chosen(part.to_pylist(), mask, emit)
-    validate(found, full=True)
+    actual = filter(part, bits, null_selection="emit_null" if emit else "drop")
+    assert actual.to_pylist() == chosen(part.to_pylist(), mask, emit)
+    validate(actual, full=True)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -149,12 +149,12 @@ def test_stretches_of_any_share(
     mask = pa.array(kept)
     set_num_threads(threads)
     try:
-        found = filter(record_batch(theirs), from_pyarrow(mask))
+        result = filter(record_batch(theirs), from_pyarrow(mask))
         alone = {name: filter(from_pyarrow(theirs[name]), from_pyarrow(mask)) for name in columns}
     finally:
         set_num_threads(0)
     expected = theirs.filter(mask)
-    for column, name in zip(found.columns, columns, strict=True):
+    for column, name in zip(result.columns, columns, strict=True):
         validate(column, full=True)
         assert column.to_pylist() == expected[name].to_pylist()
         assert alone[name].to_pylist() == expected[name].to_pylist()
@@ -172,9 +172,9 @@ def test_few_rows_of_a_batch(share: float) -> None:
         "struct": pa.array([{"a": n} for n in numbers.tolist()]),
     }
     theirs, mask = pa.record_batch(columns), pa.array(rng.random(9_001) < share)
-    found = filter(record_batch(theirs), from_pyarrow(mask))
+    result = filter(record_batch(theirs), from_pyarrow(mask))
     expected = theirs.filter(mask)
-    for column, name in zip(found.columns, columns, strict=True):
+    for column, name in zip(result.columns, columns, strict=True):
         validate(column, full=True)
         assert column.to_pylist() == expected[name].to_pylist()
 
@@ -191,9 +191,9 @@ def test_all_kept_is_the_array_itself() -> None:
 
 
 def test_bitmap_without_nulls_is_left_out() -> None:
-    found = filter(ints([1, None, 3]), booleans([T, F, T]))
-    assert found.buffers[0] is None
-    assert found.null_count == 0
+    actual = filter(ints([1, None, 3]), booleans([T, F, T]))
+    assert actual.buffers[0] is None
+    assert actual.null_count == 0
 
 
 def test_rows_of_a_batch() -> None:
@@ -215,9 +215,9 @@ def test_a_column_of_a_batch_is_copied_when_it_is_asked_for() -> None:
         return ints([1, 2, 3])
 
     batch = RecordBatch.lazy(s.Schema([("a", "int64"), ("b", "int64")]), 3, load)
-    found = filter(batch, booleans([T, F, T]))
-    assert (len(found), asked) == (2, [])
-    assert found["b"].to_pylist() == [1, 3]
+    actual = filter(batch, booleans([T, F, T]))
+    assert (len(actual), asked) == (2, [])
+    assert actual["b"].to_pylist() == [1, 3]
     assert asked == [1]
 
 

@@ -62,8 +62,8 @@ def test_equal_keys_are_one_group_in_the_order_of_their_first_rows(
     for row in zip(*[column.to_pylist() for column in columns], strict=True):
         key = tuple(map(as_key, row))
         expected[key] = expected.get(key, 0) + 1
-    found = ck.group_by(batch, names).aggregate([(names[0], "count", {"mode": "all"})])
-    *keys, counts = [column.to_pylist() for column in found.columns]
+    result = ck.group_by(batch, names).aggregate([(names[0], "count", {"mode": "all"})])
+    *keys, counts = [column.to_pylist() for column in result.columns]
     rows_found = [tuple(map(as_key, row)) for row in zip(*keys, strict=True)]
     assert dict(zip(rows_found, counts, strict=True)) == expected
     assert rows_found == list(expected)
@@ -89,17 +89,17 @@ def test_aggregates_are_those_of_pyarrow(rows: list[Any]) -> None:
         (name, *(f if isinstance(f, tuple) else (f,))) for name in ("n", "x") for f in FUNCTIONS
     ]
     asked += [("flag", function) for function in ("any", "all", "sum", "product", "count")]
-    found = rows_of(ck.group_by(batch, "key").aggregate(asked))
+    result = rows_of(ck.group_by(batch, "key").aggregate(asked))
     options = {"variance": pa.compute.VarianceOptions(ddof=1)}
     wanted = [
         (name, function, options.get(function) if rest else None) for name, function, *rest in asked
     ]
     expected = theirs.group_by("key", use_threads=False).aggregate(wanted).to_pylist()
     # Groups of pyarrow's are not in the order of their rows.
-    places = {row["key"]: place for place, row in enumerate(found)}
+    places = {row["key"]: place for place, row in enumerate(result)}
     expected.sort(key=lambda row: places[row["key"]])
-    assert len(found) == len(expected)
-    for row, other in zip(found, expected, strict=True):
+    assert len(result) == len(expected)
+    for row, other in zip(result, expected, strict=True):
         assert list(row) == list(other)
         assert row == pytest.approx(other)
 
@@ -134,10 +134,10 @@ def test_values_of_any_ordered_type(function: str, values: pa.Array) -> None:
         "last": lambda v: v[-1] if v else None,
         "count_distinct": lambda v: len(set(map(str, v))),
     }
-    found = ck.group_by(batch, "k").aggregate([("v", function)]).columns[1]
-    assert str(found.to_pylist()) == str([oracle[function](v) for v in groups.values()])
+    actual = ck.group_by(batch, "k").aggregate([("v", function)]).columns[1]
+    assert str(actual.to_pylist()) == str([oracle[function](v) for v in groups.values()])
     if function != "count_distinct":
-        assert found.type == batch.columns[1].type
+        assert actual.type == batch.columns[1].type
 
 
 def test_sums_of_decimals_are_exact() -> None:
@@ -145,9 +145,9 @@ def test_sums_of_decimals_are_exact() -> None:
     for type_ in (pa.decimal128(38, 2), pa.decimal256(50, 2)):
         column = from_pyarrow(pa.array(values, type_))
         batch = ck.RecordBatch.from_arrays([ck.array([1, 1, 2, 1]), column], ["k", "v"])
-        found = ck.group_by(batch, "k").aggregate([("v", "sum"), ("v", "mean")])
-        assert found["v_sum"].to_pylist() == [Decimal("100000000000000000000.50"), None]
-        assert found["v_mean"].to_pylist() == [Decimal("33333333333333333333.50"), None]
+        actual = ck.group_by(batch, "k").aggregate([("v", "sum"), ("v", "mean")])
+        assert actual["v_sum"].to_pylist() == [Decimal("100000000000000000000.50"), None]
+        assert actual["v_mean"].to_pylist() == [Decimal("33333333333333333333.50"), None]
 
 
 @pytest.mark.parametrize("digits", [38, 76])
@@ -184,16 +184,16 @@ def test_quantiles_are_exact_and_leave_nulls_and_nan_out(q: float, interpolation
     pairs = [(key, value) for key, own in values.items() for value in own]
     batch = ck.record_batch({"k": [k for k, _ in pairs], "v": [v for _, v in pairs]})
     options = {"q": q, "interpolation": interpolation}
-    found = ck.group_by(batch, "k").aggregate([("v", "quantile", options), ("v", "median")])
+    actual = ck.group_by(batch, "k").aggregate([("v", "quantile", options), ("v", "median")])
     for key, own in values.items():
         numbers = pa.array([v for v in own if v is not None and v == v], pa.float64())
         expected = pa.compute.quantile(numbers, q=q, interpolation=interpolation).to_pylist()
-        assert found["v_quantile"].to_pylist()[key - 1] == expected[0]
+        assert actual["v_quantile"].to_pylist()[key - 1] == expected[0]
         both = pa.compute.quantile(numbers, q=[q, 0.1], interpolation=interpolation).to_pylist()
         ungrouped = ck.array(own, ck.float64())
         assert ck.quantile(ungrouped, [q, 0.1], interpolation=interpolation) == both
         median = pa.compute.quantile(numbers, q=0.5).to_pylist()
-        assert found["v_median"].to_pylist()[key - 1] == median[0]
+        assert actual["v_median"].to_pylist()[key - 1] == median[0]
 
 
 def test_reducers_are_aggregates() -> None:
@@ -211,9 +211,9 @@ def test_reducers_are_aggregates() -> None:
             return int(state[1] - state[0])
 
     batch = ck.record_batch({"k": ["a", "b", "a", "b"], "v": [1, 2, 5, 2]})
-    found = ck.group_by(batch, "k").aggregate([("v", ck.reducer(spread)), ("v", "sum")])
-    assert found.schema.names == ["k", "v_spread", "v_sum"]
-    assert found["v_spread"].to_pylist() == [4, 0]
+    actual = ck.group_by(batch, "k").aggregate([("v", ck.reducer(spread)), ("v", "sum")])
+    assert actual.schema.names == ["k", "v_spread", "v_sum"]
+    assert actual["v_spread"].to_pylist() == [4, 0]
 
 
 def test_threads_have_sums_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,12 +223,12 @@ def test_threads_have_sums_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None
     asked: list[Any] = [("v", f) for f in ("sum", "min", "max", "count", "first", "variance")]
     set_num_threads(3)
     try:
-        found = rows_of(ck.group_by(batch, "k").aggregate(asked))
+        actual = rows_of(ck.group_by(batch, "k").aggregate(asked))
     finally:
         set_num_threads(0)
     table = pa.Table.from_batches([pa.record_batch(batch)])
     expected = table.group_by("k", use_threads=False).aggregate(asked).to_pylist()
-    assert found == [pytest.approx(row) for row in expected]
+    assert actual == [pytest.approx(row) for row in expected]
 
 
 def test_without_keys_all_rows_are_one_group() -> None:
@@ -240,14 +240,14 @@ def test_nulls_without_a_type_have_aggregates() -> None:
     names = ["sum", "product", "mean", "variance", "stddev", "median", "any", "all", "min", "max"]
     names += ["count", "count_distinct"]
     rows = ck.record_batch({"k": [1, 2, 1], "v": [None, None, None]})
-    found = ck.group_by(rows, "k").aggregate([("v", name) for name in names])
+    actual = ck.group_by(rows, "k").aggregate([("v", name) for name in names])
     typed = ck.record_batch({"k": [1, 2, 1], "v": ck.array([None] * 3, "int64")})
     for name in names:
         expected = [0, 0] if "count" in name else [None, None]
-        assert found[f"v_{name}"].to_pylist() == expected
+        assert actual[f"v_{name}"].to_pylist() == expected
         if name not in ("any", "all", "min", "max"):
             other = ck.group_by(typed, "k").aggregate([("v", name)])
-            assert found[f"v_{name}"].type == other[f"v_{name}"].type
+            assert actual[f"v_{name}"].type == other[f"v_{name}"].type
 
 
 def test_what_is_not_known_is_refused() -> None:

@@ -29,13 +29,13 @@ def expected_groups(rows: list[Any]) -> tuple[list[int], list[int]]:
 
 
 def check(columns: list[Array]) -> None:
-    found = group_rows(columns)
+    result = group_rows(columns)
     rows = list(zip(*[column.to_pylist() for column in columns], strict=True))
-    assert (found.numbers.tolist(), found.firsts.tolist()) == expected_groups(rows)
+    assert (result.numbers.tolist(), result.firsts.tolist()) == expected_groups(rows)
     for column in columns:
         values = column.to_pylist()
-        expected = [values[first] for first in found.firsts.tolist()]
-        assert list(map(repr, found.keys(column).to_pylist())) == list(map(repr, expected))
+        expected = [values[first] for first in result.firsts.tolist()]
+        assert list(map(repr, result.keys(column).to_pylist())) == list(map(repr, expected))
 
 
 @pytest.mark.parametrize("name", [name for name in samples() if "union" not in name])
@@ -82,8 +82,8 @@ def test_groups_of_several_columns_are_those_of_tuples(rows: list[Any]) -> None:
 def test_null_indices_and_indices_of_null_are_one_group_and_values_may_repeat() -> None:
     indices = pa.array([0, 1, None, 2, 3, 1], pa.int8())
     twice = pa.DictionaryArray.from_arrays(indices, pa.array(["x", None, "x", "y"]))
-    found = group_rows([from_pyarrow(twice)])
-    assert found.numbers.tolist() == [0, 1, 1, 0, 2, 1]
+    actual = group_rows([from_pyarrow(twice)])
+    assert actual.numbers.tolist() == [0, 1, 1, 0, 2, 1]
 
 
 def test_what_stands_under_a_null_is_not_looked_at() -> None:

@@ -27,10 +27,10 @@ NOT_PLAIN = ("float", "decimal", "month_day")
 
 
 def hashes(array: Array, seed: int = 0) -> list[int]:
-    made = ck.hash_columns([array], seed=seed)
-    assert made.type == s.uint64()
-    assert made.null_count == 0
-    return made.to_pylist()
+    actual = ck.hash_columns([array], seed=seed)
+    assert actual.type == s.uint64()
+    assert actual.null_count == 0
+    return actual.to_pylist()
 
 
 @pytest.mark.parametrize("name", samples())
@@ -75,7 +75,7 @@ def test_layouts_of_text_hash_alike() -> None:
     texts += [hashes(from_pyarrow(pa.array(raw, type_))) for type_ in binary]
     texts.append(hashes(from_pyarrow(pa.array(TEXTS).dictionary_encode())))
     texts.append(hashes(ck.dictionary_encode(sample("utf8_view"), null_encoding="encode")))
-    assert all(found == texts[0] for found in texts)
+    assert all(item == texts[0] for item in texts)
     fixed = [b"1234567", b"abcdefg"]
     assert hashes(from_pyarrow(pa.array(fixed, pa.binary(7)))) == hashes(
         from_pyarrow(pa.array(fixed))
@@ -84,8 +84,8 @@ def test_layouts_of_text_hash_alike() -> None:
 
 def test_layouts_of_lists_hash_alike() -> None:
     types = [pa.list_(pa.int16()), pa.large_list(pa.int64()), pa.list_view(pa.int32())]
-    found = [hashes(from_pyarrow(pa.array(LISTS, type_))) for type_ in types]
-    assert all(other == found[0] for other in found)
+    actual = [hashes(from_pyarrow(pa.array(LISTS, type_))) for type_ in types]
+    assert all(other == actual[0] for other in actual)
     pairs = [[1, 2], None, [3, None]]
     assert hashes(from_pyarrow(pa.array(pairs, pa.list_(pa.int8(), 2)))) == hashes(
         from_pyarrow(pa.array(pairs))
@@ -96,14 +96,14 @@ def test_integers_of_any_width_hash_alike() -> None:
     values = [0, 1, 100, None, 127]
     kinds = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)]
     kinds += [pa.timestamp("ns"), pa.date32(), pa.duration("s"), pa.time64("us")]
-    found = [hashes(from_pyarrow(pa.array(values, pa.int64()).cast(kind))) for kind in kinds[:8]]
-    found += [
+    actual = [hashes(from_pyarrow(pa.array(values, pa.int64()).cast(kind))) for kind in kinds[:8]]
+    actual += [
         hashes(
             from_pyarrow(pa.array(values, pa.int32() if k == pa.date32() else pa.int64()).view(k))
         )
         for k in kinds[8:]
     ]
-    assert all(other == found[0] for other in found)
+    assert all(other == actual[0] for other in actual)
     negative = [hashes(from_pyarrow(pa.array([-1, -128], kind))) for kind in kinds[:4]]
     assert all(other == negative[0] for other in negative)
     truth = from_pyarrow(pa.array([False, True, None]))
@@ -120,12 +120,12 @@ def test_zeros_are_alike_and_nans_are(type_: pa.DataType, code: str) -> None:
     raw = values.view(f"u{width}").copy()
     raw[3] |= 1
     array = Array(from_pyarrow(pa.array([], type_)).type, 6, [None, Buffer.from_object(raw)])
-    found = hashes(array)
-    assert found[0] == found[1]
-    assert found[2] == found[3]
-    assert len(set(found)) == 4
+    actual = hashes(array)
+    assert actual[0] == actual[1]
+    assert actual[2] == actual[3]
+    assert len(set(actual)) == 4
     state = oracle.state_of(0)
-    assert found == [oracle.hash_float(int(bits), 8 * width, state) for bits in raw]
+    assert actual == [oracle.hash_float(int(bits), 8 * width, state) for bits in raw]
 
 
 def test_decimals() -> None:
@@ -171,9 +171,11 @@ def test_hashes_are_the_same_in_another_process() -> None:
         "import colkern as ck; a = ck.array(['a', None, 'x' * 40]); "
         "print(ck.hash_columns([a, ck.array([1, 2, None])]).to_pylist())"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    actual = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     expected = ck.hash_columns([ck.array(["a", None, "x" * 40]), ck.array([1, 2, None])])
-    assert found.stdout.strip() == str(expected.to_pylist())
+    assert actual.stdout.strip() == str(expected.to_pylist())
 
 
 def test_known_hashes() -> None:
@@ -212,8 +214,8 @@ def test_rows_spread_over_partitions(kind: str) -> None:
         "pairs": [pa.array(counting // 300), pa.array(counting % 300)],
         "lists": [pa.array([[int(k) // 300, int(k) % 300] for k in counting])],
     }[kind]
-    found = ck.hash_columns([from_pyarrow(column) for column in columns])
-    values = np.array(found.to_pylist(), np.uint64)
+    result = ck.hash_columns([from_pyarrow(column) for column in columns])
+    values = np.array(result.to_pylist(), np.uint64)
     assert len(set(values.tolist())) == len(values)
     for partitions in (2, 7, 64, 1000):
         share = np.uint64(partitions)
@@ -277,10 +279,10 @@ def test_partitions(partitions: int, count: int) -> None:
     numbers = [(int(v) >> 32) * partitions >> 32 for v in values]
     expected = sorted(range(count), key=lambda i: numbers[i])
     assert positions.to_pylist() == expected
-    found = np.array(offsets.to_pylist())
-    assert len(found) == partitions + 1
-    assert found[-1] == count
-    assert (np.diff(found) == np.bincount(numbers, minlength=partitions)).all()
+    actual = np.array(offsets.to_pylist())
+    assert len(actual) == partitions + 1
+    assert actual[-1] == count
+    assert (np.diff(actual) == np.bincount(numbers, minlength=partitions)).all()
 
 
 def test_wrong_use_of_partition_indices() -> None:

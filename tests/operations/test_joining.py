@@ -77,15 +77,15 @@ def test_rows_match_by_values_that_are_not_null(
     by: Any = repr if unique else None
     # Few left rows beside many right ones are matched the other way round.
     right = data.draw(st.lists(rows, max_size=8 if unique else 30, unique_by=by))
-    found = rows_of(
+    result = rows_of(
         ck.join(batch_of(names, left, "i"), batch_of(names, right, "j"), names, how=how)
     )
     swapped = how.startswith("right ")
     sides = (right, left) if swapped else (left, right)
     expected = expected_pairs(*sides, how.removeprefix("right "))
     number = "j" if swapped else "i"
-    assert [(row[number], None if swapped else row.get("j")) for row in found] == expected
-    for row, (i, j) in zip(found, expected, strict=True):
+    assert [(row[number], None if swapped else row.get("j")) for row in result] == expected
+    for row, (i, j) in zip(result, expected, strict=True):
         key = sides[0][i] if i is not None else sides[1][j]
         assert repr([row[name] for name in names]) == repr([plain(v) for v in key])
 
@@ -112,8 +112,8 @@ def test_names_on_both_sides() -> None:
     left = ck.record_batch({"k": [1, 2], "x": [1, 2]})
     right = ck.record_batch({"key": [2], "x": [5]})
     assert rows_of(ck.join(left, right, "k", "key")) == [{"k": 2, "x": 2, "x_right": 5}]
-    found = ck.join(left, right, "k", "key", "left outer", left_suffix="_l", right_suffix="_r")
-    assert found.schema.names == ["k", "x_l", "x_r"]
+    actual = ck.join(left, right, "k", "key", "left outer", left_suffix="_l", right_suffix="_r")
+    assert actual.schema.names == ["k", "x_l", "x_r"]
     both = ck.join(left, right, "k", "key", "outer", coalesce_keys=False)
     assert both.schema.names == ["k", "x", "key", "x_right"]
     with pytest.raises(ValueError, match="join: two columns x; rename one, or give suffixes"):
@@ -174,9 +174,9 @@ def test_the_row_that_was_there_at_the_time(
         for rows, name in ((left, "i"), (right, "j"))
     ]
     by = "k" if grouped else ()
-    found = ck.join_asof(sides[0], sides[1], "t", by, strategy=strategy, tolerance=tolerance)
-    assert found["i"].to_pylist() == list(range(len(left)))
-    for (key, time), row in zip(left, found["j"].to_pylist(), strict=True):
+    actual = ck.join_asof(sides[0], sides[1], "t", by, strategy=strategy, tolerance=tolerance)
+    assert actual["i"].to_pylist() == list(range(len(left)))
+    for (key, time), row in zip(left, actual["j"].to_pylist(), strict=True):
         near = [
             (t, j)
             for j, (k, t) in enumerate(right)
@@ -210,8 +210,8 @@ def test_a_tolerance_may_be_a_duration(type_: str) -> None:
         for days in ([3, 5, 9], [2, 4])
     ]
     for tolerance in (timedelta(days=1), np.timedelta64(36, "h")):
-        found = ck.join_asof(left, right, "t", tolerance=tolerance)
-        assert found["n_right"].to_pylist() == [2, 4, None]
+        actual = ck.join_asof(left, right, "t", tolerance=tolerance)
+        assert actual["n_right"].to_pylist() == [2, 4, None]
     numbers = ck.record_batch({"t": [1]})
     with pytest.raises(TypeError, match="tolerance: expected a number, as the column has int64"):
         ck.join_asof(numbers, numbers, "t", tolerance=timedelta(1))
@@ -220,8 +220,10 @@ def test_a_tolerance_may_be_a_duration(type_: str) -> None:
 def test_durations_beyond_what_the_unit_can_have_are_within_no_limit() -> None:
     times = ck.record_batch({"t": ck.array([1], ck.timestamp("ns"))})
     for tolerance in (timedelta.max, timedelta(days=365 * 300), np.timedelta64(1 << 40, "D")):
-        found = ck.join_asof(times, times.with_column("x", ck.array([7])), "t", tolerance=tolerance)
-        assert found["x"].to_pylist() == [7]
+        actual = ck.join_asof(
+            times, times.with_column("x", ck.array([7])), "t", tolerance=tolerance
+        )
+        assert actual["x"].to_pylist() == [7]
     for wrong in (np.timedelta64("NaT"), np.timedelta64(1, "M"), np.timedelta64(5), timedelta(-1)):
         with pytest.raises(ValueError, match=r"NaT|unit|negative"):
             ck.join_asof(times, times, "t", tolerance=wrong)
@@ -270,10 +272,10 @@ def test_a_tolerance_is_exact_whatever_the_column_has(
 ) -> None:
     # Each row is compared with the first one, later or earlier.
     first = ck.record_batch({"t": times[:1], "x": [7]})
-    found = ck.join_asof(
+    actual = ck.join_asof(
         ck.record_batch({"t": times}), first, "t", strategy="nearest", tolerance=tolerance
     )
-    assert found["x"].to_pylist() == [7 if row else None for row in rows]
+    assert actual["x"].to_pylist() == [7 if row else None for row in rows]
 
 
 @pytest.mark.parametrize("scale", [2, 0, -2, -3])
@@ -308,9 +310,9 @@ def test_a_tolerance_of_decimals_is_exact(tolerance: tuple[Any, Fraction], scale
     distances = [Decimal(n).scaleb(-scale) for n in units]
     rows = ck.record_batch({"t": from_pyarrow(pa.array(distances, type_))})
     first = ck.record_batch({"t": rows["t"][:1], "x": [7]})
-    found = ck.join_asof(rows, first, "t", tolerance=limit)
+    actual = ck.join_asof(rows, first, "t", tolerance=limit)
     expected = [7 if Fraction(distance) <= exact else None for distance in distances]
-    assert found["x"].to_pylist() == expected
+    assert actual["x"].to_pylist() == expected
 
 
 def test_a_tolerance_is_independent_of_the_context_of_decimals() -> None:
@@ -319,8 +321,8 @@ def test_a_tolerance_is_independent_of_the_context_of_decimals() -> None:
     first = ck.record_batch({"t": times["t"][:1], "x": [7]})
     with localcontext(Context(prec=1, Emax=2, Emin=-2, traps=[FloatOperation, Inexact])):
         for limit, row in ((Decimal("1.22"), None), (1.23, 7), (Decimal("1.2300001"), 7)):
-            found = ck.join_asof(times, first, "t", tolerance=limit)
-            assert found["x"].to_pylist() == [7, row]
+            actual = ck.join_asof(times, first, "t", tolerance=limit)
+            assert actual["x"].to_pylist() == [7, row]
 
 
 @pytest.mark.parametrize(
@@ -345,5 +347,5 @@ def test_infinite_distances(
 ) -> None:
     rows = ck.record_batch({"t": [left]})
     others = ck.record_batch({"t": [right], "row": [7]})
-    found = ck.join_asof(rows, others, "t", strategy=strategy, tolerance=tolerance)
-    assert found["row"].to_pylist() == [row]
+    actual = ck.join_asof(rows, others, "t", strategy=strategy, tolerance=tolerance)
+    assert actual["row"].to_pylist() == [row]

@@ -34,22 +34,22 @@ def named(*types: type[s.DataType]) -> list[str]:
     return [name for name, array in list_samples().items() if isinstance(array.type, types)]
 
 
-def same(made: Array, array: Array, kind: s.DataType) -> None:
-    assert made.to_pylist() == array.to_pylist()
-    assert made.type == kind
-    if made is not array:
+def same(actual: Array, array: Array, kind: s.DataType) -> None:
+    assert actual.to_pylist() == array.to_pylist()
+    assert actual.type == kind
+    if actual is not array:
         # Strictly, null views must be in bounds too.
-        validate(made, full=True)
+        validate(actual, full=True)
 
 
 @pytest.mark.parametrize("name", named(*OFFSETS))
 def test_lists_as_views(name: str) -> None:
     for array in slices(list_samples()[name]):
         large = isinstance(array.type, s.LargeList)
-        made = list_to_list_view(array)
+        result = list_to_list_view(array)
         make = s.large_list_view if large else s.list_view
-        same(made, array, make(array.type.fields[0]))
-        assert all(map(Array.equals, made.children, array.children))
+        same(result, array, make(array.type.fields[0]))
+        assert all(map(Array.equals, result.children, array.children))
 
 
 @pytest.mark.parametrize("name", named(*VIEWS))
@@ -63,15 +63,15 @@ def test_views_as_lists(name: str) -> None:
 def test_views_in_order_share_their_elements() -> None:
     for name in ("list", "large_list"):
         array = sample(name)
-        made = list_view_to_list(list_to_list_view(array))
-        assert made.children[0].buffers == array.children[0].buffers
+        actual = list_view_to_list(list_to_list_view(array))
+        assert actual.children[0].buffers == array.children[0].buffers
     child = sample("int64, no nulls")
     begins, sizes = buffer([2, 99, 5, 0, 5], "<i4"), buffer([3, 1, 0, 0, 2], "<i4")
     validity = buffer([0b11101], "u1")
     views = Array(s.list_view(s.int64()), 5, [validity, begins, sizes], [child])
-    made = list_view_to_list(views)
-    assert made.to_pylist() == [[2, 3, 4], None, [], [], [5, 6]]
-    assert made.children[0].buffers == child.buffers
+    actual = list_view_to_list(views)
+    assert actual.to_pylist() == [[2, 3, 4], None, [], [], [5, 6]]
+    assert actual.children[0].buffers == child.buffers
 
 
 def test_views_that_do_not_fit_offsets() -> None:
@@ -82,8 +82,8 @@ def test_views_that_do_not_fit_offsets() -> None:
         LimitExceededError, match="4294967294 bytes or elements do not fit offsets of int32"
     ):
         list_view_to_list(views)
-    made = list_view_to_list(list_with_offsets(views, 64))
-    assert made.children[0].length == 2**32 - 2
+    actual = list_view_to_list(list_with_offsets(views, 64))
+    assert actual.children[0].length == 2**32 - 2
 
 
 @pytest.mark.parametrize("name", [*named(*OFFSETS), *named(*VIEWS)])
@@ -104,9 +104,9 @@ def test_offsets_too_far_for_32_bits() -> None:
     near = Array(
         s.large_list(s.null()), 2, [None, buffer([2**35, 2**35 + 1, 2**35 + 3], "<i8")], [far]
     )
-    made = list_with_offsets(near, 32)
-    assert made.to_pylist() == [[None], [None, None]]
-    assert made.children[0].length == 3
+    actual = list_with_offsets(near, 32)
+    assert actual.to_pylist() == [[None], [None, None]]
+    assert actual.children[0].length == 3
     wide = Array(s.large_list(s.null()), 1, [None, buffer([0, 2**31], "<i8")], [far])
     with pytest.raises(LimitExceededError, match="2147483648 elements do not fit offsets of int32"):
         list_with_offsets(wide, 32)
@@ -119,9 +119,9 @@ def test_offsets_too_far_for_32_bits() -> None:
 @pytest.mark.parametrize("name", ["fixed_size_list", "fixed_size_list of 0"])
 def test_fixed_size_lists_as_lists(name: str, large: bool) -> None:
     for array in slices(sample(name)):
-        made = fixed_size_list_to_list(array, large=large)
-        same(made, array, (s.large_list if large else s.list_)(array.type.fields[0]))
-        assert made.children[0].buffers == array.children[0].buffers
+        actual = fixed_size_list_to_list(array, large=large)
+        same(actual, array, (s.large_list if large else s.list_)(array.type.fields[0]))
+        assert actual.children[0].buffers == array.children[0].buffers
 
 
 def test_fixed_size_lists_that_do_not_fit_offsets() -> None:
@@ -140,9 +140,9 @@ def test_lists_as_fixed_size_lists(kind: Any) -> None:
     values = [[1, None, 3], None, [4, 5, 6], None, None, [7, 8, 9], [10, 11, 12]]
     array = evenly(values, kind)
     for part in (array, array.slice(1), array.slice(2, 3), array.slice(5), array.slice(3, 2)):
-        made = list_to_fixed_size_list(part, 3)
-        same(made, part, s.fixed_size_list(s.int32(), 3))
-        assert made.children[0].length == 3 * part.length
+        actual = list_to_fixed_size_list(part, 3)
+        same(actual, part, s.fixed_size_list(s.int32(), 3))
+        assert actual.children[0].length == 3 * part.length
     # "The elements … null under nulls."
     shown = list_to_fixed_size_list(array, 3).children[0].to_pylist()
     assert shown == [e for v in values for e in v or [None] * 3]
@@ -160,9 +160,9 @@ def test_fixed_size_lists_there_and_back_share_their_elements() -> None:
         size = array.type.list_size
         for large in (False, True):
             lists = fixed_size_list_to_list(array, large=large)
-            made = list_to_fixed_size_list(lists, size)
-            assert made.equals(array)
-            assert made.children[0].buffers == array.children[0].buffers
+            actual = list_to_fixed_size_list(lists, size)
+            assert actual.equals(array)
+            assert actual.children[0].buffers == array.children[0].buffers
     views = list_to_list_view(from_pyarrow(pa.array([[1, 2], [3, 4]])))
     assert list_to_fixed_size_list(views, 2).children[0].buffers == views.children[0].buffers
 
@@ -178,9 +178,9 @@ def test_lists_of_the_wrong_length() -> None:
 
 def test_all_null_as_fixed_size_lists() -> None:
     array = evenly([None] * 3, pa.list_)
-    made = list_to_fixed_size_list(array, 2)
-    same(made, array, s.fixed_size_list(s.int32(), 2))
-    assert made.children[0].to_pylist() == [None] * 6
+    actual = list_to_fixed_size_list(array, 2)
+    same(actual, array, s.fixed_size_list(s.int32(), 2))
+    assert actual.children[0].to_pylist() == [None] * 6
 
 
 @pytest.mark.parametrize("name", samples())
@@ -190,10 +190,10 @@ def test_fixed_size_lists_of_anything(name: str) -> None:
     begins, sizes = buffer([3, 1, 0, 7], "<i4"), buffer([2, 2, 9, 2], "<i4")
     views = Array(s.list_view(child.type), 4, [validity, begins, sizes], [child])
     values = child.to_pylist()
-    made = list_to_fixed_size_list(views, 2)
-    assert made.to_pylist() == [values[3:5], values[1:3], None, values[7:9]]
-    assert made.children[0].slice(4, 2).to_pylist() == [None, None]
-    validate(made, full=True)
+    actual = list_to_fixed_size_list(views, 2)
+    assert actual.to_pylist() == [values[3:5], values[1:3], None, values[7:9]]
+    assert actual.children[0].slice(4, 2).to_pylist() == [None, None]
+    validate(actual, full=True)
 
 
 @pytest.mark.parametrize(
@@ -209,9 +209,9 @@ def test_fixed_size_lists_of_anything(name: str) -> None:
     ],
 )
 def test_agrees_with_pyarrow(theirs: pa.Array, make: Any) -> None:
-    made = make(from_pyarrow(theirs))
-    to = pa.field("", pa.array(made).type).type
-    assert made.equals(from_pyarrow(pc.cast(theirs, to)))
+    result = make(from_pyarrow(theirs))
+    to = pa.field("", pa.array(result).type).type
+    assert result.equals(from_pyarrow(pc.cast(theirs, to)))
 
 
 @pytest.mark.parametrize(

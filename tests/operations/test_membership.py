@@ -29,8 +29,8 @@ def test_sets_of_any_size_with_nulls_and_repeats(name: str, skip_nulls: bool) ->
     mixed = [values[1], None, values[0]]
     for members in ([], values[:1], [None], [None, values[0]], mixed, values[1:] * 2):
         wanted = pa.array(members, plain.type)
-        found = ck.is_in(array, members, skip_nulls=skip_nulls)
-        assert found.to_pylist() == pc.is_in(plain, wanted, skip_nulls=skip_nulls).to_pylist()
+        actual = ck.is_in(array, members, skip_nulls=skip_nulls)
+        assert actual.to_pylist() == pc.is_in(plain, wanted, skip_nulls=skip_nulls).to_pylist()
         places = ck.index_in(array, members, skip_nulls=skip_nulls)
         assert places.equals(from_pyarrow(pc.index_in(plain, wanted, skip_nulls=skip_nulls)))
 
@@ -38,8 +38,8 @@ def test_sets_of_any_size_with_nulls_and_repeats(name: str, skip_nulls: bool) ->
 def test_members_are_looked_up_where_the_values_are(device: StandIn) -> None:
     values, members = to_device(ck.array([5, 3, None, 9])), to_device(ck.array([1, 2, 3, 4, 5, 6]))
     with no_kernels_on_the_host():
-        found, places = ck.is_in(values, members), ck.index_in(values, members)
-    assert to_host(found).to_pylist() == [True, True, False, False]
+        result, places = ck.is_in(values, members), ck.index_in(values, members)
+    assert to_host(result).to_pylist() == [True, True, False, False]
     assert to_host(places).to_pylist() == [4, 2, None, None]
 
 
@@ -74,6 +74,6 @@ def test_nulls_without_a_type_are_looked_up_as_pyarrow_does(members: int, skip_n
     values, others = pa.nulls(2), pa.nulls(members)
     for name in ("is_in", "index_in"):
         expected = getattr(pc, name)(values, value_set=others, skip_nulls=skip_nulls)
-        found = getattr(ck, name)(ck.nulls(2, ck.null()), [None] * members, skip_nulls=skip_nulls)
-        assert found.to_pylist() == expected.to_pylist()
-        assert str(found.type) in ("bool", str(expected.type))
+        actual = getattr(ck, name)(ck.nulls(2, ck.null()), [None] * members, skip_nulls=skip_nulls)
+        assert actual.to_pylist() == expected.to_pylist()
+        assert str(actual.type) in ("bool", str(expected.type))

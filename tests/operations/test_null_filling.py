@@ -19,11 +19,11 @@ from colkern.operations.moving import to_device, to_host
 
 
 def forward(values: list[Any]) -> list[Any]:
-    last, found = None, []
+    last, result = None, []
     for value in values:
         last = last if value is None else value
-        found.append(last)
-    return found
+        result.append(last)
+    return result
 
 
 def backward(values: list[Any]) -> list[Any]:
@@ -45,9 +45,9 @@ WHOLE: dict[str, Callable[[list[Any]], list[Any]]] = {
 def test_slots_are_null_by_what_they_stand_for(name: str) -> None:
     for array in (sample(name), sample(name).slice(3, 8), sample(name).slice(5, 0)):
         for function, plain in WHOLE.items():
-            found = getattr(ck, function)(array)
-            found.validate(full=True)
-            assert found.to_pylist() == plain(array.to_pylist()), function
+            actual = getattr(ck, function)(array)
+            actual.validate(full=True)
+            assert actual.to_pylist() == plain(array.to_pylist()), function
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_functions_of_nulls_run_where_the_bytes_are(name: str, device: StandIn) 
     moved = to_device(array)
     for function, plain in WHOLE.items():
         with no_kernels_on_the_host():
-            found = getattr(ck, function)(moved)
-        assert to_host(found).to_pylist() == plain(array.to_pylist()), function
+            result = getattr(ck, function)(moved)
+        assert to_host(result).to_pylist() == plain(array.to_pylist()), function
 
 
 FLAT = (
@@ -80,9 +80,9 @@ def test_a_value_in_place_of_nulls(name: str) -> None:
     array, theirs = sample(name), samples()[name]
     value = next(value for value in array.to_pylist() if value is not None)
     expected = [value if each is None else each for each in theirs.to_pylist()]
-    found = ck.fill_null(array, value)
-    assert found.type == array.type
-    assert found.to_pylist() == expected
+    actual = ck.fill_null(array, value)
+    assert actual.type == array.type
+    assert actual.to_pylist() == expected
     assert (
         ck.fill_null(array, ck.reverse(array)).to_pylist()
         == ck.coalesce(array, ck.reverse(array)).to_pylist()
@@ -129,8 +129,8 @@ def test_nan_may_count_as_null() -> None:
     values = pa.array([1.0, None, float("nan")])
     plain = from_pyarrow(values)
     for array in (plain, ck.dictionary_encode(plain), ck.run_end_encode(plain)):
-        found = ck.is_null(array, nan_is_null=True)
-        assert found.to_pylist() == pc.is_null(values, nan_is_null=True).to_pylist()
+        actual = ck.is_null(array, nan_is_null=True)
+        assert actual.to_pylist() == pc.is_null(values, nan_is_null=True).to_pylist()
 
 
 def test_the_first_case_that_is_true() -> None:
@@ -156,6 +156,6 @@ def test_values_that_come_in_from_the_side() -> None:
 
 def test_rows_without_nulls() -> None:
     batch = ck.record_batch({"a": [1, None, 3], "b": ["x", "y", None]})
-    found = ck.drop_null(batch)
-    assert isinstance(found, ck.RecordBatch)
-    assert [column.to_pylist() for column in found.columns] == [[1], ["x"]]
+    result = ck.drop_null(batch)
+    assert isinstance(result, ck.RecordBatch)
+    assert [column.to_pylist() for column in result.columns] == [[1], ["x"]]

@@ -80,10 +80,10 @@ def test_compact_validity_starts_at_bit_0(offset: int) -> None:
 
 def test_compact_validity_at_a_byte_is_not_copied() -> None:
     array = from_pyarrow(pa.array(MASKS)).slice(8, 10)
-    found = compact_validity(array)
-    assert found is not None
-    assert found.address == present(array.buffers[0]).address + 1
-    assert found.size == 2
+    actual = compact_validity(array)
+    assert actual is not None
+    assert actual.address == present(array.buffers[0]).address + 1
+    assert actual.size == 2
 
 
 def test_compact_validity_without_nulls() -> None:
@@ -119,18 +119,18 @@ def test_combine_validity_of_arrays_without_nulls() -> None:
 @pytest.mark.parametrize("name", samples())
 @pytest.mark.parametrize("length", [0, 1, 2, 9])
 def test_nulls_are_pyarrows(name: str, length: int) -> None:
-    made = nulls(length, sample(name).type)
-    assert made.to_pylist() == [None] * length
-    assert made.null_count == (0 if made.layout.name in HAVE_NO_NULLS_OF_THEIR_OWN else length)
-    validate(made, full=True)
+    actual = nulls(length, sample(name).type)
+    assert actual.to_pylist() == [None] * length
+    assert actual.null_count == (0 if actual.layout.name in HAVE_NO_NULLS_OF_THEIR_OWN else length)
+    validate(actual, full=True)
     theirs = from_pyarrow(pa.nulls(length, samples()[name].type))
-    assert made.to_pylist() == theirs.to_pylist()
+    assert actual.to_pylist() == theirs.to_pylist()
 
 
 def test_nulls_of_one_run() -> None:
-    made = nulls(5, s.run_end_encoded(s.int16(), s.int64()))
-    assert made.children[0].to_pylist() == [5]
-    assert run_end_decode(made).to_pylist() == [None] * 5
+    actual = nulls(5, s.run_end_encoded(s.int16(), s.int64()))
+    assert actual.children[0].to_pylist() == [5]
+    assert run_end_decode(actual).to_pylist() == [None] * 5
 
 
 def test_nulls_that_do_not_fit_the_run_ends() -> None:

@@ -66,9 +66,9 @@ def each_way(left: Array, right: Any) -> None:
     """All four orders of an array and another one or a value, by what Python says of the values."""
     others = right.to_pylist() if isinstance(right, Array) else [right] * len(left)
     for order, relation in ORDERS.values():
-        found = order(left, right)
-        assert found.to_pylist() == expected(left.to_pylist(), others, relation)
-        validate(found, full=True)
+        actual = order(left, right)
+        assert actual.to_pylist() == expected(left.to_pylist(), others, relation)
+        validate(actual, full=True)
 
 
 @pytest.mark.parametrize("name", SORTED)
@@ -136,12 +136,12 @@ def test_nan_above_all_numbers(type_: pa.DataType) -> None:
         (GREATER, operator.gt),
         (GREATER_EQUAL, operator.ge),
     ):
-        found = ordered(array, turned, order, nans_greatest=True).to_pylist()
+        actual = ordered(array, turned, order, nans_greatest=True).to_pylist()
         pairs = zip(values, values[::-1], strict=True)
-        assert found == [relation(nans_last(a), nans_last(b)) for a, b in pairs]
+        assert actual == [relation(nans_last(a), nans_last(b)) for a, b in pairs]
         for value in (0.0, math.nan, math.inf):
-            found = ordered(array, value, order, nans_greatest=True).to_pylist()
-            assert found == [relation(nans_last(a), nans_last(value)) for a in values]
+            actual = ordered(array, value, order, nans_greatest=True).to_pylist()
+            assert actual == [relation(nans_last(a), nans_last(value)) for a in values]
 
 
 STORED = [

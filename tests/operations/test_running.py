@@ -42,10 +42,10 @@ CUMULATIVE = [
 ]
 
 
-def same(found: Array, expected: pa.Array) -> None:
-    found.validate(full=True)
-    assert pa.array(found).type == expected.type
-    assert repr(found.to_pylist()) == repr(expected.to_pylist())
+def same(result: Array, expected: pa.Array) -> None:
+    result.validate(full=True)
+    assert pa.array(result).type == expected.type
+    assert repr(result.to_pylist()) == repr(expected.to_pylist())
 
 
 @pytest.mark.parametrize("skip_nulls", [False, True])
@@ -94,14 +94,14 @@ def test_windows(how: str, window: int, least: int | None) -> None:
     for values in (WINDOWED, WINDOWED.cast(pa.int32(), safe=False), COLUMNS["small integers"]):
         rolling = pd.Series(values.to_pylist(), dtype="float64").rolling(window, min_periods=least)
         expected = getattr(rolling, how)()
-        found = getattr(ck, f"rolling_{how}")(from_pyarrow(values), window, min_periods=least)
-        found = np.asarray(ck.fill_null(ck.cast(found, "float64"), math.nan))
-        assert np.allclose(found, expected, equal_nan=True)
+        result = getattr(ck, f"rolling_{how}")(from_pyarrow(values), window, min_periods=least)
+        result = np.asarray(ck.fill_null(ck.cast(result, "float64"), math.nan))
+        assert np.allclose(result, expected, equal_nan=True)
 
 
 def test_infinities_leave_a_window_again() -> None:
-    found = ck.rolling_sum(ck.array([math.inf, 1.0, 2.0, 3.0]), 2)
-    assert found.to_pylist() == [None, math.inf, 3.0, 5.0]
+    actual = ck.rolling_sum(ck.array([math.inf, 1.0, 2.0, 3.0]), 2)
+    assert actual.to_pylist() == [None, math.inf, 3.0, 5.0]
 
 
 def test_windows_that_there_are_not() -> None:
@@ -132,9 +132,9 @@ def test_extremes_of_any_type_with_an_order(values: list[Any], how: str) -> None
     windows = [
         [v for v in values[max(i - 2, 0) : i + 1] if v is not None] for i in range(len(values))
     ]
-    found = getattr(ck, f"rolling_{how}")(array, 3, min_periods=2)
-    assert found.to_pylist() == [best(window) if len(window) > 1 else None for window in windows]
-    assert found.type == array.type
+    actual = getattr(ck, f"rolling_{how}")(array, 3, min_periods=2)
+    assert actual.to_pylist() == [best(window) if len(window) > 1 else None for window in windows]
+    assert actual.type == array.type
 
 
 @pytest.mark.parametrize("type_", [pa.decimal64(12, 2), pa.decimal128(20, 2), pa.decimal256(50, 2)])
@@ -142,9 +142,9 @@ def test_sums_of_decimals_carry(type_: pa.DataType) -> None:
     array = from_pyarrow(pa.array(CENTS, type_))
     zeros = [value or Decimal(0) for value in CENTS]
     sums = [None if v is None else sum(zeros[: i + 1]) for i, v in enumerate(CENTS)]
-    found = ck.cumulative_sum(array, skip_nulls=True)
-    assert found.to_pylist() == sums
-    assert found.type == (ck.decimal256(76, 2) if type_.bit_width == 256 else ck.decimal128(38, 2))
+    actual = ck.cumulative_sum(array, skip_nulls=True)
+    assert actual.to_pylist() == sums
+    assert actual.type == (ck.decimal256(76, 2) if type_.bit_width == 256 else ck.decimal128(38, 2))
     first = CENTS.index(None)
     assert ck.cumulative_sum(array).to_pylist() == [*sums[:first], *[None] * (9 - first)]
     windows = [sum(zeros[max(i - 3, 0) : i + 1]) for i in range(9)]

@@ -101,8 +101,8 @@ def test_find_few_or_many(count: int) -> None:
     array = encoded(ints(list(range(12))), lengths, s.int32())
     for offset in (0, 1, 64, 100):
         places = [k * k % (len(owners) - offset) for k in range(count)]
-        found = find_runs(array.slice(offset), ints(places))
-        assert found.to_pylist() == [owners[offset + place] for place in places]
+        actual = find_runs(array.slice(offset), ints(places))
+        assert actual.to_pylist() == [owners[offset + place] for place in places]
 
 
 @pytest.mark.parametrize("position", [-1, 5, 2**40])

@@ -62,10 +62,10 @@ def _number(value: Any) -> Any:
 def test_samples_are_sorted(name: str, order: Any, place: Any) -> None:
     whole = sample(name)
     for array in (whole, whole.slice(3, 7), whole.slice(5, 0), ck.concat([whole, whole])):
-        found = ck.sort_indices(array, order=order, null_placement=place)
-        assert found.type == s.uint64()
-        assert found.to_pylist() == expected_positions(array.to_pylist(), order, place)
-        found.validate(full=True)
+        actual = ck.sort_indices(array, order=order, null_placement=place)
+        assert actual.type == s.uint64()
+        assert actual.to_pylist() == expected_positions(array.to_pylist(), order, place)
+        actual.validate(full=True)
 
 
 @pytest.mark.parametrize("name", sorted(set(samples()) - set(SORTED)))
@@ -112,8 +112,8 @@ def test_sort_agrees_with_pyarrow(name: str, order: Any, place: Any) -> None:
     theirs = numbers()[name]
     for part in (theirs, theirs.slice(3, 777)):
         expected = pc.array_sort_indices(part, order=order, null_placement=place)
-        found = ck.sort_indices(from_pyarrow(part), order=order, null_placement=place)
-        assert found.to_pylist() == expected.to_pylist()
+        actual = ck.sort_indices(from_pyarrow(part), order=order, null_placement=place)
+        assert actual.to_pylist() == expected.to_pylist()
 
 
 @pytest.mark.parametrize("name", numbers())
@@ -122,10 +122,10 @@ def test_sort_over_several_threads(name: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(radix, "GRAIN", 1000)
     set_num_threads(3)
     try:
-        found = ck.sort_indices(from_pyarrow(theirs))
+        actual = ck.sort_indices(from_pyarrow(theirs))
     finally:
         set_num_threads(0)
-    assert found.to_pylist() == pc.array_sort_indices(theirs).to_pylist()
+    assert actual.to_pylist() == pc.array_sort_indices(theirs).to_pylist()
 
 
 def test_more_keys_than_positions_of_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,8 +142,8 @@ def test_decimals_of_many_words() -> None:
         valid = ck.Buffer.from_object(bytes([0b0111_1111, 0b11]))
         array = ck.Array(type_, 10, [valid, ck.Buffer.from_object(raw)])
         for order in ORDERS:
-            found = ck.sort_indices(array, order=order).to_pylist()  # type: ignore[arg-type]
-            assert found == expected_positions(values, order, "at_end")
+            actual = ck.sort_indices(array, order=order).to_pylist()  # type: ignore[arg-type]
+            assert actual == expected_positions(values, order, "at_end")
 
 
 @given(
@@ -155,8 +155,8 @@ def test_decimals_of_many_words() -> None:
 )
 def test_sort_any_floats(values: list[float | None], order: Any, place: Any) -> None:
     array = from_pyarrow(pa.array(values, pa.float64()))
-    found = ck.sort_indices(array, order=order, null_placement=place)
-    assert found.to_pylist() == expected_positions(values, order, place)
+    actual = ck.sort_indices(array, order=order, null_placement=place)
+    assert actual.to_pylist() == expected_positions(values, order, place)
 
 
 @given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3), max_size=100))
@@ -189,8 +189,8 @@ def test_text_is_in_the_order_of_its_bytes(
     theirs = pa.array([None if v is None else v.encode() for v in values], pa.binary()).cast(type_)
     array = from_pyarrow(theirs)
     ours = ck.dictionary_encode(array) if encoded else array
-    found = ck.sort_indices(ours, order=order, null_placement=place)
-    assert found.to_pylist() == expected_positions(
+    actual = ck.sort_indices(ours, order=order, null_placement=place)
+    assert actual.to_pylist() == expected_positions(
         [None if v is None else v.encode() for v in values], order, place
     )
 
@@ -221,8 +221,8 @@ def test_rows_are_sorted_by_several_keys_as_pyarrow_has_it(
     theirs = pa.table(plain, names=[name for name, _ in keys])
     batch = ck.RecordBatch.from_arrays(list(map(from_pyarrow, columns)), [n for n, _ in keys])
     expected = pc.sort_indices(theirs, sort_keys=keys, null_placement=place)
-    found = ck.sort_indices(batch, keys, null_placement=place)
-    assert found.to_pylist() == expected.to_pylist()
+    actual = ck.sort_indices(batch, keys, null_placement=place)
+    assert actual.to_pylist() == expected.to_pylist()
 
 
 def test_all_columns_in_one_order_if_no_key_is_named() -> None:

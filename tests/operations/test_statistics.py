@@ -58,8 +58,8 @@ def test_different_values_of_any_type() -> None:
 def test_ranks_are_those_of_pyarrow(values: list[Any], order: Any, place: Any, ties: Any) -> None:
     theirs = pa.array(values, pa.float64())
     options = {"sort_keys": order, "null_placement": place, "tiebreaker": ties}
-    found = ck.rank(from_pyarrow(theirs), order=order, null_placement=place, tiebreaker=ties)
-    assert found.to_pylist() == pc.rank(theirs, **options).to_pylist()
+    actual = ck.rank(from_pyarrow(theirs), order=order, null_placement=place, tiebreaker=ties)
+    assert actual.to_pylist() == pc.rank(theirs, **options).to_pylist()
 
 
 def test_rows_have_ranks_and_the_first_are_selected() -> None:
@@ -78,8 +78,8 @@ def test_variance_and_quantiles_are_those_of_pyarrow(values: list[Any], ddof: in
     array = from_pyarrow(theirs)
     for name in ("variance", "stddev"):
         expected = getattr(pc, name)(theirs, ddof=ddof, min_count=ddof + 1).as_py()
-        found = getattr(ck, name)(array, ddof=ddof)
-        assert found == (None if expected is None else pytest.approx(expected, rel=1e-9))
+        actual = getattr(ck, name)(array, ddof=ddof)
+        assert actual == (None if expected is None else pytest.approx(expected, rel=1e-9))
     for q in (0.0, 0.25, 0.5, 1.0):
         assert ck.quantile(array, q) == pc.quantile(theirs, q).to_pylist()[0]
     assert ck.quantile(array, [0.5, 1.0]) == pc.quantile(theirs, [0.5, 1.0]).to_pylist()
@@ -123,10 +123,10 @@ def test_nulls_without_a_type_have_no_statistics() -> None:
 @given(st.lists(st.none() | st.integers(0, 9), max_size=20), st.sets(st.integers(0, 9)))
 def test_ranges_begin_with_their_bounds(values: list[int | None], cuts: set[int]) -> None:
     bounds = sorted(cuts)
-    found = ck.range_partition_indices(
+    result = ck.range_partition_indices(
         ck.array(values, type="int64"), ck.array(bounds, type="int64")
     )
-    positions, offsets = found[0].to_pylist(), found[1].to_pylist()
+    positions, offsets = result[0].to_pylist(), result[1].to_pylist()
     expected = [
         sum(bound <= value for bound in bounds) if value is not None else len(bounds)
         for value in values

@@ -60,8 +60,8 @@ def test_of_strings(type_: pa.DataType, cut: tuple[int, int]) -> None:
     assert string_is_ascii(array).to_pylist() == each(values, str.isascii)
     assert utf8_length(array).to_pylist() == each(values, len)
     assert is_ascii(array) is all(v is None or v.isascii() for v in values)
-    for found in (string_is_ascii(array), utf8_length(array)):
-        validate(found, full=True)
+    for item in (string_is_ascii(array), utf8_length(array)):
+        validate(item, full=True)
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -80,11 +80,11 @@ def test_matches(type_: pa.DataType, cut: tuple[int, int], pattern: str) -> None
 
 @pytest.mark.parametrize("type_", BINARY, ids=str)
 def test_binary_length(type_: pa.DataType) -> None:
-    found = binary_length(made(type_))
-    assert found.to_pylist() == each(VALUES, lambda v: len(v.encode()))
+    actual = binary_length(made(type_))
+    assert actual.to_pylist() == each(VALUES, lambda v: len(v.encode()))
     large = type_ in (pa.large_utf8(), pa.large_binary())
-    assert found.type == (s.int64() if large else s.int32())
-    validate(found, full=True)
+    assert actual.type == (s.int64() if large else s.int32())
+    validate(actual, full=True)
 
 
 @pytest.mark.parametrize("type_", [pa.utf8(), pa.large_utf8()], ids=str)

@@ -35,12 +35,12 @@ def test_flatten_hands_nulls_to_the_fields(name: str) -> None:
     values = [v if ok else None for v, ok in zip(child.to_pylist(), VALID, strict=True)]
     whole = struct_of(child, VALID)
     for offset, length in ((0, 12), (1, 9), (3, 5), (8, 4), (5, 0)):
-        (made,) = struct_flatten(whole.slice(offset, length))
-        assert made.to_pylist() == values[offset : offset + length]
-        assert made.type == child.type
-        validate(made, full=True)
-        again = take(made, ints(list(range(length))))
-        assert again.to_pylist() == made.to_pylist()
+        (actual,) = struct_flatten(whole.slice(offset, length))
+        assert actual.to_pylist() == values[offset : offset + length]
+        assert actual.type == child.type
+        validate(actual, full=True)
+        again = take(actual, ints(list(range(length))))
+        assert again.to_pylist() == actual.to_pylist()
 
 
 @pytest.mark.parametrize("name", samples())
@@ -51,24 +51,26 @@ def test_a_child_with_an_offset_of_its_own(name: str) -> None:
     cut = child.slice(3)
     bits = [sum(ok << k for k, ok in enumerate(valid[b : b + 8])) for b in (0, 8)]
     whole = Array(s.struct([("f", cut.type)]), 9, [buffer(bits, "u1")], [cut])
-    made = struct_field(whole.slice(2), "f")
-    assert made.to_pylist() == [v if ok else None for v, ok in zip(values, valid, strict=True)][2:]
-    validate(made, full=True)
+    actual = struct_field(whole.slice(2), "f")
+    assert (
+        actual.to_pylist() == [v if ok else None for v, ok in zip(values, valid, strict=True)][2:]
+    )
+    validate(actual, full=True)
 
 
 @pytest.mark.parametrize("name", samples())
 def test_without_nulls_nothing_is_copied(name: str) -> None:
     child = sample(name)
-    (made,) = struct_flatten(struct_of(child).slice(2, 7))
-    assert made.to_pylist() == child.to_pylist()[2:9]
-    assert made.buffers == child.buffers
-    assert made.children == child.children
+    (actual,) = struct_flatten(struct_of(child).slice(2, 7))
+    assert actual.to_pylist() == child.to_pylist()[2:9]
+    assert actual.buffers == child.buffers
+    assert actual.children == child.children
 
 
 def test_values_are_shared_below_nulls() -> None:
     child = sample("int64, no nulls")
-    made = struct_field(struct_of(child, VALID), "f")
-    assert made.buffers[1].address == child.buffers[1].address  # type: ignore[union-attr]
+    actual = struct_field(struct_of(child, VALID), "f")
+    assert actual.buffers[1].address == child.buffers[1].address  # type: ignore[union-attr]
     part = struct_field(struct_of(child, VALID).slice(3), "f")
     assert part.buffers[1].address == child.buffers[1].address + 24  # type: ignore[union-attr]
 
@@ -82,8 +84,8 @@ def test_agrees_with_pyarrow() -> None:
     theirs = pa.StructArray.from_arrays(children, names=names, mask=mask)
     for part in (theirs, theirs.slice(3, 7)):
         ours = from_pyarrow(part)
-        for made, expected in zip(struct_flatten(ours), part.flatten(), strict=True):
-            assert made.equals(from_pyarrow(expected))
+        for item, expected in zip(struct_flatten(ours), part.flatten(), strict=True):
+            assert item.equals(from_pyarrow(expected))
         for i, name in enumerate(names):
             expected = from_pyarrow(pc.struct_field(part, [i]))
             assert struct_field(ours, name).equals(expected)
@@ -129,10 +131,10 @@ def test_fields_that_are_not_there() -> None:
 
 def test_make_struct() -> None:
     arrays = [sample(name) for name in samples()]
-    made = make_struct(arrays, list(samples()))
-    assert struct_flatten(made) == arrays
-    assert made.null_count == 0
-    validate(made, full=True)
+    actual = make_struct(arrays, list(samples()))
+    assert struct_flatten(actual) == arrays
+    assert actual.null_count == 0
+    validate(actual, full=True)
     theirs = pc.make_struct(*[samples()["int8"], samples()["utf8"]], field_names=["a", "b"])
     assert make_struct([sample("int8"), sample("utf8")], ["a", "b"]).equals(from_pyarrow(theirs))
     part = make_struct([sample("utf8").slice(2, 3), sample("list").slice(4, 3)], ["a", "b"])
@@ -157,5 +159,5 @@ def test_any_nulls(slots: list[tuple[bool, int | None]], data: st.DataObject) ->
     child = pa.array([v for _, v in slots], pa.int64())
     theirs = pa.StructArray.from_arrays([child], names=["f"], mask=mask)
     begin = data.draw(st.integers(0, len(slots)))
-    made = struct_field(from_pyarrow(theirs).slice(begin), "f")
-    assert made.to_pylist() == [v if ok else None for ok, v in slots[begin:]]
+    actual = struct_field(from_pyarrow(theirs).slice(begin), "f")
+    assert actual.to_pylist() == [v if ok else None for ok, v in slots[begin:]]

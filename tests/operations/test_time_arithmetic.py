@@ -46,8 +46,8 @@ def test_the_difference_of_times_is_a_duration(left: pa.DataType, right: pa.Data
 def test_the_difference_of_times_of_day_is_a_duration() -> None:
     a = pa.array([dt.time(12), None, dt.time(0, 0, 1)], pa.time32("s"))
     b = pa.array([dt.time(1), dt.time(2), dt.time(3)], pa.time64("us"))
-    made = ck.subtract(ck.array(a), ck.array(b))
-    assert made.to_pylist() == [dt.timedelta(hours=11), None, dt.timedelta(seconds=1 - 3 * 3600)]
+    actual = ck.subtract(ck.array(a), ck.array(b))
+    assert actual.to_pylist() == [dt.timedelta(hours=11), None, dt.timedelta(seconds=1 - 3 * 3600)]
 
 
 @pytest.mark.parametrize("type_", [*DATES, TIMES[0], TIMES[2]], ids=str)

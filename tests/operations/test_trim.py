@@ -33,11 +33,11 @@ def check_trimmed(trimmed: Array) -> None:
     """Nothing is longer than needed, and nothing stands where no reader looks."""
     for array in parts(trimmed):
         assert array.offset == 0
-        for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
-            if spec.extent is not Extent.FREE and found is not None and array.length:
-                assert found.size == spec.min_bytes(array.length)
-            if spec.extent is Extent.BITS and found is not None and array.length % 8:
-                assert found.tobytes()[-1] >> array.length % 8 == 0
+        for spec, item in zip(array.layout.buffers, array.buffers, strict=False):
+            if spec.extent is not Extent.FREE and item is not None and array.length:
+                assert item.size == spec.min_bytes(array.length)
+            if spec.extent is Extent.BITS and item is not None and array.length % 8:
+                assert item.tobytes()[-1] >> array.length % 8 == 0
         for slot in range(array.length):
             # Not `is None`: a value in a dictionary may be null too.
             if array.layout.has_validity and array.slice(slot, 1).null_count:
@@ -51,17 +51,17 @@ def check_trimmed(trimmed: Array) -> None:
 
 
 def nothing_stands_in(array: Array, slot: int) -> bool:
-    for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
-        if spec.role in (Role.VALIDITY, Role.BYTES) or found is None:
+    for spec, item in zip(array.layout.buffers, array.buffers, strict=False):
+        if spec.role in (Role.VALIDITY, Role.BYTES) or item is None:
             continue
         if spec.extent is Extent.SLOTS_AND_ONE:
             offsets = array.items(spec.role)
             if offsets[slot] != offsets[slot + 1]:
                 return False
         elif spec.extent is Extent.BITS:
-            if found.tobytes()[slot // 8] >> slot % 8 & 1:
+            if item.tobytes()[slot // 8] >> slot % 8 & 1:
                 return False
-        elif any(found.tobytes()[slot * spec.dtype.itemsize :][: spec.dtype.itemsize]):
+        elif any(item.tobytes()[slot * spec.dtype.itemsize :][: spec.dtype.itemsize]):
             return False
     return True
 
@@ -113,9 +113,9 @@ def view(value: bytes, number: int = 0, begin: int = 0, *, tail: bytes = b"") ->
     return struct.pack("<i4sii", len(value), tail or value[:4], number, begin)
 
 
-def view_array(made: list[bytes], *data: bytes, validity: Buffer | None = None) -> Array:
-    buffers = [validity, *(buffer(list(part), "u1") for part in (b"".join(made), *data))]
-    return Array(s.utf8_view(), len(made), buffers)
+def view_array(result: list[bytes], *data: bytes, validity: Buffer | None = None) -> Array:
+    buffers = [validity, *(buffer(list(part), "u1") for part in (b"".join(result), *data))]
+    return Array(s.utf8_view(), len(result), buffers)
 
 
 def run_ends(ends: list[int], values: Array, *, offset: int = 0) -> Array:
@@ -191,15 +191,15 @@ LEAKS = {
 
 def every_byte(array: Array) -> Iterator[bytes]:
     for part in parts(array):
-        yield from (found.tobytes() for found in part.buffers if found is not None)
+        yield from (item.tobytes() for item in part.buffers if item is not None)
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_nothing_is_kept_that_no_value_shows(name: str) -> None:
     array = LEAKS[name]
-    assert any(SECRET in found for found in every_byte(array))
+    assert any(SECRET in item for item in every_byte(array))
     trimmed = trim(array)
-    assert not any(SECRET in found for found in every_byte(trimmed))
+    assert not any(SECRET in item for item in every_byte(trimmed))
     assert trimmed.to_pylist() == array.to_pylist()
     check_trimmed(trimmed)
     validate(trimmed, full=True)
@@ -208,10 +208,10 @@ def test_nothing_is_kept_that_no_value_shows(name: str) -> None:
 def values_below(array: Array) -> Iterator[bytes]:
     """The buffers that hold values, here and below; not those that tell where values are."""
     kept = (Role.VALIDITY, Role.OFFSETS, Role.SIZES, Role.TYPE_IDS)
-    for spec, found in zip(array.layout.buffers, array.buffers, strict=False):
-        if spec.role not in kept and found is not None:
-            yield found.tobytes()
-    yield from (found.tobytes() for found in array.data_buffers if found is not None)
+    for spec, item in zip(array.layout.buffers, array.buffers, strict=False):
+        if spec.role not in kept and item is not None:
+            yield item.tobytes()
+    yield from (item.tobytes() for item in array.data_buffers if item is not None)
     first = 1 if array.layout.name == "run-end encoded" else 0
     for child in array.children[first:]:
         yield from values_below(child)
@@ -224,7 +224,7 @@ def test_below_null_structs_alone_there_are_zeros_only(theirs: pa.Array) -> None
     kind = s.struct([("x", child.type)])
     hidden = Array(kind, child.length, [buffer([0] * size, "u1")], [child])
     trimmed = trim(hidden)
-    assert not any(any(found) for found in values_below(trimmed.children[0]))
+    assert not any(any(item) for item in values_below(trimmed.children[0]))
     assert trimmed.to_pylist() == [None] * child.length
     validate(trimmed, full=True)
 
@@ -245,13 +245,13 @@ def test_the_prefix_of_a_long_view_is_its_value_s() -> None:
 def test_a_child_is_null_where_it_is_hidden() -> None:
     bits = buffer([0b011], "u1")
     child = Array(s.int64(), 3, [bits, buffer([1, NUMBER, NUMBER], "i8")])
-    (found,) = trim(in_structs(child)).children
-    assert found.to_pylist() == [1, None, None]
-    assert found.null_count == 2
+    (actual,) = trim(in_structs(child)).children
+    assert actual.to_pylist() == [1, None, None]
+    assert actual.null_count == 2
     # One without nulls goes on without a bitmap.
-    (found,) = trim(in_structs(SEEN)).children
-    assert found.to_pylist() == [1, 0, 3]
-    assert found.buffers[0] is None
+    (actual,) = trim(in_structs(SEEN)).children
+    assert actual.to_pylist() == [1, 0, 3]
+    assert actual.buffers[0] is None
 
 
 def test_what_is_trimmed_already_is_shared() -> None:

@@ -47,8 +47,8 @@ def texts(values: list[bytes], validity: Buffer | None = None, type_: Any = None
 
 def views(values: list[bytes], validity: Buffer | None = None) -> Array:
     """As pyarrow lays binary views out, said to be strings."""
-    made = from_pyarrow(pa.array(values, pa.binary_view()))
-    return Array(s.utf8_view(), len(values), [validity, *made.buffers[1:]])
+    result = from_pyarrow(pa.array(values, pa.binary_view()))
+    return Array(s.utf8_view(), len(values), [validity, *result.buffers[1:]])
 
 
 MAKERS = {
@@ -66,14 +66,18 @@ MAKERS = {
 def test_every_rule_of_utf8(make: Any, piece: bytes) -> None:
     is_good = piece in GOOD
     for values in ([piece], [b"x", piece, b"y"], ["é".encode(), piece, "√".encode()]):
-        said = found(make(values))
-        assert said == "" if is_good else said.startswith(f"slot {len(values) // 2}: not UTF-8: ")
+        message = found(make(values))
+        assert (
+            message == ""
+            if is_good
+            else message.startswith(f"slot {len(values) // 2}: not UTF-8: ")
+        )
     assert found(make([b"a", piece, b"b"], SECOND_NULL)) == ""
     assert found(make([piece, b"b"]).slice(1)) == ""
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "message"),
     [
         (b"ab\xffc", "byte 0xff at 2"),
         (b"\x80", "byte 0x80 at 0"),
@@ -81,18 +85,18 @@ def test_every_rule_of_utf8(make: Any, piece: bytes) -> None:
         (b"x\xe2\x88", "the last of its 3 bytes is within a character"),
     ],
 )
-def test_the_byte_is_named(value: bytes, said: str) -> None:
+def test_the_byte_is_named(value: bytes, message: str) -> None:
     for make in (texts, views):
-        assert found(make([b"", value])) == f"slot 1: not UTF-8: {said}"
+        assert found(make([b"", value])) == f"slot 1: not UTF-8: {message}"
         assert found(make([b"", b"longer than 12" + value])).startswith("slot 1: not UTF-8: ")
 
 
 def test_a_character_belongs_to_one_value() -> None:
     data = "aé√".encode()
     for cut in range(1, len(data)):
-        said = found(texts([data[:cut], data[cut:]]))
-        assert (said == "") == (cut in (1, 3))
-        assert said == "" or said.startswith("slot 0: not UTF-8: the last of its ")
+        message = found(texts([data[:cut], data[cut:]]))
+        assert (message == "") == (cut in (1, 3))
+        assert message == "" or message.startswith("slot 0: not UTF-8: the last of its ")
 
 
 def test_bytes_that_no_value_has_may_be_anything() -> None:
@@ -171,8 +175,8 @@ def test_as_python_decodes(values: list[bytes], mask: int, begin: int, length: i
             if (validity is None or mask >> i & 1) and not is_good(values[i])
         ]
         for make in (texts, views):
-            said = found(make(values, validity).slice(begin, length))
-            assert said.startswith(f"slot {wrong[0]}: not UTF-8") if wrong else said == ""
+            message = found(make(values, validity).slice(begin, length))
+            assert message.startswith(f"slot {wrong[0]}: not UTF-8") if wrong else message == ""
 
 
 # Decimals
@@ -192,9 +196,9 @@ def test_decimals_keep_within_their_precision(bits: int, precision: int) -> None
 
     validate(decimals([0, limit - 1, 1 - limit, -1]), full=True)
     for bad in (limit, -limit, 2 ** (bits - 1) - 1, -(2 ** (bits - 1))):
-        said = f"slot 1: {bad} has more than {precision} digits"
-        assert found(decimals([0, bad, bad])) == said
-        assert found(decimals([bad, 0, bad]).slice(1)) == said
+        message = f"slot 1: {bad} has more than {precision} digits"
+        assert found(decimals([0, bad, bad])) == message
+        assert found(decimals([bad, 0, bad]).slice(1)) == message
         assert found(decimals([0, bad, 0], SECOND_NULL)) == ""
 
 
@@ -228,8 +232,8 @@ def test_times_are_within_a_day(type_: s.Time, unit: int) -> None:
     last = DAY * unit - 1
     validate(numbers(type_, [0, last]), full=True)
     for bad in (-1, last + 1):
-        said = f"slot 1: {bad} {type_.unit} are no time of day"
-        assert found(numbers(type_, [last, bad])) == said
+        message = f"slot 1: {bad} {type_.unit} are no time of day"
+        assert found(numbers(type_, [last, bad])) == message
         assert found(numbers(type_, [bad, 0]).slice(1)) == ""
         assert found(numbers(type_, [0, bad, 0], SECOND_NULL)) == ""
 

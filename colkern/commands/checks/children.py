@@ -45,7 +45,7 @@ def run_python(code: str, *, seconds: float = SECONDS) -> str:
         errors="replace",
     )
     try:
-        out, said = process.communicate(timeout=seconds)
+        out, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         # No wait for its end: a process that hangs in a driver does not end when it is killed.
         process.kill()
@@ -53,7 +53,7 @@ def run_python(code: str, *, seconds: float = SECONDS) -> str:
     if process.returncode < 0:
         raise NoAnswerError(f"the process crashes: {signal.strsignal(-process.returncode)}")
     if process.returncode > 0:
-        raise NoAnswerError(_last_line(said) or f"the process ends with {process.returncode}")
+        raise NoAnswerError(_last_line(errors) or f"the process ends with {process.returncode}")
     return out
 
 

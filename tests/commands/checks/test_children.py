@@ -31,7 +31,7 @@ def test_what_lies_in_the_working_directory_is_not_imported(
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "message"),
     [
         ("os:abort", "the process crashes: Aborted"),
         ("os.path:getsize", "TypeError: "),
@@ -39,21 +39,21 @@ def test_what_lies_in_the_working_directory_is_not_imported(
         ("sys:exit", "the process ends without an answer"),
     ],
 )
-def test_a_function_that_fails(function: str, said: str) -> None:
-    with pytest.raises(NoAnswerError, match=said):
+def test_a_function_that_fails(function: str, message: str) -> None:
+    with pytest.raises(NoAnswerError, match=message):
         ask(function)
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         ("raise ValueError('no')", "ValueError: no"),
         ("import os; os._exit(3)", "the process ends with 3"),
         ("import os; os.kill(os.getpid(), 11)", "the process crashes: Segmentation fault"),
     ],
 )
-def test_a_program_that_fails(code: str, said: str) -> None:
-    with pytest.raises(NoAnswerError, match=said):
+def test_a_program_that_fails(code: str, message: str) -> None:
+    with pytest.raises(NoAnswerError, match=message):
         run_python(code)
 
 
@@ -73,4 +73,4 @@ def test_what_a_check_found_before_it_failed_is_kept() -> None:
     first, second = checked("thing", check, "part")
     assert first == ok("part", "there")
     assert (second.name, second.mark) == ("thing", Mark.PROBLEM)
-    assert second.found == "cannot be checked: NoAnswerError: no answer"
+    assert second.state == "cannot be checked: NoAnswerError: no answer"

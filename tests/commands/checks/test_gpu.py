@@ -50,25 +50,25 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
         there = {name: version for name, version in there.items() if name not in without}
 
         def answer(question: str) -> Any:
-            found: Any
+            result: Any
             match question:
                 case "colkern.cuda.driver:find_driver":
                     try:
-                        found = examined(driver)
+                        result = examined(driver)
                     except DriverError as error:
                         raise NoAnswerError(str(error)) from error
-                    found = found if isinstance(found, str) else asdict(found)
+                    result = result if isinstance(result, str) else asdict(result)
                 case "colkern.cuda.adapter:capabilities":
-                    found = [(7, 5), (9, 0), (12, 1)]
+                    result = [(7, 5), (9, 0), (12, 1)]
                 case "colkern.cuda.toolkit:find_libraries":
-                    found = [asdict(library) for library in libraries]
+                    result = [asdict(library) for library in libraries]
                 case "colkern.cuda.memory:require_device":
                     if missing_for_device:
                         raise NoAnswerError(missing_for_device)
-                    found = None
+                    result = None
                 case "colkern.commands.checks.gpu:direct_storage":
-                    found = storage
-            return json.loads(json.dumps(found))
+                    result = storage
+            return json.loads(json.dumps(result))
 
         monkeypatch.setattr(gpu, "ask", answer)
         for module in (gpu, packages):
@@ -82,7 +82,7 @@ def look(monkeypatch: pytest.MonkeyPatch, named: Callable[..., dict[str, Finding
 
 
 def test_a_machine_with_everything(look: Look) -> None:
-    found = look(
+    actual = look(
         FakeDriver(FakeDevice(), FakeDevice("NVIDIA T4", (7, 5))),
         storage=(True, True),
         cupy_cuda13x="13.6.0",
@@ -92,65 +92,65 @@ def test_a_machine_with_everything(look: Look) -> None:
         cudf_cu13="26.10",
         pylibcudf_cu13="26.10",
     )
-    assert {finding.mark for finding in found.values()} == {Mark.OK}
-    assert found["driver"].found.endswith("CUDA up to 13.0")
-    assert found["device 0"].found == (
+    assert {finding.mark for finding in actual.values()} == {Mark.OK}
+    assert actual["driver"].state.endswith("CUDA up to 13.0")
+    assert actual["device 0"].state == (
         "NVIDIA H100, compute capability 9.0, 79.0 GiB of 80.0 GiB free"
     )
-    assert found["device 1"].enables == 'device="cuda:1"'
-    assert found["pinned memory"].found.startswith("64.0 MiB pinned as a trial")
-    assert found["numba-cuda"].found == "0.30.4, by default, for compute capabilities 7.5 to 12.1"
-    assert found["NVRTC"].found == "13.0, /lib/libnvrtc.so.13, by conda"
-    assert found["GPUDirect Storage"].found == "available"
+    assert actual["device 1"].enables == 'device="cuda:1"'
+    assert actual["pinned memory"].state.startswith("64.0 MiB pinned as a trial")
+    assert actual["numba-cuda"].state == "0.30.4, by default, for compute capabilities 7.5 to 12.1"
+    assert actual["NVRTC"].state == "13.0, /lib/libnvrtc.so.13, by conda"
+    assert actual["GPUDirect Storage"].state == "available"
 
 
 def test_a_machine_without_a_gpu_misses_it_and_has_no_problem(look: Look) -> None:
-    found = look(FakeDriver(init=NO_DEVICE), without=tuple(INSTALLED))
-    assert {finding.mark for finding in found.values()} == {Mark.MISSING}
-    assert found["driver"].found == "the driver sees no device"
+    actual = look(FakeDriver(init=NO_DEVICE), without=tuple(INSTALLED))
+    assert {finding.mark for finding in actual.values()} == {Mark.MISSING}
+    assert actual["driver"].state == "the driver sees no device"
     for name in ("numba-cuda", "CUDA libraries", "CuPy"):
-        assert "pip install 'colkern[cuda13]' (or 'colkern[cuda12]'" in found[name].remedy
-    assert found["kvikio"].remedy == "pip install kvikio-cu13 or kvikio-cu12"
+        assert "pip install 'colkern[cuda13]' (or 'colkern[cuda12]'" in actual[name].remedy
+    assert actual["kvikio"].remedy == "pip install kvikio-cu13 or kvikio-cu12"
 
 
 def test_what_to_install_follows_from_the_driver(look: Look) -> None:
-    found = look(FakeDriver(FakeDevice(), version=12080), without=tuple(INSTALLED))
+    actual = look(FakeDriver(FakeDevice(), version=12080), without=tuple(INSTALLED))
     for name in ("numba-cuda", "CUDA libraries", "CuPy"):
-        assert found[name].remedy == 'pip install "colkern[cuda12]"'
-    assert found["kvikio"].remedy == "pip install kvikio-cu12"
+        assert actual[name].remedy == 'pip install "colkern[cuda12]"'
+    assert actual["kvikio"].remedy == "pip install kvikio-cu12"
 
 
 def test_a_driver_that_does_not_start(look: Look) -> None:
     driver = look(FakeDriver(init=UNKNOWN))["driver"]
-    assert (driver.mark, driver.found) == (Mark.PROBLEM, "cuInit: error 999")
+    assert (driver.mark, driver.state) == (Mark.PROBLEM, "cuInit: error 999")
 
 
 def test_a_device_that_others_have_filled(look: Look) -> None:
     full = FakeDevice(failures={"cuDevicePrimaryCtxRetain": OUT_OF_MEMORY})
-    found = look(FakeDriver(full))
-    assert found["device 0"].mark is Mark.PROBLEM
-    assert found["device 0"].found == (
+    actual = look(FakeDriver(full))
+    assert actual["device 0"].mark is Mark.PROBLEM
+    assert actual["device 0"].state == (
         "NVIDIA H100, compute capability 9.0, 80.0 GiB; "
         "cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY"
     )
 
 
 def test_host_memory_that_cannot_be_pinned(look: Look) -> None:
-    found = look(FakeDriver(FakeDevice(failures={"cuMemHostAlloc": OUT_OF_MEMORY})))
-    assert found["pinned memory"].mark is Mark.PROBLEM
+    actual = look(FakeDriver(FakeDevice(failures={"cuMemHostAlloc": OUT_OF_MEMORY})))
+    assert actual["pinned memory"].mark is Mark.PROBLEM
 
 
 def test_packages_for_a_newer_cuda_than_the_driver_serves(look: Look) -> None:
     driver = FakeDriver(FakeDevice(), version=12080)
-    found = look(driver, cupy_cuda13x="13.6.0", rmm_cu12="26.10")
-    assert found["CuPy"].mark is Mark.PROBLEM
-    assert found["CuPy"].found == "cupy-cuda13x is for CUDA 13, the driver serves CUDA up to 12"
-    assert found["CuPy"].remedy == 'pip uninstall cupy-cuda13x, then pip install "colkern[cuda12]"'
-    assert found["NVRTC"].mark is Mark.PROBLEM
-    assert "is newer than the driver" in found["NVRTC"].found
+    actual = look(driver, cupy_cuda13x="13.6.0", rmm_cu12="26.10")
+    assert actual["CuPy"].mark is Mark.PROBLEM
+    assert actual["CuPy"].state == "cupy-cuda13x is for CUDA 13, the driver serves CUDA up to 12"
+    assert actual["CuPy"].remedy == 'pip uninstall cupy-cuda13x, then pip install "colkern[cuda12]"'
+    assert actual["NVRTC"].mark is Mark.PROBLEM
+    assert "is newer than the driver" in actual["NVRTC"].state
     # The version of its language is no release of CUDA.
-    assert found["NVVM"].mark is Mark.OK
-    assert found["rmm-cu12"].mark is Mark.OK
+    assert actual["NVVM"].mark is Mark.OK
+    assert actual["rmm-cu12"].mark is Mark.OK
 
 
 def test_packages_for_an_older_cuda_work(look: Look) -> None:
@@ -158,9 +158,9 @@ def test_packages_for_an_older_cuda_work(look: Look) -> None:
 
 
 def test_two_packages_in_each_others_place(look: Look) -> None:
-    found = look(FakeDriver(FakeDevice()), cupy_cuda12x="13.6.0", cupy_cuda13x="13.6.0")
-    assert found["CuPy"].mark is Mark.PROBLEM
-    assert found["CuPy"].found == "cupy-cuda13x and cupy-cuda12x are in each other's place"
+    actual = look(FakeDriver(FakeDevice()), cupy_cuda12x="13.6.0", cupy_cuda13x="13.6.0")
+    assert actual["CuPy"].mark is Mark.PROBLEM
+    assert actual["CuPy"].state == "cupy-cuda13x and cupy-cuda12x are in each other's place"
 
 
 def test_cupy_is_tried_on_the_device(look: Look) -> None:
@@ -175,20 +175,20 @@ def test_cupy_that_does_not_import(look: Look) -> None:
 
     cupy = look(FakeDriver(FakeDevice()), runs=fails, cupy_cuda13x="13.6.0")["cupy-cuda13x"]
     assert cupy.mark is Mark.PROBLEM
-    assert cupy.found == "13.6.0 does not work: ImportError: libcudart.so.13"
+    assert cupy.state == "13.6.0 does not work: ImportError: libcudart.so.13"
 
 
 def test_rapids_is_not_imported_without_a_device(look: Look) -> None:
     tried: list[str] = []
-    found = look(FakeDriver(init=NO_DEVICE), runs=tried.append, cudf_cu13="26.10")
-    assert found["cudf-cu13"].found == "26.10, not tried without a driver"
+    actual = look(FakeDriver(init=NO_DEVICE), runs=tried.append, cudf_cu13="26.10")
+    assert actual["cudf-cu13"].state == "26.10, not tried without a driver"
     assert tried == []
 
 
 def test_a_device_that_the_compiler_is_too_new_for(look: Look) -> None:
     compiler = look(FakeDriver(FakeDevice("Tesla V100", (7, 0))))["numba-cuda"]
     assert compiler.mark is Mark.PROBLEM
-    assert "Tesla V100 has compute capability 7.0, less than the 7.5" in compiler.found
+    assert "Tesla V100 has compute capability 7.0, less than the 7.5" in compiler.state
 
 
 @pytest.mark.parametrize(
@@ -200,29 +200,31 @@ def test_a_device_that_the_compiler_is_too_new_for(look: Look) -> None:
     ],
 )
 def test_numba_cuda_and_numpy(compiler: str, numpy: str, mark: Mark, look: Look) -> None:
-    found = look(FakeDriver(FakeDevice()), numba_cuda=compiler, numpy=numpy)["numba-cuda"]
-    assert found.mark is mark
-    assert ("np.row_stack" in found.found) == (mark is Mark.PROBLEM)
+    actual = look(FakeDriver(FakeDevice()), numba_cuda=compiler, numpy=numpy)["numba-cuda"]
+    assert actual.mark is mark
+    assert ("np.row_stack" in actual.state) == (mark is Mark.PROBLEM)
 
 
 def test_libraries_that_are_not_found(look: Look) -> None:
     lost = [CudaLibrary("nvvm", "", "", (0, 0), 'Failure finding "libnvvm.so.4"')]
     nvvm = look(FakeDriver(FakeDevice()), libraries=lost)["NVVM"]
-    assert (nvvm.mark, nvvm.found) == (Mark.MISSING, 'Failure finding "libnvvm.so.4"')
+    assert (nvvm.mark, nvvm.state) == (Mark.MISSING, 'Failure finding "libnvvm.so.4"')
 
 
 @pytest.mark.parametrize(
-    ("storage", "said"),
+    ("storage", "message"),
     [
         ((False, True), "kvikio is in its compatibility mode"),
         ((True, False), "nvidia-fs is not loaded"),
     ],
 )
-def test_kvikio_without_direct_storage(storage: tuple[bool, bool], said: str, look: Look) -> None:
-    found = look(FakeDriver(FakeDevice()), storage=storage, kvikio_cu13="26.10")
-    assert found["kvikio-cu13"].mark is Mark.OK
-    assert found["GPUDirect Storage"].mark is Mark.MISSING
-    assert found["GPUDirect Storage"].found.startswith(said)
+def test_kvikio_without_direct_storage(
+    storage: tuple[bool, bool], message: str, look: Look
+) -> None:
+    actual = look(FakeDriver(FakeDevice()), storage=storage, kvikio_cu13="26.10")
+    assert actual["kvikio-cu13"].mark is Mark.OK
+    assert actual["GPUDirect Storage"].mark is Mark.MISSING
+    assert actual["GPUDirect Storage"].state.startswith(message)
 
 
 @pytest.mark.parametrize("has_module", [True, False])
@@ -238,16 +240,16 @@ def test_what_kvikio_says(has_module: bool, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_direct_storage_that_is_turned_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLKERN_DIRECT_STORAGE", "0")
-    found = look(FakeDriver(FakeDevice()), storage=(True, True), kvikio_cu13="26.10")
-    assert found["GPUDirect Storage"].mark is Mark.MISSING
-    assert found["GPUDirect Storage"].remedy == "unset it"
+    actual = look(FakeDriver(FakeDevice()), storage=(True, True), kvikio_cu13="26.10")
+    assert actual["GPUDirect Storage"].mark is Mark.MISSING
+    assert actual["GPUDirect Storage"].remedy == "unset it"
 
 
 def test_a_gpu_that_colkern_cannot_use(look: Look) -> None:
-    said = "DeviceUnavailableError: no device memory: No module named 'cupy'"
-    found = look(FakeDriver(FakeDevice()), missing_for_device=said, cupy_cuda13x="13.6.0")
-    assert found['device="cuda"'].mark is Mark.PROBLEM
-    assert found['device="cuda"'].found == said
+    message = "DeviceUnavailableError: no device memory: No module named 'cupy'"
+    actual = look(FakeDriver(FakeDevice()), missing_for_device=message, cupy_cuda13x="13.6.0")
+    assert actual['device="cuda"'].mark is Mark.PROBLEM
+    assert actual['device="cuda"'].state == message
 
 
 def test_a_gpu_that_nobody_asked_colkern_to_use(look: Look) -> None:
@@ -259,24 +261,24 @@ def test_the_simulator(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
     driver = FakeDriver(init=NO_DEVICE)
     # `look` takes the variable away when it is made, not when it is called.
-    assert "simulator" in look(driver)["compiler"].found
+    assert "simulator" in look(driver)["compiler"].state
 
 
 def test_a_compiler_that_there_is_not(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLKERN_CUDA_COMPILER", "nvcc")
-    found = look(FakeDriver(init=NO_DEVICE))
-    assert found["compiler"].mark is Mark.PROBLEM
-    assert "got 'nvcc'" in found["compiler"].found
-    assert found["CuPy"].mark is Mark.MISSING
+    actual = look(FakeDriver(init=NO_DEVICE))
+    assert actual["compiler"].mark is Mark.PROBLEM
+    assert "got 'nvcc'" in actual["compiler"].state
+    assert actual["CuPy"].mark is Mark.MISSING
 
 
 def test_the_successor(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLKERN_CUDA_COMPILER", "numba-cuda-mlir")
-    found = look(FakeDriver(FakeDevice()))
-    assert found["numba-cuda-mlir"].mark is Mark.MISSING
-    assert "colkern[mlir13]" in found["numba-cuda-mlir"].remedy
-    found = look(FakeDriver(FakeDevice()), numba_cuda_mlir="0.6.0")
-    assert found["numba-cuda-mlir"].found.startswith("0.6.0, by COLKERN_CUDA_COMPILER, ")
+    actual = look(FakeDriver(FakeDevice()))
+    assert actual["numba-cuda-mlir"].mark is Mark.MISSING
+    assert "colkern[mlir13]" in actual["numba-cuda-mlir"].remedy
+    actual = look(FakeDriver(FakeDevice()), numba_cuda_mlir="0.6.0")
+    assert actual["numba-cuda-mlir"].state.startswith("0.6.0, by COLKERN_CUDA_COMPILER, ")
 
 
 def test_the_libraries_of_this_environment() -> None:

@@ -51,9 +51,9 @@ def test_what_is_installed(install: Install) -> None:
     assert optional("fruit", "fruit", "pies", "") == ok("fruit", "1.2", "pies")
     nuts = optional("nuts", "nuts", "", "")
     assert nuts.mark is Mark.PROBLEM
-    assert nuts.found == "3.4 does not work: ImportError: libnuts.so: no such file"
+    assert nuts.state == "3.4 does not work: ImportError: libnuts.so: no such file"
     bread = required("bread", "bread", "")
-    assert bread.found == "5.6 does not work: the process crashes: Aborted"
+    assert bread.state == "5.6 does not work: the process crashes: Aborted"
 
 
 def test_what_is_installed_but_does_not_go_with_another(install: Install) -> None:
@@ -72,5 +72,5 @@ def test_a_python_that_colkern_is_for_or_not(
 ) -> None:
     monkeypatch.setattr("colkern.commands.checks.packages._CORE", {})
     install("colkern", "0.1.0", python=python)
-    found = next(core())
-    assert (found.mark, found.remedy) == (mark, "run a Python <3" if mark is Mark.PROBLEM else "")
+    result = next(core())
+    assert (result.mark, result.remedy) == (mark, "run a Python <3" if mark is Mark.PROBLEM else "")

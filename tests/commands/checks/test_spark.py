@@ -31,8 +31,8 @@ def make_java(home: Path, version: str) -> Path:
     """A home with a `java` that says that it has a version."""
     binary = home / "bin" / "java"
     binary.parent.mkdir(parents=True)
-    said = f"    java.home = {home}\\n    java.specification.version = {version}\\n"
-    binary.write_text(f'#!/bin/sh\nprintf "{said}" >&2\n')
+    message = f"    java.home = {home}\\n    java.specification.version = {version}\\n"
+    binary.write_text(f'#!/bin/sh\nprintf "{message}" >&2\n')
     binary.chmod(0o755)
     return binary
 
@@ -42,7 +42,7 @@ def test_java_of_java_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     java = named(spark.findings())["Java"]
     assert java.mark is Mark.OK
-    assert java.found.startswith(f"21 from JAVA_HOME, {tmp_path}/jdk; ")
+    assert java.state.startswith(f"21 from JAVA_HOME, {tmp_path}/jdk; ")
 
 
 def test_a_java_home_without_java(
@@ -51,7 +51,7 @@ def test_a_java_home_without_java(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     java = named(spark.findings())["Java"]
     assert java.mark is Mark.PROBLEM
-    assert f"{tmp_path}/bin/java" in java.found
+    assert f"{tmp_path}/bin/java" in java.state
 
 
 def test_a_java_home_that_is_passed_over(
@@ -64,7 +64,7 @@ def test_a_java_home_that_is_passed_over(
     java = named(spark.findings())["Java"]
     # colkern's sessions set another one; a plain `pyspark` would start with this one, and fail.
     assert java.mark is Mark.PROBLEM
-    assert java.found.startswith(f"JAVA_HOME={tmp_path}/old has no Java 17 or later; ")
+    assert java.state.startswith(f"JAVA_HOME={tmp_path}/old has no Java 17 or later; ")
     assert java.remedy == f"unset JAVA_HOME, or set it to {tmp_path}/jdk"
 
 
@@ -79,12 +79,12 @@ def test_the_workers_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nam
     other.chmod(0o755)
     monkeypatch.setenv("PYSPARK_PYTHON", str(other))
     monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", str(tmp_path / "none"))
-    found = named(spark.findings())
-    assert found["PYSPARK_PYTHON"].mark is Mark.PROBLEM
+    actual = named(spark.findings())
+    assert actual["PYSPARK_PYTHON"].mark is Mark.PROBLEM
     version = platform.python_version()
-    assert found["PYSPARK_PYTHON"].found == f"{other} is Python 3.9.1, this is {version}"
-    assert found["PYSPARK_DRIVER_PYTHON"].mark is Mark.PROBLEM
-    assert "does not run" in found["PYSPARK_DRIVER_PYTHON"].found
+    assert actual["PYSPARK_PYTHON"].state == f"{other} is Python 3.9.1, this is {version}"
+    assert actual["PYSPARK_DRIVER_PYTHON"].mark is Mark.PROBLEM
+    assert "does not run" in actual["PYSPARK_DRIVER_PYTHON"].state
 
 
 def test_the_same_python(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
@@ -104,7 +104,7 @@ def test_an_environment_that_is_not_activated_is_said_with_what_to_set(
     other.write_text("#!/bin/sh\necho /usr\n")
     other.chmod(0o755)
     monkeypatch.setattr("shutil.which", {"python3": str(other)}.get)
-    found = named(spark.findings())["PYSPARK_PYTHON"]
-    assert found.mark is Mark.MISSING
-    assert str(other) in found.found
-    assert f"PYSPARK_PYTHON={sys.executable}" in found.remedy
+    actual = named(spark.findings())["PYSPARK_PYTHON"]
+    assert actual.mark is Mark.MISSING
+    assert str(other) in actual.state
+    assert f"PYSPARK_PYTHON={sys.executable}" in actual.remedy

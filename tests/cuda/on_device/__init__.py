@@ -22,7 +22,7 @@ from cuda.on_device import (
 from cuda.on_device.operation import Operation
 
 OPERATIONS: dict[str, tuple[str, Operation]] = {
-    what: found
+    what: operation
     for module in (
         everything,
         booleans,
@@ -36,5 +36,5 @@ OPERATIONS: dict[str, tuple[str, Operation]] = {
         columns,
         aggregates,
     )
-    for what, found in module.OPERATIONS.items()
+    for what, operation in module.OPERATIONS.items()
 }

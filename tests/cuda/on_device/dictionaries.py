@@ -44,8 +44,8 @@ def partitioned(array: Array, picks: Array) -> tuple[Array, Array]:
 def grouped(array: Array, picks: Array) -> list[Array]:
     batch = RecordBatch.from_arrays([array, mirrored(array)], ["k", "v"])
     functions = ("sum", "mean", "min", "last", "count", "count_distinct", "stddev", "median")
-    found = ops.group_by(batch, "k").aggregate([("v", f) for f in functions] + [("k", "max")])
-    return [*found.columns, ops.unique(array), ops.value_counts(array), ops.rank(array)]
+    result = ops.group_by(batch, "k").aggregate([("v", f) for f in functions] + [("k", "max")])
+    return [*result.columns, ops.unique(array), ops.value_counts(array), ops.rank(array)]
 
 
 def joined(array: Array, picks: Array) -> list[Array]:

@@ -22,8 +22,8 @@ def with_null(picks: Array) -> Array:
 
 def masked_fields(array: Array) -> tuple[Array, ...]:
     """The array as the field of a struct that is null where some other array is."""
-    made = ops.make_struct([array], ["a"])
-    masked = Array(made.type, made.length, [some_validity(array)], made.children)
+    result = ops.make_struct([array], ["a"])
+    masked = Array(result.type, result.length, [some_validity(array)], result.children)
     return tuple(ops.struct_flatten(masked))
 
 

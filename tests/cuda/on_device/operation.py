@@ -13,9 +13,9 @@ from colkern.operations.moving import to_device
 Operation = Callable[..., Any]
 
 
-def beside(array: Array, made: Array) -> Array:
+def beside(array: Array, result: Array) -> Array:
     """Values of the host, moved to where the array is."""
-    return made if array.device.kind == "cpu" else to_device(made, array.device)
+    return result if array.device.kind == "cpu" else to_device(result, array.device)
 
 
 def mirrored(array: Array) -> Array:

@@ -22,7 +22,7 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
         ValueError: If the bitmap is too small.
     """
     if offset < 0 or length < 0 or (offset + length + 7) // 8 > bitmap.size:
-        raise ValueError(f"bits {offset} to {offset + length} of {bitmap.size} bytes")
+        raise ValueError(f"bits {offset} to {offset + length} of a bitmap of {bitmap.size} bytes")
     if length == 0:
         return 0
     end = offset + length
@@ -32,12 +32,12 @@ def count_set_bits(bitmap: Buffer, offset: int, length: int) -> int:
 
 
 def count_clear_bits(bitmap: Buffer, length: int) -> int:
-    """The number of the first bits that are not set; `UNKNOWN` where a device would be waited for."""
+    """The number of clear bits among the first `length`; `UNKNOWN` on a device, without waiting for it."""
     return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, 0, length)
 
 
 def packed(bits: Items) -> NDArray[np.uint8]:
-    """The bits of as many booleans, or bytes that are 0 or 1, in the host's memory; padded as Arrow's."""
+    """A bitmap in host memory, padded as Arrow's are, of booleans or of bytes that are 0 or 1."""
     bytes_ = np.packbits(bits, bitorder="little")
     bitmap = allocate(len(bytes_), np.uint8)
     bitmap[:] = bytes_
@@ -45,12 +45,12 @@ def packed(bits: Items) -> NDArray[np.uint8]:
 
 
 def packed_bits(target: Target, flags: Items) -> Buffer:
-    """A bit for each byte (bool, uint8 or int8) of an array of a target, set where it is not 0."""
+    """A bitmap with a bit for each byte (bool, uint8 or int8) of `flags`, set where the byte is not 0."""
     return bytes_equal_to(target, flags, 0, flip=255)
 
 
 def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
-    """A bit for each byte of an array of a target, set where it has a value; else, if `flip` is 255."""
+    """A bitmap with a bit for each byte, set where it equals `value`; with `flip=255`, where it differs."""
     out = target.output((len(bytes) + 7) // 8, np.uint8)
     item = target.table([value], np.uint8)
     args = (bytes.view(np.uint8), item, len(bytes), flip, out)
@@ -59,7 +59,7 @@ def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
-    """Bits `[offset, offset + length)` from bit 0 on; copied if they do not start at a byte."""
+    """Bits `[offset, offset + length)`, moved to bit 0; copied unless they start at a byte."""
     if offset % 8 == 0:
         end = (offset + length + 7) // 8
         return bitmap[offset // 8 : end] if offset or end != bitmap.size else bitmap
@@ -67,7 +67,7 @@ def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
 
 
 def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
-    """Bits `[offset, offset + length)` from bit 0 on, zeros behind; copied."""
+    """A copy of bits `[offset, offset + length)` that starts at bit 0, with zeros behind them."""
     target = target_of(bitmap.device)
     words = bit_words(target, length)
     target.map(bitmaps.copy_bits, len(words), bitmap.array, offset, length, words)
@@ -77,7 +77,7 @@ def move_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
 def and_bits(
     left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int
 ) -> tuple[Buffer, int]:
-    """The bits that are set on both sides, from bit 0 on, and how many are not, or `UNKNOWN`."""
+    """The bits set on both sides, from bit 0 on, and the number of clear ones, or `UNKNOWN`."""
     sides = (left.array, left_offset, right.array, right_offset)
     return written_bits(target_of(left.device), bitmaps.and_bits, length, *sides, length)
 
@@ -85,7 +85,7 @@ def and_bits(
 def combine_bits(
     left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int, table: int
 ) -> Buffer:
-    """The bits of a table of `colkern.kernels.bitmaps` for the bits of both sides, from bit 0 on."""
+    """The bits that a truth table of `colkern.kernels.bitmaps` gives for both sides, from bit 0 on."""
     target = target_of(left.device)
     count = length + 63 >> 6
     words = target.output(count, _WORD)
@@ -97,7 +97,7 @@ def combine_bits(
 def written_bits(
     target: Target, kernel: Kernel, length: int, *args: Argument
 ) -> tuple[Buffer, int]:
-    """A bitmap that a kernel writes (its last argument), and its count, or `UNKNOWN` while it runs."""
+    """The bitmap that a kernel writes as its last argument, and its clear bits; `UNKNOWN` on a device."""
     words = target.output(length + 63 >> 6, _WORD)
     count = target.start(kernel, len(words), *args, words) if length else 0
     nulls = count if count == UNKNOWN else length - count
@@ -105,7 +105,7 @@ def written_bits(
 
 
 def bit_words(target: Target, length: int) -> Items:
-    """Words (uint64[]) for a bitmap of that many bits, not zeroed: kernels write bitmaps as words."""
+    """Words (uint64[]) for a bitmap of `length` bits, not zeroed: kernels write bitmaps as words."""
     return target.output(length + 63 >> 6, _WORD)
 
 

@@ -5,8 +5,8 @@
     @hash_slots.of(LayoutKind.LIST, LayoutKind.LIST_VIEW)
     def hash_lists(...): ...
 
-A table names each layout, or each data type, that it leaves out. `incomplete` lists what is in neither:
-a test asks it, so a new layout shows every place that has nothing for it.
+A table names the layouts or data types that it leaves out on purpose. `incomplete` lists the keys that
+are neither registered nor left out. A test calls it, so a new layout shows every table that lacks it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TABLES: list[Dispatch[object, object]] = []
 
 
 class Dispatch(dict[Key, Value], Generic[Key, Value]):
-    """Values by layout or by data type class; `without` are the keys that have none on purpose."""
+    """Values by layout or by data type class; `without` are the keys that have no value on purpose."""
 
     def __init__(self, what: str, keys: Iterable[Key], without: Iterable[Key]) -> None:
         super().__init__()
@@ -42,14 +42,12 @@ class Dispatch(dict[Key, Value], Generic[Key, Value]):
         _TABLES.append(self)  # type: ignore[arg-type]
 
     def of(self, *keys: Key) -> Callable[[Value], Value]:
-        """Register the decorated function for those keys; it stays as it is."""
+        """A decorator that registers a function for those keys, and returns it unchanged."""
 
         def register(value: Value) -> Value:
             for key in keys:
                 if key in self or key not in self.keys_needed:
-                    raise ValueError(
-                        f"{self.what}: {key} is registered, or declared to be left out"
-                    )
+                    raise ValueError(f"{self.what}: {key} is already registered or left out")
                 self[key] = value
             return value
 
@@ -57,17 +55,17 @@ class Dispatch(dict[Key, Value], Generic[Key, Value]):
 
 
 def by_layout(what: str, *without: LayoutKind) -> Dispatch[LayoutKind, Value]:
-    """A table with a function for every layout but those."""
+    """A table that must have a value for every layout, except those in `without`."""
     return Dispatch(what, LayoutKind, without)
 
 
 def by_type(what: str, *without: type[DataType]) -> Dispatch[type[DataType], Value]:
-    """A table with a function for every class of data types but those."""
+    """A table that must have a value for every class of data types, except those in `without`."""
     return Dispatch(what, DATA_TYPES, without)
 
 
 def incomplete() -> list[str]:
-    """Each table of the modules imported so far that lacks a function, and for which key."""
+    """The missing entries of all tables in the modules imported so far: the table, and the key it lacks."""
     return sorted(
         f"{table.what}: nothing for {getattr(key, 'value', None) or getattr(key, '__name__', key)}"
         for table in _TABLES

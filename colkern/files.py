@@ -46,20 +46,20 @@ def read_parquet(
 ) -> Table:
     """A Parquet file, or a folder of them, as a table with a batch for each row group.
 
-    Folders of a name such as `year=2024` make a column, as in `colkern.ipc.read_table`. Files and row
-    groups that filters exclude by their path or statistics are not read.
+    Folders with names such as `year=2024` become a column, as in `colkern.ipc.read_table`. Files and
+    row groups that filters exclude by their path or statistics are not read.
 
     Args:
         source: A path, a URL that fsspec knows, a bytes-like object, or a binary file object.
         columns: The names of the columns of the table, in that order; None for all.
         filters: Triples of a column's name, `==`, `!=`, `<`, `<=`, `>` or `>=`, and a value: rows for which
             all are true are kept.
-        device: Where the columns go, a row group after the other: "cuda", or a `Device`; None for host
-            memory.
+        device: The device to move the columns to, one row group at a time: "cuda", or a `Device`; None
+            for host memory.
 
     Raises:
         ModuleNotFoundError: If pyarrow is not installed.
-        OSError, ValueError: What pyarrow raises for what is missing or malformed.
+        OSError, ValueError: From pyarrow, if the source is missing or malformed.
         DeviceUnavailableError: If there is no such device.
     """
     filters = checked_filters(filters)
@@ -100,16 +100,16 @@ def read_csv(
     names: Sequence[str] | None = None,
     types: Mapping[str, TypeLike] | None = None,
 ) -> Table:
-    """A file of comma-separated values as a table with a batch for some megabytes of it.
+    """A file of comma-separated values as a table, with a batch for every few megabytes.
 
-    Types are those that all values of a column suggest to pyarrow. A compressed file is told by the end of
-    its name: `.gz`, `.bz2`, `.zst`, `.lz4`.
+    pyarrow infers each type from all values of the column. The end of a file's name says how it is
+    compressed: `.gz`, `.bz2`, `.zst`, `.lz4`.
 
     Args:
         source: As for `read_parquet`, as are `columns`, `filters`, `device` and the errors.
-        delimiter: What stands between values.
-        names: The names of the columns, if the first line is not their names.
-        types: The types of columns.
+        delimiter: The character between values.
+        names: The names of the columns, for a file whose first line does not have them.
+        types: Data types by column name.
     """
     filters = checked_filters(filters)
     csv = _pyarrow("read_csv", "csv")
@@ -150,13 +150,14 @@ def write_parquet(data: Data, target: Target, **options: object) -> None:
     """Write rows to a Parquet file.
 
     Args:
-        data: A table, a batch, or what else `colkern.table` takes; from device memory they are copied.
+        data: A table, a batch, or anything else that `colkern.table` takes; device memory is copied to
+            the host.
         target: A path, a URL that fsspec knows, or a binary file object.
         options: Those of `pyarrow.parquet.write_table`, such as `compression`.
 
     Raises:
         ModuleNotFoundError: If pyarrow is not installed.
-        OSError, ValueError: What pyarrow raises.
+        OSError, ValueError: From pyarrow.
     """
     parquet = _pyarrow("write_parquet", "parquet")
     with ExitStack() as closing:
@@ -172,7 +173,7 @@ def write_csv(
     Args:
         data, target: As for `write_parquet`, as are the errors. The end of a file's name tells how to
             compress it, as for `read_csv`.
-        delimiter: What stands between values.
+        delimiter: The character between values.
         include_header: Whether the first line has the names of the columns.
     """
     csv = _pyarrow("write_csv", "csv")

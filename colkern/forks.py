@@ -1,7 +1,7 @@
 """Locks that a fork cannot leave held.
 
-A forked child has the forking thread alone. A lock that another thread held stays held there, and whoever
-asks for it waits for ever.
+A forked child has only the thread that forked. A lock that another thread held stays held in the child,
+and whoever takes it there waits for ever.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Lock:
         self._depth += 1
 
     def __exit__(self, *_: object) -> None:
-        # Before the owner is forgotten: another thread of a child would take the lock for a lost one.
+        # First: `_settle` takes a lock without an owner for one that the fork lost, and would
+        # replace it.
         if self._forks != len(_forking):
             self._settle()
         self._depth -= 1
@@ -89,7 +90,7 @@ class cached_property(functools.cached_property[_T]):
 
 
 def hold_over_forks(*locks: AbstractContextManager[object]) -> None:
-    """Take locks before each fork of this process, in that order, and let go of them after it in both."""
+    """Take locks, in that order, before each fork of this process; parent and child then release them."""
     # For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
     # The order is that in which threads that need several take them; each may be taken twice.
 

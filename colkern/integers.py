@@ -1,4 +1,4 @@
-"""Positions, lengths and sizes that callers give, of whatever class: Python's integers and NumPy's."""
+"""Checks of positions, lengths and sizes that callers give as integers of Python or NumPy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from colkern.errors import shown
 
 
 def integer(value: Any, name: str) -> int:
-    """A caller's integer as Python's `int`, which no sum wraps; booleans are refused: they are masks."""
+    """A caller's integer as Python's `int`, whose sums do not wrap; booleans, being masks, are refused."""
     if type(value) is int:
         return value
     if not isinstance(value, bool):
@@ -28,6 +28,6 @@ def slice_bounds(offset: int, length: int | None, count: int, what: str) -> tupl
     if length.__class__ is not int and length is not None:
         length = integer(length, "length")
     if not 0 <= offset <= count or (length is not None and length < 0):
-        raise IndexError(f"slice({offset}, {length}) of {count} {what}")
+        raise IndexError(f"slice({offset}, {length}) is out of range for {count} {what}")
     rest = count - offset
     return offset, rest if length is None or length > rest else length

@@ -30,7 +30,7 @@ Argument: TypeAlias = Items | int | float | np.number[Any]
 """An argument of a kernel, besides its range."""
 
 Later: TypeAlias = Callable[[], int]
-"""A number that may still be computed: called, it waits for it."""
+"""A number that may still be computed; calling it waits for the number."""
 
 
 class Device(NamedTuple):
@@ -52,7 +52,7 @@ UNKNOWN = -1
 
 
 def device_named(device: str | Device) -> Device:
-    """A device by its name: "cpu", "cuda" (the first one), "cuda:1"."""
+    """The device with a name: "cpu", "cuda" (the first one) or "cuda:1"."""
     if isinstance(device, Device):
         return device
     if not isinstance(device, str):
@@ -85,7 +85,7 @@ class Buffer(PublicNames):
     def __init__(self, array: Items, device: Device = HOST) -> None:
         if device.kind == "cpu" and array.flags.writeable:
             array = array.view()
-            # One constness for all inputs: Numba compiles a variant for each.
+            # Always read-only, since Numba would compile another variant for writable arrays.
             array.flags.writeable = False
         # NumPy's or CuPy's.
         self.array: Any = array
@@ -94,7 +94,7 @@ class Buffer(PublicNames):
 
     @classmethod
     def of_read_only(cls, array: NDArray[np.uint8]) -> Buffer:
-        """As `Buffer(array)`, for a read-only array on the host: nothing is looked at."""
+        """As `Buffer(array)`, for a read-only array on the host; nothing is checked."""
         buffer = cls.__new__(cls)
         buffer.array = array
         buffer.device = HOST
@@ -142,9 +142,10 @@ class Buffer(PublicNames):
     @property
     def address(self) -> int:
         """The address of the first byte on its device."""
-        # Kept, as NumPy takes longer to say it than a kernel of few values takes.
+        # Kept, since asking NumPy takes longer than a kernel over few values.
         if self._address is None:
-            # Not by the device: in the CUDA simulator host arrays stand in for device memory.
+            # Decided by class, not by device: in the CUDA simulator, host arrays stand in for
+            # device memory.
             if isinstance(self.array, np.ndarray):
                 self._address = int(self.array.ctypes.data)
             else:
@@ -152,7 +153,7 @@ class Buffer(PublicNames):
         return self._address
 
     def __reduce__(self) -> tuple[object, ...]:
-        # In another process, the bytes lie elsewhere.
+        # Without the address, which differs in another process.
         return Buffer, (self.array, self.device)
 
     def __len__(self) -> int:
@@ -161,14 +162,14 @@ class Buffer(PublicNames):
     def __getitem__(self, where: slice) -> Buffer:
         """A slice with step 1; not copied."""
         if not isinstance(where, slice) or where.step not in (None, 1):
-            raise TypeError("a buffer is sliced with a step of 1")
+            raise TypeError("a buffer takes only slices with a step of 1")
         return Buffer(self.array[where], self.device)
 
     def view(self, dtype: DType, count: int | None = None, byte_offset: int = 0) -> Items:
         """The bytes from `byte_offset` on as `count` items of `dtype` (all that fit, if None).
 
-        Not copied, unless they start where the processor could not load such an item; then the
-        items are copied once.
+        Nothing is copied, unless the items are not aligned as the processor needs; then they are copied
+        once.
 
         Raises:
             ValueError: If the buffer is too small.
@@ -181,11 +182,13 @@ class Buffer(PublicNames):
             count = (array.size - byte_offset) // itemsize
         stop = byte_offset + count * itemsize
         if byte_offset < 0 or count < 0 or stop > array.size:
-            raise ValueError(f"{count} items of {dtype} at byte {byte_offset} of {array.size}")
+            raise ValueError(
+                f"{count} items of {dtype} from byte {byte_offset} do not fit {array.size} bytes"
+            )
         bytes_: Items = array[byte_offset:stop]
         if self.device is HOST:
             items = bytes_.view(dtype)
-            # NumPy's word, as asking for the address takes longer than a kernel of few values.
+            # NumPy's flag, since asking for the address takes longer than a kernel over few values.
             return items if items.flags.aligned else self._realigned(bytes_, dtype)
         if count and (self.address + byte_offset) % self._alignment_of(dtype):
             return self._realigned(bytes_, dtype)
@@ -198,13 +201,13 @@ class Buffer(PublicNames):
         return dtype.alignment if self.device.kind == "cpu" else min(size & -size, 8)
 
     def _realigned(self, items: Items, dtype: DType) -> Items:
-        """A copy of the bytes of items, on the same device, where the first one is aligned."""
+        """An aligned copy of items, on the same device."""
         if isinstance(items, np.ndarray):
             aligned = allocate_for_overwrite(len(items) // dtype.itemsize, dtype).view()
             aligned.view(np.uint8)[:] = items
             aligned.flags.writeable = self.device.kind != "cpu"
             return aligned
-        # An array of a device library says which device is to allocate the copy.
+        # The array knows the device on which its library is to allocate the copy.
         with items.device:
             return items.copy().view(dtype)
 
@@ -218,14 +221,14 @@ class Buffer(PublicNames):
 
     @property
     def __array_interface__(self) -> dict[str, object]:
-        """NumPy's array interface; absent, as an attribute, on a device."""
+        """NumPy's array interface; raises `AttributeError` if the bytes are on a device."""
         if self.device.kind != "cpu":
             raise AttributeError(f"the bytes live on {self.device}, not in host memory")
         return dict(self.array.__array_interface__)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:
-        """The CUDA array interface; absent, as an attribute, on the host."""
+        """The CUDA array interface; raises `AttributeError` if the bytes are on the host."""
         if self.device.kind != "cuda":
             raise AttributeError(f"the bytes live on {self.device}, not on a CUDA device")
         return dict(self.array.__cuda_array_interface__)
@@ -244,7 +247,7 @@ class Buffer(PublicNames):
         )
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """The kind of the device, by DLPack's numbers, and which one of them."""
+        """The kind of the device, as DLPack numbers them, and its ordinal."""
         kind, ordinal = self.array.__dlpack_device__()
         return int(kind), int(ordinal)
 
@@ -259,7 +262,7 @@ class LateBuffer(Buffer):
 
     @property
     def array(self) -> Any:
-        """The bytes, as an array that is made now."""
+        """The bytes as an array, which is made when it is first asked for."""
         array = self._written.view(_BYTE)[: self._size]
         array.setflags(write=False)
         _ARRAY.__set__(self, array)
@@ -278,7 +281,7 @@ _ARRAY = vars(Buffer)["array"]
 
 
 class _ForeignMemory:
-    """Host memory that somebody else owns, in the shape `np.asarray` takes without a copy."""
+    """Host memory of another owner, as an object that `np.asarray` takes without a copy."""
 
     __slots__ = ("__array_interface__", "owner")
 
@@ -300,7 +303,7 @@ def array_at(
 
 
 _READ_ONLY_SINCE = (1, 0)
-"""The version of DLPack whose tensors say whether they may be written to."""
+"""The first version of DLPack whose tensors say whether they may be written to."""
 
 
 def dlpack_capsule(
@@ -313,8 +316,8 @@ def dlpack_capsule(
 ) -> CapsuleType:
     """A DLPack capsule of a contiguous array, NumPy's or CuPy's, which it keeps alive.
 
-    Its name is `dltensor_versioned`, and it says that host memory is read-only, if the consumer knows
-    such capsules. An old one, `dltensor`, cannot say so, nor does CuPy: the consumer must not write.
+    For a consumer that knows them, the capsule is a `dltensor_versioned`, which marks host memory as
+    read-only. An old one, `dltensor`, cannot say so, nor does CuPy: the consumer must not write.
 
     Args:
         stream: On a device, the consumer's stream, which is made to wait for the current one; None for
@@ -324,7 +327,7 @@ def dlpack_capsule(
         copy: Whether the consumer asks for a copy; False forbids one.
 
     Raises:
-        BufferError: If the consumer's wishes cannot be met.
+        BufferError: If the requested device or copy is not possible.
         TypeError: If a version or a device is no pair of numbers.
     """
     _require_pair("max_version", max_version)
@@ -339,7 +342,7 @@ def dlpack_capsule(
         "dl_device": dl_device,
         "copy": copy,
     }
-    # CuPy and NumPy of old do not know all of them.
+    # Old releases of CuPy and NumPy do not know all of these keywords.
     return items.__dlpack__(**{name: wish for name, wish in wishes.items() if wish is not None})
 
 
@@ -365,9 +368,9 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
 
     Its data type is a type, a name or a `numpy.dtype`.
     """
-    # Its padding is zeros all the same. Memory is reused, see `colkern.pool`; a few lines are a part of a
-    # block, which lives as long as the last of them.
-    # Asking NumPy for what is one already takes a sixth of all this.
+    # Its padding is zeroed all the same. Memory is reused, see `colkern.pool`; small arrays are
+    # parts of a block, which lives as long as the last of them. Calling `np.dtype` on a dtype would
+    # take a sixth of the time of this function.
     kind: Any = np.dtype(dtype) if dtype.__class__ in _NAMES else dtype
     size = count * kind.itemsize
     if size > _MOST_IN_BLOCKS:
@@ -386,18 +389,18 @@ _NAMES = frozenset({type, str})
 """The classes of data types that are no `numpy.dtype`."""
 
 _LINE = 64
-"""Places in blocks begin at a multiple of this, and of `ALIGNMENT`."""
+"""Small arrays within blocks begin at a multiple of this, and of `ALIGNMENT`."""
 
 _MOST_IN_BLOCKS = 16 * _LINE
-"""Up to so many bytes are a part of a block."""
+"""The most bytes of an array that shares a block with others."""
 
 _BLOCK, _LEAST_PLACES = 4096, 8
-"""So large is a block, and larger where it would have fewer places."""
+"""The bytes of a block; it is larger if it would have fewer places than the second number."""
 
 _PLACES: list[list[tuple[Memory, int]]] = [[] for _ in range(_MOST_IN_BLOCKS // _LINE + 1)]
-"""By a number of lines: free places of that size. They are zeros, and never used again.
+"""Free places in blocks, by their number of lines. They are zeroed; each is handed out once.
 
-Taking the last one of a list is one step under the GIL.
+Taking the last one from a list is one step under the GIL.
 """
 
 

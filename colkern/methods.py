@@ -1,8 +1,8 @@
-"""Methods that live higher than their classes, bound in one place.
+"""Methods that need packages above their classes, bound in one place.
 
-Types, arrays and batches import nothing that stands above them. What they offer from there is a
-function here: it imports its package when it is called, and `bind_methods`
-sets it on the class. The classes declare the names for type checkers.
+Types, arrays and batches import nothing from above them. A method that needs such a package is a
+function here: it imports the package when it is called, and `bind_methods` sets it on the class. The
+classes declare the names for type checkers.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Rows = TypeVar("Rows", RecordBatch, Table)
 
 
 def _late(home: str, name: str) -> Callable[..., Any]:
-    """A method that is a function of a package; operations on columns take its place when imported."""
+    """A method that calls a function of a package; importing `operations` replaces it by the function."""
 
     def method(*args: object, **kwargs: object) -> Any:
         return getattr(import_module(home), name)(*args, **kwargs)
@@ -175,7 +175,7 @@ def device_stream_capsule(
 ) -> object:
     """The batches as an `arrow_device_array_stream` capsule; nothing is copied.
 
-    The capsule says on which kind of device they are: if only they know, the first is made now.
+    The capsule names the kind of device. If the stream does not know it, the first batch is made now.
     """
     from colkern.interchange import export_device_stream
 
@@ -204,7 +204,7 @@ def array_to_dlpack(
 
 
 def dlpack_device(self: Array) -> tuple[int, int]:
-    """The kind of the device, by DLPack's numbers, and which one of them."""
+    """The kind of the device, as DLPack numbers them, and its ordinal."""
     from colkern.interchange.abi import CPU, CUDA
 
     device = self.device
@@ -214,8 +214,8 @@ def dlpack_device(self: Array) -> tuple[int, int]:
 def cuda_array_interface(self: Array) -> dict[str, object]:
     """The values by the CUDA array interface, version 3. Not copied.
 
-    Absent, as an attribute, on the host, and for an array that is not of integers or floats or has
-    nulls; `colkern.interchange.cuda_array_interface` says which of it.
+    Raises `AttributeError` on the host, and for an array that is not of integers or floats or has
+    nulls; the message says which.
     """
     from colkern.interchange import cuda_array_interface
 
@@ -229,7 +229,7 @@ def cuda_array_interface(self: Array) -> dict[str, object]:
 
 
 def to_pyarrow(self: Array | ChunkedArray | RecordBatch | Table) -> Any:
-    """The same as pyarrow's; nothing is copied.
+    """The same data as pyarrow's class for it; nothing is copied.
 
     Raises:
         ModuleNotFoundError: If pyarrow is not installed.
@@ -258,7 +258,7 @@ def to_pandas(self: Array | ChunkedArray | RecordBatch | Table, *, arrow: bool =
 
 
 def to_polars(self: Array | ChunkedArray | RecordBatch | Table) -> Any:
-    """A `Series` or a `DataFrame` of polars; not copied, but for types that polars stores in another way.
+    """A `Series` or a `DataFrame` of polars; copied only where polars stores a type in another way.
 
     Raises:
         ModuleNotFoundError: If polars is not installed.
@@ -272,7 +272,7 @@ def to_polars(self: Array | ChunkedArray | RecordBatch | Table) -> Any:
 
 
 def combine_chunks(self: Any) -> Any:
-    """The values as one array, or the rows as a table of one batch; copied, unless they are in one."""
+    """The values as one array, or the rows as a table of one batch; copied if they are in several."""
     from colkern.operations import chunks
 
     if isinstance(self, ChunkedArray):
@@ -317,19 +317,19 @@ def from_structs(cls: type[Rows], array: Array | ChunkedArray) -> Rows:
 
 
 def with_column(self: Rows, name: str, column: object) -> Rows:
-    """A table with a column more, or another one in the place of that of its name.
+    """A table with one more column, or with the column of that name replaced.
 
     Args:
         name: The name of the column.
         column: An array or a chunked array of any library, or one of NumPy; values in a list; one value
-            for all rows; or a row function (`colkern.udf`, or a plain function, which is made one), whose
-            parameters have names of columns. A function of one parameter that no column is called as
-            gets the row.
+            for all rows; or a row function (`colkern.udf`, or a plain function, which is made one),
+            whose parameters are named after columns. A function with one parameter that is no column's
+            name gets the row.
 
     Raises:
         ValueError: If there are not as many values as rows.
 
-    and what the row function raises.
+    Also raises what the row function raises.
     """
     from colkern.jit.over_tables import column_for, with_column
 
@@ -344,7 +344,7 @@ def sort_by(
     *,
     null_placement: Placement = "at_end",
 ) -> Rows:
-    """The rows in the order of one column, or of several; see `colkern.sort_indices`."""
+    """The rows sorted by one column, or by several; see `colkern.sort_indices`."""
     from colkern.operations import sort_indices, take
 
     places = sort_indices(self, sort_keys, order=order, null_placement=null_placement)
@@ -364,12 +364,12 @@ def fill_rows(self: Rows, values: object) -> Rows:
     """The rows with values in place of nulls.
 
     Args:
-        values: A value for all columns, or a dict of columns' names and the values of these, as
-            `colkern.fill_null` takes them.
+        values: A value for all columns, or a dict from column names to values, each as
+            `colkern.fill_null` takes it.
 
     Raises:
         KeyError: If there is no such column.
-        TypeError, ValueError: If a value is none of the type of a column; names the column.
+        TypeError, ValueError: If a value does not fit the type of its column; names the column.
     """
     from colkern.operations import fill_null
 
@@ -384,7 +384,7 @@ def fill_rows(self: Rows, values: object) -> Rows:
 
 
 def group_rows(self: Rows, *keys: KeysOfRows) -> GroupBy[Rows]:
-    """The groups of rows with equal values in some columns; see `colkern.group_by`."""
+    """Groups of the rows with equal values in some columns; see `colkern.group_by`."""
     from colkern.operations import group_by
 
     return group_by(self, self.positions(*keys))
@@ -400,7 +400,7 @@ def join_rows(
     on: Keys | None = None,
     **options: object,
 ) -> Rows:
-    """The rows beside those of another table with equal keys; see `colkern.join`.
+    """The rows joined with those of another table that have equal keys; see `colkern.join`.
 
     Args:
         right, keys, right_keys, how, options: As for `colkern.join`.
@@ -409,7 +409,7 @@ def join_rows(
     from colkern.operations import join
 
     if (keys is None) == (on is None):
-        raise TypeError("join: expected the columns of the keys, by `keys` or by `on`")
+        raise TypeError("join: expected the columns of the keys, as either `keys` or `on`")
     # Tables are taken as batches are.
     left: Any = self
     other: Any = right
@@ -419,7 +419,7 @@ def join_rows(
 
 
 def nbytes(self: Column | Tabular) -> int:
-    """The bytes of all buffers. One that several parts share counts once; those of a slice count whole."""
+    """The bytes of all buffers. A shared buffer counts once; a slice counts its buffers whole."""
     from colkern.operations.moving import buffers_of
 
     value: Any = self
@@ -448,10 +448,10 @@ def _operator(name: str, reflected: bool = False) -> Callable[..., Any]:
 
 
 def _no_truth(self: Column) -> bool:
-    """Refused: an `if` of a comparison has one answer, where a column has many."""
+    """Raise `TypeError`: a column has no single truth value for an `if` of a comparison."""
     raise TypeError(
-        "the truth of a column is not one value: any() and all() of one of booleans are, "
-        "a.equals(b) says whether columns are equal, and len() how many values there are"
+        "the truth of a column is not one value: use any() or all() of a boolean column, "
+        "a.equals(b) to compare whole columns, or len() for the number of values"
     )
 
 
@@ -492,7 +492,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
 
 
 def numba_type(self: Array | RecordBatch | RecordBatchStream) -> object:
-    """The type that compiled functions take it as: see `colkern.jit`. Not copied."""
+    """The Numba type of the array, batch or stream in compiled functions; see `colkern.jit`. Not copied."""
     from colkern.jit.views.column_operations import batch_type, column_type, stream_type
 
     if isinstance(self, Array):

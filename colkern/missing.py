@@ -9,7 +9,7 @@ import numpy as np
 from colkern.cpu.python_objects import classes_of
 
 _NULL_CLASSES = {"NAType", "NaTType"}
-"""Classes of pandas without any value but a null."""
+"""The classes of pandas whose only value is a null."""
 
 
 def is_null(value: object) -> bool:
@@ -45,7 +45,7 @@ def _without_nat(values: list[Any], of_class: type) -> list[Any]:
     places = [index for index, value in enumerate(values) if type(value) is of_class]
     times = [values[index] for index in places]
     dtypes = {time.dtype for time in times}
-    # Times of two units do not always fit one array.
+    # Times of different units do not always fit one array.
     missing = np.isnat(np.array(times)) if len(dtypes) == 1 else list(map(np.isnat, times))
     if not np.any(missing):
         return values

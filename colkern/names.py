@@ -1,7 +1,7 @@
-"""The names that packages and objects show, those that are imported late, and what installs the rest.
+"""Public names: those that `dir` shows, those imported late, and the packages that some need.
 
-`late_names` is for packages whose names are imported when they are first used. Every optional package,
-and what installs it, stands in `INSTALL`; `why_missing` is the text of the error where one is not there.
+`late_names` is for packages whose names are imported when they are first used. `INSTALL` lists every
+optional package and what installs it; `why_missing` is the text of the error where one is missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 
 class Elsewhere:
-    """A name of other libraries, whose error says what to write instead: the `hint`."""
+    """A name of other libraries; using it raises an error whose `hint` says what to write instead."""
 
     def __init__(self, name: str, hint: str) -> None:
         self._name = name
@@ -71,7 +71,7 @@ INSTALL: dict[str, tuple[str, str]] = {
     ),
     "ucxx": ("ucxx", "'colkern[ucx13]' (or 'colkern[ucx12]')"),
 }
-"""Module → the name of what has it, and what to give to `pip install`."""
+"""Module → the name of the package that has it, and the argument for `pip install`."""
 
 
 def install_command(module: str) -> str:
@@ -80,7 +80,7 @@ def install_command(module: str) -> str:
 
 
 def why_missing(error: ImportError | RuntimeError, wanted: str) -> str:
-    """The name of a missing package (`wanted`, if the error is silent), and the command for it."""
+    """A message with the missing package (`wanted`, if the error names none), and the command for it."""
     name = (getattr(error, "name", None) or "").partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and name in INSTALL:
         return f"{INSTALL[name][0]} is not installed: {install_command(name)}"
@@ -134,10 +134,10 @@ def late_names(
 
 
 def _homes(package: str) -> dict[str, str]:
-    """Name → the module that has it; the package itself for its modules."""
+    """The module that defines each public name; for a module of the package, the package itself."""
     stub = pkgutil.get_data(package, "__init__.pyi")
     if stub is None:
-        raise ImportError(f"{package}: __init__.pyi is not there", name=package)
+        raise ImportError(f"{package}: __init__.pyi is missing", name=package)
     homes: dict[str, str] = {}
     for statement in ast.parse(stub).body:
         if isinstance(statement, ast.ImportFrom) and statement.module:

@@ -1,8 +1,8 @@
 """Blocks of host memory that are used again once no array refers to them any more.
 
-A fresh block of many megabytes costs the operating system more, page by page, than most kernels need
-to fill it, and finding where it is aligned takes longer than a kernel of some thousand values. What is
-kept is bounded by `COLKERN_POOL_BYTES` (an eighth of the memory; 0 keeps nothing).
+The operating system takes longer to provide the pages of a fresh block of many megabytes than most
+kernels take to fill them. Finding its aligned start takes longer than a kernel over a thousand values.
+`COLKERN_POOL_BYTES` limits the memory kept (by default an eighth of the machine's; 0 keeps nothing).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ ALIGNMENT = 64
 """The alignment of a block, in bytes."""
 
 _DEFAULT_SHARE = 8
-"""One of so many parts of the machine's memory is kept, if the user does not say how much."""
+"""The pool keeps 1 / `_DEFAULT_SHARE` of the machine's memory, unless the user sets a limit."""
 
 _TRIES = range(8)
-"""So many blocks are looked at for one that is free. Those in use go to the other end, out of the way."""
+"""The number of blocks looked at for a free one. Those in use move to the other end of the deque."""
 
 _MOST_ZEROED = 1 << 20
-"""Up to so many bytes, memory is a `bytearray`: NumPy makes an array over one in two thirds of the time."""
+"""The most bytes of a `bytearray` block: NumPy makes an array over one in two thirds of the time."""
 
 Memory: TypeAlias = bytearray | NDArray[np.uint8]
 
@@ -62,7 +62,7 @@ _PADDING = [bytes(count) for count in range(ALIGNMENT)]
 
 
 class Pool:
-    """Blocks by size, up to `most` bytes, the last used one at the end; those in use are among them.
+    """Blocks by size, up to `most` bytes in all, the last used one at the end; blocks in use stay listed.
 
     No lock: each step is one operation of a deque, which is atomic, and the thread that has taken a block
     out is the only one that looks at it.
@@ -74,10 +74,10 @@ class Pool:
         self._blocks: dict[int, deque[_Block]] = {}
 
     def array(self, count: int, dtype: DType, size: int) -> Items:
-        """An array of any content, of `size` bytes; zeros follow up to a multiple of 64.
+        """An array of `size` bytes, not zeroed; zeros follow up to a multiple of 64 bytes.
 
-        Its block is free again when the array and its views are gone. It may be the very array of the last
-        use: what changes an array itself, such as its flags, is for views.
+        Its block is free again when the array and its views are gone. It may be the same array object
+        as at the last use, so flags and the like may be changed on views only.
         """
         memory: Any
         blocks = self._blocks.get(rounded_size(size))
@@ -95,7 +95,7 @@ class Pool:
                 # From here on it is in use, also for other threads: `array` refers to it.
                 blocks.append(block)  # type: ignore[union-attr]
                 if is_same:
-                    # Nobody has written behind it.
+                    # Its padding is still zero: nobody writes behind the items.
                     return array
                 break
             blocks.appendleft(block)  # type: ignore[union-attr]
@@ -109,7 +109,7 @@ class Pool:
         return array
 
     def _keep(self, size: int, block: _Block) -> None:
-        """Have a block of that size, if there is room for it."""
+        """Add a block of that size to the pool, if there is room for it."""
         if size <= self.most < self._held + size:
             self._forget()
         if self._held + size <= self.most:
@@ -117,7 +117,7 @@ class Pool:
             self._blocks.setdefault(size, deque()).append(block)
 
     def _forget(self) -> None:
-        """Forget that half of the blocks of each size which was used longest ago."""
+        """Drop that half of the blocks of each size which was used longest ago."""
         for blocks in tuple(self._blocks.values()):
             for _ in range(len(blocks) + 1 >> 1):
                 try:
@@ -127,7 +127,7 @@ class Pool:
         self._held = sum([size * len(blocks) for size, blocks in tuple(self._blocks.items())])
 
     def kept(self) -> int:
-        """The number of free bytes."""
+        """The number of free bytes in the pool."""
         blocks = [(size, tuple(own)) for size, own in tuple(self._blocks.items())]
         every = [(size, block) for size, own in blocks for block in own]
         unused = _OF_ARRAY, _OF_MEMORY
@@ -135,7 +135,7 @@ class Pool:
 
 
 def with_room(make: Callable[..., Memory], size: int) -> tuple[Memory, int]:
-    """Memory with room up to the end of the last 64 of its bytes, and where the first of them begin."""
+    """Memory for `size` bytes, padded to 64, and the offset in it at which they are aligned."""
     room = size + -size % ALIGNMENT + ALIGNMENT
     memory: Any = make(room) if make is bytearray else make(room, np.uint8)
     # A sixth of the time of `memory.ctypes.data`.
@@ -144,7 +144,7 @@ def with_room(make: Callable[..., Memory], size: int) -> tuple[Memory, int]:
 
 @lru_cache(1 << 12)
 def rounded_size(size: int) -> int:
-    """The size with all but its three highest bits rounded up: memory of few sizes fits again."""
+    """The size rounded up to its three highest bits: with few different sizes, blocks fit again."""
     step = (1 << size.bit_length()) >> 3 or 1
     return -(-size // step) * step
 

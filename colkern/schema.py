@@ -1,9 +1,9 @@
 """Data types, fields and schemas, under the names that Arrow gives them.
 
-A data type is an immutable value: equal when its parameters are equal, hashable, printed as
-`pyarrow` prints it. The functions at the end of the module (`int32()`, `list_(...)`, …) are the way
-to make one. Wherever a type is an argument, a name such as `"int32"` does as well, and a type of another
-library: see `as_type`. `colkern.layouts` alone has the buffers of each type.
+A data type is an immutable value: equal when its parameters are equal, hashable, printed as `pyarrow`
+prints it. The functions at the end of the module (`int32()`, `list_(...)`, …) are the way to make one.
+Wherever a type is an argument, a name such as `"int32"` or a type of another library does as well: see
+`as_type`. The buffers of each type are in `colkern.layouts`.
 
 The module can be called, as `colkern.schema([("price", colkern.float64())])`: that is `Schema`.
 
@@ -85,7 +85,7 @@ def same_type(a: DataType, b: DataType) -> bool:
 
 
 _alike_but_for_names = functools.lru_cache(functools.partial(alike, by_name=False))
-"""Kept, as each array that another library hands over has a type of its own, made anew."""
+"""Cached, since each array from another library brings a new type object."""
 
 
 EXTENSION_NAME_KEY = b"ARROW:extension:name"
@@ -96,7 +96,7 @@ _EXTENSION_KEYS = (EXTENSION_NAME_KEY, EXTENSION_METADATA_KEY)
 def field_from_wire(
     name: str, type: DataType, nullable: bool, metadata: Mapping[bytes, bytes] | None
 ) -> Field:
-    """A field as IPC and the C Data interface carry it: the extension keys become the type."""
+    """A field from the parts that IPC and C Data carry; the metadata keys of extensions become the type."""
     if not metadata or EXTENSION_NAME_KEY not in metadata:
         return Field(name, type, nullable, metadata or None)
     try:
@@ -141,7 +141,7 @@ class Schema(PublicNames):
 
     @classmethod
     def late(cls, fields: Sequence[Field], metadata: Mapping[bytes, bytes] | None = None) -> Schema:
-        """A schema of a sequence that makes each field when it is asked for."""
+        """A schema over a sequence of fields that makes each field when it is asked for."""
         schema = cls((), metadata)
         schema._fields = fields
         return schema
@@ -205,11 +205,11 @@ class Schema(PublicNames):
             raise TypeError(f"key: expected a position or a name, got {got}") from None
         count = len(self._fields)
         if not -count <= position < count:
-            raise IndexError(f"field {position} of a schema with {count} fields")
+            raise IndexError(f"field {position} is out of range for a schema with {count} fields")
         return position % count
 
     def _position_of(self, name: str) -> int:
-        """The position of the only field of a name; -1 if there is none, or several."""
+        """The position of the only field with a name; -1 if there is none, or several."""
         places = self._places
         if places is None:
             places = {}
@@ -219,7 +219,7 @@ class Schema(PublicNames):
         return places.get(name, -1)
 
     def field(self, key: int | str) -> Field:
-        """The field at a position or of a name; raises like `index`."""
+        """The field at a position or with a name; raises like `index`."""
         return self._fields[self.index(key)]
 
     def __str__(self) -> str:
@@ -239,13 +239,13 @@ Fields = Iterable[Field | tuple[str, TypeLike]] | Mapping[str, TypeLike]
 
 
 def as_type(value: Any, argument: str = "type") -> DataType:
-    """A data type from what callers write for one.
+    """A data type from any of the forms in which callers may give one.
 
     Args:
         value: A data type; a name, as `"int32"`, `"timestamp[us, UTC]"` or `"dictionary<int32, utf8>"`; a
             type of another library with `__arrow_c_schema__`, such as pyarrow's; one of NumPy's; or
             Python's `bool`, `int` (int64), `float` (float64), `str` or `bytes`.
-        argument: Its name in errors.
+        argument: The argument's name in errors.
 
     Raises:
         TypeError: If it is none of these; a field or a schema, of whatever library, is not a type.
@@ -293,11 +293,11 @@ def as_type(value: Any, argument: str = "type") -> DataType:
 
 
 _OF_CLASSES = {"int": "int64", "float": "float64", "bytes": "binary", "bool_": "bool"}
-"""Names of classes of Python and NumPy that are not those of types."""
+"""Names of Python's and NumPy's classes that differ from those of the types."""
 
 
 def _makes_a_type(value: object) -> bool:
-    """Whether a value is a function of colkern that says it returns a data type."""
+    """Whether a value is a function of colkern that is annotated to return a data type."""
     plain = getattr(value, "__wrapped__", value)
     if not inspect.isfunction(plain) or not value.__module__.startswith("colkern."):
         return False
@@ -308,7 +308,7 @@ def _makes_a_type(value: object) -> bool:
 
 @functools.cache
 def _named_types() -> dict[str, DataType]:
-    """Every type without parameters but a unit, by its own name, its function's and pyarrow's names."""
+    """Every type with no parameter but a unit, by its own name, its function's and pyarrow's."""
     types: list[DataType] = list(_CONSTANTS.values())
     types += [time32(unit) for unit in ("s", "ms")] + [time64(unit) for unit in ("us", "ns")]
     types += [make(unit) for make in (timestamp, duration) for unit in TIME_UNITS]
@@ -344,7 +344,7 @@ def as_fields(fields: Fields) -> tuple[Field, ...]:
 
 
 def as_field(item: Field | tuple[str, TypeLike]) -> Field:
-    """A field itself, another library's, or the nullable one of a `(name, type)` pair; else `TypeError`."""
+    """A field of any library, or of a `(name, type)` pair a nullable one; else raises `TypeError`."""
     if isinstance(item, Field):
         return item
     if hasattr(item, "__arrow_c_schema__"):
@@ -361,7 +361,7 @@ def field(
     nullable: bool = True,
     metadata: Mapping[bytes, bytes] | None = None,
 ) -> Field:
-    """A field; raises `TypeError` if the name is no text, and what `as_type` raises for the type."""
+    """A field; raises `TypeError` if the name is no str, and what `as_type` raises for the type."""
     if not isinstance(name, str):
         raise TypeError(f"name: expected the name of a field, got {shown(name)}")
     return Field(name, as_type(type, f"type of field {name!r}"), nullable, metadata)
@@ -370,11 +370,11 @@ def field(
 Constant = TypeVar("Constant", bound=DataType)
 
 _CONSTANTS: dict[str, DataType] = {}
-"""The types that take nothing, by the names of their functions."""
+"""The types without parameters, by the names of their functions."""
 
 
 def _constant(name: str, type_: Constant, text: str) -> Callable[[], Constant]:
-    """The public function that gives a type that takes nothing, always the same object."""
+    """The public function for a type without parameters, which always returns the same object."""
 
     def function() -> Constant:
         return type_
@@ -475,7 +475,7 @@ month_day_nano_interval = _constant(
 
 
 def _size(value: int, name: str) -> int:
-    """A size that 31 bits hold."""
+    """A caller's size as an int; `ValueError` unless 31 bits hold it."""
     size = integer(value, name)
     if size < 0:
         raise ValueError(f"{name}: must not be negative, got {size}")
@@ -485,7 +485,7 @@ def _size(value: int, name: str) -> int:
 
 
 def fixed_size_binary(byte_width: int) -> FixedSizeBinary:
-    """Byte strings of `byte_width` bytes each; raises `ValueError` unless they are 0 to 2**31 - 1."""
+    """Byte strings of `byte_width` bytes each; raises `ValueError` unless that is 0 to 2**31 - 1."""
     return FixedSizeBinary(_size(byte_width, "byte_width"))
 
 
@@ -522,7 +522,7 @@ def large_list_view(value: TypeLike | Field) -> LargeListView:
 
 
 def fixed_size_list(value: TypeLike | Field, list_size: int) -> FixedSizeList:
-    """Lists of exactly `list_size` values; raises `ValueError` unless they are 0 to 2**31 - 1."""
+    """Lists of exactly `list_size` values; raises `ValueError` unless that is 0 to 2**31 - 1."""
     return FixedSizeList(_item_field(value), _size(list_size, "list_size"))
 
 
@@ -539,7 +539,7 @@ def map_(key: TypeLike | Field, item: TypeLike | Field, keys_sorted: bool = Fals
 
 
 def map_of_entries(entries: Field, keys_sorted: bool = False) -> Map:
-    """Maps with a field of entries; raises `ValueError` unless that is a struct of two fields."""
+    """Maps with the given field of entries; raises `ValueError` unless that is a struct of two fields."""
     if not isinstance(entries.type, Struct) or len(entries.type.fields) != 2:
         raise ValueError(f"entries: expected a struct of two fields, got {entries.type}")
     return Map(entries, keys_sorted)
@@ -590,14 +590,14 @@ def run_end_encoded(run_end_type: Int | str, value_type: TypeLike | Field) -> Ru
 
 
 def runs_of_fields(run_ends: Field, values: Field) -> RunEndEncoded:
-    """Runs with those fields; raises `ValueError` unless run ends are int16, int32 or int64."""
+    """Runs with the given fields; raises `ValueError` unless run ends are int16, int32 or int64."""
     if run_ends.type not in (int16(), int32(), int64()):
         raise ValueError(f"run_end_type: expected int16, int32 or int64, got {run_ends.type}")
     return RunEndEncoded(run_ends, values)
 
 
 def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Extension:
-    """An extension type: a name and a serialized parameter over a storage type; None: not stated."""
+    """An extension type: a name and serialized metadata over a storage type. None writes no metadata."""
     return Extension(as_type(storage, "storage"), name, metadata or b"", metadata is not None)
 
 
@@ -610,7 +610,7 @@ def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Ext
 
 
 def _of_unit(make: Callable[[], DataType], unit: str) -> Callable[..., DataType]:
-    """A type that has one unit, which may be named."""
+    """A function for a type that has one unit only, which callers may give."""
 
     def type_of_unit(named: str = unit) -> DataType:
         if named != unit:
@@ -667,7 +667,7 @@ _EXAMPLES = {
     "decimal128": "decimal128(12, 2)",
     "fixed_size_binary": "fixed_size_binary(16)",
 }
-"""Types that need parameters, as they are written."""
+"""An example of each type that needs parameters."""
 
 _OF_TYPES: dict[str, Callable[..., DataType]] = {
     "list": list_,
@@ -697,7 +697,7 @@ def parsed_type(text: str, argument: str = "signature") -> DataType:
     """The data type that a text stands for; `argument` is its name in errors.
 
     Raises:
-        TypeError: If it stands for none.
+        TypeError: If it stands for no type.
     """
     reader = _Reader(text, f"{text.strip()!r} is no type", argument)
     data_type = reader.type()
@@ -709,7 +709,7 @@ def parsed_types(text: str) -> list[tuple[DataType, bool]]:
     """The data types of a list such as `"float64, utf8?"`, and whether a `?` follows each.
 
     Raises:
-        TypeError: If one is none.
+        TypeError: If one of them is no type.
     """
     reader = _Reader(text, f"{text.strip()!r} is no list of types")
     types: list[tuple[DataType, bool]] = []
@@ -721,11 +721,11 @@ def parsed_types(text: str) -> list[tuple[DataType, bool]]:
 
 
 class _Reader:
-    """A place in a text.
+    """A reader of types in a text, and its place there.
 
     Args:
         text: The text.
-        mistake: The message where it makes no sense.
+        mistake: The message for text that cannot be read.
         argument: The argument's name in errors.
     """
 
@@ -741,7 +741,7 @@ class _Reader:
         return not self.text[self.at :].strip()
 
     def type(self) -> DataType:
-        """The type that comes next."""
+        """Read the type that comes next."""
         start = self.at
         written = self._word()
         name = _NAMES_ELSEWHERE.get(written, written)
@@ -771,7 +771,7 @@ class _Reader:
             ) from None
 
     def takes(self, sign: str) -> bool:
-        """Whether a sign comes next, which is passed then."""
+        """Whether a sign comes next; if so, move past it."""
         match = self._next()
         if match is None or match["sign"] != sign:
             return False
@@ -779,12 +779,12 @@ class _Reader:
         return True
 
     def require(self, sign: str) -> None:
-        """Pass a sign."""
+        """Move past a sign; raises `TypeError` if another comes next."""
         if not self.takes(sign):
             raise TypeError(f"{self.argument}: {self.mistake}")
 
     def require_end(self) -> None:
-        """TypeError if anything is left."""
+        """Raise `TypeError` if any text is left."""
         if not self.is_at_end:
             raise TypeError(f"{self.argument}: {self.mistake}")
 
@@ -799,7 +799,7 @@ class _Reader:
         return match["word"]
 
     def _parameters(self) -> list[int | str]:
-        """Numbers and words in brackets, if there are any."""
+        """Read the numbers and words in brackets, if there are any."""
         match = self._next()
         inner = None if match is None else match["brackets"] or match["square"]
         if match is None or inner is None:
@@ -811,7 +811,7 @@ class _Reader:
         return [int(word) if word.lstrip("-").isdigit() else word for word in words]
 
     def _parts(self, name: str) -> list[DataType | Field | int | list[Field]]:
-        """The parts in angle brackets, or in square ones, in which no others stand."""
+        """Read the parts in angle brackets, or in square brackets, which do not nest."""
         match = self._next()
         square = None if match is None else match["square"]
         reader = self if square is None else _Reader(square, self.mistake, self.argument)
@@ -833,7 +833,7 @@ class _Reader:
         return field(name, data_type, nullable=not self._is_required())
 
     def _is_required(self) -> bool:
-        """Whether `not null` comes next, which is passed then."""
+        """Whether `not null` comes next; if so, move past it."""
         match = re.compile(r"\s*not null\b\s*", re.IGNORECASE).match(self.text, self.at)
         if match is None:
             return False
@@ -849,7 +849,7 @@ class _Reader:
 
 
 class _CallableModule(ModuleType):
-    """The package offers `schema([...])`, as pyarrow does, and has this module under the same name."""
+    """Makes this module callable: as in pyarrow, `colkern.schema([...])` gives a schema."""
 
     def __call__(self, fields: Fields, metadata: Mapping[bytes, bytes] | None = None) -> Schema:
         return Schema(fields, metadata)

@@ -1,4 +1,4 @@
-"""Data types and fields as a tree, and what is done with all of it: equality, hash, text, pickles.
+"""Data types and fields as a tree, and functions of whole trees: equality, hash, text, pickles.
 
 The types themselves are in `colkern.schema`.
 """
@@ -34,7 +34,8 @@ class _Immutable(PublicNames):
 class DataType(_Immutable):
     """The root of the data types."""
 
-    # Kept by `colkern.layouts.layout`: arrays are made faster than types are found in a table.
+    # Set by `colkern.layouts.layout`: making an array takes less time than finding a type in a
+    # table.
     __slots__ = ("_layout",)
 
     if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class DataType(_Immutable):
 
     @property
     def storage(self) -> DataType:
-        """The type that the values are stored as: itself, but for extension types."""
+        """The type that the values are stored as: an extension type's storage, else the type itself."""
         return self
 
 
@@ -99,7 +100,7 @@ Spell = Callable[["DataType | Field"], str]
 
 
 class NestedType(DataType):
-    """A type with others inside, deeper than Python's stack: compared, printed, pickled level by level."""
+    """A type with others inside, perhaps deeper than Python's stack: it is walked without recursion."""
 
     __slots__ = ("_hash",)
 
@@ -118,7 +119,7 @@ class NestedType(DataType):
         return alike(self, other) if isinstance(other, DataType) else NotImplemented
 
     def _spelled(self, of: Spell) -> str:
-        """The type as text; `of` gives the texts of what is inside."""
+        """The type as text; `of` gives the text of each type inside."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -151,13 +152,13 @@ def _parameter_names(kind: type, compared: bool) -> tuple[str, ...]:
 
 
 def _parameters(part: DataType | Field, *, compared: bool = False) -> list[object]:
-    """The parameters of a type or a field; `compared`: those that `==` compares."""
+    """The constructor's arguments of a type or field; with `compared`, only those that `==` compares."""
     kind: Any = type(part)
     return [getattr(part, name) for name in _parameter_names(kind, compared)]
 
 
 def _parts(part: DataType | Field) -> list[DataType | Field]:
-    """The types and fields that stand directly inside."""
+    """The types and fields directly inside a type or field."""
     if isinstance(part, Field):
         return [part.type]
     parts: list[DataType | Field] = []
@@ -168,7 +169,7 @@ def _parts(part: DataType | Field) -> list[DataType | Field]:
 
 
 def inside_out(root: DataType) -> list[DataType | Field]:
-    """All types and fields of a type, each once, after what is inside of it."""
+    """All types and fields of a tree, each once, children before parents."""
     parts: dict[int, DataType | Field] = {}
     waiting: list[tuple[DataType | Field, bool]] = [(root, False)]
     while waiting:
@@ -216,13 +217,13 @@ def alike(a: DataType, b: DataType, *, by_name: bool = True) -> bool:
 
 
 class _At(NamedTuple):
-    """A reference in a flattened type: to one part that stands before, or to several."""
+    """A reference within a flattened type: to one earlier part, or to several."""
 
     positions: int | tuple[int, ...]
 
 
 def _flattened(root: DataType) -> list[object]:
-    """The types and fields of a type one after the other, each as its class and what it is made with."""
+    """The types and fields of a tree as a list, each as its class and its constructor's arguments."""
     parts = inside_out(root)
     positions = {id(part): position for position, part in enumerate(parts)}
 
@@ -237,7 +238,7 @@ def _flattened(root: DataType) -> list[object]:
 
 
 def restored(flattened: Sequence[Any]) -> Any:
-    """The type that was flattened."""
+    """The type that was flattened by `_flattened`."""
     built: list[object] = []
 
     def resolved(value: object) -> object:

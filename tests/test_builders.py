@@ -364,14 +364,14 @@ def test_nanoseconds_of_pandas_scalars_are_kept() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: array(pd.Series([1, "a"])), "^values: Series cannot be had as Arrow: .*'a'"),
+        (lambda: array(pd.Series([1, "a"])), "^values: Series cannot be exported as Arrow: .*'a'"),
         (
             lambda: record_batch({"n": pd.Series(["a", 1.5], dtype=object)}),
-            "^n: Series cannot be had as Arrow: ",
+            "^n: Series cannot be exported as Arrow: ",
         ),
         (
             lambda: record_batch(pd.DataFrame({"n": [1], "x": [[1, "a"]]})),
-            "DataFrame cannot be had as Arrow: Conversion failed for column x",
+            "DataFrame cannot be exported as Arrow: Conversion failed for column x",
         ),
     ],
 )

@@ -140,7 +140,7 @@ def test_aligned_items_are_viewed_and_misaligned_ones_copied() -> None:
 
 @pytest.mark.parametrize(("count", "byte_offset"), [(5, 0), (4, 4), (-1, 0), (1, -4), (1, 17)])
 def test_items_beyond_the_bytes_are_refused(count: int, byte_offset: int) -> None:
-    with pytest.raises(ValueError, match="of 16"):
+    with pytest.raises(ValueError, match="do not fit 16 bytes"):
         Buffer.from_object(bytes(16)).view(INT32, count, byte_offset)
 
 

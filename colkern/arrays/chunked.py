@@ -1,4 +1,4 @@
-"""`ChunkedArray`: a column in several arrays; and columns that are cut at common places."""
+"""`ChunkedArray`: a column in several arrays; and functions that cut columns at common places."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class ChunkedArray(Column):
-    """A column whose values stand in several arrays of one type, one after the other. Immutable.
+    """A column whose values are in several arrays of one type, one after the other. Immutable.
 
     Args:
         chunks: The arrays, none of which is copied.
-        type: Their type; needed where there is none.
+        type: Their type; needed if there are no chunks.
 
     Raises:
         ValueError: If there is neither a chunk nor a type.
@@ -62,7 +62,8 @@ class ChunkedArray(Column):
         self.type = type
         self.chunks = tuple(chunks)
         self.length = sum([chunk.length for chunk in chunks])
-        # Kept by `colkern.operations.chunks`: how some chunks are joined, by the first and the one behind.
+        # Set by `colkern.operations.chunks`: plans for joining chunks, by the first chunk and the
+        # one behind the last.
         self._plans: dict[tuple[int, int], Any] = {}
 
     @property
@@ -128,7 +129,7 @@ class ChunkedArray(Column):
 
 
 def chunks_of(column: Array | ChunkedArray) -> tuple[Array, ...]:
-    """The chunks of a column; an array is its own one."""
+    """The chunks of a column; an array is its only chunk."""
     return (column,) if isinstance(column, Array) else column.chunks
 
 
@@ -145,7 +146,7 @@ Part = TypeVar("Part", bound=_Slots)
 
 
 def cut_out(parts: Sequence[Part], offset: int, count: int) -> list[Part]:
-    """The slots from `offset` to `offset + count` of all parts: those parts, of which ends are cut."""
+    """The slots from `offset` to `offset + count` of all parts; the parts at the ends are cut."""
     pieces: list[Part] = []
     begin = 0
     for part in parts:
@@ -159,7 +160,7 @@ def cut_out(parts: Sequence[Part], offset: int, count: int) -> list[Part]:
 
 
 def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:
-    """Parts that end at `ends` (ascending, without 0, with all ends of the parts) and nowhere else."""
+    """The parts cut to end exactly at `ends`: ascending, without 0, and with the ends of all parts."""
     pieces: list[Part] = []
     filled = iter([part for part in parts if part.length])
     begin = after = 0
@@ -173,7 +174,7 @@ def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:
 
 
 def common_ends(sides: Sequence[Sequence[_Slots]]) -> list[int]:
-    """Where a part of any of the sides ends, without 0; all sides have as many slots."""
+    """All ends of parts of any side, ascending, without 0; all sides have the same number of slots."""
     ends: set[int] = set()
     for parts in sides:
         ends.update(accumulate([part.length for part in parts]))
@@ -181,7 +182,7 @@ def common_ends(sides: Sequence[Sequence[_Slots]]) -> list[int]:
 
 
 def cut_alike(sides: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
-    """The parts of each side, cut so that those of all sides are as long; nothing is copied."""
+    """The parts of each side, cut so that all sides have parts of the same lengths; nothing is copied."""
     sizes = [[part.length for part in parts] for parts in sides]
     if all(size == sizes[0] for size in sizes):
         return list(sides)

@@ -1,6 +1,6 @@
 """Checked positions of the values of slots: in bitmaps, bytes, children and dictionaries.
 
-Values as Python objects and equality read through these functions, so each bound is checked in one
+`colkern.arrays.values` and equality read through these functions, so each bound is checked in one
 place. Slots (int64) count from the start of an array; positions that are returned count in the buffer,
 the child or the dictionary that they point into. Host memory only.
 
@@ -44,7 +44,7 @@ def require_host(array: Array, argument: str) -> None:
 
 
 def items_at(array: Array, role: Role, slots: Slots) -> Items:
-    """The items of a one-item-a-slot buffer at those slots, copied."""
+    """A copy of the items at those slots, from a buffer with one item a slot."""
     dtype = array.layout.spec(role).dtype
     if dtype.itemsize == 0:
         return np.empty(slots.size, dtype)
@@ -56,7 +56,7 @@ def bits_at(array: Array, role: Role, slots: Slots) -> NDArray[np.bool_]:
     bitmap: NDArray[np.uint8] = (array.buffer(role) or EMPTY).array
     places = slots + array.offset
     if slots.size > array.length >> 3:
-        # Of many, a byte for each of the array's slots takes a tenth of the time.
+        # For many slots, a byte for each of the array's slots takes a tenth of the time.
         begin, end = array.offset >> 3, array.offset + array.length + 7 >> 3
         whole = np.unpackbits(bitmap[begin:end], bitorder="little").view(np.bool_)
         return np.asarray(whole[places - 8 * begin])
@@ -74,7 +74,7 @@ def valid_at(array: Array, slots: Slots) -> NDArray[np.bool_] | None:
 
 
 def concatenated(starts: Slots, sizes: Slots) -> Slots:
-    """The places of the ranges `[starts[i], starts[i] + sizes[i])`, one range after the other."""
+    """The positions in all ranges `[starts[i], starts[i] + sizes[i])`, one range after the other."""
     if sizes.sum(dtype=np.float64) >= 2.0**62:
         raise LimitExceededError(f"{sizes.size} lists with more than 2**62 elements together")
     stops = np.cumsum(sizes)
@@ -88,13 +88,13 @@ def follow_each_other(starts: Slots, sizes: Slots) -> bool:
 
 
 def byte_ranges(array: Array, slots: Slots) -> tuple[Slots, Slots]:
-    """Starts and sizes, in the bytes buffer, of variable-size binary values."""
+    """Starts and sizes of variable-size binary values in the bytes buffer."""
     size = (array.buffer(Role.BYTES) or EMPTY).size
     return _between_offsets(array, slots, size, f"{size} bytes")
 
 
 def element_ranges(array: Array, slots: Slots) -> tuple[Slots, Slots]:
-    """Starts and sizes, in the only child, of the values of any list layout or map."""
+    """Starts and sizes of lists of any layout, or of maps, in the only child."""
     length = array.children[0].length
     child = f"a child of {length} values"
     rule = array.layout.child_length
@@ -126,7 +126,7 @@ def _between_offsets(array: Array, slots: Slots, limit: int, what: str) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """Views, taken apart."""
+    """The fields of some views, as arrays."""
 
     raw: NDArray[np.uint8]  #: The views, uint8[n, 16].
     sizes: Slots
@@ -136,7 +136,7 @@ class Views:
     def parts(
         self, data_buffers: tuple[Buffer | None, ...]
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.uint8]]]:
-        """For each source in use: the positions of its values, and its bytes."""
+        """For each data buffer in use, and for inline bytes: the positions of its values, and its bytes."""
         for source in np.unique(self.sources).tolist():
             positions = np.flatnonzero(self.sources == source)
             if source == INLINE:
@@ -158,7 +158,7 @@ def views_at(array: Array, slots: Slots) -> Views:
     buffers = array.data_buffers
     unknown = ~inline & ((sources < 0) | (sources >= len(buffers)))
     _refuse(slots, unknown, lambda i: f"data buffer {sources[i]} of {len(buffers)}")
-    # The inline views find the room of `raw` in the last place, which is index -1.
+    # The sizes of data buffers; the last, at index -1 (`INLINE`), is the size of `raw`.
     rooms = np.array([*((b or EMPTY).size for b in buffers), raw.size], np.int64)[sources]
     outside = (starts < 0) | (starts + sizes > rooms)
     _refuse(
@@ -170,7 +170,7 @@ def views_at(array: Array, slots: Slots) -> Views:
 
 
 def same_slots(array: Array, child: int, slots: Slots) -> Slots:
-    """The slots in a child that runs beside its parent: of a struct or a sparse union."""
+    """The slots in a child that is aligned with its parent, as in a struct or a sparse union."""
     have, need = array.children[child].length, array.offset + array.length
     if have < need:
         raise InvalidArrowError(f"child {child} has {have} values, {need} are needed")
@@ -178,7 +178,7 @@ def same_slots(array: Array, child: int, slots: Slots) -> Slots:
 
 
 def union_members(array: Array, slots: Slots) -> Iterator[tuple[int, NDArray[np.intp], Slots]]:
-    """For each child in use: its number, which of `slots` it holds, and its own slots for them."""
+    """For each child in use: its number, the positions in `slots` that it holds, and its slots for them."""
     storage = array.type.storage
     assert isinstance(storage, Union)
     codes = storage.type_codes
@@ -199,7 +199,7 @@ def union_members(array: Array, slots: Slots) -> Iterator[tuple[int, NDArray[np.
 
 
 def dictionary_slots(array: Array, slots: Slots) -> Slots:
-    """The slots in the dictionary that those slots point at."""
+    """The slots in the dictionary that the indices at those slots point to."""
     assert array.dictionary is not None
     indices = items_at(array, Role.DATA, slots)
     _refuse_outside(slots, indices, array.dictionary.length, "a dictionary")
@@ -207,8 +207,8 @@ def dictionary_slots(array: Array, slots: Slots) -> Slots:
 
 
 def run_slots(array: Array, slots: Slots) -> Slots:
-    """The run, which is the slot in the child `values`, of each slot."""
-    # Only the runs in use are looked at, so a slice of a long array costs what the slice costs.
+    """The run of each slot, which is its slot in the child `values`."""
+    # Only the runs in use are checked, so that a slice of a long array is cheap.
     run_ends, values = array.children
     if not slots.size:
         return slots
@@ -224,7 +224,7 @@ def run_slots(array: Array, slots: Slots) -> Slots:
     valid = valid_at(run_ends, used)
     if valid is not None and not valid.all():
         raise InvalidArrowError("a run end is null", place=f"run {used[~valid][0]}")
-    # A search in run ends that go up and down can miss the first run, so it is looked at on its own.
+    # A search in run ends that do not increase can miss the first run, so it is checked on its own.
     missed = (int(ends[0]) > int(places.min())) != (first == 0)
     if int(ends[0]) <= 0 or missed or (np.diff(ends[used].astype(np.int64)) <= 0).any():
         raise InvalidArrowError(

@@ -1,4 +1,4 @@
-"""`Tabular`: what record batches and tables share: columns by name, and rows."""
+"""`Tabular`: the base of record batches and tables, with columns by name, and rows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tabular(PublicNames):
     if TYPE_CHECKING:
         nbytes = property(methods.nbytes)
 
-        # Operations of the same names.
+        # Operations with the same names.
         describe: Callable[[], Self]
         drop_null: Callable[..., Self]
         explode: Callable[..., Self]
@@ -61,9 +61,9 @@ class Tabular(PublicNames):
         _chosen = methods.chosen
         _repr_html_ = methods.html
 
-    # A table makes its columns' chunks when asked; a batch, its arrays.
+    # A table makes its columns' chunks when asked for them; a batch, its arrays.
     def column(self, key: int | str) -> Any:
-        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        """The column at a position or with a name; raises `KeyError` or `IndexError` if there is none."""
         raise NotImplementedError
 
     def slice(self: Rows, offset: int, length: int | None = None) -> Rows:
@@ -71,7 +71,7 @@ class Tabular(PublicNames):
         raise NotImplementedError
 
     def _with_schema(self: Rows, schema: Schema, positions: list[int]) -> Rows:
-        """The columns at those positions under a schema for them."""
+        """The columns at those positions, under the schema given for them."""
         raise NotImplementedError
 
     @property
@@ -123,14 +123,14 @@ class Tabular(PublicNames):
         return self.slice(self.length - min(_count(rows), self.length))
 
     def select(self: Rows, *keys: Keys) -> Rows:
-        """The columns at those positions or of those names, in that order; none is decoded.
+        """The columns at those positions or with those names, in that order; none is decoded.
 
-        They are given one by one, or in a list.
+        Keys are given one by one, or in a list.
         """
         return self._of(self.positions(*keys))
 
     def drop(self: Rows, *keys: Keys) -> Rows:
-        """All other columns than those at the positions or of the names; none is decoded."""
+        """All columns but those at the given positions or with the given names; none is decoded."""
         left_out = set(self.positions(*keys))
         return self._of([i for i in range(len(self.schema)) if i not in left_out])
 
@@ -180,16 +180,16 @@ class Tabular(PublicNames):
         return self._with_schema(schema, list(range(len(fields))))
 
     def to_pydict(self) -> dict[str, Values]:
-        """Name → values as Python objects; of fields with one name, the last is kept."""
+        """Name → values as Python objects; of columns with the same name, the last is kept."""
         return {name: self.column(i).to_pylist() for i, name in enumerate(self.schema.names)}
 
     def to_pylist(self) -> list[dict[str, Any]]:
-        """One dict of values a row."""
+        """A dict for each row, from column name to value."""
         columns = self.to_pydict()
         return [{name: values[i] for name, values in columns.items()} for i in range(self.length)]
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
-        """Refused, in words for NumPy and pandas: columns have types of their own."""
+        """Raise `TypeError`, with words for NumPy and pandas: each column has its own type."""
         raise no_numpy_array(self)
 
     __hash__ = None  # type: ignore[assignment]
@@ -203,7 +203,7 @@ def _count(rows: int) -> int:
 
 
 def no_numpy_array(obj: object) -> TypeError:
-    """The error of whoever asks for a table as one array."""
+    """The error for a table that is asked for as one array."""
     return TypeError(
         f"a {type(obj).__name__} is a table, not one array: take a column of a batch, or make a data "
         "frame with pandas.DataFrame.from_arrow, polars.DataFrame or pyarrow.table"

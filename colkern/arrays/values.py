@@ -1,8 +1,8 @@
 """Arrays as lists of Python objects.
 
-One decoder a type, vectorised through NumPy; recursion follows nesting only. A decoder is asked for
-chosen slots of an array, so nulls, dictionaries, runs, unions and list-views need nothing special,
-and values under a null are never read.
+One decoder for each type, vectorised by NumPy; recursion follows nesting only. A decoder gets the slots
+to decode, so nulls, dictionaries, runs, unions and list-views need nothing special, and values under a
+null are never read.
 
 Columnar format 1.5: "Physical Memory Layout"; "Data Types".
 """
@@ -75,9 +75,9 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
     """The values of an array as a NumPy array of shape `(len(array),)`, equal to those of `to_pylist`.
 
     Integers, floats, and timestamps, times and durations in `ns` have NumPy's type for them if there is
-    no null, and booleans have `bool`; not copied and read-only, but for booleans and encoded arrays. All
-    else is an array of Python objects, None for nulls: text and bytes too, as NumPy's own take as much
-    room for each value as the longest needs, and drop zero bytes at the end.
+    no null, and booleans have `bool`; not copied and read-only, but for booleans and encoded arrays.
+    All else becomes an array of Python objects, None for nulls. So do text and bytes, since NumPy's own
+    types give each value the room of the longest, and drop zero bytes at the end.
 
     Args:
         array: An array in host memory.
@@ -94,7 +94,7 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
     """
     require_host(array, "array")
     own = _numpy_dtype(array.type)
-    # Booleans are bits; encoded arrays have no items of their values.
+    # Booleans are bits; encoded arrays have no items for their values.
     as_items = own is not None and own.kind != "b" and array.layout.kind is LayoutKind.FIXED_SIZE
     if own is not None and as_items and not array.null_count:
         items = array.items(Role.DATA).view(own)
@@ -105,7 +105,7 @@ def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = N
     values = to_pylist(array)
     nulls = sum(value is None for value in values)
     if own is None or nulls:
-        # NumPy would look into the values: lists of one length are a matrix to it.
+        # `np.array` would look into the values: it takes lists of one length for a matrix.
         items = np.fromiter(values, object, len(values))
     else:
         items = np.array(values, own)
@@ -126,7 +126,7 @@ _NESTED = (list, dict, np.ndarray)
 
 
 def _numpy_dtype(type_: s.DataType) -> DType | None:
-    """NumPy's type with the values of `to_pylist`; None for objects."""
+    """The NumPy type with the values of `to_pylist`; None for Python objects."""
     if isinstance(type_, s.Extension):
         present = presenter_of(type_)
         if present is None:
@@ -144,7 +144,7 @@ def _numpy_dtype(type_: s.DataType) -> DType | None:
 
 
 def _has_null(dtype: DType) -> bool:
-    """Whether a NumPy type has a value for None: NaN, NaT or None itself."""
+    """Whether a NumPy type can represent None: as NaN, NaT or None itself."""
     return dtype.kind in "fcmMO" or hasattr(dtype, "na_object")
 
 
@@ -180,7 +180,7 @@ def to_pylist(array: Array) -> Values:
 
 
 def preview(array: Array, most: int) -> Values:
-    """Like `to_pylist`, but silently cut: for printing."""
+    """As `to_pylist`, but with long values silently cut, for printing."""
     # Lists and structs have at most `most` members, one fewer with each level of nesting but at least one;
     # byte strings and text have at most `CUT_BYTES` bytes.
     require_host(array, "array")
@@ -219,7 +219,7 @@ def _child_values(array: Array, child: int, slots: Slots, most: int | None) -> V
 
 
 def _scatter(count: int, parts: Sequence[tuple[NDArray[np.intp], Values]]) -> Values:
-    """A list of `count` values made of (positions, values) parts that cover it."""
+    """A list of `count` values, put together from parts (positions, values) that cover it."""
     if len(parts) == 1:
         return parts[0][1]
     whole: Values = [None] * count
@@ -230,7 +230,7 @@ def _scatter(count: int, parts: Sequence[tuple[NDArray[np.intp], Values]]) -> Va
 
 
 def _each_once(decode: Callable[[Slots], Values], length: int, slots: Slots) -> Values:
-    """The values at `slots` of something with `length` slots, each decoded once where they repeat."""
+    """The values at `slots` of a sequence with `length` slots; repeated slots are decoded once."""
     if slots.size < length:
         return decode(slots)
     used = np.zeros(length, np.bool_)
@@ -268,7 +268,7 @@ def _decimals(array: Array, slots: Slots, most: int | None) -> Values:
     assert isinstance(type_, s.Decimal)
     items = items_at(array, Role.DATA, slots)
     numbers = items.tolist() if items.dtype.kind == "i" else _wide_integers(items)
-    # 256 bits are 78 digits: nothing is rounded, whatever the context of the caller.
+    # 256 bits are 78 digits: nothing is rounded, whatever decimal context the caller has.
     exact = Context(prec=80, Emin=MIN_EMIN, Emax=MAX_EMAX)
     return [exact.scaleb(Decimal(number), -type_.scale) for number in numbers]
 
@@ -288,7 +288,7 @@ _PYTHON_DATETIMES = ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
 
 
 def _or_scalars(stamps: Items, fits: NDArray[np.bool_], values: Values) -> Values:
-    """`values`, with the NumPy scalar where the value does not fit Python's class."""
+    """`values`, with NumPy's scalar for each value that does not fit Python's class."""
     for position in np.flatnonzero(~fits).tolist():
         values[position] = stamps[position]
     return values
@@ -359,7 +359,7 @@ _FIXED_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 
 
 def zone_of(name: str) -> tzinfo:
-    """The timezone of a name in the timezone database, or of an offset such as `+01:00`."""
+    """The timezone with a name in the timezone database, or with an offset such as `+01:00`."""
     if offset := _FIXED_OFFSET.fullmatch(name):
         sign, hours, minutes = offset.groups()
         ahead = timedelta(hours=int(hours), minutes=int(minutes))
@@ -376,7 +376,7 @@ def zone_of(name: str) -> tzinfo:
 
 
 def zone_name(value: datetime) -> str | None:
-    """The name that a type has for the timezone of a datetime; None if it has none."""
+    """The name under which a type stores the timezone of a datetime; None if it has none."""
     zone = value.tzinfo
     if zone is None:
         return None
@@ -399,7 +399,7 @@ def _durations(array: Array, slots: Slots, most: int | None) -> Values:
     stamps = items_at(array, Role.DATA, slots).view(f"<m8[{type_.unit}]")
     if type_.unit == "ns":
         return list(stamps)
-    # Python's timedelta ends at 999,999,999 days, more than 64 bits of microseconds reach.
+    # Python's timedelta ends at 999,999,999 days; 64 bits of microseconds do not reach that far.
     furthest = min(999_999_999 * s.SECONDS_A_DAY * s.PER_SECOND[type_.unit], 2**63 - 1)
     end = np.timedelta64(furthest, type_.unit)
     return _or_scalars(stamps, (stamps >= -end) & (stamps <= end), stamps.tolist())
@@ -422,7 +422,7 @@ def _intervals(array: Array, slots: Slots, most: int | None) -> Values:
 def _pieces(
     data: NDArray[np.uint8], starts: Slots, sizes: Slots, most: int | None
 ) -> tuple[bytes | memoryview, list[int], list[int]]:
-    """The bytes to cut the values from, and the start and stop of each value there."""
+    """The bytes to slice values from, and the start and stop of each value in them."""
     if most is not None:
         sizes = np.minimum(sizes, CUT_BYTES)
     if not sizes.any():
@@ -431,7 +431,7 @@ def _pieces(
     high = int((starts + sizes)[sizes > 0].max())
     cut_from: bytes | memoryview = data[low:high].data
     if high - low <= 2 * int(sizes.sum()):
-        # Slices of one bytes object cost a third of slices of a memoryview.
+        # Slicing a bytes object takes a third of the time of slicing a memoryview.
         cut_from = bytes(cut_from)
     starts = np.where(sizes > 0, starts - low, 0)
     return cut_from, starts.tolist(), (starts + sizes).tolist()
@@ -539,7 +539,7 @@ def _cut_lists(
 
 
 def _columns(array: Array, slots: Slots, count: int, most: int | None) -> list[Values]:
-    """The values of the first `count` children that run beside their parent."""
+    """The values of the first `count` children, which are aligned with their parent."""
     return [
         _child_values(array, child, same_slots(array, child, slots), most) for child in range(count)
     ]

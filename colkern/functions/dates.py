@@ -1,7 +1,7 @@
-"""Functions of dates and times, named as in `pyarrow.compute`: row functions of the numbers that they are.
+"""Functions of dates and times, named as in `pyarrow.compute`: row functions of their numbers.
 
-A timestamp with a time zone is looked at as the clock of its zone shows it, as in pyarrow. Years have no
-limits but those of the types.
+A timestamp with a time zone is taken as the local time of its zone, as in pyarrow. Only the types limit
+years.
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ from colkern.schema import PER_SECOND
 from colkern.schema import SECONDS_A_DAY as DAY
 
 MOST_FORMATS = 256
-"""So many functions with a format, a zone or a period of their own are kept."""
+"""The number of functions kept that have a format, a zone or a period of their own."""
 
 
 # Dates and times as numbers
 
 
 def _per_second(type_: s.DataType) -> int:
-    """The number of a type's units in a second; a date32 has days alone."""
+    """The number of a type's units in a second; 0 for date32, which has days only."""
     if isinstance(type_.storage, s.Date):
         return 1000 if type_ == s.date64() else 0
     return PER_SECOND[type_.storage.unit]  # type: ignore[attr-defined]
 
 
 def _numbers(values: Array) -> Array:
-    """Dates or times, not encoded, as integers; not copied."""
+    """The integers of dates or times that are not encoded; not copied."""
     width = values.layout.buffers[1].dtype.itemsize
     return retyped(values, s.int32() if width == 4 else s.int64())
 
 
 def _shown(values: Array) -> Array:
-    """The times that clocks show: timestamps with a zone become those without."""
+    """The local times that clocks show: timestamps with a zone become timestamps without one."""
     storage = values.type.storage
     zoned = isinstance(storage, s.Timestamp) and storage.timezone
     return _local(values) if zoned else values
@@ -85,7 +85,7 @@ _MOMENTS = (s.Date, s.Timestamp)
 def _worked(
     name: str, values: Array, takes: tuple[type[s.DataType], ...], work: Callable[[Array], Array]
 ) -> Array:
-    """`work` on the values of an array of dates or times, whatever encodes them."""
+    """Applies `work` to the values of an array of dates or times, in whatever encoding."""
     require_valid(values)
 
     def checked(plain: Array) -> Array:
@@ -101,11 +101,11 @@ def _worked(
 
 
 def from_march(days: int) -> tuple[int, int, int]:
-    """The year of a day from 1970 on, if years begin in March; the day in it, from 0 on; leap days."""
-    # A leap day is the last of such a year. The leap days, 0 or 1, are those of the civil year. Days count
-    # from the begin of an era of 400 years, up to two before their own. A product and a shift give that for
-    # all days that a timestamp has, and LLVM makes vectors of them, as of what follows, which is as in
-    # `colkern.kernels.calendar`.
+    """The year of a day, if years begin in March; the day in that year, from 0 on; and its leap days."""
+    # In such a year, a leap day is the last day. The leap days, 0 or 1, are those of the civil
+    # year. Days are counted from the beginning of an era of 400 years, up to two eras before their
+    # own. A product and a shift replace divisions for all days that a timestamp has; LLVM
+    # vectorises them, and what follows, as in `colkern.kernels.calendar`.
     since = days + 719468
     era = ((since >> 16) * 3853261555 >> 33) - 1
     quarters = 4 * (since - era * 146097) + 3
@@ -117,9 +117,9 @@ def from_march(days: int) -> tuple[int, int, int]:
 
 
 def civil(days: int) -> tuple[int, int, int]:
-    """Year, month and day of a day from 1970 on."""
+    """Year, month and day of a day that is counted from 1970-01-01."""
     year, day, _ = from_march(days)
-    # The month above 16 bits in which the day goes in steps of 2141.
+    # The product has the month above its low 16 bits; one day adds 2141 to them.
     month_and_day = 2141 * day + 197913
     month = month_and_day >> 16
     day = ((month_and_day & 65535) * 31345 >> 26) + 1
@@ -127,7 +127,7 @@ def civil(days: int) -> tuple[int, int, int]:
 
 
 def days_of(year: int, month: int) -> int:
-    """The first day of a month, from 1970 on."""
+    """The first day of a month, counted from 1970-01-01."""
     since = year - (1 if month <= 2 else 0)
     era = since // 400
     in_era = since - era * 400
@@ -157,14 +157,15 @@ def _day_of_year(days: int) -> int:
 
 
 def _weekday(days: int, back: int = 3) -> int:
-    """The day in its week, from 0 on: `(days + back) % 7`; 3 days before 1970 was a Monday."""
-    # 2^24 is one more than a multiple of 7. A product and a shift do, once no number is negative.
+    """The day in its week, from 0 on: `(days + back) % 7`; 3 days before 1970-01-01 was a Monday."""
+    # 2^24 is one more than a multiple of 7. With no negative number, a product and a shift divide
+    # by 7.
     number = (days & 0xFFFFFF) + (days >> 24) + 7 * 0x400000 + back
     return number - 7 * (number * 76695845 >> 29)
 
 
 def _iso_year(days: int) -> int:
-    # The year of a week is that of its Thursday.
+    # The year of a week is the year of its Thursday.
     return civil(days - _weekday(days) + 3)[0]
 
 
@@ -179,7 +180,7 @@ def _is_leap_year(days: int) -> bool:
 
 @lru_cache(maxsize=MOST_FORMATS)
 def _by_days(of_days: Callable[[int], int], per_second: int) -> Callable[..., object]:
-    """A function of a moment, by its day."""
+    """A function of a date or timestamp that applies `of_days` to its day."""
     per_day = per_second * DAY
 
     def of_moment(values: int) -> int:
@@ -205,7 +206,7 @@ def _of_days(
 def _part_by_days(
     name: str, of_days: Callable[[int], int], text: str
 ) -> Callable[[Values], Values]:
-    """The function of that name, which gives a part of dates and timestamps."""
+    """The public function `name`, which gives a part of dates and timestamps."""
 
     def part(values: Array) -> Array:
         return _of_days(values, of_days, name)
@@ -226,13 +227,13 @@ iso_week = _part_by_days("iso_week", _iso_week, "The ISO 8601 week, from 1 on,")
 
 @element_wise("Dates and times")
 def is_leap_year(values: Array) -> Array:
-    """Whether the year of dates or timestamps has 366 days: booleans."""
+    """Whether the year of each date or timestamp has 366 days: booleans."""
     return _of_days(values, _is_leap_year, "is_leap_year", boolean)
 
 
 @element_wise("Dates and times")
 def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int = 1) -> Array:
-    """The day in its week of dates or timestamps: int64.
+    """The day of the week of each date or timestamp: int64.
 
     Args:
         values: Dates or timestamps.
@@ -240,7 +241,7 @@ def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int 
         week_start: The first day of a week: 1 for Monday, to 7 for Sunday.
 
     Raises:
-        ValueError: If there is no such day.
+        ValueError: If `week_start` is not 1 to 7.
     """
     if not 1 <= week_start <= 7:
         raise ValueError(f"week_start: expected 1 to 7, got {week_start}")
@@ -259,13 +260,13 @@ def _weekday_from(week_start: int, first: int) -> Callable[..., object]:
 
 @element_wise("Dates and times")
 def year_month_day(values: Array) -> Array:
-    """Year, month and day of dates or timestamps: structs of int64."""
+    """Year, month and day of each date or timestamp: structs of int64."""
     return _struct(values, year=year, month=month, day=day)
 
 
 @element_wise("Dates and times")
 def iso_calendar(values: Array) -> Array:
-    """ISO 8601's year, week and day of the week of dates or timestamps: structs of int64."""
+    """ISO 8601's year, week and day of the week of each date or timestamp: structs of int64."""
 
     def iso_day_of_week(values: Array) -> Array:
         return day_of_week(values, count_from_zero=False)
@@ -287,7 +288,8 @@ def _struct(values: Array, **parts: Callable[[Array], Array]) -> Array:
 def _by_ticks(divisor: int, most: int) -> Callable[..., object]:
     period = divisor * most
     zeros = (divisor & -divisor).bit_length() - 1
-    # What is left of a period, by a product and a shift that do for its division, if they fit 63 bits.
+    # The remainder of a period, by a product and a shift instead of its division, if they fit 63
+    # bits.
     odd, bits = divisor >> zeros, 62 - most.bit_length()
     factor = (1 << bits) // odd + 1
 
@@ -311,7 +313,7 @@ _CLOCK = (s.Time, s.Timestamp)
 def _part_by_ticks(
     name: str, text: str, per_second: int, most: int, seconds: int = 1
 ) -> Callable[[Values], Values]:
-    """The function that gives how many parts of a second, or of seconds, the next larger part has."""
+    """The public function `name`, which gives a part of the time of day, from 0 to `most` - 1."""
 
     def work(plain: Array) -> Array:
         shown = _shown(plain)
@@ -346,7 +348,7 @@ def _fraction(per_second: int) -> Callable[..., object]:
 
 @element_wise("Dates and times")
 def subsecond(values: Array) -> Array:
-    """The part of a second of timestamps or times since the last whole one: float64."""
+    """The fraction of a second in each timestamp or time: float64."""
 
     def work(plain: Array) -> Array:
         shown = _shown(plain)
@@ -388,7 +390,7 @@ def _between(
     seconds: int,
     parts: int,
 ) -> Array:
-    """The number of bounds of parts of time between two moments."""
+    """The number of boundaries of a unit that are between two moments."""
     if not isinstance(end, Array):
         one = to_device(build_array([end], decoded_type(start.type)), start.device)
         end = repeat(one, start.length)
@@ -417,7 +419,7 @@ def _between(
 def _counted_between(
     units: str, of_days: Callable[[int], int], seconds: int = DAY, parts: int = 1
 ) -> Callable[[Values, Array | date | time], Values]:
-    """The function that counts the begins of some units between two moments."""
+    """The public function that counts the boundaries of a unit between two moments."""
     name = f"{units}_between"
 
     def between(start: Array, end: Array | date | time) -> Array:
@@ -527,7 +529,8 @@ def _to_unit(
             if period * _PARTS[unit] != own * multiple or (way != _ABOVE and period == 1):
                 return plain
         if isinstance(storage, s.Time):
-            # Of two days and more, a day has one multiple, and is nearer to it than to the next.
+            # In any day, a period of two days or more has one multiple, 0, which is the nearest
+            # too.
             period = min(period, 2 * own * DAY)
         if period >= 1 << 63:
             raise ValueError(f"multiple: a {unit} times {multiple} is beyond {type_}")
@@ -552,18 +555,18 @@ def _to_unit(
 def floor_temporal(
     values: Array, multiple: int = 1, unit: Unit = "day", *, week_starts_monday: bool = True
 ) -> Array:
-    """Dates or times rounded down to a multiple of a unit, counted from 1970 on; the type stays.
+    """Dates or times rounded down to a multiple of a unit, counted from 1970 on; the type is kept.
 
     Args:
         values: Dates, timestamps or times.
-        multiple: How many units are one.
+        multiple: The number of units to round to.
         unit: "year" to "nanosecond".
         week_starts_monday: Whether weeks start on Monday, not on Sunday.
 
     Raises:
-        ValueError: If there is no such unit, `multiple` is not positive or too large, a local time does not
-            exist in its zone, or a time of day is rounded to a unit beyond a day, or up to the end of the
-            day.
+        ValueError: If the unit is unknown, `multiple` is not positive or too large, a local time does
+            not exist in its zone, or a time of day is rounded to more than a day, or up to the end of
+            the day.
         TypeError: If the array has neither dates nor times.
     """
     return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)
@@ -607,7 +610,7 @@ def _in_zone(zone: Any) -> Callable[..., object]:
 
 
 def _seconds(plain: Array) -> tuple[Array, Array | None]:
-    """Timestamps as whole seconds of the same zone, and the rest as integers, if there may be one."""
+    """Timestamps in whole seconds, of the same zone, and the rest as integers; None for seconds."""
     storage = plain.type.storage
     assert isinstance(storage, s.Timestamp)
     if storage.unit == "s":
@@ -628,7 +631,7 @@ def _quotient(divisor: int) -> Callable[..., object]:
 
 
 def _with_rest(seconds: Array, rest: Array | None, type_: s.DataType) -> Array:
-    """Whole seconds and the rest as timestamps of a type."""
+    """Timestamps of a type, put together from whole seconds and the rest."""
     if rest is None:
         return retyped(seconds, type_)
     return retyped(add(multiply(_numbers(seconds), _per_second(type_)), rest), type_)
@@ -643,8 +646,8 @@ def _local(plain: Array) -> Array:
 
 
 def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) -> Array:
-    """When the zone's clocks show wanted times: with its offset at other moments, if the same then."""
-    # So a time that clocks show twice is the one of the two that belongs to the other moment.
+    """The moments with the wanted local times: by the offsets at `moments`, if these are right there."""
+    # So a local time that occurs twice becomes the moment with the offset at `moments`.
     offset = subtract(_numbers(shown), _numbers(moments))
     near = retyped(subtract(_numbers(wanted), offset), moments.type)
     is_right = equal(_numbers(_local(near)), _numbers(wanted))
@@ -655,7 +658,7 @@ def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) ->
 
 @element_wise("Dates and times")
 def local_timestamp(values: Array) -> Array:
-    """The times that clocks show at timestamps with a zone, as timestamps without one."""
+    """The local times of timestamps with a zone, as timestamps without one."""
     require_valid(values)
 
     def work(plain: Array) -> Array:
@@ -670,15 +673,15 @@ def local_timestamp(values: Array) -> Array:
 def assume_timezone(
     values: Array, timezone: str, *, ambiguous: Literal["raise", "earliest", "latest"] = "raise"
 ) -> Array:
-    """Timestamps without a zone as moments at which its clocks show them.
+    """Local times, as timestamps without a zone, turned into timestamps with a zone.
 
     Args:
         values: Timestamps without a zone.
         timezone: The name of the zone.
-        ambiguous: Which moment is meant where a clock shows a time twice.
+        ambiguous: Which moment is meant if a local time occurs twice.
 
     Raises:
-        ValueError: If a clock of the zone never shows a time, or shows it twice and `ambiguous` is
+        ValueError: If a local time does not exist in the zone, or occurs twice and `ambiguous` is
             "raise"; or if `ambiguous` is another word.
         TypeError: If the values are no timestamps without a zone.
     """
@@ -698,9 +701,9 @@ def assume_timezone(
         moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_, name="assume_timezone")
         clock = _numbers(seconds)
         if any(not_equal(_numbers(_local(moments)), clock)):
-            raise ValueError(f"assume_timezone: clocks of {timezone} never show one of the times")
+            raise ValueError(f"assume_timezone: a local time does not exist in {timezone}")
         if ambiguous != "earliest":
-            # Shown twice: with the zone's offset of a day later, too.
+            # The time occurs twice if the offset of a day later gives another moment.
             later = add(_numbers(moments), DAY)
             offset = subtract(_numbers(_local(retyped(later, type_))), later)
             again = subtract(clock, offset)
@@ -708,8 +711,8 @@ def assume_timezone(
             twice = and_(shown, not_equal(again, _numbers(moments)))
             if ambiguous == "raise" and any(twice):
                 raise ValueError(
-                    f"assume_timezone: clocks of {timezone} show one of the times twice; "
-                    f"say which is meant by ambiguous='earliest' or 'latest'"
+                    f"assume_timezone: a local time occurs twice in {timezone}; "
+                    f"choose one with ambiguous='earliest' or 'latest'"
                 )
             moments = if_else(twice, retyped(again, type_), moments)
         return _with_rest(moments, rest, s.timestamp(storage.unit, timezone))
@@ -733,7 +736,7 @@ def _formats(format: str) -> Callable[..., object]:
 
 
 def _with_own_year(format: str) -> str:
-    """A format with a mark for `%Y`, which Python writes with fewer than four digits of early years."""
+    """The format with a mark for `%Y`, since Python writes early years with fewer than four digits."""
     return re.sub("%%|%Y", lambda match: "\x01" if match[0] == "%Y" else "%%", format)
 
 
@@ -755,7 +758,7 @@ def _formats_with_fraction(head: str, tail: str, digits: int) -> Callable[..., o
 def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
     """Dates or timestamps as text, by a format of Python's `strftime`.
 
-    As in pyarrow, `%S` has as many digits behind a point as the unit has.
+    As in pyarrow, `%S` has a fraction with as many digits as the unit has.
 
     Raises:
         TypeError: If the array has neither dates nor timestamps.
@@ -778,7 +781,7 @@ def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
 
 
 def _ends_in_offset(format: str) -> bool:
-    """Whether a format of `strptime` ends in `%z`, which stands for no text of its own."""
+    """Whether a format of `strptime` ends in the directive `%z`, not in an escaped `%` and a `z`."""
     return format.replace("%%", "").endswith("%z")
 
 
@@ -811,10 +814,10 @@ def strptime(
         strings: Strings.
         format: The format. If it ends with `%z`, as `+0100`, the results are in UTC.
         unit: "s", "ms", "us" or "ns".
-        error_is_null: Whether text of another form gives null.
+        error_is_null: Whether text that does not match the format gives null.
 
     Raises:
-        ValueError: If a text has another form; a note says in which row.
+        ValueError: If a text does not match the format; a note names the row.
         TypeError: If the array has no strings.
     """
     type_ = s.timestamp(unit, "UTC" if _ends_in_offset(format) else None)

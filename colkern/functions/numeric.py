@@ -1,7 +1,7 @@
 """Functions of numbers, named as in `pyarrow.compute`: a row function for each.
 
-Floating-point numbers keep their width; integers count as float64 where results are no integers. Nothing
-raises: what has no result is NaN or infinite, as in IEEE 754.
+Floating-point numbers keep their width; integers are taken as float64 if results are no integers.
+Numbers without a result give NaN or an infinity, as in IEEE 754; none raises an error.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def is_inf(values: float) -> bool:
 
 @row_function("Numbers", same, WITH_DECIMALS)
 def clip(values: float, low: float | None = None, high: float | None = None) -> float:
-    """Each number, but at least `low` and at most `high`, where they are given. NaN stays."""
+    """Each number limited to at least `low` and at most `high`, if these are given. NaN stays."""
     if low is not None and values < low:
         return low
     if high is not None and values > high:
@@ -74,7 +74,7 @@ def _sign_type(*types: s.DataType) -> s.DataType:
 
 @row_function("Numbers", _sign_type, NUMBERS)
 def sign(values: float) -> float:
-    """1, 0 or -1 for each number by its sign; NaN stays. Of integers as int8."""
+    """1, 0 or -1 for each number by its sign, as int8 for integers; NaN stays."""
     return values if values != values else 1 if values > 0 else -1 if values < 0 else 0
 
 
@@ -84,7 +84,7 @@ def sign(values: float) -> float:
 def _elementary(
     name: str, of_number: Callable[[float], float], text: str
 ) -> Callable[[Values], Values]:
-    """The function of that name: one of `math` of each number."""
+    """The public function `name`, which applies a function of `math` to each number."""
 
     def elementary(values: float) -> float:
         return of_number(values)
@@ -122,7 +122,8 @@ def _power_of_integers(base: int, exponent: int, unsigned: bool, bits: int, sign
     if exponent < 0:
         if not unsigned:
             raise ValueError("exponent: integers have no power with a negative integer exponent")
-        # An odd word to the power of 2**62 is 1, and an even one 0, as it is from 64 on.
+        # With an exponent of 2**62 or any multiple, an odd word gives 1; even ones give 0 from 64
+        # on.
         exponent = exponent & ((1 << 62) - 1) | (1 << 62)
     power = base**exponent
     if bits == 64:
@@ -133,11 +134,11 @@ def _power_of_integers(base: int, exponent: int, unsigned: bool, bits: int, sign
 
 @element_wise("Numbers")
 def power(base: Array, exponent: Any) -> Array:
-    """`base ** exponent`; of integers cut to the bits of the type of `base`.
+    """`base ** exponent`; integers wrap around in the type of `base`.
 
     Args:
         base: Integers or floating-point numbers.
-        exponent: An array of as many, or a number. With a float, the power of integers is float64.
+        exponent: An array of the same length, or a number. A float makes the power of integers float64.
 
     Raises:
         TypeError: If they are no numbers.
@@ -166,7 +167,7 @@ atan = _elementary("atan", math.atan, "The angle of each tangent.")
 
 @row_function("Numbers", floating, NUMBERS, machine=True)
 def atan2(y: float, x: float) -> float:
-    """The angle of each point; `x` may be an array."""
+    """The angle of each point `(x, y)`, in radians; `x` may be an array."""
     return math.atan2(y, x)
 
 
@@ -215,19 +216,19 @@ def _trunc(values: float) -> Any:
 
 @element_wise("Numbers")
 def floor(values: Array) -> Array:
-    """The integer below each number, in its type; of integers, float64."""
+    """Each number rounded down to an integer, in its own type; float64 for integers."""
     return _of_fractions("floor", _floor, values)
 
 
 @element_wise("Numbers")
 def ceil(values: Array) -> Array:
-    """The integer above each number, in its type; of integers, float64."""
+    """Each number rounded up to an integer, in its own type; float64 for integers."""
     return _of_fractions("ceil", _ceil, values)
 
 
 @element_wise("Numbers")
 def trunc(values: Array) -> Array:
-    """Each number without its fraction, in its type; of integers, float64."""
+    """Each number without its fraction, in its own type; float64 for integers."""
     return _of_fractions("trunc", _trunc, values)
 
 
@@ -255,11 +256,11 @@ RoundMode = Literal[
 ]
 
 _NEVER, _ALWAYS, _ODD, _EVEN = range(4)
-"""When the integer above is chosen: never, always, next to an odd one, next to an even one."""
+"""When to choose the integer above: never, always, if the one below is odd, if that is even."""
 
 
 def _choice(mode: RoundMode, is_negative: bool) -> tuple[int, bool]:
-    """When a mode chooses the integer above, and whether that is of halves alone."""
+    """When a mode chooses the integer above, and whether it rounds only halves in that way."""
     halves = mode.startswith("half_")
     way = mode.removeprefix("half_")
     ways = {
@@ -275,7 +276,7 @@ def _choice(mode: RoundMode, is_negative: bool) -> tuple[int, bool]:
 
 @lru_cache(maxsize=3 * len(get_args(RoundMode)))
 def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Callable[..., object]:
-    """The row function of a mode: of a number, and the unit that it is rounded to, or (small) 1 / unit."""
+    """The row function of a mode. It takes a number and the unit to round to, or, if small, 1 / unit."""
     (positive, halves), (negative, _) = _choice(mode, False), _choice(mode, True)
     is_usual = mode == "half_to_even"
 
@@ -317,7 +318,7 @@ _OF_DECIMALS = {
     "half_towards_infinity": decimal.ROUND_HALF_UP,
     "half_to_even": decimal.ROUND_HALF_EVEN,
 }
-"""Mode → that of the module `decimal`, which has these."""
+"""Mode → its name in the module `decimal`, for the modes that it has."""
 
 
 @lru_cache(maxsize=len(_OF_DECIMALS))
@@ -344,19 +345,19 @@ def _of_decimals(values: Array, type_: s.Decimal, ndigits: int, mode: RoundMode)
 
 @element_wise("Numbers")
 def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even") -> Array:
-    """Each number rounded to digits behind the point, or to powers of ten if `ndigits` is negative.
+    """Each number rounded to `ndigits` decimal places; a negative `ndigits` rounds to powers of ten.
 
-    The type stays. Numbers of 32 and 16 bits are rounded as float64 would be.
+    The type is kept. Numbers of 32 and 16 bits are rounded as float64 would be.
 
     Args:
         values: Integers, floating-point numbers or decimals.
-        ndigits: How many digits stay behind the point.
-        round_mode: As in pyarrow: which way numbers go, or halves alone.
+        ndigits: The number of decimal places.
+        round_mode: As in pyarrow: the direction in which numbers, or only halves, are rounded.
 
     Raises:
         ValueError: If there is no such mode, or a rounded decimal needs more digits than its type has.
         TypeError: If the array has no such numbers.
-        UnsupportedError: If decimals have no such mode: "half_down", "half_up", "half_to_odd".
+        UnsupportedError: If the mode is not there for decimals: "half_down", "half_up", "half_to_odd".
     """
     if round_mode not in get_args(RoundMode):
         raise ValueError(f"round_mode: expected one of {get_args(RoundMode)}, got {round_mode!r}")
@@ -406,7 +407,7 @@ def _shift_right(values: int, places: int, bits: int, sign: int) -> int:
     if not 0 < places < bits - int(sign != 0):
         return values
     moved = values >> places
-    # Words of 64 bits without a sign are read as if they had one.
+    # Unsigned words of 64 bits are read as signed ones, so the bits of the sign are removed.
     return moved if sign or bits < 64 else moved & ((1 << (64 - places)) - 1)
 
 
@@ -421,13 +422,13 @@ def bit_wise_and(left: Array, right: IntegersOrNumber) -> Array:
 
 @element_wise("Bits")
 def bit_wise_or(left: Array, right: IntegersOrNumber) -> Array:
-    """The bits that are set in one of two integers; `right` is an array or a number."""
+    """The bits that are set in either of two integers; `right` is an array or a number."""
     return _of_bits("bit_wise_or", _or, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_xor(left: Array, right: IntegersOrNumber) -> Array:
-    """The bits that are set in just one of two integers; `right` is an array or a number."""
+    """The bits that are set in exactly one of two integers; `right` is an array or a number."""
     return _of_bits("bit_wise_xor", _xor, left, right)
 
 
@@ -441,16 +442,17 @@ def bit_wise_not(values: Array) -> Array:
 
 @element_wise("Bits")
 def shift_left(values: Array, places: IntegersOrNumber) -> Array:
-    """The bits of each integer, moved up by places; what leaves the type is cut off.
+    """The bits of each integer, shifted up by `places`; bits beyond the type are lost.
 
-    By fewer places than 0, or as many as there are bits beside a sign, nothing moves, as in pyarrow.
+    As in pyarrow, nothing is shifted if `places` is negative, or at least the number of bits without
+    the sign.
     """
     return _of_bits("shift_left", _shift_left, values, places, sized=True)
 
 
 @element_wise("Bits")
 def shift_right(values: Array, places: IntegersOrNumber) -> Array:
-    """The bits of each integer, moved down by places; a sign stays. See `shift_left`."""
+    """The bits of each integer, shifted down by `places`; the sign is kept. See `shift_left`."""
     return _of_bits("shift_right", _shift_right, values, places, sized=True)
 
 
@@ -462,21 +464,21 @@ def _of_bits(
     *options: object,
     sized: bool = False,
 ) -> Array:
-    """A function of words of 64 bits, as which unsigned ones are read, too."""
+    """A function of 64-bit words; unsigned integers of 64 bits are read as such words, too."""
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
         raise TypeError(f"{name}: expected integers, got {left.type}")
     sides: list[object] = [_signed(left, name), _signed(right, name), *options]
     if sized:
         bits = type_.bit_width
-        # Of 64 bits, 1 stands for the sign, for which a number has no room.
+        # For 64 bits, 1 stands for a signed type, as a number has no room for the bit of its sign.
         sides += [bits, int(type_.signed) << (bits - 1 if bits < 64 else 0)]
     result = over_rows(function, sides, same, INTEGERS, name=name, machine=True)
     return retyped(result, s.uint64()) if type_ == s.uint64() else result
 
 
 def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
-    """Words of 64 bits as numbers with a sign."""
+    """Unsigned words of 64 bits reinterpreted as signed integers."""
     if isinstance(side, Array):
         plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
         return retyped(plain, s.int64()) if plain.type == s.uint64() else side

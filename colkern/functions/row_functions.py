@@ -1,7 +1,7 @@
 """`row_function`: a plain function of one row as an operation on arrays.
 
 Its first parameter stands for a column, the others for options. Options are passed to compiled code as
-values of one slot, so that a new one compiles nothing; an option that is an array is a column, too.
+arrays of one slot, so a new value needs no compilation. An option that is an array is a column, too.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ Values = TypeVar("Values", bound=Column)
 Function = TypeVar("Function", bound=Callable[..., object])
 
 MOST_PLANS = 1 << 10
-"""So many compiled functions are kept: one for each function, set of types, and compiled constant."""
+"""The most compiled functions kept: one for each function, set of types and compiled constant."""
 
 
 LONGEST_MARK = 1 << 12
-"""Options of so many characters or bytes are kept with a compiled function."""
+"""The longest options, in characters or bytes, that are kept with a compiled function."""
 
 
 class Rule(Protocol):
-    """The type of the results for columns of some types; None for what the function returns."""
+    """A rule for the type of results by the columns' types; None for what the function returns."""
 
     def __call__(self, *types: s.DataType) -> s.DataType | None:
-        """The type, if it is declared."""
+        """The type of the results; None if it is not declared."""
 
 
 def same(*types: s.DataType) -> s.DataType:
-    """That of the first column."""
+    """The type of the first column."""
     return types[0]
 
 
@@ -81,7 +81,7 @@ def size(*types: s.DataType) -> s.DataType:
 
 
 def floating(*types: s.DataType) -> s.DataType:
-    """Floating-point numbers, as wide as those of the first column; of integers and decimals, float64."""
+    """The first column's type if it is floating-point; float64 for integers and decimals."""
     return types[0] if isinstance(types[0].storage, s.FloatingPoint) else s.float64()
 
 
@@ -119,11 +119,11 @@ _class_of_type = attrgetter("type.__class__")
 _SLOT = re.compile(r"\bi\b")
 
 _PLAIN = (s.Int, s.FloatingPoint)
-"""Values of these types are passed as numbers, in memory of no device."""
+"""The types whose values are passed as numbers, not in memory."""
 
 
 class _Arguments(Columns):
-    """Columns, and values that all rows have (`One` of their type)."""
+    """Columns, and values that are the same for all rows (type `One`)."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class _Arguments(Columns):
                 )
 
     def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[object]]:
-        """As of `Inputs`."""
+        """As `Inputs.rows`."""
         columns = [array for array, one in zip(given, self._is_value, strict=True) if not one]
         values = [
             one and array.to_pylist()[0] for array, one in zip(given, self._is_value, strict=True)
@@ -157,7 +157,7 @@ class _Arguments(Columns):
 
 
 def _of_first_slot(reader: Reader, type_: s.DataType) -> Reader:
-    """A reader that gives every row the first slot; numbers are passed as such."""
+    """A reader that gives the first slot to every row; numbers are passed by value."""
     if isinstance(type_, _PLAIN):
         convert = int if isinstance(type_, s.Int) else float
         return Reader(
@@ -193,7 +193,7 @@ class _Call:
     nullable: bool  #: Whether it gets None for nulls.
     returns: s.DataType | None  #: The type of the results, if that is declared.
     machine: bool  #: Whether arithmetic is the machine's.
-    #: The function for rows that compiled code does not cover, if another one.
+    #: A function for the rows that compiled code does not cover, if it is not the same one.
     otherwise: Callable[..., object] | None
 
 
@@ -215,7 +215,7 @@ def _plan(call: _Call) -> Any:
 
 
 CAPABILITY: ContextVar[tuple[int, int] | None] = ContextVar("capability", default=None)
-"""The compute capability that functions of host arrays are compiled for and not run; mostly None."""
+"""Where set, functions of host arrays are compiled for this compute capability, and not run."""
 
 
 @functools.lru_cache(maxsize=MOST_PLANS)
@@ -236,18 +236,19 @@ def over_rows(
     machine: bool = False,
     otherwise: Callable[..., object] | None = None,
 ) -> Array:
-    """A function of each row of arrays; nulls, if an array is of type null.
+    """Applies a function to each row of arrays; the result is all null if an array is of type null.
 
     Args:
-        function: A plain function that compiles; `colkern.udf` says what does.
+        function: A plain function that can be compiled; see `colkern.udf`.
         arguments: For each parameter, an array, or one Python value for all rows; one array at least.
             Strings, bytes, numbers, booleans, decimals, dates and times, or None, are values.
         result: The type of the results.
         takes: The types that the first array may have.
         name: The caller's name, for messages; by default the function's.
         nullable: Whether the function gets None for nulls; else the result is null without a call.
-        machine: Whether arithmetic is the machine's: integers wrap around, functions of `math` give NaN.
-        otherwise: The function for rows that compiled code does not cover, if another one.
+        machine: Whether to use the machine's arithmetic: integers wrap around, functions of `math` give
+            NaN.
+        otherwise: Another function for the rows that compiled code does not cover.
 
     Raises:
         TypeError: If there is no array, or one of another type.
@@ -296,7 +297,7 @@ def over_rows(
             try:
                 return work(array, called)
             except (ArithmeticError, ValueError):
-                # Of a value that no slot has, perhaps.
+                # The value perhaps belongs to no slot.
                 pass
     return called(*map(decoded, arrays))
 
@@ -310,7 +311,7 @@ def _require_alike(name: str, arrays: Sequence[Array]) -> None:
 
 
 class _Ready(NamedTuple):
-    """A compiled function that was chosen for columns on the host, and the values that it gets."""
+    """A compiled function chosen for columns on the host, and the values that it gets."""
 
     plan: Plan
     returns: s.DataType | None  #: The type that its results were declared to have.
@@ -322,7 +323,7 @@ _READY: dict[tuple[object, ...], _Ready] = {}
 
 
 def _mark(value: object) -> object:
-    """The part of a key of `_READY` for an argument: a layout or a value; None if it is not kept."""
+    """An argument's part of a key of `_READY`: its layout or value; None if it cannot be a key."""
     if isinstance(value, Array):
         return value.layout
     if isinstance(value, float):
@@ -341,7 +342,7 @@ def _compiled(
     machine: bool,
     otherwise: Callable[..., object] | None,
 ) -> Array:
-    """The results for arrays that are not encoded."""
+    """The results for arrays that are not encoded, by a compiled function."""
     column = next(value for value in values if isinstance(value, Array))
     length = column.length
     marks = [*map(_mark, values)] if column.device is HOST else [None]
@@ -366,7 +367,7 @@ def _compiled(
                 for array, type_ in zip(arrays, types, strict=True)
             ]
             _READY[key] = _Ready(plan, returns, ones)
-    # Decimals that compiled code does not cover are Python's, with all their digits.
+    # Python computes the decimals that compiled code does not cover, with all their digits.
     with decimal.localcontext(prec=154):
         results: Array = plan.run(arrays, length)[0]
     require_values(name, results)
@@ -374,7 +375,7 @@ def _compiled(
 
 
 def _decided(call: _Call, arrays: list[Array], column: Array) -> tuple[Any, list[Array]]:
-    """The plan of a call for arrays and values of its types, and these as the plan takes them."""
+    """The plan of a call for arrays and values of these types, and the arguments as the plan takes them."""
     plan: Any = _plan(call)
     if isinstance(plan, PythonPlan):
         return plan, [
@@ -397,7 +398,7 @@ def _decided(call: _Call, arrays: list[Array], column: Array) -> tuple[Any, list
 
 
 def _passed(value: object, length: int) -> tuple[Array, s.DataType | One]:
-    """An argument as an array, and its type: values of several parts stand in every slot."""
+    """An argument as an array, and its type; a nested value is repeated in every slot."""
     if isinstance(value, Array):
         return value, value.type
     array = build_array([value])
@@ -416,10 +417,10 @@ def row_function(
 ) -> Callable[
     [Callable[Concatenate[Any, Options], object]], Callable[Concatenate[Values, Options], Values]
 ]:
-    """Make a plain function into an operation on an array; the parameters are those of `over_rows`.
+    """A decorator that makes a plain function an operation on an array; parameters as of `over_rows`.
 
     Args:
-        heading: What it stands under in the documentation.
+        heading: The heading under which the documentation lists it.
     """
 
     def decorated(
@@ -445,7 +446,7 @@ def row_function(
                 otherwise=otherwise,
             )
 
-        # An option may be an array, too.
+        # Options may be arrays, too.
         given = [
             first.replace(annotation="Array"),
             *(each.replace(annotation=f"{each.annotation} | Array") for each in options),
@@ -467,7 +468,7 @@ def element_wise(
 ) -> Callable[
     [Callable[Concatenate[Array, Options], Array]], Callable[Concatenate[Values, Options], Values]
 ]:
-    """Put a function of arrays, row by row, into the table of operations, under a heading."""
+    """A decorator that adds a function of arrays, row by row, to the table of operations."""
     registered: Any = operation(kind=Kind.ELEMENT_WISE, heading=heading)
     return cast(
         "Callable[[Callable[Concatenate[Array, Options], Array]], "
@@ -484,7 +485,7 @@ def all_functions() -> dict[str, Operation]:
 
 
 def named(function: Function, name: str, text: str) -> Function:
-    """A function that was made for a name and a docstring, with these; for functions of one shape."""
+    """Sets name and docstring of a function made by another function, and returns it."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = text
     return function

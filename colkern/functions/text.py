@@ -28,15 +28,15 @@ from colkern.jit.stored_elements import AS_BYTES
 from colkern.operations import cast, coalesce
 
 MOST_PATTERNS = 256
-"""So many functions with a pattern of their own are kept."""
+"""The number of functions kept that have a pattern of their own."""
 
 
 # Case
 
 
 def _by_character(turned: Callable[[str], str], text: str) -> str:
-    """A case by pyarrow's mapping, which gives one character for each, also where Python gives several."""
-    # That of a title, if it is one; else the character stays, as "ﬁ" does.
+    """Text in upper or lower case by pyarrow's mapping, which gives one character for each."""
+    # The title case if it is one character; else the character stays, as "ﬁ" does.
     return "".join(
         next(
             character
@@ -94,7 +94,7 @@ def utf8_capitalize(strings: str) -> str:
 def utf8_title(strings: str) -> str:
     """Each string with the first letter of its words in upper case, the others in lower case.
 
-    Of letters beyond ASCII, by Python's mapping.
+    Letters beyond ASCII follow Python's mapping.
     """
     return strings.title()
 
@@ -104,62 +104,62 @@ def utf8_title(strings: str) -> str:
 
 @row_function("Text", same, STRINGS)
 def utf8_trim(strings: str, characters: str) -> str:
-    """Each string without those characters at both ends."""
+    """Each string with those characters removed from both ends."""
     return strings.strip(characters)
 
 
 @row_function("Text", same, STRINGS)
 def utf8_ltrim(strings: str, characters: str) -> str:
-    """Each string without those characters at its beginning."""
+    """Each string with those characters removed from its beginning."""
     return strings.lstrip(characters)
 
 
 @row_function("Text", same, STRINGS)
 def utf8_rtrim(strings: str, characters: str) -> str:
-    """Each string without those characters at its end."""
+    """Each string with those characters removed from its end."""
     return strings.rstrip(characters)
 
 
 @row_function("Text", same, STRINGS)
 def utf8_trim_whitespace(strings: str) -> str:
-    """Each string without white space at both ends."""
+    """Each string with white space removed from both ends."""
     return strings.strip()
 
 
 @row_function("Text", same, STRINGS)
 def utf8_ltrim_whitespace(strings: str) -> str:
-    """Each string without white space at its beginning."""
+    """Each string with white space removed from its beginning."""
     return strings.lstrip()
 
 
 @row_function("Text", same, STRINGS)
 def utf8_rtrim_whitespace(strings: str) -> str:
-    """Each string without white space at its end."""
+    """Each string with white space removed from its end."""
     return strings.rstrip()
 
 
 @row_function("Text", same, STRINGS)
 def utf8_lpad(strings: str, width: int, padding: str = " ") -> str:
-    """Each string with padding (one character) in front, up to a width in characters."""
+    """Each string padded on the left with one character, to a width in characters."""
     return strings.rjust(width, padding)
 
 
 @row_function("Text", same, STRINGS)
 def utf8_rpad(strings: str, width: int, padding: str = " ") -> str:
-    """Each string with padding (one character) behind it, up to a width in characters."""
+    """Each string padded on the right with one character, to a width in characters."""
     return strings.ljust(width, padding)
 
 
 @row_function("Text", same, STRINGS)
 def utf8_center(strings: str, width: int, padding: str = " ") -> str:
-    """Each string with padding (one character) on both sides; more behind it, if the number is odd."""
+    """Each string padded on both sides with one character; an odd number puts more on the right."""
     missing = max(width - len(strings), 0)
     return padding * (missing // 2) + strings + padding * (missing - missing // 2)
 
 
 @row_function("Text", same, STRINGS)
 def utf8_zero_fill(strings: str, width: int) -> str:
-    """Each string with zeros behind its sign, up to a width in characters."""
+    """Each string padded with zeros behind its sign, to a width in characters."""
     return strings.zfill(width)
 
 
@@ -168,13 +168,13 @@ def utf8_zero_fill(strings: str, width: int) -> str:
 
 @row_function("Text", same, STRINGS)
 def utf8_slice_codeunits(strings: str, start: int, stop: int | None = None, step: int = 1) -> str:
-    """Characters `start` to `stop` of each string, as Python's slices."""
+    """Characters `start` to `stop` of each string, as Python slices them."""
     return strings[start:stop:step]
 
 
 @row_function("Text", same, STRINGS)
 def utf8_replace_slice(strings: str, start: int, stop: int, replacement: str) -> str:
-    """Each string with other text in place of its characters `start` to `stop`, as Python counts them."""
+    """Each string with its characters `start` to `stop`, as Python counts them, replaced by other text."""
     size = len(strings)
     first = start if start >= 0 else max(start + size, 0)
     last = stop if stop >= 0 else stop + size
@@ -189,7 +189,7 @@ def utf8_reverse(strings: str) -> str:
 
 @row_function("Text", same, BYTES)
 def binary_repeat(strings: str, num_repeats: int) -> str:
-    """Each string or binary value as many times in a row; `num_repeats` may be an array."""
+    """Each string or binary value repeated `num_repeats` times, which may be an array."""
     return strings * num_repeats
 
 
@@ -200,18 +200,18 @@ def binary_repeat(strings: str, num_repeats: int) -> str:
 def replace_substring(
     strings: str, pattern: str, replacement: str, max_replacements: int = -1
 ) -> str:
-    """Each value with another text in place of a pattern, as often as it is there, or at most so often."""
+    """Each value with the occurrences of `pattern` replaced: all, or at most `max_replacements` of them."""
     return strings.replace(pattern, replacement, max_replacements)
 
 
 @element_wise("Text")
 def match_substring(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
-    """Whether a text is in each string: booleans.
+    """Whether each string contains a text: booleans.
 
     Args:
         strings: Strings, or binary values if `pattern` is bytes.
         pattern: The text.
-        ignore_case: Whether upper and lower case count as the same.
+        ignore_case: Whether to treat upper and lower case as the same.
     """
     if ignore_case:
         return match_substring_regex(strings, re.escape(pattern), ignore_case=True)
@@ -224,7 +224,7 @@ def _contains(strings: str, pattern: str) -> bool:
 
 @element_wise("Text")
 def count_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
-    """The occurrences of a text in each string, without overlaps: int32, or int64 of large strings."""
+    """The number of times a text is in each string, without overlaps: int32; int64 for large strings."""
     if ignore_case:
         assert isinstance(pattern, str)
         return count_substring_regex(strings, re.escape(pattern), ignore_case=True)
@@ -237,7 +237,7 @@ def _count(strings: str, pattern: str) -> int:
 
 @element_wise("Text")
 def find_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
-    """The first byte of a text in each string, -1 if it is not there: int32, or int64 of large strings.
+    """The byte at which a text first occurs in each string, -1 if nowhere: int32; int64 for large strings.
 
     As in pyarrow, bytes are counted, not characters.
     """
@@ -261,7 +261,8 @@ def _as_bytes(strings: Array) -> Array:
     return strings if plain is None else cast(strings, plain)
 
 
-# Regular expressions. They are Python's, over ASCII's classes as RE2's are, and compiled into the function.
+# Regular expressions. They are Python's, with the character classes of ASCII as in RE2, and are
+# compiled into the function.
 
 
 def _pattern(pattern: str, ignore_case: bool) -> re.Pattern[str]:
@@ -284,11 +285,11 @@ def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
 
     Args:
         strings: Strings.
-        pattern: A regular expression of Python's, whose classes are ASCII's, as RE2's are.
-        ignore_case: Whether upper and lower case count as the same.
+        pattern: A regular expression of Python. As in RE2, its character classes cover ASCII only.
+        ignore_case: Whether to treat upper and lower case as the same.
 
     Raises:
-        re.error: If `pattern` is none.
+        re.error: If `pattern` is no regular expression.
     """
     return over_rows(_searches(pattern, ignore_case), [strings], boolean, STRINGS)
 
@@ -325,8 +326,8 @@ def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Ar
 
     Args:
         strings: Strings.
-        pattern: `%` stands for any text, `_` for any character, and behind a backslash each for itself.
-        ignore_case: Whether upper and lower case count as the same.
+        pattern: `%` stands for any text, `_` for any character; a backslash before them escapes them.
+        ignore_case: Whether to treat upper and lower case as the same.
     """
     plain = _LIKE.fullmatch(pattern)
     if plain and not ignore_case:
@@ -353,7 +354,7 @@ def _counts(pattern: str, ignore_case: bool) -> Callable[..., object]:
 
 @element_wise("Text")
 def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
-    """The number of parts of each string that match a regular expression; see `match_substring_regex`."""
+    """The number of matches of a regular expression in each string; see `match_substring_regex`."""
     return over_rows(_counts(pattern, ignore_case), [strings], size, STRINGS)
 
 
@@ -370,7 +371,7 @@ def _finds(pattern: str, ignore_case: bool) -> Callable[..., object]:
 
 @element_wise("Text")
 def find_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
-    """The first byte of the first part that matches a regular expression, -1 if none does.
+    """The byte at which a regular expression first matches in each string, -1 if nowhere.
 
     See `find_substring` and `match_substring_regex`.
     """
@@ -391,17 +392,17 @@ def _substitutes(pattern: str, replacement: str, count: int) -> Callable[..., ob
 def replace_substring_regex(
     strings: Array, pattern: str, replacement: str, max_replacements: int | None = None
 ) -> Array:
-    r"""Each string with other text in place of the parts that match a regular expression.
+    r"""Each string with other text in place of the matches of a regular expression.
 
     Args:
         strings: Strings.
-        pattern: As of `match_substring_regex`.
+        pattern: As for `match_substring_regex`.
         replacement: The text; `\1` in it stands for the first group, `\0` for the whole part.
-        max_replacements: How many parts are replaced at most; None for all.
+        max_replacements: The most matches to replace; None for all.
     """
     if max_replacements == 0:
         return strings
-    # Python's name of the whole part; a backslash behind another is one of the text.
+    # Python's name for the whole match. A backslash behind another one is text.
     template = re.sub(r"(\\\\)|\\0", lambda match: match[1] or r"\g<0>", replacement)
     function = _substitutes(pattern, template, max(max_replacements or 0, 0))
     return over_rows(function, [strings], same, STRINGS)
@@ -420,9 +421,10 @@ def _extracts(pattern: str) -> Callable[..., object]:
 
 @element_wise("Text")
 def extract_regex(strings: Array, pattern: str) -> Array:
-    """The named groups of the first part that matches a regular expression: a struct with a field for each.
+    """The named groups of the first match of a regular expression: a struct with a field for each.
 
-    It is null where no part matches; a group without a match is empty. See `match_substring_regex`.
+    The struct is null if nothing matches; a group that took no part in the match is empty. See
+    `match_substring_regex`.
 
     Raises:
         ValueError: If the pattern has no named group.
@@ -444,13 +446,13 @@ def extract_regex(strings: Array, pattern: str) -> Array:
 def split_pattern(
     strings: Array, pattern: str, *, max_splits: int | None = None, reverse: bool = False
 ) -> Array:
-    """The parts of each string between a text, as lists.
+    """The parts of each string that a separator splits it into, as lists.
 
     Args:
         strings: Strings.
-        pattern: The text that stands between the parts.
-        max_splits: At how many places a string is split at most; None for all.
-        reverse: Whether these are counted from the end.
+        pattern: The separator.
+        max_splits: The most places to split a string at; None for all.
+        reverse: Whether to count these from the end.
     """
     function = _split_reverse if reverse else _split
     given = [strings, pattern, -1 if max_splits is None else max_splits]
@@ -477,7 +479,7 @@ def _splits(pattern: str, count: int) -> Callable[..., object]:
 
 @element_wise("Text")
 def split_pattern_regex(strings: Array, pattern: str, *, max_splits: int | None = None) -> Array:
-    """The parts of each string between those that match a regular expression without groups, as lists.
+    """The parts of each string split at the matches of a regular expression without groups, as lists.
 
     See `split_pattern` and `match_substring_regex`.
     """
@@ -496,20 +498,20 @@ _WHITE_SPACE = r"[\s\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f
 
 @element_wise("Text")
 def utf8_split_whitespace(strings: Array, *, max_splits: int | None = None) -> Array:
-    """The parts of each string between white space, as lists; empty where a string begins or ends with it.
+    """The parts of each string split at white space, as lists; empty parts at the ends are kept.
 
-    So it is in pyarrow; Python's `split` leaves these out.
+    This is as in pyarrow; Python's `split` drops them.
     """
     return split_pattern_regex(strings, _WHITE_SPACE, max_splits=max_splits)
 
 
 @element_wise("Text")
 def binary_join(lists: Array, separator: Any) -> Array:
-    """The strings of each list as one, with a text between them; null where one of them is null.
+    """The strings of each list joined by a separator; null if one of them is null.
 
     Args:
         lists: Lists of strings.
-        separator: A text, or an array of as many.
+        separator: A text, or an array with one for each list.
     """
     return over_rows(_joined, [lists, separator], _items, LISTS, nullable=True, name="binary_join")
 
@@ -524,7 +526,7 @@ def _joined(lists: list[str | None] | None, separator: str | None) -> str | None
 
 
 def _items(*types: s.DataType) -> s.DataType:
-    """That of a list's items."""
+    """The type of a list's items."""
     return types[0].storage.fields[0].type
 
 
@@ -537,13 +539,13 @@ def binary_join_element_wise(
     null_handling: NullHandling = "emit_null",
     null_replacement: str = "",
 ) -> Array:
-    """The strings of several arrays as one, slot by slot, with a text between them.
+    """The strings of several arrays, joined slot by slot with a separator.
 
     Args:
-        strings: Arrays of one type and length, and texts that stand for every slot. The last one is the
-            text between them, as in pyarrow.
-        null_handling: "emit_null": the result is null where one is null. "skip": nulls are left out.
-            "replace": `null_replacement` takes their places.
+        strings: Arrays of one type and length, and texts that are the same for every slot. As in
+            pyarrow, the last one is the separator.
+        null_handling: "emit_null": the result is null if one string is null. "skip": nulls are left
+            out. "replace": nulls become `null_replacement`.
         null_replacement: See above.
 
     Raises:
@@ -581,7 +583,7 @@ def binary_join_element_wise(
 
 
 def same_text(*types: s.DataType) -> s.DataType:
-    """That of the first column, which must be text."""
+    """The type of the first column; raises `TypeError` unless it is text."""
     if not isinstance(types[0].storage, STRINGS.classes):
         raise TypeError(f"strings: expected strings, got {types[0]}")
     return types[0]
@@ -604,59 +606,59 @@ def _join_there(left: str | None, separator: str, right: str | None) -> str | No
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_alnum(strings: str) -> bool:
-    """Whether each string has letters and digits alone, and one at least."""
+    """Whether each string has only letters and digits, and at least one."""
     return strings.isalnum()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_alpha(strings: str) -> bool:
-    """Whether each string has letters alone, and one at least."""
+    """Whether each string has only letters, and at least one."""
     return strings.isalpha()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_decimal(strings: str) -> bool:
-    """Whether each string has decimal digits alone, and one at least."""
+    """Whether each string has only decimal digits, and at least one."""
     return strings.isdecimal()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_digit(strings: str) -> bool:
-    """Whether each string has digits alone, and one at least."""
+    """Whether each string has only digits, and at least one."""
     return strings.isdigit()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_lower(strings: str) -> bool:
-    """Whether the letters of each string are in lower case, and there is one at least."""
+    """Whether all cased letters of each string are in lower case, and there is at least one."""
     return strings.islower()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_numeric(strings: str) -> bool:
-    """Whether each string has numeric characters alone, and one at least."""
+    """Whether each string has only numeric characters, and at least one."""
     return strings.isnumeric()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_printable(strings: str) -> bool:
-    """Whether each string has no character that is not printed."""
+    """Whether all characters of each string are printable."""
     return strings.isprintable()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_space(strings: str) -> bool:
-    """Whether each string has white space alone, and some of it."""
+    """Whether each string has only white space, and at least one character."""
     return strings.isspace()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_title(strings: str) -> bool:
-    """Whether the words of each string, and they alone, begin with an upper-case letter."""
+    """Whether each string is in title case: words, and only words, begin with an upper-case letter."""
     return strings.istitle()
 
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_upper(strings: str) -> bool:
-    """Whether the letters of each string are in upper case, and there is one at least."""
+    """Whether all cased letters of each string are in upper case, and there is at least one."""
     return strings.isupper()

@@ -1,6 +1,6 @@
-"""Casts between text and numbers, dates and times: what `colkern.cast` gives, in pyarrow's forms.
+"""Casts between text and numbers, dates and times, in pyarrow's forms, for `colkern.cast`.
 
-Python's own forms are those of `str(x)` and `float(s)` in a row function.
+For Python's own forms, use `str(x)` and `float(s)` in a row function.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _of_float(values: float) -> str:
 
 
 def _of_any_float(values: float) -> str:
-    """As pyarrow: positional from 1e-6 to 1e10, an exponent without zeros in front elsewhere."""
+    """A float as pyarrow writes it: positional from 1e-6 to 1e10, else with an exponent without zeros."""
     if abs(values) == float("inf"):
         return str(values)
     sign, digits, exponent = Decimal(repr(values)).normalize().as_tuple()
@@ -78,7 +78,7 @@ _FORMS: dict[type[s.DataType], Callable[..., str]] = {
 
 
 def _form_of(type_: s.Date | s.Timestamp) -> str:
-    """The format that pyarrow gives dates and timestamps."""
+    """The format in which pyarrow writes dates and timestamps."""
     if isinstance(type_, s.Date):
         return "%Y-%m-%d"
     zone = type_.timezone
@@ -88,13 +88,13 @@ def _form_of(type_: s.Date | s.Timestamp) -> str:
 def _to_integer(strings: str) -> int:
     digits = strings.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f"{strings!r} is no integer")
+        raise ValueError(f"{strings!r} is not an integer")
     return int(strings)
 
 
 def _to_float(strings: str) -> float:
     if "_" in strings or strings != strings.strip():
-        raise ValueError(f"{strings!r} is no number")
+        raise ValueError(f"{strings!r} is not a number")
     return float(strings)
 
 
@@ -104,7 +104,7 @@ def _to_bool(strings: str) -> bool:
         return True
     if word in ("false", "0"):
         return False
-    raise ValueError(f"{strings!r} is no boolean")
+    raise ValueError(f"{strings!r} is not a boolean")
 
 
 def _to_decimal(strings: str) -> Decimal:
@@ -113,7 +113,7 @@ def _to_decimal(strings: str) -> Decimal:
 
 def _to_date(strings: str) -> date:
     if len(strings) != 10:
-        raise ValueError(f"{strings!r} is no date")
+        raise ValueError(f"{strings!r} is not a date")
     return date.fromisoformat(strings)
 
 

@@ -1,7 +1,7 @@
-"""Arrays, batches and streams of objects of other libraries, by the PyCapsule methods that those have.
+"""Arrays, batches and streams from objects of other libraries, by their PyCapsule methods.
 
-The device methods are asked first. They say where the bytes are and do not move them, where the other
-ones of a library on a device copy to the host.
+Device methods are tried first. They leave the bytes on their device; the other methods of a device
+library copy to the host.
 
 PyCapsule interface: "Export Protocol", "Device Support".
 """
@@ -31,18 +31,18 @@ def import_array(obj: object) -> Array:
     """The array of an object with `__arrow_c_device_array__` or `__arrow_c_array__`; nothing is copied.
 
     A record batch comes as a struct array. An object that has only `__arrow_c_device_stream__` or
-    `__arrow_c_stream__` (a chunked array, a column of a data frame) is taken if its stream holds one
-    array, or none.
+    `__arrow_c_stream__` (a chunked array, a column of a data frame) is accepted if its stream holds at
+    most one array.
 
-    On a device, the caller's current stream is made to wait for the producer; where there are strings,
-    the number of their bytes is fetched, which waits. Keep the array until what was started with it
-    has ended: after it, the producer may use the memory again, on a stream of its own.
+    On a device, the caller's current stream is made to wait for the producer; for strings, their number
+    of bytes is copied to the host, which waits. Keep the array until all work that uses it has ended:
+    after that, the producer may reuse the memory on a stream of its own.
 
     Raises:
         TypeError: If the object has none of these methods.
         ValueError: If the stream holds more than one array.
-        InvalidArrowError: If a structure breaks a rule of the C Data interface. Sizes and counts
-            are checked; what only a look at all bytes can tell is left to `Array.validate`.
+        InvalidArrowError: If a structure breaks a rule of the C Data interface. Sizes and counts are
+            checked; rules that only the bytes can show are left to `Array.validate`.
         UnsupportedError: If a format string, or the kind of device, is unknown.
         DeviceUnavailableError: If the bytes are on a CUDA device, and this process has none.
     """
@@ -51,13 +51,13 @@ def import_array(obj: object) -> Array:
 
 
 def import_batch(obj: object) -> RecordBatch:
-    """The record batch of an object that gives an array of structs; otherwise as `import_array`.
+    """The record batch of an object that exports an array of structs; otherwise as `import_array`.
 
     A column is read, and checked as `import_array` does, when it is first asked for.
 
     Raises:
         TypeError: Also if the object is an array, but not of structs.
-        InvalidArrowError: Also if rows as such are null, which a batch cannot say.
+        InvalidArrowError: Also if whole rows are null, which a batch cannot express.
     """
     field, source = _only_structure(obj)
     schema = schema_of(field)
@@ -69,15 +69,14 @@ def import_batch(obj: object) -> RecordBatch:
 def import_stream(obj: object) -> RecordBatchStream:
     """The record batches of an object with `__arrow_c_device_stream__` or `__arrow_c_stream__`.
 
-    They are pulled one by one when asked for. The producer's stream is released at its end, after an
-    error, or when the result is garbage; batches live longer if they are used longer. One thread at a
-    time may pull.
+    Each batch is read when it is asked for. The producer's stream is released at its end, after an
+    error, or once nothing refers to the result; batches stay valid. Only one thread at a time may read.
 
     Raises:
         TypeError: If the object has no such method, or its stream is not one of structs.
-        StreamError: Here and while batches are pulled: what the producer reports.
-        InvalidArrowError, UnsupportedError, DeviceUnavailableError: Here and while batches are pulled:
-            as `import_batch`.
+        StreamError: If the producer reports an error, here or while batches are read.
+        InvalidArrowError, UnsupportedError, DeviceUnavailableError: As `import_batch`, here or while
+            batches are read.
     """
     field, structures = _structures(obj)
     schema = schema_of(field)
@@ -85,10 +84,11 @@ def import_stream(obj: object) -> RecordBatchStream:
 
 
 def import_columns(obj: object) -> Array | ChunkedArray | RecordBatch | Table:
-    """A column or a table, whichever an object gives; nothing is copied.
+    """A column or a table, whichever an object exports; nothing is copied.
 
-    A stream of structs that cannot be null is a table, as all libraries export theirs; of others, it
-    is an array if it holds one alone, else a chunked array. Otherwise as `import_array`.
+    A stream of structs that are not nullable is a table, since all libraries export tables like this.
+    Any other stream is an array if it holds just one, else a chunked array. Otherwise as
+    `import_array`.
     """
     if hasattr(obj, "__arrow_c_device_array__") or hasattr(obj, "__arrow_c_array__"):
         field, source = _only_structure(obj)
@@ -107,7 +107,7 @@ def _is_table(field: Field) -> bool:
 
 
 def _only_structure(obj: object) -> tuple[Field, HostStructure | None]:
-    """The one array of an object, and its field; None for the array of an empty stream."""
+    """The field and the only array of an object; None for the array if the stream is empty."""
     device_method = getattr(obj, "__arrow_c_device_array__", None)
     if device_method is not None:
         schema_capsule, capsule = device_method()
@@ -129,11 +129,11 @@ def _only_structure(obj: object) -> tuple[Field, HostStructure | None]:
 
 
 def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
-    """The arrays of an object's stream, pulled when asked for, and their field."""
+    """The field of an object's arrays, and the arrays, each read when it is asked for."""
     device_method = getattr(obj, "__arrow_c_device_stream__", None)
     if device_method is not None:
         stream = Imported.from_capsule(DeviceStreamStruct, device_method())
-        # Not after a batch was made for nothing.
+        # Checked first, before a batch is made in vain.
         require_known_type(struct_at(DeviceStreamStruct, stream.address).device_type)
         consumer = Consumer(stream, DeviceStreamStruct, DeviceArrayStruct)
         field = consumer.field()
@@ -151,7 +151,7 @@ def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
 
 def _stream_capsule(obj: object, method: Callable[[], object]) -> object:
     """The capsule of `__arrow_c_stream__`."""
-    # pandas converts its columns there, and a column of Python objects of several classes has no type.
+    # pandas converts its columns in this call; a column of objects of several classes has no type.
     try:
         return method()
     except (TypeError, ValueError) as error:
@@ -160,6 +160,6 @@ def _stream_capsule(obj: object, method: Callable[[], object]) -> object:
         reason = "; ".join(map(str, reversed(error.args)))
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(
-            f"obj: {type(obj).__qualname__} cannot be had as Arrow: {reason}. Values of a column must be "
-            "of one type: convert them first, or give them as a list with the type that you want"
+            f"obj: {type(obj).__qualname__} cannot be exported as Arrow: {reason}. Values of a column must "
+            "be of one type: convert them first, or pass them as a list, with a type"
         ) from None

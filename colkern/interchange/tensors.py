@@ -1,6 +1,6 @@
-"""Arrays of numbers as tensors of DLPack and by the CUDA array interface, both ways; not copied.
+"""Arrays of numbers as tensors, by DLPack and the CUDA array interface, both ways; not copied.
 
-Tensors are contiguous numbers, none of them null. The capsules of DLPack are NumPy's and CuPy's.
+Tensors are contiguous numbers without nulls. NumPy and CuPy make the DLPack capsules.
 
 Python array API standard: "Data interchange mechanisms"; DLPack 1.0: `DLManagedTensorVersioned`.
 CUDA array interface, version 3: "Python Interface Specification", "Synchronization".
@@ -36,24 +36,26 @@ _TYPES = {layout(number).spec(Role.DATA).dtype: number for number in _NUMBERS}
 
 
 def numbers_of(array: Array) -> Items:
-    """The values of an array, where they are, as an array of NumPy or CuPy; not copied."""
+    """The values of an array as an array of NumPy or CuPy, on their device; not copied."""
     if not isinstance(array.type, s.Int | s.FloatingPoint):
-        raise UnsupportedError(f"an array of {array.type} is no tensor of integers or floats")
+        raise UnsupportedError(
+            f"an array of {array.type} cannot be a tensor, which has integers or floats"
+        )
     if array.null_count:
         raise UnsupportedError(f"{array.null_count} values are null, and a tensor has no nulls")
     return array.items(Role.DATA)
 
 
 def type_of_numbers(dtype: DType) -> s.DataType:
-    """The data type whose values are stored like that; raises `UnsupportedError` if there is none."""
+    """The data type for numbers of a dtype; raises `UnsupportedError` if there is none."""
     if dtype not in _TYPES:
         why = "; Arrow's booleans are bits" if dtype.kind == "b" else ""
-        raise UnsupportedError(f"a tensor of {dtype}, where integers and floats are taken{why}")
+        raise UnsupportedError(f"a tensor of {dtype}: only integers and floats are supported{why}")
     return _TYPES[dtype]
 
 
 def array_over(numbers: Items, device: Device) -> Array:
-    """The array of a one-dimensional tensor, not copied: its numbers must not be changed after."""
+    """An array over a one-dimensional tensor, not copied; its numbers must not change afterwards."""
     data_type = type_of_numbers(numbers.dtype)
     require_row(numbers.shape, numbers.flags.c_contiguous)
     data = Buffer(numbers.view(np.uint8), device)
@@ -61,15 +63,15 @@ def array_over(numbers: Items, device: Device) -> Array:
 
 
 def require_row(shape: tuple[int, ...], contiguous: bool) -> None:
-    """Raise `ValueError` for a tensor that is not values side by side."""
+    """Raise `ValueError` unless a tensor has one dimension and is contiguous."""
     if len(shape) != 1:
         raise ValueError(f"expected a tensor of one dimension, got shape {shape}")
     if not contiguous:
-        raise ValueError("the values of the tensor are not side by side: make it contiguous first")
+        raise ValueError("the tensor is not contiguous: make it contiguous first")
 
 
 def export_tensor(array: Array, **options: Any) -> CapsuleType:
-    """The capsule of an array without nulls; see `colkern.memory.dlpack_capsule`.
+    """The DLPack capsule of an array without nulls; see `colkern.memory.dlpack_capsule`.
 
     Raises:
         BufferError: If the array is not of integers or floats, or has nulls.
@@ -82,10 +84,10 @@ def export_tensor(array: Array, **options: Any) -> CapsuleType:
 
 
 def from_dlpack(tensor: object) -> Array:
-    """The array of a tensor of one dimension, in host or in device memory; not copied.
+    """An array over a tensor of one dimension, in host or in device memory; not copied.
 
-    The tensor must not be changed from then on. On a device, what the caller's current stream gets
-    next waits for the producer.
+    The tensor must not be changed afterwards. On a device, later work on the caller's current stream
+    waits for the producer.
 
     Args:
         tensor: An object with `__dlpack__` and `__dlpack_device__`: an array of NumPy, CuPy, PyTorch,
@@ -93,13 +95,13 @@ def from_dlpack(tensor: object) -> Array:
 
     Raises:
         TypeError: If it has no such methods.
-        ValueError: If it has more or less than one dimension, or its values are not side by side.
-        UnsupportedError: If they are not integers or floats, or on another device than a CPU or one of
-            CUDA.
-        DeviceUnavailableError: If they are on a CUDA device that this process does not have.
+        ValueError: If it does not have one dimension, or is not contiguous.
+        UnsupportedError: If its values are not integers or floats, or on another device than a CPU or
+            CUDA device.
+        DeviceUnavailableError: If it is on a CUDA device that this process does not have.
     """
     if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
-        raise TypeError(f"tensor: {type(tensor).__qualname__} has no methods of DLPack")
+        raise TypeError(f"tensor: {type(tensor).__qualname__} has no DLPack methods")
     device_type, device_id = tensor.__dlpack_device__()
     device = device_of_type(int(device_type), int(device_id))
     if device == HOST:
@@ -123,7 +125,7 @@ _LEGACY_DEFAULT_STREAM = 1
 
 
 def cuda_array_interface(array: Array) -> dict[str, object]:
-    """The interface of an array without nulls; its stream is the caller's current one.
+    """The CUDA array interface of an array without nulls; its stream is the caller's current one.
 
     Raises:
         UnsupportedError: If the bytes are not on a CUDA device, the array is not of integers or
@@ -143,7 +145,7 @@ def cuda_array_interface(array: Array) -> dict[str, object]:
         "version": _VERSION,
         "shape": numbers.shape,
         "typestr": spec.dtype.str,
-        # It is read-only. PyTorch refuses what says so.
+        # The data is read-only, but PyTorch refuses arrays that say so.
         "data": (address, False),
         "strides": None,
         "stream": stream,
@@ -151,16 +153,17 @@ def cuda_array_interface(array: Array) -> dict[str, object]:
 
 
 def from_cuda_array(obj: Any) -> Array:
-    """The array of an object with `__cuda_array_interface__`, which has one dimension; not copied.
+    """An array over an object of one dimension with `__cuda_array_interface__`; not copied.
 
-    It must not be changed from then on. Unless it is CuPy's, whose streams are the caller's, its stream
-    is waited for.
+    The object must not be changed afterwards. Its stream is waited for, unless it is CuPy's, whose
+    streams are the caller's.
 
     Raises:
         TypeError: If it has no such attribute.
-        ValueError: If it has more or less than one dimension, its values are not side by side, or its
-            stream is 0, which the interface leaves undefined.
-        UnsupportedError: If they are not integers or floats, are masked, or not in device memory.
+        ValueError: If it does not have one dimension, is not contiguous, or its stream is 0, which the
+            interface leaves undefined.
+        UnsupportedError: If its values are not integers or floats, are masked, or are not in device
+            memory.
         DeviceUnavailableError: If this process has no CUDA device.
     """
     interface = getattr(obj, "__cuda_array_interface__", None)
@@ -175,7 +178,7 @@ def from_cuda_array(obj: Any) -> Array:
 
 def _array_of(interface: Mapping[str, Any], owner: object) -> Array:
     if interface.get("mask") is not None:
-        raise UnsupportedError("an array of CUDA with a mask")
+        raise UnsupportedError("a CUDA array with a mask is not supported")
     dtype = np.dtype(interface["typestr"])
     type_of_numbers(dtype)
     shape = tuple(interface["shape"])
@@ -192,10 +195,10 @@ def _array_of(interface: Mapping[str, Any], owner: object) -> Array:
 
 
 def _finish(stream: int | None) -> None:
-    """Wait for the producer, as the interface asks of a consumer."""
+    """Wait for the producer's stream, as the interface requires of a consumer."""
     if stream == 0:
         raise ValueError(
-            "the stream of the CUDA array interface is 0, which is none of its streams"
+            "the stream of the CUDA array interface is 0, which the interface does not allow"
         )
     if stream is not None:
         memory.library().finish_stream(stream)

@@ -1,7 +1,7 @@
-"""Compressed buffers: LZ4 frames and Zstandard, each behind its uncompressed length.
+"""Compressed buffers: LZ4 frames and Zstandard, each preceded by its uncompressed length.
 
-A length that is read is untrusted. Before anything is allocated, it is checked against the most that
-the codec can make of the bytes that are there, and against a limit.
+The stated length is untrusted input. Before anything is allocated, it is checked against the most that
+the codec can produce from the given bytes, and against a limit.
 
 Columnar format 1.5: "Compression".
 """
@@ -58,7 +58,7 @@ def codec_library(module: str) -> ModuleType:
 
 
 class Budget:
-    """The bytes that the buffers of one batch, or one dictionary, may still be decompressed to."""
+    """The number of bytes to which the buffers of a batch, or a dictionary, may still be decompressed."""
 
     __slots__ = ("_left", "_limit", "_lock")
 
@@ -78,7 +78,7 @@ class Budget:
         return self._limit - self._left
 
     def spend(self, count: int) -> None:
-        """Take `count` bytes off; raises `LimitExceededError` when there are not so many left."""
+        """Subtract `count` bytes; raises `LimitExceededError` if fewer are left."""
         with self._lock:
             if count > self._left:
                 raise decompression_error(self._limit)
@@ -91,23 +91,23 @@ class Budget:
 
 
 class Decoder(Protocol):
-    """The bytes of a frame, one after the other."""
+    """A decoder of a frame, which gives its bytes in order."""
 
     def fill(self, out: NDArray[np.uint8]) -> int:
-        """Put the next bytes into `out`; how many: fewer than it has where the frame ends before."""
+        """Decode the next bytes into `out`; returns their number, which is less at the frame's end."""
 
     def has_more(self) -> bool:
-        """Whether further bytes come; raises as `fill`."""
+        """Whether further bytes follow; raises like `fill`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One way to compress a buffer."""
+    """A method of compressing a buffer."""
 
     name: str
     number: int  #: Its `CompressionType` value.
     library: str  #: The module of its library.
-    #: `(frame, size) -> Decoder`: for a frame that is stated to hold so many bytes.
+    #: `(frame, size) -> Decoder`, for a frame that is said to hold `size` bytes.
     open: Callable[[memoryview, int], Decoder]
     most: Callable[[int], int]  #: How many bytes a frame of so many bytes can hold at most.
     encode: Callable[[memoryview, int], bytes]  #: `(bytes, level) -> frame`.
@@ -115,8 +115,8 @@ class Codec:
     level: int
 
     def compress(self, buffer: Buffer) -> list[bytes | memoryview]:
-        """The chunks that stand for a buffer: its length and a frame, or -1 and its own bytes."""
-        # Its own bytes where a frame would not be smaller; they are not copied.
+        """The chunks to write for a buffer: its length and a frame, or -1 and its own bytes."""
+        # The buffer's own bytes, if a frame would not be smaller; they are not copied.
         if buffer.size == 0:
             return []
         data = buffer.array.data
@@ -126,7 +126,7 @@ class Codec:
         return [_PREFIX.pack(buffer.size), frame]
 
     def decompress(self, buffer: Buffer, budget: Budget) -> Buffer:
-        """The bytes of a compressed buffer, in new memory; a slice where they are not compressed."""
+        """The bytes of a compressed buffer, in new memory; a slice if they were not compressed."""
         if buffer.size == 0:
             return EMPTY
         data = memoryview(buffer.array)
@@ -146,22 +146,22 @@ class Codec:
         return Buffer(out)
 
     def frame(self, data: memoryview, size: int) -> Frame:
-        """The bytes of a frame that is stated to hold `size` of them, to be decompressed in parts."""
+        """A frame that is said to hold `size` bytes, to be decompressed in parts."""
         return Frame(self.name, self.open(data, size), size)
 
     def is_plain(self, start: memoryview | bytes, stored: int) -> bool:
-        """Whether the bytes behind the length are not compressed; otherwise as `uncompressed_size`."""
+        """Whether the bytes after the length are not compressed; raises like `uncompressed_size`."""
         return stored > 0 and self._stated_size(start, stored) == _NOT_COMPRESSED
 
     def uncompressed_size(self, start: memoryview | bytes, stored: int) -> int:
-        """The size that a compressed buffer of `stored` bytes states in its first ones."""
+        """The uncompressed size of a compressed buffer of `stored` bytes, by the length at its start."""
         if stored == 0:
             return 0
         size = self._stated_size(start, stored)
         return stored - PREFIX_BYTES if size == _NOT_COMPRESSED else size
 
     def _stated_size(self, start: memoryview | bytes, stored: int) -> int:
-        """The size in front of the frame, or `_NOT_COMPRESSED` where plain bytes follow."""
+        """The length at the start, or `_NOT_COMPRESSED` if plain bytes follow it."""
         if stored < PREFIX_BYTES:
             raise InvalidArrowError(
                 f"compressed buffer of {stored} bytes is too short for its length"
@@ -176,12 +176,12 @@ class Codec:
 
     @property
     def option(self) -> str:
-        """The name that `codec_named` knows it by."""
+        """The name for `codec_named`."""
         return next(name for name, number in _NAMES.items() if number == self.number)
 
 
 class Frame:
-    """The bytes of a frame, in parts, which have to be as many as are stated."""
+    """The bytes of a frame, in parts; their number must be the stated one."""
 
     def __init__(self, name: str, decoder: Decoder, size: int) -> None:
         self._name = name
@@ -209,8 +209,9 @@ class Frame:
 
 @cache
 def _lz4_library() -> ctypes.CDLL | None:
-    """The C library that the package `lz4` contains or is linked with; None if its functions are hidden."""
-    # The package's own functions return new bytes: four times as long as decompressing into given memory.
+    """The C library in the package `lz4`, or linked with it; None if its functions are hidden."""
+    # The package's own functions return new bytes, which takes four times as long as decompressing
+    # into given memory.
     library = ctypes.CDLL(importlib.import_module("lz4.frame._frame").__file__)
     try:
         library.LZ4F_decompress.argtypes = [ctypes.c_void_p] * 6
@@ -225,7 +226,7 @@ def _lz4_library() -> ctypes.CDLL | None:
 
 
 class _Lz4Context:
-    """The state of the C library within a frame."""
+    """The state of the C library while it decompresses a frame."""
 
     _VERSION = 100
 
@@ -240,7 +241,7 @@ class _Lz4Context:
         self._library.LZ4F_freeDecompressionContext(self._handle)
 
     def step(self, place: int, most: int, at: int, left: int) -> tuple[int, int, bool]:
-        """Decompress without the GIL: how much was written and read, and whether it ended."""
+        """Decompress without the GIL; returns the bytes written and read, and whether the frame ended."""
         count, used = ctypes.c_size_t(most), ctypes.c_size_t(left)
         expected = self._library.LZ4F_decompress(
             self._handle, place, ctypes.byref(count), at, ctypes.byref(used), None
@@ -251,9 +252,9 @@ class _Lz4Context:
 
 
 class _PackagedLz4Context:
-    """As `_Lz4Context`, by the package's own function, which returns new bytes."""
+    """As `_Lz4Context`, with the package's own function, which returns new bytes."""
 
-    # They stay in the cache.
+    # Pieces of this size stay in the cache.
     _PIECE = 1 << 18
 
     def __init__(self) -> None:
@@ -277,7 +278,7 @@ def _new_lz4_context() -> _Lz4Context | _PackagedLz4Context:
 class _Lz4Decoder:
     def __init__(self, frame: memoryview, size: int) -> None:
         codec_library(_LZ4)
-        # A context that has come to the end of a frame is good for the next one.
+        # A context that has reached the end of a frame can be used for the next one.
         self._context = _local.__dict__.pop("lz4", None) or _new_lz4_context()
         self._frame = np.asarray(frame)
         self._at = self._frame.ctypes.data
@@ -286,7 +287,7 @@ class _Lz4Decoder:
         self._ended = False
 
     def fill(self, out: NDArray[np.uint8]) -> int:
-        """Straight into given memory."""
+        """Decompress directly into `out`."""
         filled, place = 0, out.ctypes.data
         while filled < out.size and not self._ended:
             filled += self._next(place + filled, out.size - filled)
@@ -298,14 +299,14 @@ class _Lz4Decoder:
         while not self._ended:
             if self._next(ctypes.addressof(byte), 1):
                 return True
-        # As in Arrow C++: one frame is all there is.
+        # As in Arrow C++, there is only one frame.
         if self._left:
             raise InvalidArrowError(f"{self._left} bytes behind the end of the LZ4 frame")
         _local.lz4 = self._context
         return False
 
     def _next(self, place: int, most: int) -> int:
-        """Write the next bytes to an address, `most` of them at most; returns how many."""
+        """Write at most `most` of the next bytes to an address; returns their number."""
         try:
             count, used, self._ended = self._context.step(place, most, self._at, self._left)
         except RuntimeError as error:
@@ -323,13 +324,13 @@ class _ZstdDecoder:
         self._damage = zstandard.ZstdError
         decompressor = getattr(_local, "zstd", None)
         if decompressor is None:
-            # A decompressor serves one thread at a time.
+            # A decompressor can be used by only one thread at a time.
             decompressor = _local.zstd = zstandard.ZstdDecompressor()
-        # As in Arrow C++: several frames, one behind the other, are one buffer.
+        # As in Arrow C++, several frames in a row are one buffer.
         self._reader = decompressor.stream_reader(frame, read_across_frames=True)
 
     def fill(self, out: NDArray[np.uint8]) -> int:
-        """Straight into given memory."""
+        """Decompress directly into `out`."""
         filled = 0
         try:
             while filled < out.size and (count := self._reader.readinto(out[filled:].data)):
@@ -348,8 +349,8 @@ class _ZstdDecoder:
 
 def _to_lz4(data: memoryview, level: int) -> bytes:
     lz4_frame = codec_library(_LZ4)
-    # Independent blocks, so that a reader may decode them side by side. Smaller ones would cost a fifth
-    # of what compressing text saves.
+    # Blocks are independent, so that a reader may decode them in parallel. Smaller ones would lose
+    # a fifth of what compression saves for text.
     frame: bytes = lz4_frame.compress(
         data,
         compression_level=level,
@@ -363,7 +364,7 @@ def _to_zstd(data: memoryview, level: int) -> bytes:
     zstandard = codec_library(_ZSTD)
     compressors = _local.__dict__.setdefault("compressors", {})
     if level not in compressors:
-        # A compressor serves one thread at a time.
+        # A compressor can be used by only one thread at a time.
         compressors[level] = zstandard.ZstdCompressor(level=level)
     frame: bytes = compressors[level].compress(data)
     return frame
@@ -417,7 +418,7 @@ def codec_named(name: str | None, level: int | None) -> Codec | None:
 
 
 def codec_of(compression: Record | None) -> Codec | None:
-    """The codec of a batch by its `BodyCompression` table; None where buffers are plain."""
+    """The codec of a batch, from its `BodyCompression` table; None if buffers are not compressed."""
     if compression is None:
         return None
     if compression["method"] != BodyCompressionMethod.BUFFER:

@@ -17,7 +17,7 @@ FRONT_BYTES = 8
 
 
 class MessageHeader:
-    """The kind of a message's header."""
+    """The kinds of message headers."""
 
     NONE = 0
     Schema = 1

@@ -1,7 +1,7 @@
-"""The data types of metadata, for IPC and for integration JSON: table, attributes and children of each.
+"""The data types in metadata, for IPC and for integration JSON: table, attributes and children of each.
 
-The slots of the tables have their names in `Schema.fbs`; JSON has the same names, or nearly. IPC has
-numbers for the members of an enumeration, JSON has their names.
+The slots of the tables have their names in `Schema.fbs`; JSON has the same names, or nearly. For
+members of an enumeration, IPC has numbers and JSON has names.
 
 Columnar format 1.5: "Data Types", `Schema.fbs`; Integration testing: "JSON test data format", Type.
 """
@@ -33,12 +33,12 @@ class Parameter(NamedTuple):
     optional: bool = False  #: Whether JSON may leave it out.
 
     def to_number(self, data_type: s.DataType) -> object:
-        """The parameter of a type as IPC has it."""
+        """The value of the parameter in a type, as IPC stores it."""
         value = getattr(data_type, self.attribute)
         return value if self.members is None else list(self.members.values()).index(value)
 
     def of_number(self, name: str, number: Any) -> Any:
-        """The value of what IPC has; raises `InvalidArrowError` if there is no such member."""
+        """The parameter's value for IPC's number; raises `InvalidArrowError` if there is no such member."""
         if self.members is None:
             return number
         if not 0 <= number < len(self.members):
@@ -47,10 +47,10 @@ class Parameter(NamedTuple):
 
 
 class TypeRow(NamedTuple):
-    """A class of data types in metadata."""
+    """A class of data types, with its form in metadata."""
 
     table: Table  #: Its table, of the name that its number has in `Type`.
-    #: Makes the type of its fields, and of its parameters by attribute; raises `ValueError`.
+    #: Makes the type from its fields and its parameters by attribute; raises `ValueError`.
     make: Callable[..., s.DataType]
     children: int | None  #: How many there are; None for any number.
     parameters: Mapping[str, Parameter]  #: Name → parameter.
@@ -67,7 +67,7 @@ class TypeRow(NamedTuple):
         return self.table.name.rstrip("_").lower()
 
     def made(self, fields: tuple[s.Field, ...], attributes: Mapping[str, object]) -> s.DataType:
-        """The type of those fields and parameters."""
+        """The type with those fields and parameters."""
         if self.children not in (None, len(fields)):
             expected = {0: "no children", 1: "1 child"}.get(
                 self.children, f"{self.children} children"
@@ -118,7 +118,7 @@ _INTERVAL_UNITS = {
 _PRECISIONS = {"HALF": 16, "SINGLE": 32, "DOUBLE": 64}
 _MODES = {"SPARSE": "sparse", "DENSE": "dense"}
 
-# The defaults of the slots are those of `Schema.fbs`.
+# The default values of slots are those of `Schema.fbs`.
 _UNIT = Parameter("unit", Scalar("h", 1), _TIME_UNITS)
 
 ROWS: Dispatch[type[s.DataType], TypeRow] = by_type("types in metadata", s.Dictionary, s.Extension)
@@ -138,7 +138,7 @@ ROWS |= {
         _decimal,
         precision=Parameter("precision", INT32),
         scale=Parameter("scale", INT32),
-        # Old JSON files leave it out: they know one width.
+        # Old JSON files leave it out: they have only one width.
         bitWidth=Parameter("bit_width", Scalar("i", 128), optional=True),
     ),
     s.Date: _row("Date", s.Date, unit=Parameter("unit", Scalar("h", 1), _DATE_UNITS)),

@@ -1,4 +1,4 @@
-"""Arithmetic on numbers and times, slot by slot, for the encodings too.
+"""Arithmetic on numbers and times, slot by slot, also for encoded arrays.
 
 Columnar format 1.5: "Fixed-Size Primitive Layout", "Dictionary-Encoded Layout", "Run-End Encoded
 Layout".
@@ -50,20 +50,21 @@ _NO_NULLS: Validity = (None, 0)
 
 @operation(kind=Kind.ELEMENT_WISE)
 def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
-    """`left + right`; an integer that does not fit is cut to the bits of its type.
+    """`left + right`, slot by slot; integers wrap around in their type.
 
-    The operands are two arrays of one type and length, or an array and a number, which is taken as
-    the array's type. A slot is null where one of the operands is. Copied.
+    The operands are two arrays of one type and length, or an array and a number, which is converted to
+    the array's type. A slot is null if one of the operands is. The result is copied.
 
-    Decimals may have different digits. As in pyarrow, the result has as many as all values need, and is
-    decimal128, or decimal256 if an operand is that; a number beside them is a `Decimal` or an integer.
+    Decimals may differ in precision and scale. As in pyarrow, the result has the precision that all
+    values need, as decimal128, or decimal256 if an operand is one. A number beside decimals is a
+    `Decimal` or an integer.
 
-    A duration may be added to a duration, a timestamp or a date, and times of one kind subtracted, in the
-    finer of their units; durations may be multiplied and divided by integers, and divided by each other.
-    The values are decoded. A value beside them is one of `datetime`'s or NumPy's classes.
+    A duration may be added to a duration, a timestamp or a date, and times of one kind subtracted, in
+    the finer of their units; durations may be multiplied and divided by integers, and divided by each
+    other. Encoded arrays are decoded. A single value is of a class of `datetime` or NumPy.
 
-    A run-end encoded array with a number, or with another one, stays encoded, and so does a
-    dictionary with a number: their values alone are looked at. Other mixtures are decoded.
+    A run-end encoded array with a number, or with another one, stays encoded, and so does a dictionary
+    with a number: only their values are computed. Other combinations are decoded.
 
     Raises:
         TypeError: If the types differ, or are not integers, floating-point numbers or decimals.
@@ -88,10 +89,10 @@ def multiply(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def divide(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
-    """`left / right`, of integers cut to the integer towards 0; see `add`.
+    """`left / right`; integers are truncated towards 0. See `add`.
 
-    Of floating-point numbers by IEEE 754; of decimals cut towards 0 to the digits that pyarrow gives. The
-    least integer by -1, which does not fit, is 0.
+    Floats are divided by IEEE 754; decimals are truncated towards 0, to the scale that pyarrow gives.
+    The least integer divided by -1, which does not fit, gives 0.
 
     Raises:
         ZeroDivisionError: If an integer or a decimal is divided by 0, in a slot that is not null.
@@ -101,7 +102,7 @@ def divide(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def negate(array: Array) -> Array:
-    """`-array`; of unsigned integers, and of the least one, what is cut to the bits of the type.
+    """`-array`; unsigned integers, and the least signed one, wrap around.
 
     For the encodings, and for errors, see `add`.
     """
@@ -116,7 +117,7 @@ def negate(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def abs(array: Array) -> Array:
-    """The absolute values; the least integer stays what it is. See `add` for encodings and errors.
+    """The absolute values; the least integer stays as it is. See `add` for encodings and errors.
 
     An array of unsigned integers is returned as it is.
     """
@@ -137,9 +138,9 @@ def abs(array: Array) -> Array:
 
 
 class _Plan(NamedTuple):
-    """The way numbers without any encoding are combined, as items of one type.
+    """The rule that combines numbers without an encoding, as items of one type.
 
-    By one kernel; by none where integers are divided, which may fail.
+    They are combined by one kernel; by none for the division of integers, which may fail.
     """
 
     kernel: Kernel | None
@@ -148,7 +149,7 @@ class _Plan(NamedTuple):
     dtype: DType
 
     def of_arrays(self, left: Array, right: Array) -> Array:
-        """The operation on two arrays of as many values on one device."""
+        """The operation on two arrays of one length, on one device."""
         nullable = left._null_count or right._null_count
         validity = combine_validity((left, right)) if nullable else _NO_NULLS
         if self.is_float:
@@ -157,7 +158,7 @@ class _Plan(NamedTuple):
         return self._of(left, *words, validity)
 
     def of_number(self, array: Array, value: object, first: bool) -> Array:
-        """The operation on an array and a number that fits, which is the left operand if `first`."""
+        """The operation on an array and a number that fits its type; the left operand if `first`."""
         items = array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
         number = items_of_value(array, value, item_of)
         sides = (number, items) if first else (items, number)
@@ -165,7 +166,7 @@ class _Plan(NamedTuple):
         return self._of(array, *sides, validity)
 
     def _of(self, like: Array, left: Items, right: Items, validity: Validity) -> Array:
-        """The operation on items of two sides, of which one may have a single item."""
+        """The operation on the items of both operands, one of which may have a single item."""
         target, length = target_of(like.device), like.length
         out = target.output(length, self.dtype)
         if self.kernel is None:
@@ -177,7 +178,7 @@ class _Plan(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Operation:
-    """An operation of two operands: one kernel for all integers and one for floats."""
+    """An operation with two operands: one kernel for all integers, and one for floats."""
 
     name: str
     words: Kernel | None
@@ -186,7 +187,7 @@ class _Operation:
     plans: Plans[_Plan] = field(default_factory=dict)
 
     def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan:
-        """The way values of an array without any encoding are combined."""
+        """The rule that combines values of an array without an encoding."""
         is_float = isinstance(type_, s.FloatingPoint)
         kernel, size = self.floats if is_float else self.words, type_.bit_width // 8
         plan = _Plan(kernel, type_, is_float, np.dtype(f"f{size}") if is_float else WORDS[size])
@@ -232,14 +233,14 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
 
 
 def _combine_decimals(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
-    """An operation of decimals; with a number, on the values of an array that is encoded."""
+    """An operation on decimals; beside a number, an encoded array is computed by its values."""
     for side in (left, right):
         if isinstance(side, Array):
             require_valid(side)
     name = what.name
     if isinstance(left, Array) and isinstance(right, Array):
         return combine_decimals(name, decoded(left), decoded(right))
-    # A zero that no index leads to is no error.
+    # A zero that no index points to is no error.
     if isinstance(left, Array):
         return encoded_alike(left, lambda plain: combine_decimals(name, plain, right))
     assert isinstance(right, Array)
@@ -254,7 +255,7 @@ def _negative_decimals(array: Array) -> Array:
 def _combine_halves(
     what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber, types: Sequence[s.DataType]
 ) -> Array:
-    """An operation of floats of 16 bits by those of 32, which have enough digits for a second rounding."""
+    """An operation on 16-bit floats, as 32-bit floats: rounding twice gives the same result."""
     if len(set(types)) > 1:
         raise TypeError(f"{what.name}: {types[0]} and {types[1]}; cast one of them first")
     sides = [
@@ -284,7 +285,7 @@ def _numbers(array: Array) -> s.Int | s.FloatingPoint:
 def _with_number(
     what: _Operation, array: Array, number: float, first: bool, name: str = "right"
 ) -> Array:
-    """An operation of an array and a number, which is the left operand if `first`."""
+    """An operation on an array and a number, which is the left operand if `first`."""
     require_valid(array)
     type_ = _numbers(array)
     item = number_of(number, type_, name)
@@ -292,7 +293,7 @@ def _with_number(
     def work(values: Array) -> Array:
         return what.plan(values, type_).of_number(values, number, first)
 
-    # A zero that no index leads to is no error.
+    # A zero that no index points to is no error.
     may_fail = what is _DIVIDE and isinstance(type_, s.Int) and (first or item == 0)
     return encoded_alike(array, work, decode=may_fail)
 
@@ -353,7 +354,7 @@ def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
         take_positions(array.children[1], runs_of_side)
         for array, runs_of_side in zip((left, right), places, strict=True)
     ]
-    # Both arrays are as long, so their lengths fit the wider run ends, and the narrower too.
+    # Both arrays have the same length, so the narrower run ends can hold it, too.
     ends = min((array.children[0] for array in (left, right)), key=_bit_width)
     out = target.output(len(starts), ends.items(Role.DATA).dtype)
     target.map(runs.end_runs, len(starts), starts, left.length, out)
@@ -376,7 +377,7 @@ def _fill_quotients(
     out: Items,
     validity: Buffer | None,
 ) -> None:
-    """The quotients of words of two sides, one of which may have a single item."""
+    """The quotients of the operands' words; one operand may have a single item."""
     assert isinstance(type_, s.Int)
     bits = type_.bit_width
     sign = 1 << (bits - 1) if type_.signed else 0

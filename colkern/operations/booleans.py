@@ -1,4 +1,4 @@
-"""Boolean arrays: combined slot by slot, and as bytes.
+"""Boolean arrays: logic slot by slot, and conversion to bytes and back.
 
 Columnar format 1.5: "Fixed-Size Primitive Layout", on booleans; "Validity bitmaps".
 """
@@ -29,11 +29,11 @@ _PLANS: Plans[bool] = {}
 
 @operation(kind=Kind.ELEMENT_WISE)
 def and_(left: Array, right: Array) -> Array:
-    """Whether both are true; null where either is null.
+    """Whether both are true, slot by slot; null if either is null.
 
     Args:
         left: Booleans.
-        right: As many, on the same device.
+        right: Booleans of the same length, on the same device.
 
     Raises:
         TypeError: If they are not booleans.
@@ -44,25 +44,25 @@ def and_(left: Array, right: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def or_(left: Array, right: Array) -> Array:
-    """Whether one is true; null where either is null. As `and_`."""
+    """Whether at least one is true, slot by slot; null if either is null. As `and_`."""
     return _strict(left, right, bitmaps.OR)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def xor(left: Array, right: Array) -> Array:
-    """Whether just one is true; null where either is null. As `and_`."""
+    """Whether exactly one is true, slot by slot; null if either is null. As `and_`."""
     return _strict(left, right, bitmaps.XOR)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def and_not(left: Array, right: Array) -> Array:
-    """Whether `left` is true and `right` is not; null where either is null. As `and_`."""
+    """Whether `left` is true and `right` is false, slot by slot; null if either is null. As `and_`."""
     return _strict(left, right, bitmaps.AND_NOT)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def invert(array: Array) -> Array:
-    """Whether each is false; null where it is null.
+    """The opposite of each boolean; null stays null.
 
     Raises:
         TypeError: If `array` is not of booleans.
@@ -76,7 +76,7 @@ def invert(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def and_kleene(left: Array, right: Array) -> Array:
-    """Whether both are true, as far as is known: false where either is, else null where either is.
+    """`and_` with Kleene logic: false if either is false, else null if either is null.
 
     Args and Raises as `and_`.
     """
@@ -85,7 +85,7 @@ def and_kleene(left: Array, right: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def or_kleene(left: Array, right: Array) -> Array:
-    """Whether one is true, as far as is known: true where either is, else null where either is.
+    """`or_` with Kleene logic: true if either is true, else null if either is null.
 
     Args and Raises as `and_`.
     """
@@ -94,7 +94,7 @@ def or_kleene(left: Array, right: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def and_not_kleene(left: Array, right: Array) -> Array:
-    """`and_kleene` of `left` and the contrary of `right`. Args and Raises as `and_`."""
+    """`and_kleene` of `left` and the opposite of `right`. Args and Raises as `and_`."""
     return _kleene(left, right, bitmaps.AND_NOT, 0, 1)
 
 
@@ -109,7 +109,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
 
     Raises:
         TypeError: If `bits` is another array.
-        ValueError: If there are nulls, which no bool can tell, or fewer bits than asked for.
+        ValueError: If there are nulls, which a bool cannot express, or fewer bits than asked for.
     """
     first, there = 0, 0
     if isinstance(bits, Array):
@@ -129,18 +129,18 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
 
 
 def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
-    """Bits `[offset, offset + length)`, which are there, as an array of bools."""
+    """Bits `[offset, offset + length)`, which must exist, as an array of bools."""
     words = target.output((length + 7) // 8, np.uint64)
     target.map(bitmaps.expand_bits, len(words), bits.array, offset, length, words)
     return words.view(np.bool_)[:length]
 
 
 def pack_bits(values: Any) -> Array:
-    """Booleans from an array of bytes, true where they are not 0; copied.
+    """Booleans from an array of bytes, true where a byte is not 0; copied.
 
     Args:
-        values: One-dimensional, of bool, uint8 or int8: NumPy's, or CuPy's for an
-            array on its device.
+        values: A one-dimensional array of bool, uint8 or int8, of NumPy, or of CuPy for a result on its
+            device.
 
     Raises:
         TypeError: If `values` is no such array.
@@ -167,11 +167,11 @@ def _strict(left: Array, right: Array, table: int) -> Array:
 
 
 def _kleene(left: Array, right: Array, table: int, left_decides: int, right_decides: int) -> Array:
-    """The result of a table, null where a side is null and the other does not decide alone.
+    """The result of a truth table; null if one side is null and the other one does not decide.
 
     Args:
         left: Booleans.
-        right: As many.
+        right: Booleans of the same length.
         table: The table for two known values.
         left_decides: Whether a true `left` decides, or (0) a false one does.
         right_decides: The same for `right`.
@@ -193,7 +193,7 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
 
 
 def _known(one: Array, other: Array, decides: int) -> Buffer:
-    """The bits that are set where `one` is valid, or the value of `other`, without nulls, decides."""
+    """The bits that are set where `one` is valid, or `other` (without nulls) decides by its value."""
     valid = one.buffer(Role.VALIDITY)
     assert valid is not None
     table = bitmaps.OR if decides else bitmaps.OR_NOT
@@ -214,7 +214,7 @@ def _both_known(left: Array, right: Array, left_decides: int, right_decides: int
 
 
 def combined_values(left: Array, right: Array, table: int) -> Buffer:
-    """The bits of a table of `colkern.kernels.bitmaps` for all values, valid or not, from bit 0 on."""
+    """The bits that a truth table of `colkern.kernels.bitmaps` gives for all values, valid or not."""
     values, others = left.buffers[1], right.buffers[1]
     if values is None or others is None:
         values, others = _values(left), _values(right)
@@ -225,7 +225,7 @@ def _values(array: Array) -> Buffer:
     values = array.buffers[1]
     if values is not None:
         return values
-    # Only an array without slots goes without them.
+    # Only an array without slots may lack the buffer.
     target = target_of(array.device)
     return target.buffer(target.allocate(0, np.uint8))
 

@@ -1,4 +1,4 @@
-"""*Compact*: count what is kept, by block; then write each block's from its own start on.
+"""*Compact*: count the kept slots of each block, then write each block at its own start.
 
 Columnar format 1.5: "Validity bitmaps".
 """
@@ -14,16 +14,16 @@ from colkern.targets import Items, Later, Target
 
 
 class Kept:
-    """Which slots are kept: bits, and how many there are before each block of them.
+    """The slots that are kept, as bits, with the number of kept slots before each block.
 
     Args:
-        target: Where the bits are.
+        target: The target of the bits.
         bits: uint8[], the bitmap.
         offset: The bit of slot 0.
         length: The number of slots.
-        words: How many words of the bitmap make a block.
+        words: The words of the bitmap in a block.
         starts: int64[blocks + 1], the running sum of the bits that are set in each block.
-        count: How many bits are set; waited for when it is first needed.
+        count: The number of set bits; it is waited for when first needed.
     """
 
     __slots__ = (
@@ -65,7 +65,7 @@ class Kept:
         self._sums: tuple[Items, Items, Later] | None = None
 
     def __getattr__(self, name: str) -> int:
-        """`count`, as long as it is not known."""
+        """Computes `count` when it is first asked for."""
         if name != "count":
             raise AttributeError(name)
         self.count = self._later_count()
@@ -75,9 +75,10 @@ class Kept:
     def of(
         cls, target: Target, bits: Items, offset: int, length: int, offsets: Items | None = None
     ) -> Self:
-        """The slots whose bits of `[offset, offset + length)` in a bitmap (uint8[]) are set.
+        """The slots whose bits are set in `[offset, offset + length)` of a bitmap (uint8[]).
 
-        With `offsets`, the `lengths` by them come with the count, where there are several blocks.
+        If `offsets` are given, and there are several blocks, their `lengths` are computed along with
+        the count.
         """
         words = target.block_words(length + 63 >> 6)
         if length and length <= 64 * words:
@@ -106,7 +107,7 @@ class Kept:
         self.target.map(kernel, self.blocks, *self.mask, *args, work=work, balance=balance)
 
     def lengths(self, offsets: Items) -> tuple[Items, Later]:
-        """The running sum (int64[blocks + 1]) of what the kept values of each block come to, and its end.
+        """The running sum (int64[blocks + 1]) of the lengths of kept values by block, and its last item.
 
         It begins with `count`.
         """
@@ -121,7 +122,7 @@ class Kept:
         return 32 * self.count < self.length
 
     def positions(self) -> Items:
-        """The slots that are kept (uint64, read-only); listed once."""
+        """The kept slots (uint64, read-only), which are listed once."""
         if self._positions is None:
             out = self.target.output(self.count, np.uint64)
             self.map(filtering.kept_positions, self.starts, out)
@@ -130,7 +131,7 @@ class Kept:
 
 
 def _sums(target: Target, blocks: int, mask: tuple[Items, int, int, int], offsets: Items) -> Items:
-    """The running sum of the kept slots of each block, and on of their lengths (int64[2 blocks + 1])."""
+    """Running sums (int64[2 blocks + 1]): of the kept slots of each block, then also of their lengths."""
     sums = target.output(2 * blocks + 1, np.int64)
     work = 64 * mask[3]
     target.map(filtering.sum_kept_lengths, blocks, *mask, offsets, sums[1:], work=work)

@@ -1,4 +1,4 @@
-"""The keys of two sides of a join as numbers: rows with equal keys have the same."""
+"""The keys of both sides of a join as numbers: rows with equal keys have equal numbers."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class JoinKeys:
 
     Args:
         left: The columns of one side.
-        right: Those of the other side, as many.
-        few: Whether the right side is the much smaller one: keys that are on the left alone are not
-            told from each other.
+        right: The columns of the other side, the same number of them.
+        few: Whether the right side is much smaller: then, keys that only the left side has need no
+            different numbers.
 
     Attributes:
-        columns: The values of the right rows, and of the left rows behind them.
-        target: Where they are.
-        right_rows: How many rows the right side has.
-        validity: The rows on both sides whose keys are all known; None if all are.
+        columns: The values of the right rows, followed by those of the left rows.
+        target: The target of their bytes.
+        right_rows: The number of right rows.
+        validity: The rows of both sides that have no null key; None if no row has one.
     """
 
     def __init__(self, left: Sequence[Array], right: Sequence[Array], few: bool = False) -> None:
@@ -49,26 +49,26 @@ class JoinKeys:
 
     @property
     def numbers(self) -> Items:
-        """Those of the right rows, then of the left rows (uint32[right + left]).
+        """The key numbers of the right rows, then of the left rows (uint32[right + left]).
 
-        The number of a key is that of keys before its first row.
+        Keys are numbered in the order of their first rows.
         """
         return self._groups.numbers
 
     @cached_property
     def right_keys(self) -> int:
-        """The different keys of the right side. Others, on the left alone, have higher numbers."""
+        """The number of distinct keys of the right side; keys of the left side only have higher numbers."""
         return _count_below(self.target, self._groups.firsts, self.right_rows)
 
     @property
     def left_validity(self) -> tuple[Items, int]:
-        """Which left rows have keys that are known, as kernels take it."""
+        """The validity of the keys of left rows, as kernels take it."""
         if self.validity is None:
             return self.target.no_bits, 0
         return self.validity.array, self.right_rows
 
     def known(self) -> Items | None:
-        """Whether the keys of each row are known (bool[]); None if all are."""
+        """Whether each row has no null key (bool[]); None if no row has one."""
         if self.validity is None:
             return None
         return expand(self.target, self.validity, 0, self.columns[0].length).view(bool)
@@ -80,7 +80,7 @@ def _count_below(target: Target, items: Items, limit: int) -> int:
 
 
 def key_columns(batch: RecordBatch, keys: Sequence[str | int]) -> list[Array]:
-    """The checked columns of keys."""
+    """The key columns of a batch, checked."""
     columns = [batch.column(key) for key in keys]
     for column in columns:
         require_valid(column)
@@ -88,7 +88,7 @@ def key_columns(batch: RecordBatch, keys: Sequence[str | int]) -> list[Array]:
 
 
 def _both(left: Array, right: Array) -> Array:
-    """The values of the right side, then of the left one; one of them may be encoded."""
+    """The values of the right side, then of the left side; one of them may be encoded."""
     if not same_type(left.type, right.type):
         left, right = decoded(left), decoded(right)
         if not same_type(left.type, right.type):

@@ -1,4 +1,4 @@
-"""Which slots are null, and values in their place: of every layout, by what its slots stand for.
+"""Tests for nulls, and values in place of nulls, by the values that slots of any layout stand for.
 
 Columnar format 1.5: "Validity bitmaps", "Dictionary-encoded Layout", "Run-End Encoded Layout", "Union
 Layout".
@@ -37,9 +37,9 @@ _BOOL = s.bool_()
 
 @operation(kind=Kind.ELEMENT_WISE)
 def is_valid(array: Array) -> Array:
-    """Whether each slot has a value, as booleans without nulls; copied.
+    """Whether each slot is valid, as booleans without nulls; copied.
 
-    As `pyarrow.compute.is_valid`: dictionaries, runs and unions by the values that their slots stand for.
+    As `pyarrow.compute.is_valid`: slots of dictionaries, runs and unions are null if their values are.
 
     Args:
         array: Any array.
@@ -72,11 +72,11 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
 
 @operation(kind=Kind.SELECTION)
 def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | RecordBatch:
-    """The slots that are not null, in order; of a batch, the rows without any null. Copied, as by `filter`.
+    """The slots that are not null, in order; for a batch, the rows without nulls. Copied, as by `filter`.
 
     Args:
         values: The values, or the rows.
-        keys: The names or positions of the columns of a batch that are looked at; all if None.
+        keys: The names or positions of the columns of a batch to look for nulls in; None for all.
 
     Raises:
         KeyError, IndexError: If there is no such column.
@@ -93,13 +93,13 @@ def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def coalesce(*values: object) -> Array:
-    """The first of several values that is not null, slot by slot; null where all are.
+    """The first of several values that is not null, slot by slot; null if all are. Copied.
 
-    As `pyarrow.compute.coalesce`. Copied, as by `if_else`, which says what becomes of numbers of two types.
+    As `pyarrow.compute.coalesce`. Numbers of two types are cast as by `if_else`.
 
     Args:
-        values: Arrays of one type and length on one device, and Python values of that type, which stand
-            for every slot; one array at least.
+        values: Arrays of one type and length on one device, and Python values of that type, which are
+            used in every slot; at least one array.
 
     Raises:
         TypeError: If there is no array, or the types differ.
@@ -127,17 +127,17 @@ def _first_valid(values: Sequence[object], names: Sequence[str]) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def fill_null(array: Array, value: object) -> Array:
-    """The array with a value in place of nulls; copied, unless there is no null.
+    """The array with nulls replaced by a value; copied, unless there is no null.
 
     Dictionaries and runs stay encoded.
 
     Args:
         array: Any array.
-        value: A Python value of the array's type, or an array of as many values. Numbers of two types
-            become those of one, as by `if_else`: integers beside a float, float64.
+        value: A Python value of the array's type, or an array of the same length. Numbers of two types
+            are cast to a common one, as by `if_else`: integers and a float to float64.
 
     Raises:
-        TypeError, ValueError: If `value` is no value of the type, or an array of another length.
+        TypeError, ValueError: If `value` does not fit the type, or is an array of another length.
         InvalidArrowError: If an array points outside its own memory.
     """
     require_valid(array)
@@ -148,7 +148,7 @@ def fill_null(array: Array, value: object) -> Array:
 
 @operation
 def fill_null_forward(array: Array) -> Array:
-    """The array with the last value before it in place of each null; null where there is none. Copied.
+    """The array with each null replaced by the last value before it; null if there is none. Copied.
 
     Raises:
         InvalidArrowError: If the array points outside its own memory.
@@ -159,7 +159,7 @@ def fill_null_forward(array: Array) -> Array:
 
 @operation
 def fill_null_backward(array: Array) -> Array:
-    """The array with the next value behind it in place of each null; null where there is none. Copied.
+    """The array with each null replaced by the next value after it; null if there is none. Copied.
 
     Raises:
         InvalidArrowError: If the array points outside its own memory.
@@ -175,9 +175,9 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
     A condition that is null counts as false. Copied, as by `if_else`.
 
     Args:
-        conditions: Booleans: a struct array with a field a case, or a list of arrays.
-        cases: A case for each condition, and one more for slots without a true one, which are null
-            else: arrays of one type, or Python values.
+        conditions: Booleans: a struct array with a field for each case, or a list of arrays.
+        cases: A case for each condition, and perhaps one more for slots without a true condition, which
+            else are null: arrays of one type, or Python values.
 
     Raises:
         TypeError: If conditions are not booleans, or the types of cases differ.
@@ -199,12 +199,13 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
 
 @operation
 def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array:
-    """The values `periods` slots before each, as pandas' `shift`; those that come in are null. Copied.
+    """Each value replaced by the one `periods` slots before it, as pandas' `shift`. Copied.
 
     Args:
         array: Any array.
-        periods: By how many slots the values move to the end; to the beginning if negative.
-        fill_value: A Python value in place of null.
+        periods: The number of slots by which values move towards the end, or, if negative, the
+            beginning.
+        fill_value: A Python value for the slots that become free; null by default.
 
     Raises:
         InvalidArrowError: If the array points outside its own memory.
@@ -219,7 +220,7 @@ def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array
 
 
 def _valid_bits(array: Array) -> Buffer:
-    """A bit a slot, from bit 0 on: whether it has a value."""
+    """A bit for each slot, from bit 0 on: whether it is valid."""
     kind = array.layout.kind
     if kind is LayoutKind.NULL:
         target = target_of(array.device)
@@ -245,7 +246,7 @@ def _valid_bits(array: Array) -> Buffer:
 
 
 def _flags(array: Array) -> Array:
-    """As `is_valid`; not copied where the array has a bitmap."""
+    """As `is_valid`; not copied if the array has a bitmap."""
     require_valid(array)
     # A dictionary may have nulls of its own.
     is_plain = array.layout.has_validity and array.dictionary is None
@@ -256,13 +257,13 @@ def _flags(array: Array) -> Array:
 
 
 def _marked(values: Array) -> Array:
-    """Booleans that are null where values are."""
+    """Booleans that are true where values are valid, and else null."""
     bits = _valid_bits(values)
     return Array.of_valid(_BOOL, values.length, (bits, bits))
 
 
 def _ones(array: Array) -> Buffer:
-    """A bit that is set for each slot."""
+    """A bitmap with a set bit for each slot."""
     target = target_of(array.device)
     words = bit_words(target, array.length)
     words[:] = ~np.uint64(0)
@@ -275,7 +276,7 @@ def _booleans(array: Array, bits: Buffer) -> Array:
 
 @on_its_device
 def _filled(array: Array, own: int) -> Array:
-    """Nulls filled from one side, by how many values there are before each slot, and `own` with its own."""
+    """Nulls filled from one side, by the count of values before each slot, with its own if `own` is 1."""
     valid = is_valid(array)
     bits = valid.buffers[1]
     if bits is None or not array.length:
@@ -291,7 +292,7 @@ def _filled(array: Array, own: int) -> Array:
 
 @on_its_device
 def _taken(array: Array, places: Items, outside: Items) -> Array:
-    """The values at places, null where these are outside."""
+    """The values at `places`; null where `outside` is set."""
     target = target_of(array.device)
     valid = packed_bits(target, outside == 0)
     places[outside] = 0

@@ -1,4 +1,4 @@
-"""Numbers as unsigned words: one kernel for all types of one width, told what the bits mean."""
+"""Numbers as unsigned words: one kernel handles all types of a width, and is told what the bits mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
 @dataclass(frozen=True)
 class NumberWords:
-    """The numbers of an array's slots, lowest word first."""
+    """The numbers in an array's slots, as words, lowest word first."""
 
     words: Items  #: Unsigned words of up to 8 bytes, `width` for each slot.
     width: int  #: The number of words in each number.
@@ -48,11 +48,11 @@ def number_words(array: Array) -> NumberWords | None:
 
 
 def word_range(words: Items, minus: int) -> tuple[int, int]:
-    """The least of some integers with the sign bit flipped, and how many there are up to the largest.
+    """The least of some integers with the sign bit flipped, and the size of their range.
 
     Args:
         words: The integers, as unsigned words in host memory.
-        minus: The sign bit; 0 for integers without sign.
+        minus: The sign bit; 0 for unsigned integers.
     """
     if len(words) == 0:
         return 0, 0

@@ -1,6 +1,6 @@
-"""Keys of rows by one or several columns, packed into as few words as hold them.
+"""Keys of rows, from one or several columns, packed into as few words as possible.
 
-The order of the words is that of the rows, and equal rows have equal words.
+The words sort like the rows, and equal rows have equal words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ALL = (1 << 64) - 1
 
 
 class KeyPart(NamedTuple):
-    """Keys for slots, one of the columns' or a part of them."""
+    """Keys for slots: those of a column, or a part of them."""
 
     words: Items  #: A word for each slot (unsigned, read-only).
     flip: int  #: The bits to flip in it.
@@ -35,13 +35,13 @@ class KeyPart(NamedTuple):
 def key_parts(
     array: Array, numbers: NumberWords, descending: bool = False, nulls_first: bool = False
 ) -> list[KeyPart]:
-    """The keys of an array of numbers, those that count most first.
+    """The keys of an array of numbers, most significant first.
 
     Args:
         array: A checked array, for its nulls.
         numbers: Its words, which are integers.
         descending: Whether the greatest number has the least key.
-        nulls_first: Whether the key of null is less than all others, or greater.
+        nulls_first: Whether the key of null is less than all others, not greater.
     """
     target = target_of(array.device)
     parts = []
@@ -67,14 +67,14 @@ def key_parts(
 
 
 def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[Items]:
-    """Words (uint64[length], read-only) of all keys, those that count most first; at least one."""
+    """Words (uint64[length], read-only) of all keys, most significant first; at least one word."""
     packed: list[Items] = []
     room = 0
     for part in parts:
         if not packed or part.bits > room:
             packed.append(target.output(length, np.uint64))
             room = 64
-        # Nothing is kept beside a key of 64 bits: any number of places is as good.
+        # A key of 64 bits has no room for more: any number of kept bits will do.
         kept = _ALL if room < 64 else 0
         room -= part.bits
         given = (part.words, part.flip, part.addend, *part.validity, part.null, min(part.bits, 63))
@@ -83,7 +83,7 @@ def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[I
 
 
 def _null_part(array: Array, nulls_first: bool) -> KeyPart:
-    """A bit that is 0 for what comes first: nulls or values."""
+    """A bit that is 0 for what sorts first: nulls or values."""
     target = target_of(array.device)
     bitmap = array.buffer(Role.VALIDITY)
     assert bitmap is not None
@@ -93,7 +93,7 @@ def _null_part(array: Array, nulls_first: bool) -> KeyPart:
 
 @on_its_device
 def _level(target: Target, words: Items, width: int, level: int) -> Items:
-    """One of the words that each number has."""
+    """One word of each number: the one at `level`."""
     return words[level::width].copy()
 
 

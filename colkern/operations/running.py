@@ -1,8 +1,8 @@
-"""Functions of each value and those before it: cumulative ones, differences, and rolling windows.
+"""Functions of each value and the values before it: cumulative ones, differences, rolling windows.
 
-Sums of windows are made of those of 1, 2, 4, … values, never of the difference of two running sums: so NaN
-and infinities leave a window again, and nothing cancels. The array library does the work, where the bytes
-are.
+Sums of windows are made from sums of 1, 2, 4, … values, not from differences of running sums: so NaN
+and infinities affect only their own windows, and nothing cancels. NumPy or CuPy does the work, on the
+device of the bytes.
 
 Columnar format 1.5: "Fixed-Size Primitive Layout".
 """
@@ -46,17 +46,19 @@ _UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.fmin, "
 
 @operation
 def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
-    """The sum of each value and all before it, in their type; integers are cut to its bits.
+    """The sum of each value and all values before it, in their type; integers wrap around.
 
     As `pyarrow.compute.cumulative_sum`. Sums of decimals have 38 digits (of decimal256, 76).
 
     Args:
         values: Integers, floating-point numbers or decimals; encoded ones are decoded.
-        start: A number in front of all; not beside decimals, dates and what else is no such number.
-        skip_nulls: Whether a null is left out, and null alone. Else all from the first null on are null.
+        start: A number that comes before the first value; not for decimals, dates and other values that
+            are no plain numbers.
+        skip_nulls: Whether to skip nulls, which stay null themselves. Else all slots from the first
+            null on are null.
 
     Raises:
-        TypeError: If the values are no numbers, or go without `start`.
+        TypeError: If the values are no numbers, or take no `start`.
         ValueError: If `start` does not fit their type.
         OverflowError: If a sum of decimals has more digits.
         InvalidArrowError: If the array points outside its own memory.
@@ -68,40 +70,40 @@ def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: boo
 def cumulative_prod(
     values: Array, start: float | None = None, *, skip_nulls: bool = False
 ) -> Array:
-    """The product of each value and all before it, not of decimals; see `cumulative_sum`."""
+    """The product of each value and all values before it; not for decimals. See `cumulative_sum`."""
     return _cumulative("prod", values, start, skip_nulls)
 
 
 @operation
 def cumulative_min(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
-    """The least of each value and all before it, of any type with an order; see `cumulative_sum`.
+    """The least of each value and all values before it, of any type with an order; see `cumulative_sum`.
 
-    NaN is left out where there is a number. (Of NaN alone, pyarrow makes an infinity.)
+    NaN is ignored if there is a number. (For NaN alone, pyarrow gives an infinity.)
     """
     return _cumulative("min", values, start, skip_nulls)
 
 
 @operation
 def cumulative_max(values: Array, start: float | None = None, *, skip_nulls: bool = False) -> Array:
-    """The greatest of each value and all before it; see `cumulative_min`."""
+    """The greatest of each value and all values before it; see `cumulative_min`."""
     return _cumulative("max", values, start, skip_nulls)
 
 
 @operation
 def cumulative_mean(values: Array, *, skip_nulls: bool = False) -> Array:
-    """The mean of each value and all before it: float64; see `cumulative_sum`."""
+    """The mean of each value and all values before it: float64; see `cumulative_sum`."""
     return _cumulative_mean(_floats(values), skip_nulls)
 
 
 @operation
 def pairwise_diff(values: Array, period: int = 1) -> Array:
-    """Each value less the one `period` slots before it; null where there is none.
+    """Each value minus the one `period` slots before it; null if there is none.
 
     As `pyarrow.compute.pairwise_diff`: numbers keep their type, dates and times give durations.
 
     Args:
         values: Numbers, dates or times; encoded ones are decoded.
-        period: By how many slots values are apart; those behind are subtracted if negative.
+        period: The distance in slots; if negative, later values are subtracted.
 
     Raises:
         TypeError: If the values are of another type.
@@ -124,18 +126,19 @@ def pairwise_diff(values: Array, period: int = 1) -> Array:
 
 @operation
 def rolling_sum(values: Array, window: int, *, min_periods: int | None = None) -> Array:
-    """The sum of each value and those before it in a window; integers as 64 bits, which wrap around.
+    """The sum of the values in a window that ends at each slot; integers as 64 bits, which wrap around.
 
-    Sums of decimals are those of `cumulative_sum`.
+    Sums of decimals are as for `cumulative_sum`.
 
     Args:
         values: Integers, floating-point numbers or decimals; encoded ones are decoded.
-        window: How many slots a window has: the slot itself, and those before it.
-        min_periods: How many values a window must have, or its result is null; `window` if None.
+        window: The number of slots in a window: the slot itself, and those before it.
+        min_periods: The least number of values in a window; with fewer, its result is null. `window` if
+            None.
 
     Raises:
         TypeError: If the values are no numbers.
-        ValueError: If a window has no slot, or is to have more values than slots.
+        ValueError: If `window` is not positive, or `min_periods` is not 0 to `window`.
         InvalidArrowError: If the array points outside its own memory.
     """
     return _rolling("sum", _plain(values, _SUMMED), window, min_periods)
@@ -143,24 +146,24 @@ def rolling_sum(values: Array, window: int, *, min_periods: int | None = None) -
 
 @operation
 def rolling_mean(values: Array, window: int, *, min_periods: int | None = None) -> Array:
-    """The mean of each value and those before it in a window: float64; see `rolling_sum`."""
+    """The mean of the values in a window that ends at each slot: float64; see `rolling_sum`."""
     return _rolling("mean", _floats(values), window, min_periods)
 
 
 @operation
 def rolling_min(values: Array, window: int, *, min_periods: int | None = None) -> Array:
-    """The least of each value and those before it in a window, of any type with an order.
+    """The least value in a window that ends at each slot, of any type with an order.
 
     See `rolling_sum`.
 
-    NaN is left out where there is a number.
+    NaN is ignored if there is a number.
     """
     return _by_order(values, lambda own: _rolling("min", own, window, min_periods))
 
 
 @operation
 def rolling_max(values: Array, window: int, *, min_periods: int | None = None) -> Array:
-    """The greatest of each value and those before it in a window; see `rolling_min`."""
+    """The greatest value in a window that ends at each slot; see `rolling_min`."""
     return _by_order(values, lambda own: _rolling("max", own, window, min_periods))
 
 
@@ -173,14 +176,14 @@ def _plain(values: Array, types: tuple[type[s.DataType], ...]) -> Array:
 
 
 def _floats(values: Array) -> Array:
-    """Numbers of which there are means: decimals as float64."""
+    """Numbers for a mean: decimals are cast to float64."""
     plain = _plain(values, _SUMMED)
     is_decimal = isinstance(plain.type.storage, s.Decimal)
     return cast(plain, s.float64(), safe=False) if is_decimal else plain
 
 
 def _by_order(values: Array, running: Callable[[Array], Array]) -> Array:
-    """A running function of numbers, applied to values: by their ranks, if they are not numbers."""
+    """A running function of numbers, applied to values: to their ranks, if they are no numbers."""
     require_valid(values)
     plain = decoded(values)
     return running(plain) if isinstance(plain.type.storage, _ORDERED) else _ranked(plain, running)
@@ -195,14 +198,14 @@ def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
     validity = compact_validity(array)
     numbers = target.buffer(ranks.view(np.int64))
     order = running(Array.of_valid(s.int64(), array.length, (validity, numbers), array.null_count))
-    # The number under a null may be any.
+    # The item under a null may be any number.
     places = rows[order.items(Role.DATA).clip(0, max(array.length - 1, 0))]
     buffers = order.buffers[0], target.buffer(places)
     return take(array, Array.of_valid(s.uint64(), array.length, buffers))
 
 
 def _flags(array: Array) -> Items:
-    """Which slots have a value: bool[]."""
+    """Whether each slot is valid: bool[]."""
     target = target_of(array.device)
     if not array.null_count:
         flags = target.output(array.length, np.bool_)
@@ -214,7 +217,7 @@ def _flags(array: Array) -> Items:
 
 
 def _identity(how: str, dtype: Any) -> Any:
-    """The value that changes nothing."""
+    """The identity element of an aggregate."""
     if how in ("sum", "prod"):
         return dtype.type(how == "prod")
     if dtype.kind == "f":
@@ -224,7 +227,7 @@ def _identity(how: str, dtype: Any) -> Any:
 
 
 def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
-    """The items, of a type, with a value that changes nothing in place of nulls; copied."""
+    """The items, in a dtype, with the identity element in place of nulls; copied."""
     items = array.items(Role.DATA)
     filled = items.astype(dtype or items.dtype)
     if array.null_count:
@@ -233,7 +236,7 @@ def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> I
 
 
 def _running(how: str, items: Items) -> Items:
-    """Each item with all before it."""
+    """Each item aggregated with all before it."""
     if how in ("sum", "prod"):
         return (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
     ufunc = _UFUNCS[how]
@@ -248,7 +251,7 @@ def _running(how: str, items: Items) -> Items:
 
 
 def _with_earlier(ufunc: Any, items: Items, others: Items, distance: int) -> Items:
-    """Each item with another at a distance before it, if there is one."""
+    """Each item combined with another that is `distance` before it, if there is one."""
     combined = items.copy()
     if distance < len(items):
         combined[distance:] = ufunc(items[distance:], others[: len(items) - distance])
@@ -257,7 +260,7 @@ def _with_earlier(ufunc: Any, items: Items, others: Items, distance: int) -> Ite
 
 @on_its_device
 def _seen(array: Array, skip_nulls: bool) -> tuple[Items, Items]:
-    """Which slots have a value, and which have a result."""
+    """Whether each slot is valid, and whether it has a result."""
     flags = _flags(array)
     if skip_nulls or not array.null_count:
         return flags, flags
@@ -279,7 +282,7 @@ def _cumulative(how: How, values: Array, start: float | None, skip_nulls: bool) 
 def _decimal_sums(
     array: Array, flags: Items, shown: Items, summed: Callable[[Items], Items]
 ) -> Array:
-    """Sums of wide decimals, by a function that sums their parts of 32 bits."""
+    """Sums of wide decimals, by a function that sums their 32-bit parts."""
     type_ = array.type.storage
     assert isinstance(type_, s.Decimal)
     words, width = own_words(array, Role.DATA)
@@ -287,7 +290,7 @@ def _decimal_sums(
     sums = np.empty_like(parts)
     carry: Any = 0
     for k in range(2 * width):
-        # The highest part has the sign.
+        # The highest part is signed.
         own = parts[:, k] if k < 2 * width - 1 else parts.view(np.int32)[:, k]
         part = own.astype(np.int64)
         if array.null_count:
@@ -295,7 +298,7 @@ def _decimal_sums(
         total = summed(part) + carry
         sums[:, k] = total & 0xFFFF_FFFF
         carry = total >> 32
-    # Few are near the least number that has too many digits, by their highest part.
+    # Only few sums are near the limit of digits, as judged by their highest part.
     place = 32 * (2 * width - 1)
     most = 10**type_.precision
     near = (((total >= most >> place) | (total <= -most >> place)) & shown).nonzero()[0]
@@ -335,7 +338,7 @@ def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
 
 @on_its_device
 def _filled(array: Array, type_: s.DataType, items: Items, shown: Items) -> Array:
-    """Items as an array that is null where nothing is shown."""
+    """Items as an array, null where `shown` is not set."""
     target: Target = target_of(array.device)
     bits = packed_bits(target, shown) if array.null_count or not bool(shown.all()) else None
     return Array.of_valid(type_, array.length, (bits, target.buffer(items)))
@@ -376,12 +379,12 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
 
 
 def _windows(ufunc: object, powers: Items, window: int) -> Items:
-    """Each item with the others of its window, by windows of powers of two."""
+    """Each item combined with the others of its window, by windows whose sizes are powers of two."""
     combined, covered, size = None, 0, 1
     window = min(window, len(powers)) or 1
     while True:
         if window & size:
-            # What is found so far is nearer.
+            # The items combined so far are the nearer ones.
             combined = (
                 powers if combined is None else _with_earlier(ufunc, combined, powers, covered)
             )

@@ -117,7 +117,7 @@ def test_fields_that_are_not_there() -> None:
     array = sample("struct")
     with pytest.raises(KeyError, match="no field named 'z'"):
         struct_field(array, "z")
-    with pytest.raises(IndexError, match="field 2 of a schema with 2 fields"):
+    with pytest.raises(IndexError, match="field 2 is out of range for a schema with 2 fields"):
         struct_field(array, 2)
     twins = make_struct([ints([1]), ints([2])], ["a", "a"])
     with pytest.raises(KeyError, match="2 fields named 'a'"):

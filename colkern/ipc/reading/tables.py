@@ -1,4 +1,4 @@
-"""`read_table`: a whole source as a table."""
+"""`read_table`, which reads a whole source as a table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _INTEGER = re.compile(r"[+-]?\d{1,18}")
 
 
 class Folder(NamedTuple):
-    """The files of a folder, in the order of their names, and what their paths say."""
+    """The files of a folder, sorted by name, and the keys in their paths."""
 
     files: list[str]
     keys: dict[str, Array]
@@ -50,9 +50,9 @@ class Folder(NamedTuple):
 
 
 def folder_of(source: object) -> Folder | None:
-    """The files below a folder, at a path or a URL; None if the source is no folder."""
-    # What begins with `.` or `_` is left out. A key is int32 if each of its values is an integer (int64 if
-    # need be), else text, as pyarrow's.
+    """The files in a folder, at a path or a URL; None if the source is no folder."""
+    # Names that begin with `.` or `_` are left out. As in pyarrow, a key is int32 if all its values
+    # are integers (int64 if need be), and else text.
     if not isinstance(source, str | os.PathLike):
         return None
     if is_url(source):
@@ -78,7 +78,7 @@ def _below(root: str) -> list[str]:
 
 
 def _keys(folders: dict[str, list[str]]) -> dict[str, Array]:
-    """The values of the keys, from the names of the folders of each file."""
+    """The values of the keys, from the folder names in each file's path."""
     paths: dict[tuple[str, ...], str] = {}
     rows = []
     for path, names in folders.items():
@@ -132,28 +132,27 @@ def read_table(
 ) -> Table:
     """All batches of an Arrow IPC file or stream, or of a folder of them, as a table.
 
-    Of a folder, at a path or a URL, all files below it are read, in the order of their names, without those
-    whose path begins with `.` or `_`. Folders of a name such as `year=2024` make a column `year`, which
-    stands behind those of the files, or in the place of one of that name; files that filters exclude by
-    such a column are not opened.
+    For a folder, at a path or a URL, all files in it are read, sorted by name, except those whose path
+    begins with `.` or `_`. Folders with names such as `year=2024` become a column `year`, after the
+    columns of the files or in place of one with that name. Files that filters exclude by such a column
+    are not opened.
 
-    Columns of a mapped file are decoded when they are asked for, as of the reader's batches; with
-    `filters`, all those that the table has are decoded now. Those of a file at a URL are fetched now,
-    several at once.
+    Columns of a mapped file are decoded when they are asked for; with `filters`, all columns of the
+    table are decoded now. Columns of a file at a URL are fetched now, several at once.
 
     Args:
         source: As for `open`, as are all arguments but `filters`; or a folder.
         columns: Names or positions of the columns of the table, in that order; None for all.
         filters: Triples of a column's name, `==` (or `=`), `!=`, `<`, `<=`, `>` or `>=`, and a value, as
             `colkern.equal` takes it, or of a name, `in` or `not in`, and values, as `colkern.is_in` takes
-            them: rows for which all are true are kept.
+            them: only rows for which all are true are kept.
 
     Raises:
-        ValueError: If a filter has another word for its comparison, or the files of a folder have not all
-            the same keys in their paths.
+        ValueError: If a filter has an unknown comparison, or the files of a folder have different keys
+            in their paths.
         InvalidArrowError: If the files of a folder have columns of different names or types.
 
-    and what `open` and the readers raise, and comparisons.
+    Also raises what `open`, the readers and the comparisons raise.
     """
     filters = checked_filters(filters)
     folder = folder_of(source)
@@ -173,7 +172,7 @@ def _of_file(
     with open(source, columns=also(columns, filters), device=device, **options) as reader:
         table = Table(steps(reader, "reading batches"), reader.schema)
     if isinstance(source, str | os.PathLike) and is_url(source) and device is None:
-        # Each column is a request or some, which are answered while others wait.
+        # Each column takes one request or more, which can be under way at the same time.
         places = [(batch, i) for batch in table.batches for i in range(len(batch.schema))]
         with ThreadPoolExecutor(_REQUESTS) as pool:
             deque(pool.map(lambda place: place[0].column(place[1]), places), 0)
@@ -188,7 +187,7 @@ def _of_folder(
     device: Devices | None,
     **options: object,
 ) -> Table:
-    """The rows of all files whose keys are not filtered out; keys are the last columns."""
+    """The rows of all files whose keys pass the filters; keys are the last columns."""
     keys, own = folder.keys, [each for each in filters if each[0] not in folder.keys]
     wanted = None if columns is None else [name for name in columns if name not in keys]
     masks = [_COMPARED[word](keys[name], value) for name, word, value in filters if name in keys]
@@ -197,7 +196,7 @@ def _of_folder(
         kept = [number for number, true in enumerate(_all_true(masks)) if true]
     batches: list[RecordBatch] = []
     schema = None
-    # One file says what the columns are, if the keys of none are wanted.
+    # If no file passes, the first one still tells the columns.
     for number in steps(kept or [0], "reading files"):
         file = folder.files[number]
         with placed(file):
@@ -217,10 +216,10 @@ def _of_folder(
 
 
 def checked_filters(filters: Filters) -> Filters:
-    """The filters; what gives the values of `in` only once is a list of them.
+    """The filters, with iterators of values for `in` turned into lists.
 
     Raises:
-        ValueError: If one has another word than those of comparisons.
+        ValueError: If one has an unknown comparison.
     """
     for name, word, _ in filters:
         if word not in _COMPARED:
@@ -229,7 +228,7 @@ def checked_filters(filters: Filters) -> Filters:
 
 
 def also(columns: Sequence[object] | None, filters: Filters) -> list[Any] | None:
-    """The columns that are wanted, and behind them those that filters need."""
+    """The wanted columns, followed by those that only filters need."""
     if columns is None:
         return None
     needed = dict.fromkeys(name for name, _, _ in filters)

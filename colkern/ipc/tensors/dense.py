@@ -1,4 +1,4 @@
-"""Dense tensors: a NumPy array, and names for its dimensions.
+"""Dense tensors: a NumPy array, with names for its dimensions.
 
 Format: "Tensor (Multi-dimensional Array) Message Format".
 """
@@ -31,7 +31,7 @@ _TYPES: dict[DType, s.DataType] = {
 
 
 def type_of(array: Numbers) -> s.DataType:
-    """The data type of an array's numbers."""
+    """The data type of an array's numbers; raises `TypeError` if there is none."""
     type_ = _TYPES.get(array.dtype.newbyteorder("<"))
     if type_ is None:
         raise TypeError(f"tensors hold integers or floats of Arrow's types, not {array.dtype}")
@@ -39,14 +39,14 @@ def type_of(array: Numbers) -> s.DataType:
 
 
 def dtype_of(type_: s.DataType) -> DType:
-    """The NumPy type of a tensor's numbers."""
+    """The NumPy type of a tensor's numbers; raises `UnsupportedError` unless integers or floats."""
     if not isinstance(type_, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")
     return layout(type_).spec(Role.DATA).dtype
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Raise unless NumPy's arrays may have as many dimensions, and of those sizes."""
+    """Raise unless a shape has no negative size, and no more dimensions than NumPy allows."""
     if len(shape) > MAX_DIMENSIONS:
         raise UnsupportedError(
             f"a tensor of {len(shape)} dimensions; NumPy has at most {MAX_DIMENSIONS}"
@@ -56,19 +56,19 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def is_addressable(shape: tuple[int, ...], itemsize: int) -> bool:
-    """Whether NumPy has arrays of that shape: 64 bits count their bytes, empty dimensions aside."""
+    """Whether NumPy can have an array of that shape: 64 bits must count its bytes, ignoring sizes of 0."""
     return prod(size or 1 for size in shape) * itemsize < 1 << 63
 
 
 def row_major(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
-    """The strides, in bytes, of row-major order; without elements one each, as Arrow C++ asks for."""
+    """The strides, in bytes, of row-major order; without elements, one item each, as in Arrow C++."""
     if 0 in shape:
         return (itemsize,) * len(shape)
     return tuple(itemsize * prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
 def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
-    """A name for each dimension, or None."""
+    """The names of the dimensions, or None; raises `ValueError` unless there is one for each."""
     names = dimension_names(dim_names)
     if names is not None and len(names) != dimensions:
         raise ValueError(f"dim_names: {len(names)} names for {dimensions} dimensions")
@@ -76,7 +76,7 @@ def names_of(dim_names: object, dimensions: int) -> tuple[str, ...] | None:
 
 
 def require_array(values: object) -> None:
-    """Raise `TypeError` unless that is a NumPy array."""
+    """Raise `TypeError` unless `values` is a NumPy array."""
     if not isinstance(values, np.ndarray):
         raise TypeError(f"values: expected a NumPy array, got {type(values).__name__}")
 
@@ -90,7 +90,8 @@ class Tensor:
         dim_names: A name for each dimension, or None for no names.
 
     Raises:
-        TypeError: If `values` is not an array of integers or floats, `dim_names` no sequence of text.
+        TypeError: If `values` is not an array of integers or floats, or `dim_names` is not a sequence
+            of strings.
         ValueError: If there is not one name for each dimension.
     """
 
@@ -114,7 +115,7 @@ class Tensor:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """The bytes between neighbours in each dimension."""
+        """The bytes between neighbouring elements in each dimension."""
         return self.values.strides
 
     @property
@@ -135,7 +136,7 @@ class Tensor:
         return np.array(self.values, dtype, copy=copy)
 
     def equals(self, other: object) -> bool:
-        """Whether both are dense, with the same type, names, shape and numbers; NaN equals nothing."""
+        """Whether both are dense, with equal types, names, shapes and numbers; NaN equals nothing."""
         return (
             isinstance(other, Tensor)
             and self.type == other.type

@@ -43,24 +43,24 @@ AnyTensor = Tensor | SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | Spars
 def read_tensor(
     source: Source, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
 ) -> AnyTensor:
-    """The tensor of the next message of a source; its index has been checked.
+    """The tensor in the next message of a source; its index has been checked.
 
-    Zeros in front of the message, up to 63, are passed by.
+    Up to 63 zeros in front of the message are skipped.
 
     Args:
-        source: As `colkern.ipc.open` takes it. Of a file object, pipe or socket no byte behind the
-            message is taken, so that a further call reads the next message.
+        source: As `colkern.ipc.open` takes it. No byte after the message is taken from a file object,
+            pipe or socket, so that a further call reads the next message.
         memory_map: Whether a file at a path is mapped into memory; see `colkern.ipc.open`.
         limits: The limits on untrusted input. Tensors whose numbers share bytes
             (strides of zero) count against `Limits.unbacked_length`.
 
     Returns:
         A `Tensor` or one of the sparse ones, over the bytes of a mapped file or bytes-like object:
-        numbers are copied only where they start at a byte that is no multiple of their width.
+            numbers are copied only if they are not aligned.
 
     Raises:
-        InvalidArrowError: If there is no message, it has no tensor, or breaks a rule: a shape that is
-            negative or larger than the body, an index that leads out of the tensor.
+        InvalidArrowError: If there is no message, it has no tensor, or it breaks a rule, such as a
+            shape that is negative or larger than the body, or an index outside the tensor.
         UnsupportedError: If the tensor has values other than integers and floats, or more than 64
             dimensions.
         LimitExceededError: If it is over the limits.
@@ -76,7 +76,7 @@ def read_tensor(
 def read_tensors(
     source: Source, *, memory_map: bool = True, limits: Limits = DEFAULT_LIMITS
 ) -> Generator[AnyTensor, None, None]:
-    """The tensors of a source's messages, up to its end, each read when it is asked for.
+    """The tensors in a source's messages, up to its end; each is read when it is asked for.
 
     Arguments and errors are those of `read_tensor`, but a source without a message has no tensors.
     """
@@ -106,7 +106,7 @@ def _dense(header: Record, body: Body, limits: Limits) -> Tensor:
 
 
 def _dimensions(header: Record) -> tuple[tuple[int, ...], tuple[str, ...] | None]:
-    """The shape, and the names if any dimension has one."""
+    """The shape, and the names of dimensions if any has one."""
     shape = tuple(entry["size"] for entry in header["shape"])
     check_shape(shape)
     names = tuple(entry["name"] or "" for entry in header["shape"])
@@ -125,7 +125,7 @@ def strided(
     limits: Limits,
     what: str,
 ) -> Numbers:
-    """The numbers of a buffer as an array; not copied, unless they are misaligned. Strides are bytes."""
+    """The numbers of a buffer as an array with strides in bytes; not copied, unless they are misaligned."""
     steps = row_major(shape, dtype.itemsize) if strides is None else tuple(strides.tolist())
     if len(steps) != len(shape):
         raise InvalidArrowError(f"{what}: {len(steps)} strides for {len(shape)} dimensions")
@@ -147,7 +147,7 @@ def strided(
             f"{what}: {count} numbers that share {data.size} bytes; "
             "raise Limits.unbacked_length to read them"
         )
-    # A dimension of one element has neighbours nowhere; NumPy looks at its stride all the same.
+    # A dimension of one element has no neighbours, but NumPy still checks its stride.
     steps = tuple(step if n > 1 else 0 for n, step in zip(shape, steps, strict=True))
     return np.ndarray(shape, dtype, _aligned(data, dtype.itemsize).array, 0, steps)
 
@@ -244,9 +244,9 @@ def _fibres(
 
 
 def _are_counts(pointers: list[tuple[int, int]], nodes: list[tuple[int, int]], values: int) -> bool:
-    """Whether the lengths of buffers are numbers of items, as Arrow C++ has it, or bytes, as the format."""
-    # Nodes have one pointer more than there are nodes, and leaves are as many as the values: if both hold
-    # for the lengths as they are, they count items.
+    """Whether the lengths of buffers count items, as in Arrow C++, and not bytes, as in the format."""
+    # There is one more pointer than nodes, and as many leaves as values: if both are true of the
+    # lengths as they are, they count items.
     return nodes[-1][1] == values and all(
         ends[1] == level[1] + 1 for ends, level in zip(pointers, nodes, strict=False)
     )

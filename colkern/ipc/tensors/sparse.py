@@ -1,7 +1,7 @@
-"""The base of sparse tensors: their values, their shape, and the dense array that they stand for.
+"""The base of sparse tensors: their values, their shape, and conversion to a dense array.
 
-Each class checks its index in its constructor. So tensors of messages and of callers follow the same
-rules, and need no further checks.
+Each class checks its index in its constructor. So tensors from messages and from callers follow the
+same rules, and need no further checks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_DENSE_BYTES = 1 << 32
 
 
 class Sparse(ABC):
-    """A tensor with only some values kept, by `data`, `shape`, `dim_names` and arrays for the index."""
+    """A tensor that stores some of its values, with `data`, `shape`, `dim_names` and index arrays."""
 
     data: Numbers
     shape: tuple[int, ...]
@@ -68,30 +68,30 @@ class Sparse(ABC):
 
     @property
     def size(self) -> int:
-        """The number of numbers, zeros included."""
+        """The number of elements, including zeros."""
         return prod(self.shape)
 
     @property
     def non_zero_length(self) -> int:
-        """The number of values that are kept."""
+        """The number of values that are stored."""
         return self.data.size
 
     @abstractmethod
     def positions(self) -> Iterator[tuple[int, Numbers]]:
-        """Each dimension, in any order, with the place of every value in it."""
+        """Each dimension, in any order, with the position of every value in it."""
 
     def coordinates(self) -> NDArray[np.int64]:
-        """Where the values stand: a new matrix, a row for each value and a column a dimension."""
+        """The positions of the values: a new matrix, a row for each value, a column for each dimension."""
         coords = np.empty((self.data.size, self.ndim), np.int64)
         for dimension, positions in self.positions():
             coords[:, dimension] = positions
         return coords
 
     def to_dense(self, *, max_bytes: int = MAX_DENSE_BYTES) -> Numbers:
-        """A new array with the values in place and zeros elsewhere; values of one place are added up.
+        """A new array of the values, with zeros elsewhere; values at one position are added up.
 
         Args:
-            max_bytes: How large the array may be: a short message may claim any shape.
+            max_bytes: The most bytes of the array: a short message may claim any shape.
 
         Raises:
             LimitExceededError: If it would be larger.
@@ -102,7 +102,7 @@ class Sparse(ABC):
                 f"shape {self.shape} of {self.type} is {self.size * itemsize} bytes, "
                 f"over the limit of {max_bytes}; raise max_bytes to have it"
             )
-        # One number a value, not one for each dimension: of those there may be many.
+        # One number for each value, not one for each dimension, of which there may be many.
         places = np.zeros(self.data.size, np.int64)
         steps = row_major(self.shape, 1)
         for dimension, positions in self.positions():
@@ -113,7 +113,7 @@ class Sparse(ABC):
         return dense.reshape(self.shape)
 
     def equals(self, other: object) -> bool:
-        """Whether both are of one class and agree in type, shape, names, values and index."""
+        """Whether both are of one class and have equal types, shapes, names, values and indices."""
         if not isinstance(other, type(self)) or self.type != other.type:
             return False
         return all(
@@ -140,13 +140,13 @@ def _same(a: object, b: object) -> bool:
 
 
 def check_index(array: object, what: str) -> None:
-    """Raise `TypeError` unless that is a one-dimensional NumPy array of integers."""
+    """Raise `TypeError` unless an index is a one-dimensional NumPy array of integers."""
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"{what}: expected a one-dimensional NumPy array of integers")
 
 
 def check_positions(positions: Numbers, size: int, what: str) -> None:
-    """Raise `InvalidArrowError` unless all positions lie in a dimension of that size."""
+    """Raise `InvalidArrowError` unless all positions are within a dimension of that size."""
     if not positions.size:
         return
     low, high = int(positions.min()), int(positions.max())
@@ -156,7 +156,7 @@ def check_positions(positions: Numbers, size: int, what: str) -> None:
 
 
 def check_pointers(pointers: Numbers, ranges: int, end: int, what: str) -> None:
-    """Raise unless the pointers cut `end` entries into that many ranges, one after the other."""
+    """Raise unless the pointers divide `end` entries into that many consecutive ranges."""
     if pointers.size != ranges + 1:
         raise InvalidArrowError(f"{what}: {pointers.size} pointers for {ranges} ranges")
     if pointers[0] != 0 or pointers[-1] != end:
@@ -172,13 +172,13 @@ def check_pointers(pointers: Numbers, ranges: int, end: int, what: str) -> None:
 
 
 def sizes_of(pointers: Numbers) -> NDArray[np.int64]:
-    """The lengths of the ranges between pointers, which have been checked."""
+    """The lengths of the ranges between checked pointers."""
     ends = pointers.astype(np.int64, copy=False)
     return ends[1:] - ends[:-1]
 
 
 def scipy_sparse() -> ModuleType:
-    """The module `scipy.sparse`."""
+    """The module `scipy.sparse`; raises `ImportError` if it is not installed."""
     try:
         from scipy import sparse
     except ImportError as error:
@@ -188,7 +188,7 @@ def scipy_sparse() -> ModuleType:
 
 
 def from_scipy(matrix: object, wanted: str) -> Any:
-    """A sparse array of SciPy's in a format; itself if it has it. Raises `TypeError` if it is none."""
+    """A SciPy sparse array, converted to a format if need be; raises `TypeError` for other objects."""
     if not scipy_sparse().issparse(matrix):
         raise TypeError(f"matrix: expected a sparse array of SciPy's, got {type(matrix).__name__}")
     return cast("Any", matrix).asformat(wanted)
@@ -203,12 +203,12 @@ class SparseCOOTensor(Sparse):
         coords: Integers, a row for each value and a column for each dimension.
         shape: The size of each dimension.
         dim_names: A name for each dimension, or None for no names.
-        has_canonical_format: Whether rows ascend in lexicographic order and none comes twice.
+        has_canonical_format: Whether rows are in lexicographic order without repetitions.
 
     Raises:
-        TypeError: If an array is not of that kind.
-        InvalidArrowError: If the arrays do not fit the shape, or each other, or are not canonical as
-            said.
+        TypeError: If an array has another kind or shape than these.
+        InvalidArrowError: If the arrays do not fit the shape, or each other, or are not in the stated
+            order.
     """
 
     data: Numbers
@@ -234,23 +234,23 @@ class SparseCOOTensor(Sparse):
 
     @classmethod
     def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
-        """The values of an array that are not zero; canonical."""
+        """The values of an array that are not zero, in canonical order."""
         require_array(values)
         coords = np.argwhere(values).astype(np.int64, copy=False)
         return cls(values[tuple(coords.T)], coords, values.shape, dim_names, True)
 
     @classmethod
     def from_scipy(cls, matrix: object, dim_names: tuple[str, ...] | None = None) -> Self:
-        """A sparse array or matrix of SciPy's, of any format; coordinates are copied.
+        """A SciPy sparse array or matrix of any format; coordinates are copied.
 
         Raises:
-            TypeError: If `matrix` is none.
+            TypeError: If `matrix` is no sparse array or matrix.
         """
         coo = from_scipy(matrix, "coo")
         return cls(coo.data, np.stack(coo.coords, axis=1), coo.shape, dim_names)
 
     def positions(self) -> Iterator[tuple[int, Numbers]]:
-        """Each dimension with the place of every value in it."""
+        """Each dimension with the position of every value in it."""
         return enumerate(self.coords.T)
 
     def to_numpy(self) -> tuple[Numbers, Numbers]:
@@ -272,7 +272,7 @@ class SparseCOOTensor(Sparse):
 
 
 def _ascend(coords: Numbers) -> bool:
-    """Whether each row stands behind the one before it in lexicographic order."""
+    """Whether each row comes after the one before it in lexicographic order."""
     ascends = np.zeros(max(len(coords) - 1, 0), np.bool_)
     equal = ~ascends
     for column in coords.T:
@@ -287,7 +287,7 @@ class CompressedMatrix(Sparse):
 
     Args:
         data: The values, row by row (CSR) or column by column (CSC).
-        indptr: Where the values of each row (or column) begin, and where the last one's end.
+        indptr: The start of each row's (or column's) values, and the end of the last one's.
         indices: The column (or row) of each value.
         shape: The numbers of rows and columns.
         dim_names: A name for each dimension, or None for no names.
@@ -325,7 +325,7 @@ class CompressedMatrix(Sparse):
 
         Raises:
             TypeError: If `values` is no NumPy array.
-            ValueError: If `values` has not two dimensions.
+            ValueError: If `values` does not have two dimensions.
         """
         require_array(values)
         if values.ndim != 2:
@@ -339,16 +339,16 @@ class CompressedMatrix(Sparse):
 
     @classmethod
     def from_scipy(cls, matrix: object, dim_names: tuple[str, ...] | None = None) -> Self:
-        """A sparse array or matrix of SciPy's; not copied if it has this format.
+        """A SciPy sparse array or matrix; not copied if it has this format.
 
         Raises:
-            TypeError: If `matrix` is none.
+            TypeError: If `matrix` is no sparse array or matrix.
         """
         same = from_scipy(matrix, cls._scipy_format)
         return cls(same.data, same.indptr, same.indices, same.shape, dim_names)
 
     def positions(self) -> Iterator[tuple[int, Numbers]]:
-        """Both dimensions with the place of every value in them."""
+        """Both dimensions, with the position of every value in them."""
         lines = np.arange(self.shape[self.axis], dtype=np.int64)
         yield self.axis, np.repeat(lines, sizes_of(self.indptr))
         yield 1 - self.axis, self.indices
@@ -358,7 +358,7 @@ class CompressedMatrix(Sparse):
         return self.data, self.indptr, self.indices
 
     def to_scipy(self) -> Any:
-        """A `scipy.sparse.csr_array` or `csc_array`; not copied, where SciPy takes the index type.
+        """A `scipy.sparse.csr_array` or `csc_array`; not copied if SciPy accepts the index type.
 
         Raises:
             ImportError: If SciPy is not installed.
@@ -383,13 +383,13 @@ class SparseCSCMatrix(CompressedMatrix):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseCSFTensor(Sparse):
-    """A sparse tensor as a tree: a node is a position in the dimension of its level.
+    """A sparse tensor as a tree; a node is a position in the dimension of its level.
 
     Args:
-        data: The values, one a leaf.
-        indptr: For each level but the last, where the children of each node begin, and where the
-            last one's end.
-        indices: For each level, the position that each node stands for.
+        data: The values, one for each leaf.
+        indptr: For each level but the last, the start of each node's children, and the end of the last
+            one's.
+        indices: For each level, the position of each node.
         axis_order: The dimension of each level, from the root on.
         shape: The size of each dimension.
         dim_names: A name for each dimension, or None for no names.
@@ -426,7 +426,7 @@ class SparseCSFTensor(Sparse):
 
     @classmethod
     def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
-        """The values of an array that are not zero; the shortest dimension is the root's.
+        """Each dimension, in any order, with the position of every value in it.
 
         Raises:
             TypeError: If `values` is no NumPy array.
@@ -456,8 +456,8 @@ class SparseCSFTensor(Sparse):
         )
 
     def positions(self) -> Iterator[tuple[int, Numbers]]:
-        """Each dimension, from the leaves up, with the place of every value in it."""
-        # For each value, the node of the level that it hangs under.
+        """Each dimension, from the leaves up, with the position of every value in it."""
+        # For each value, its ancestor in the level.
         nodes = np.arange(self.data.size)
         yield self.axis_order[-1], self.indices[-1]
         for level in reversed(range(self.ndim - 1)):
@@ -473,7 +473,7 @@ class SparseCSFTensor(Sparse):
 
 
 def check_levels(axis_order: tuple[int, ...], pointers: int, indices: int, ndim: int) -> None:
-    """Raise `InvalidArrowError` unless there is a level for each dimension, with its arrays."""
+    """Raise `InvalidArrowError` unless there is one level, with its arrays, for each dimension."""
     if sorted(axis_order) != list(range(ndim)):
         raise InvalidArrowError(f"axis order {axis_order[:100]} of {ndim} dimensions")
     if indices != ndim or pointers != ndim - 1:
@@ -484,7 +484,7 @@ def check_levels(axis_order: tuple[int, ...], pointers: int, indices: int, ndim:
 
 
 def _first_of_each(rows: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Where the rows that differ from the row before stand."""
+    """The positions of rows that differ from the row before."""
     new = np.ones(len(rows), np.bool_)
     new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     return np.flatnonzero(new)

@@ -1,4 +1,4 @@
-"""The least and the greatest value, by keys whose order is that of the values.
+"""The least and the greatest value, found by integer keys in the order of the values.
 
 Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded Layout".
 """
@@ -39,7 +39,7 @@ Scalar: TypeAlias = object
 def extreme(
     array: Array, type_: s.DataType, greatest: bool, skip_nulls: bool, min_count: int
 ) -> Scalar:
-    """The least or the greatest value as a Python object; None if there is none. It has that type."""
+    """The least or the greatest value of type `type_` as a Python object; None if there is none."""
     values = _ordered(array, type_, skip_nulls, min_count)
     if values is None:
         return None
@@ -50,7 +50,7 @@ def extreme(
 def both_extremes(
     array: Array, type_: s.DataType, skip_nulls: bool, min_count: int
 ) -> tuple[Scalar, Scalar]:
-    """As `extreme`, of both; in one pass over numbers."""
+    """As `extreme`, for the least and the greatest value; numbers are read in one pass."""
     values = _ordered(array, type_, skip_nulls, min_count)
     if values is None:
         return None, None
@@ -67,13 +67,13 @@ def both_extremes(
 
 
 def _ordered(array: Array, type_: s.DataType, skip_nulls: bool, min_count: int) -> Array | None:
-    """The values that an extreme is among, some of them valid; None if there is no extreme."""
+    """The values to search for an extreme, at least one of them valid; None if there is no extreme."""
     if type(type_) not in _EXTREMES:
         raise UnsupportedError(f"no order of the values of {array.type}; {instead_of_order(type_)}")
     require_valid(array)
     if not is_enough(array, skip_nulls, min_count):
         return None
-    # An extension of an encoded array has its meaning in the storage's values.
+    # The meaning of an extension of an encoded type is in the values of its storage.
     while array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
         array = used_values(array) if array.dictionary is not None else run_values(array)[0]
     return None if array.length == array.null_count else array
@@ -108,7 +108,7 @@ def _number_extreme(array: Array, greatest: bool) -> Stored:
     slots = Operand(array)
     keys = _KEYS[slots.items.dtype]
     words = slots.items.view(_SIGNED[slots.items.dtype.itemsize])
-    # In the opposite order, all bits of a key are flipped.
+    # For the opposite order, all bits of a key are flipped.
     given = (~keys.flip, keys.low, ~keys.highest, ~keys.lowest, keys.most) if greatest else keys
     key = slots.target.reduce(kernels.least_key, array.length, words, *slots.validity, *given)
     return keys.number(~key if greatest else key)
@@ -140,7 +140,7 @@ def _bool_extreme(array: Array, greatest: bool) -> Stored:
 
 @_EXTREMES.of(s.Decimal)
 def _decimal_extreme(array: Array, greatest: bool) -> Stored:
-    """The extreme of decimals: those of more than one word from the highest word down."""
+    """The extreme of decimals; those of several words are compared from the highest word down."""
     words, width = own_words(array, Role.DATA)
     if width == 1:
         return _number_extreme(array, greatest)
@@ -156,7 +156,7 @@ def _decimal_extreme(array: Array, greatest: bool) -> Stored:
 
 
 class _Keys(NamedTuple):
-    """The way numbers of a type become keys, as `kernels.least_key` takes it."""
+    """The rule that turns numbers of a type into keys, as `kernels.least_key` takes it."""
 
     flip: int
     low: int
@@ -165,7 +165,7 @@ class _Keys(NamedTuple):
     most: int
 
     def number(self, key: int) -> float:
-        """The number that a key stands for; NaN if it does not count."""
+        """The number with that key; NaN if the key is of no number."""
         if not self.lowest <= key <= self.highest:
             return float("nan")
         if not self.low:

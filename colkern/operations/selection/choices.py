@@ -1,4 +1,4 @@
-"""The values of one of two arrays, by a bit a slot.
+"""The values of one of two arrays, chosen by a bit for each slot.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -24,10 +24,10 @@ from colkern.targets import Items, Target, on_its_device, target_of
 
 
 class _Choice:
-    """Which of two arrays has the value of each slot.
+    """The choice between two arrays, for each slot.
 
     Args:
-        condition: The booleans, set for the left array.
+        condition: Booleans; true chooses the left array.
 
     Attributes:
         device: Where they are, and the bytes of the arrays.
@@ -60,13 +60,13 @@ def choose(condition: Array, left: Array, right: Array) -> Array:
     """The values of `left` where a condition is true, else those of `right`; copied.
 
     Args:
-        condition: Booleans. What stands under their nulls is looked at, too.
-        left: A checked array of as many values, or of one that stands for every slot.
+        condition: Booleans. The values under their nulls count, too.
+        left: A checked array of the same length, or of one value that is used for every slot.
         right: As `left`, of the same type, and on the device of the condition, or without bytes.
     """
     length = condition.length
     both_one = left.length == right.length == 1 != length
-    # Positions of one value in place of many are of 32 bits.
+    # Positions of the one value that stands for many have 32 bits.
     left = repeat(left, length) if both_one or (length >> 31 and left.length == 1) else left
     right = repeat(right, length) if length >> 31 and right.length == 1 else right
     return _chosen(_Choice(condition), left, right)
@@ -121,7 +121,7 @@ def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None
         return None, 0
     own, other = _valid(left, choice.length), _valid(right, choice.length)
     if other is True and (own is True or own == choice.bits):
-        # Or the left value is taken just where it is valid.
+        # Or: the left value is taken exactly where it is valid.
         return None, 0
     bits, nulls = _bits(choice, own, other, counts=True)
     if nulls == UNKNOWN:
@@ -151,7 +151,7 @@ def _values(array: Array, length: int) -> _Bits:
 def _bits(
     choice: _Choice, left: _Bits, right: _Bits, *, counts: bool = False
 ) -> tuple[Buffer, int]:
-    """The chosen bits, from bit 0 on; and how many are not set, if `counts`, or `UNKNOWN`."""
+    """The chosen bits, from bit 0 on; and, if `counts`, the number of clear ones, or `UNKNOWN`."""
     own, length = choice.bits, choice.length
     if isinstance(right, bool):
         if isinstance(left, bool):
@@ -162,6 +162,6 @@ def _bits(
     others = combine_bits(*right, *own, length, bitmaps.OR if left else bitmaps.AND_NOT)
     if isinstance(left, bool):
         return others, UNKNOWN
-    # The one bit or the other is set whatever the condition does not choose.
+    # One of the two bits is set, whatever the condition chooses.
     sides = combine_bits(*left, *own, length, bitmaps.OR_NOT), 0, others, 0, length
     return and_bits(*sides) if counts else (combine_bits(*sides, bitmaps.AND), UNKNOWN)

@@ -37,5 +37,9 @@ streaming(
     lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, kernels.AND, words(d)),
 )
 streaming(kernels.and_bits, lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, words(d)))
+streaming(
+    kernels.choose_bits,
+    lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.bits(), 0, d.n, words(d)),
+)
 streaming(kernels.kleene_bits, kleene_bits)
 streaming(kernels.expand_bits, lambda d: (d.n // 8, d.bits(), 0, d.n, d.out("u8", d.n // 8)))

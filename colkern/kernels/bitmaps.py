@@ -219,6 +219,28 @@ def and_bits(start, stop, step, left: Bitmap, right: Bitmap, length, out: Out[ui
     return count
 
 
+@kernel(combine="add")
+def choose_bits(
+    start, stop, step, condition: Bitmap, left: Bitmap, right: Bitmap, length, out: Out[uint64]
+) -> uint64:
+    """Bit `i` of `out` = that of `left` where the condition's is set, else of `right`; as `and_bits`."""
+    count = uint64(0)
+    w = uint64(start)
+    whole = min(uint64(stop), length >> uint64(6))
+    while w < whole:
+        other = whole_word(right, w)
+        chosen = other ^ whole_word(condition, w) & (whole_word(left, w) ^ other)
+        out[w] = chosen
+        count += uint64(popcount(chosen))
+        w += uint64(step)
+    if w < stop:
+        other = word_of(right, w, length)
+        chosen = other ^ word_of(condition, w, length) & (word_of(left, w, length) ^ other)
+        out[w] = chosen
+        count += uint64(popcount(chosen))
+    return count
+
+
 class Booleans(NamedTuple):
     """Booleans: their values, and which of them are not null."""
 

@@ -77,6 +77,16 @@ def and_bits(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, len(words(both)), args, (sum(both), words(both)))
 
 
+@cases_of(bitmaps.choose_bits)
+def choose_bits(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("choose")
+    for label, args, left, right in two_bitmaps("choose"):
+        condition = random_bits(rng, len(left))
+        chosen = [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
+        args = (bitmap(condition, 6, rng), 6, *args)
+        yield Case(label, len(words(chosen)), args, (sum(chosen), words(chosen)))
+
+
 @cases_of(bitmaps.kleene_bits)
 def kleene_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("kleene")

@@ -27,6 +27,7 @@ NARROW = {
     },
     "the last bytes of a bitmap, beyond which nothing may be read": {
         "and_bits",
+        "choose_bits",
         "combine_bits",
         "copy_bits",
         "count_common_bits",

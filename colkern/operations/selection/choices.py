@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import and_bits, combine_bits, count_clear_bits
+from colkern.bitmaps import combine_bits, count_clear_bits, written_bits
 from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
@@ -123,7 +123,7 @@ def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None
     if other is True and (own is True or own == choice.bits):
         # Or: the left value is taken exactly where it is valid.
         return None, 0
-    bits, nulls = _bits(choice, own, other, counts=True)
+    bits, nulls = _bits(choice, own, other)
     if nulls == UNKNOWN:
         nulls = count_clear_bits(bits, choice.length)
     return (bits, nulls) if nulls else (None, 0)
@@ -148,10 +148,8 @@ def _values(array: Array, length: int) -> _Bits:
     return bool(target.item(expand(target, bits, array.offset, 1).view(np.uint8), 0))
 
 
-def _bits(
-    choice: _Choice, left: _Bits, right: _Bits, *, counts: bool = False
-) -> tuple[Buffer, int]:
-    """The chosen bits, from bit 0 on; and, if `counts`, the number of clear ones, or `UNKNOWN`."""
+def _bits(choice: _Choice, left: _Bits, right: _Bits) -> tuple[Buffer, int]:
+    """The chosen bits, from bit 0 on; and the number of clear ones, or `UNKNOWN`."""
     own, length = choice.bits, choice.length
     if isinstance(right, bool):
         if isinstance(left, bool):
@@ -159,9 +157,8 @@ def _bits(
             return combine_bits(*own, *own, length, table), UNKNOWN
         table = bitmaps.OR_NOT if right else bitmaps.AND
         return combine_bits(*left, *own, length, table), UNKNOWN
-    others = combine_bits(*right, *own, length, bitmaps.OR if left else bitmaps.AND_NOT)
     if isinstance(left, bool):
-        return others, UNKNOWN
-    # One of the two bits is set, whatever the condition chooses.
-    sides = combine_bits(*left, *own, length, bitmaps.OR_NOT), 0, others, 0, length
-    return and_bits(*sides) if counts else (combine_bits(*sides, bitmaps.AND), UNKNOWN)
+        table = bitmaps.OR if left else bitmaps.AND_NOT
+        return combine_bits(*right, *own, length, table), UNKNOWN
+    sides = [part for bits, first in (own, left, right) for part in (bits.array, first)]
+    return written_bits(choice.target, bitmaps.choose_bits, length, *sides, length)

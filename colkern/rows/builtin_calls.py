@@ -10,6 +10,7 @@ import collections
 import datetime
 import decimal
 import functools
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -114,6 +115,12 @@ def _repr(emitter: Emitter, node: ast.Call) -> Value:
     return represented(emitter, expression(emitter, node.args[0]))
 
 
+def _dumps(emitter: Emitter, node: ast.Call) -> Value:
+    from colkern.rows.json_text import dumped
+
+    return dumped(emitter, *needed_arguments(emitter, node))
+
+
 def _format(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import with_specification
 
@@ -124,6 +131,10 @@ def _format(emitter: Emitter, node: ast.Call) -> Value:
 
 def _extreme(name: str) -> Callable[[Emitter, ast.Call], Value]:
     def write(emitter: Emitter, node: ast.Call) -> Value:
+        if len(node.args) > 1 and [word.arg for word in node.keywords] == ["key"]:
+            items: list[ast.expr] = [ast.List(node.args, ast.Load())]
+            make = functools.partial(ast.Call, node.func, items, node.keywords)
+            node = derived(node, "with a key", make)
         if len(node.args) == 1 or node.keywords:
             return extreme(emitter, node, name)
         if any(isinstance(part, ast.Starred) for part in node.args):
@@ -203,5 +214,6 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     range: comprehensions.as_range,
     int: _number("int"),
     float: _number("float"),
+    json.dumps: _dumps,
 }
 """The functions that the table cannot describe: they take other kinds, or anything that can be iterated."""

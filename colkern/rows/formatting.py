@@ -6,7 +6,7 @@ import ast
 import dataclasses
 import re
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import partial, reduce
 
@@ -15,7 +15,7 @@ from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked, is_left, left_to_python
 from colkern.rows.comprehensions import items
-from colkern.rows.containers import add, new_container
+from colkern.rows.containers import add, most_common, new_container
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import Piece, added, expression, in_branches
 from colkern.rows.folding import constant, evaluated
@@ -97,31 +97,60 @@ def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:
 
 def _container_represented(emitter: Emitter, value: Value, kind: k.Container) -> Value:
     """`repr` of a list or dictionary, or of a tuple whose length depends on the row."""
-    load = derived(emitter.node, f"repr of {kind}", lambda: ast.Name("<shown>", ast.Load()))
+    if kind.default not in ("", "count"):
+        emitter.refuse(f"the text of this {kind} has no compiled form")
+    start, end = "()" if k.is_tuple(kind) else "{}" if kind.name == "dict" else "[]"
+    if kind.default == "count":
+        value = most_common(emitter, value, None)
+        start, end = "Counter({", "})"
+    inside = entries_text(emitter, value, represented, kind.name == "dict")
+    size = call(emitter, "len", [value])
+    if kind.default == "count":
+        nothing = partial(constant, "Counter()")
+        whole = partial(concatenated, emitter, [constant(start), inside, constant(end)])
+        return emitter.chosen(f"{size.code} == 0", nothing, whole)
+    closing = constant(end)
+    if k.is_tuple(kind):
+        closing = emitter.chosen(f"{size.code} == 1", lambda: constant(",)"), lambda: closing)
+    return concatenated(emitter, [constant(start), inside, closing])
+
+
+def entries_text(
+    emitter: Emitter,
+    value: Value,
+    shown: Callable[[Emitter, Value], Value],
+    has_keys: bool,
+    comma: str = ", ",
+    colon: str = ": ",
+) -> Value:
+    """The texts of the items of a container, one after the other.
+
+    Args:
+        emitter: Where it is written.
+        value: The container.
+        shown: Gives the text of an item.
+        has_keys: Whether each item is a key and its value.
+        comma: What stands between items.
+        colon: What stands between a key and its value.
+    """
+    load = derived(emitter.node, f"repr of {value.kind}", lambda: ast.Name("<shown>", ast.Load()))
     emitter.env["<shown>"] = value
     texts = new_container(emitter, load, "list", 0)
-    if kind.name == "dict":
-        if kind.default:
-            emitter.refuse(f"the text of this {kind} has no compiled form")
+    if value.kind.name == "dict":
         view = partial(ast.Attribute, load, "items", ast.Load())
         load = derived(load, "entries", lambda: ast.Call(view(), [], []))
 
     def take(item: Value) -> None:
-        if kind.name == "dict":
-            key, of_key = (represented(emitter, part) for part in item.items)
-            text = concatenated(emitter, [key, constant(": "), of_key])
+        if has_keys:
+            key, of_key = (shown(emitter, part) for part in item.items)
+            text = concatenated(emitter, [key, constant(colon), of_key])
         else:
-            text = represented(emitter, item)
+            text = shown(emitter, item)
         add(emitter, texts, (text,))
 
     items(emitter, load, take)
     emitter.env.pop("<shown>", None)
-    inside = call(emitter, "str.join", [constant(", "), texts])
-    start, end = map(constant, "()" if k.is_tuple(kind) else "{}" if kind.name == "dict" else "[]")
-    if k.is_tuple(kind):
-        size = call(emitter, "len", [value])
-        end = emitter.chosen(f"{size.code} == 1", lambda: constant(",)"), lambda: constant(")"))
-    return concatenated(emitter, [start, inside, end])
+    return call(emitter, "str.join", [constant(comma), texts])
 
 
 def with_specification(emitter: Emitter, value: Value, specification: str) -> Value:

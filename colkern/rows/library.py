@@ -18,9 +18,7 @@ from urllib.parse import ParseResult, SplitResult
 
 import numpy as np
 
-
-class Uncovered(Exception):
-    """Raised to leave the row to Python."""
+from colkern.rows.text_library import Uncovered, fill, shorten, wrap
 
 
 def bisect_left(a: Any, x: Any, lo: int = 0, hi: int | None = None) -> int:
@@ -70,6 +68,61 @@ def nsmallest(n: int, iterable: Any, key: Any = None) -> Any:
     if key is None:
         return sorted(iterable)[: max(n, 0)]
     return sorted(iterable, key=key)[: max(n, 0)]
+
+
+def heappush(heap: Any, item: Any) -> None:
+    """`heapq.heappush`."""
+    heap.append(item)
+    move_forward(heap, 0, len(heap) - 1)
+
+
+def heappop(heap: Any) -> Any:
+    """`heapq.heappop`."""
+    last = heap.pop()
+    return heapreplace(heap, last) if heap else last
+
+
+def heapreplace(heap: Any, item: Any) -> Any:
+    """`heapq.heapreplace`."""
+    least = heap[0]
+    heap[0] = item
+    move_back(heap, 0)
+    return least
+
+
+def heappushpop(heap: Any, item: Any) -> Any:
+    """`heapq.heappushpop`."""
+    return heapreplace(heap, item) if heap and heap[0] < item else item
+
+
+def heapify(x: Any) -> None:
+    """`heapq.heapify`."""
+    for place in range(len(x) // 2 - 1, -1, -1):
+        move_back(x, place)
+
+
+def move_forward(heap: Any, start: int, place: int) -> None:
+    """Move an item of a heap towards its start, as far as it is less than those before it."""
+    item = heap[place]
+    while place > start and item < heap[(place - 1) >> 1]:
+        heap[place] = heap[(place - 1) >> 1]
+        place = (place - 1) >> 1
+    heap[place] = item
+
+
+def move_back(heap: Any, start: int) -> None:
+    """Move an item of a heap to its end, each time past the lesser of two, and forward from there."""
+    place = start
+    item = heap[place]
+    child = 2 * place + 1
+    while child < len(heap):
+        if child + 1 < len(heap) and not heap[child] < heap[child + 1]:
+            child += 1
+        heap[place] = heap[child]
+        place = child
+        child = 2 * place + 1
+    heap[place] = item
+    move_forward(heap, start, place)
 
 
 def prod(iterable: Any, start: Any = 1) -> Any:
@@ -179,6 +232,13 @@ def mode(data: Any) -> Any:
     if not counts:
         raise Uncovered
     return max(counts, key=lambda item: counts[item])
+
+
+def multimode(data: Any) -> Any:
+    """`statistics.multimode`."""
+    counts = Counter(data)
+    most = max(counts.values(), default=0)
+    return [item for item, count in counts.items() if count == most]
 
 
 def from_keys(iterable: Any, value: Any = None) -> Any:
@@ -724,6 +784,11 @@ REPLACED: dict[str, Any] = {
     "bytes.hex": as_hex,
     "csv.reader": read_csv,
     "dict.fromkeys": from_keys,
+    "heapq.heapify": heapify,
+    "heapq.heappop": heappop,
+    "heapq.heappush": heappush,
+    "heapq.heappushpop": heappushpop,
+    "heapq.heapreplace": heapreplace,
     "heapq.nlargest": nlargest,
     "heapq.nsmallest": nsmallest,
     "int.to_bytes": to_bytes,
@@ -744,6 +809,10 @@ REPLACED: dict[str, Any] = {
     "statistics.mean": mean,
     "statistics.median": median,
     "statistics.mode": mode,
+    "statistics.multimode": multimode,
+    "textwrap.fill": fill,
+    "textwrap.shorten": shorten,
+    "textwrap.wrap": wrap,
     "unicodedata.category": category,
     "unicodedata.combining": combining,
     "unicodedata.normalize": normalize,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
 from colkern.rows import kinds as k
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression
 from colkern.rows.folding import constant
 
@@ -24,6 +25,27 @@ def capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
     elif isinstance(pattern, ast.MatchClass):
         for part, place in _attributes(emitter, pattern, subject):
             capture(emitter, part, place)
+    elif isinstance(pattern, ast.MatchMapping):
+        for part, place in _values(pattern, subject):
+            capture(emitter, part, place)
+        if pattern.rest:
+            others = derived(pattern, "rest", partial(_others, pattern, subject))
+            emitter.assign(pattern.rest, expression(emitter, others))
+
+
+def _values(pattern: ast.MatchMapping, subject: ast.expr) -> list[tuple[ast.pattern, ast.expr]]:
+    """The parts of a pattern of a dictionary, and the value that each stands for."""
+    places = [ast.Subscript(subject, key, ast.Load()) for key in pattern.keys]
+    return list(zip(pattern.patterns, places, strict=True))
+
+
+def _others(pattern: ast.MatchMapping, subject: ast.expr) -> ast.expr:
+    """A dictionary of the items whose keys a pattern does not name."""
+    tree = ast.parse("{key: value for key, value in subject.items() if key not in ()}", mode="eval")
+    display: Any = tree.body
+    display.generators[0].iter.func.value = subject
+    display.generators[0].ifs[0].comparators[0].elts = pattern.keys
+    return display
 
 
 def _places(pattern: ast.MatchSequence, subject: ast.expr) -> list[tuple[ast.pattern, ast.expr]]:
@@ -79,6 +101,8 @@ def test_of(
         return _sequence(emitter, pattern, subject, kind)
     if isinstance(pattern, ast.MatchClass):
         return _of_class(emitter, pattern, subject, kind)
+    if isinstance(pattern, ast.MatchMapping):
+        return _mapping(emitter, pattern, subject, kind)
     return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
 
 
@@ -94,6 +118,26 @@ def _of_class(
         test = test_of(emitter, part, place, fields.get(getattr(place, "attr", ""), of))
         tests += [test] if test is not None else []
     return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
+
+
+def _mapping(
+    emitter: Emitter, pattern: ast.MatchMapping, subject: ast.expr, kind: k.Kind
+) -> ast.expr | None:
+    """A pattern of some keys, as `test_of` gives it."""
+    tests: list[ast.expr] = []
+    if isinstance(kind, k.Optional):
+        tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
+        kind = kind.of
+    if not (k.is_row(kind) or kind.name == "dict"):
+        return ast.Constant(False)
+    for key, (part, place) in zip(pattern.keys, _values(pattern, subject), strict=True):
+        tests.append(ast.Compare(key, [ast.In()], [subject]))
+        of = kind.items[-1] if isinstance(kind, k.Container) else k.NEVER
+        if isinstance(kind, k.Tuple) and getattr(key, "value", None) in kind.names:
+            of = kind.items[kind.names.index(key.value)]  # type: ignore[attr-defined]
+        test = test_of(emitter, part, place, of)
+        tests += [test] if test is not None else []
+    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
 
 
 def _sequence(

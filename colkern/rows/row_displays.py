@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 _READING = ("get", "items", "keys", "values")
-_TAKING = ("append", "insert", "format_map")
+_TAKING = ("append", "insert", "format_map", "dumps")
 
 
 def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
@@ -62,7 +62,7 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
 
 
 def _kept(node: ast.AST) -> list[ast.expr]:
-    """Returns the expressions that a node returns, or puts into a container."""
+    """Returns the expressions that a node returns, compares with patterns, or puts into a container."""
     match node:
         case ast.Return(value) | ast.Yield(value) if value is not None:
             return [value]
@@ -76,6 +76,10 @@ def _kept(node: ast.AST) -> list[ast.expr]:
             return [value]
         case ast.Call(ast.Attribute(attr=name), arguments) if name in _TAKING:
             return arguments[-1:]
+        case ast.Match(subject):
+            return [subject]
+        case ast.Call(ast.Name("dumps"), arguments):
+            return arguments
     return []
 
 

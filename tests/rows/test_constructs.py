@@ -949,6 +949,35 @@ def of_two_kinds(word: str, n: int) -> str:
     return f"{left}-{right}-{first}-{len(rest)}"
 
 
+def test_cases_of_dictionaries() -> None:
+    def described(word: str, n: int) -> str:
+        entry = {letter: place for place, letter in enumerate(word)}
+        match entry:
+            case {"a": 0, "b": place}:
+                return f"starts, {place}"
+            case {"a": int(place), **others} if len(others) > 2:
+                return f"{place} and {','.join(sorted(others))}"
+            case {"o": _} | {"x": _}:
+                return "round"
+        match {"word": word, "n": n if n > 2 else None}:
+            case {"n": None, "other": _}:
+                return "never"
+            case {"n": None, "word": str(same)}:
+                return same
+            case {}:
+                return "any"
+        return "none"
+
+    checked(described, [*WORDS, ("xbca", 4), ("cba", 9)])
+
+
+def test_the_greatest_of_arguments_by_a_key() -> None:
+    def longest(word: str, n: int) -> str:
+        return max(word, "one", str(n), key=len) + min(word[:2], "ab", key=lambda each: each[:1])
+
+    checked(longest, [row for row in WORDS if row[0]])
+
+
 def test_one_of_two_lists_of_numbers_may_become_the_other() -> None:
     def narrowed(word: str, n: int) -> str:
         lows, highs = [-90.0, 90.0], [-180.0, 180.0]

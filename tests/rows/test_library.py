@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import heapq
 import importlib
 import ipaddress
 import itertools
+import json
 import math
+import textwrap
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from decimal import Decimal
@@ -20,11 +23,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import colkern as ck
-from colkern.rows.library import REPLACED, Uncovered
+from colkern.rows.library import REPLACED
+from colkern.rows.text_library import Uncovered
 
 TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
+HEAPS = st.lists(st.integers(-9, 9), max_size=12).map(lambda items: heapq.nsmallest(12, items))
+WORDS = st.lists(st.sampled_from(["a", "longer", " ", "\n", "\t", "x-y", "."]), max_size=20).map(
+    "".join
+)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
 AMOUNTS = st.integers(-2, 3) | st.sampled_from([math.nan, 0.5, -1.5])
 COUNTS = st.dictionaries(st.sampled_from("abc"), AMOUNTS).map(Counter)
@@ -49,6 +57,11 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "bytes.hex": st.tuples(st.binary(max_size=9), st.sampled_from("-: ")),
     "csv.reader": st.tuples(st.lists(st.text(st.sampled_from('ab,;" \n'), max_size=9), max_size=2)),
     "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
+    "heapq.heapify": st.tuples(NUMBERS),
+    "heapq.heappop": st.tuples(HEAPS),
+    "heapq.heappush": st.tuples(HEAPS, st.integers(-9, 9)),
+    "heapq.heappushpop": st.tuples(HEAPS, st.integers(-9, 9)),
+    "heapq.heapreplace": st.tuples(HEAPS, st.integers(-9, 9)),
     "heapq.nlargest": st.tuples(st.integers(-1, 4), NUMBERS),
     "heapq.nsmallest": st.tuples(st.integers(-1, 4), NUMBERS, st.just(abs)),
     "int.to_bytes": st.tuples(
@@ -74,6 +87,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "statistics.mean": st.tuples(FLOATS | NUMBERS),
     "statistics.median": st.tuples(FLOATS.filter(lambda x: not any(map(math.isnan, x))) | NUMBERS),
     "statistics.mode": st.tuples(NUMBERS),
+    "statistics.multimode": st.tuples(NUMBERS),
+    "textwrap.fill": st.tuples(WORDS, st.integers(0, 12)),
+    "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..."])),
+    "textwrap.wrap": st.tuples(WORDS, st.integers(0, 12)),
     "unicodedata.category": st.tuples(st.characters()),
     "unicodedata.combining": st.tuples(st.characters()),
     "unicodedata.normalize": st.tuples(st.sampled_from(["NFC", "NFKD", "other"]), TEXTS),
@@ -93,6 +110,10 @@ def original(name: str) -> Callable[..., Any]:
     """The function of the library."""
     if name == "int.to_bytes":
         return lambda n, length, order, signed: n.to_bytes(length, order, signed=signed)
+    if name == "textwrap.shorten":
+        return lambda text, width, placeholder: textwrap.shorten(
+            text, width, placeholder=placeholder
+        )
     owner, _, attribute = name.rpartition(".")
     kinds: dict[str, Any] = {
         kind.__name__: kind for kind in (Counter, Decimal, OrderedDict, bytes, dict)
@@ -129,7 +150,9 @@ def test_each_replacement_is_tested() -> None:
 def test_replacements_give_what_the_library_gives(name: str, data: st.DataObject) -> None:
     arguments = data.draw(ARGUMENTS[name])
     try:
-        assert result(REPLACED[name], copy.deepcopy(arguments)) == result(original(name), arguments)
+        mine = copy.deepcopy(arguments)
+        assert result(REPLACED[name], mine) == result(original(name), arguments)
+        assert repr(mine) == repr(arguments)
     except Uncovered:
         return
 
@@ -168,6 +191,39 @@ def test_an_address_that_is_split_lacks_no_part() -> None:
     urls = ["http://u:p@Example.com:8080/x?y#z", "//h", "x", "HTTP://[::1]:1/"]
     got = ck.udf(host)(ck.array(urls)).to_pylist()
     assert [tuple(row.values()) for row in got] == [host(url) for url in urls]
+
+
+@pytest.mark.parametrize("options", [{}, {"ensure_ascii": False, "separators": (",", ":")}])
+def test_json_is_written(options: dict[str, Any]) -> None:
+    is_short = bool(options)
+
+    def written(text: str, n: int, x: float) -> str:
+        counts = {text[:1]: n, "é\\": -1}
+        entry = {
+            "text": text, "n": n, "x": x, "none": None if n else text, "flag": n > 1,
+            "pair": (n, text), "parts": text.split(","), "counts": counts, "fixed": [1, 2],
+        }  # fmt: skip
+        if is_short:
+            return json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(entry) + json.dumps({"b": n, "a": x}, sort_keys=True)
+
+    rows = [
+        ("a,b", 1, 0.5), ("", 0, math.nan), ('é"\\', 2, -math.inf), ("😀,\x7f\n\0", -5, 2.5e10)
+    ]  # fmt: skip
+    made = ck.udf(written)
+    columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
+    assert made(*columns).to_pylist() == [written(*row) for row in rows]
+    assert not made.report().left
+
+
+def test_counters_have_a_text() -> None:
+    def shown(text: str) -> str:
+        return f"{Counter(text)}{Counter(text.split())!r}"
+
+    texts = ["mississippi is", "", "b a"]
+    made = ck.udf(shown)
+    assert made(ck.array(texts)).to_pylist() == list(map(shown, texts))
+    assert not made.report().left
 
 
 def twice(text: str) -> int:

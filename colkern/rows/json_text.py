@@ -1,0 +1,99 @@
+"""`json.dumps` in row functions, of what is known to have a JSON text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from colkern.rows import kinds as k
+from colkern.rows.emitter import Emitter
+from colkern.rows.folding import constant, evaluated
+from colkern.rows.formatting import concatenated, entries_text, text_of
+from colkern.rows.functions import users_function
+from colkern.rows.text_library import json_float, json_text
+from colkern.rows.values import Value, inner
+
+_DEFAULTS = {"ensure_ascii": True, "separators": None, "sort_keys": False, "indent": None}
+
+
+def dumped(emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]) -> Value:
+    """`json.dumps` of one value, whose other arguments are constants."""
+    given = {name: value.constant for name, value in named.items() if value.is_constant}
+    options: dict[str, Any] = _DEFAULTS | given
+    if len(arguments) != 1 or len(given) < len(named) or options.keys() > _DEFAULTS.keys():
+        emitter.refuse("json.dumps() with such arguments has no compiled form")
+    if options["indent"] is not None:
+        emitter.refuse("json.dumps() with an indent has no compiled form")
+    return _Writer(emitter, options).text(arguments[0])
+
+
+class _Writer:
+    """Writes JSON.
+
+    Args:
+        emitter: Where it is written.
+        options: The arguments of `json.dumps`.
+    """
+
+    def __init__(self, emitter: Emitter, options: dict[str, Any]) -> None:
+        self._emitter = emitter
+        self._options = options
+        self._comma, self._colon = options["separators"] or (", ", ": ")
+
+    def text(self, value: Value) -> Value:
+        """The text of a value."""
+        emitter, kind = self._emitter, value.kind
+        if value.is_constant:
+            return evaluated(emitter, partial(json.dumps, **self._options), value.constant)
+        if isinstance(kind, k.Optional):
+            return emitter.chosen(
+                value.none, lambda: constant("null"), lambda: self.text(inner(value))
+            )
+        if kind == k.BOOL:
+            return emitter.chosen(value.code, lambda: constant("true"), lambda: constant("false"))
+        if kind == k.TEXT:
+            is_ascii = constant(bool(self._options["ensure_ascii"]))
+            return users_function(emitter, json_text, [value, is_ascii], {})
+        if kind == k.FLOAT:
+            return users_function(emitter, json_float, [value], {})
+        if kind == k.INT:
+            return text_of(emitter, value)
+        if isinstance(kind, k.Tuple):
+            return self._of_parts(value, kind)
+        if isinstance(kind, k.Container) and kind.name in ("list", "dict") and not kind.most:
+            return self._of_container(value, kind)
+        return emitter.refuse(f"json.dumps() of {kind} has no compiled form")
+
+    def _of_parts(self, value: Value, kind: k.Tuple) -> Value:
+        """A tuple, or a dictionary with constant keys."""
+        parts = [[self.text(item)] for item in value.items]
+        if k.is_row(kind):
+            places = range(len(parts))
+            if self._options["sort_keys"]:
+                places = sorted(places, key=kind.names.__getitem__)
+            keys = [json.dumps(name, **self._options) + self._colon for name in kind.names]
+            parts = [[constant(keys[place]), *parts[place]] for place in places]
+        start, end = "{}" if k.is_row(kind) else "[]"
+        pieces = [constant(start)]
+        for part in parts:
+            pieces += [constant(self._comma)] * (part is not parts[0]) + part
+        return concatenated(self._emitter, [*pieces, constant(end)])
+
+    def _of_container(self, value: Value, kind: k.Container) -> Value:
+        has_keys = kind.name == "dict"
+        if kind.default in k.SEQUENCES or (
+            has_keys and (self._options["sort_keys"] or kind.items[0] != k.TEXT)
+        ):
+            self._emitter.refuse(f"json.dumps() of this {kind} has no compiled form")
+        inside = entries_text(
+            self._emitter,
+            value,
+            lambda _, item: self.text(item),
+            has_keys,
+            self._comma,
+            self._colon,
+        )
+        start, end = "{}" if has_keys else "[]"
+        return concatenated(self._emitter, [constant(start), inside, constant(end)])

@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -20,6 +20,7 @@ from colkern.cache import COUNTS, FILES, cache_dir, read_whole, write_whole
 from colkern.cpu.sources import source_key
 from colkern.cuda import adapter
 from colkern.cuda.toolkit import assembled, find_library, ptxas
+from colkern.errors import CompileError, without_addresses
 from colkern.forks import cached_property
 
 Types = Sequence[tuple[str, bool]]
@@ -63,11 +64,21 @@ class KernelSource:
         apart: bool = False,
         options: Mapping[str, object] | None = None,
     ) -> None:
+        self._title = name
         self._name = "".join(c if c.isalnum() or c == "_" else "-" for c in name)
         self._make = make
         self._key = key
         self._apart = apart
         self._options = dict(options or {})
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """Within it, a kernel that the compiler does not take is a CompileError."""
+        try:
+            yield
+        except adapter.compile_errors() as error:
+            words = without_addresses(str(error))
+            raise CompileError(f"{self._title} does not compile: {words}") from error
 
     @cached_property
     def function(self) -> Callable[..., object]:

@@ -78,20 +78,24 @@ def launch(
     args: tuple[object, ...],
     shared: int = 0,
 ) -> None:
-    """Launch a kernel that is made of a function of the user's; returns before it has ended."""
+    """Launch a kernel that is made of a function of the user's; returns before it has ended.
+
+    Raises:
+        CompileError: If the compiler does not take the function.
+    """
     # By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
     # `shared` is in bytes.
     pointer = current_stream()
     types = tuple(map(_type_of, args))
-    if None not in types and isinstance(blocks, int) and isinstance(threads, int):
-        adapter.make_context(ordinal)
-        plan = _user_plan(source, types, threads, ordinal, shared)
-        if plan is not None:
-            plan(pointer, blocks, *args)
-            return
-    adapter.launch(
-        source.dispatcher, blocks, threads, adapter.stream(ordinal, pointer), args, shared
-    )
+    with source.explained():
+        if None not in types and isinstance(blocks, int) and isinstance(threads, int):
+            adapter.make_context(ordinal)
+            plan = _user_plan(source, types, threads, ordinal, shared)
+            if plan is not None:
+                plan(pointer, blocks, *args)
+                return
+        stream = adapter.stream(ordinal, pointer)
+        adapter.launch(source.dispatcher, blocks, threads, stream, args, shared)
 
 
 @lru_cache(maxsize=1024)

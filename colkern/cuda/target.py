@@ -68,6 +68,19 @@ class Cut(NamedTuple):
     tile: int
 
 
+class Grid(NamedTuple):
+    """The blocks of a launch, and the threads of a block."""
+
+    blocks: int
+    threads: int
+
+
+def grid_of(device: Device, count: int) -> Grid:
+    """A thread for each of `count` items, but no more than run at a time."""
+    schedule = schedule_of(device)
+    return Grid(max(min(-(-count // schedule.threads), schedule.blocks), 1), schedule.threads)
+
+
 def schedule_of(device: Device) -> Schedule:
     """The schedule for a device. The simulator runs a Python thread for each of a block's."""
     if adapter.is_simulated():

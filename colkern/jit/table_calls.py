@@ -17,7 +17,7 @@ from typing import Any
 from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import find
+from colkern.rows.calls import body_of, find
 from colkern.rows.folding import OPERATORS
 from colkern.rows.kinds import Kind
 from colkern.rows.table import table
@@ -103,10 +103,7 @@ def called(
     if chosen is None:
         return None
     row, arguments, bindings = chosen
-    pairs = list(zip(arguments, row.parameters, strict=True))
-    body = row.body(value.constant for value, one in pairs if one.is_constant)
-    if row.method.maker:
-        pairs = [(value, one) for value, one in pairs if not one.is_constant]
+    body, pairs = body_of(row, arguments)
     taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)
     given = tuple(pair for pair in taken if pair[0].kind != k.NONE)
     return Called(name, body, row.method.check, given, row.result(bindings), bindings)

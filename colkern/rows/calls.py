@@ -296,16 +296,21 @@ _OF_CONSTANTS: dict[type, Kind] = {
 }
 
 
+def body_of(
+    row: Row, arguments: Sequence[Value], wraps: bool = False
+) -> tuple[Any, list[tuple[Value, Parameter]]]:
+    """The body of a row for arguments, or an expression as text; and those that it takes."""
+    pairs = list(zip(arguments, row.parameters, strict=True))
+    body = row.body((value.constant for value, one in pairs if one.is_constant), wraps)
+    # A body that is made for constants does not get them.
+    return body, [pair for pair in pairs if not (row.method.maker and pair[1].is_constant)]
+
+
 def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
     method = row.method
     wraps = emitter.program.wraps and method.machine is not None
-    pairs = list(zip(arguments, row.parameters, strict=True))
-    body = row.body((value.constant for value, one in pairs if one.is_constant), wraps)
-    given = [
-        _widened(emitter, parameter, value, bindings)
-        for value, parameter in pairs
-        if not (parameter.is_constant and method.maker)
-    ]
+    body, pairs = body_of(row, arguments, wraps)
+    given = [_widened(emitter, parameter, value, bindings) for value, parameter in pairs]
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     line = getattr(emitter.node, "lineno", 0)
     may_leave = bool(method.check) and not wraps

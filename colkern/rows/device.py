@@ -6,20 +6,19 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.cuda import adapter, memory, plans
+from colkern.cuda import memory, plans
 from colkern.cuda.device_code import KernelSource
-from colkern.cuda.target import schedule_of
-from colkern.errors import UnsupportedError
+from colkern.cuda.target import Grid, grid_of
 from colkern.memory import EMPTY, HOST, Device, Items
 from colkern.operations import nulls
 from colkern.rows.arenas import pool_words, write_pool
-from colkern.rows.device_loop import NO_ROOM, Pieces, device_source, kernel_function
+from colkern.rows.device_loop import NO_ROOM, device_source, kernel_function
 from colkern.rows.loop import digest
 from colkern.rows.plan import Plan, with_nulls
 from colkern.rows.program import Site
@@ -32,13 +31,6 @@ MOST_ROW_BYTES = 65536
 """The largest number, used if many rows need it; a row that needs more is left to Python."""
 
 GROWTH = 8
-
-
-class Grid(NamedTuple):
-    """The largest number of blocks of a launch, and the number of threads of a block."""
-
-    blocks: int
-    threads: int
 
 
 class OnDevice:
@@ -82,7 +74,7 @@ class OnDevice:
             length: The number of rows.
 
         Raises:
-            UnsupportedError: If the function does not compile for a device.
+            CompileError: If the function does not compile for a device.
         """
         plan = self._plan.for_arrays(arrays)
         if plan is not self._plan:
@@ -92,18 +84,13 @@ class OnDevice:
         target = target_of(device)
         if not length:
             return nulls(0, self.returns, device), Counter()
-        schedule = schedule_of(device)
-        blocks = min(-(-length // schedule.threads), schedule.blocks)
+        grid = grid_of(device, length)
 
         def launch(blocks: int, *given: Any) -> None:
-            try:
-                plans.launch(self.kernel, blocks, schedule.threads, device.ordinal, given)
-            except adapter.compile_errors() as error:
-                name = self._plan.function.__name__
-                raise UnsupportedError(f"{name} on a device: {error}") from error
+            plans.launch(self.kernel, blocks, grid.threads, device.ordinal, given)
 
         with memory.current(device):
-            return self._run(arrays, length, target, Grid(blocks, schedule.threads), launch)
+            return self._run(arrays, length, target, grid, launch)
 
     def _run(
         self,
@@ -121,7 +108,7 @@ class OnDevice:
         marks = target.allocate(length, np.uint8)
         written = {slots.name: target.allocate(length, slots.dtype) for slots in output.row_slots()}
         pool = target.address(self._pool(target))
-        pieces: Pieces = {}
+        pieces: dict[str, list[Items]] = {}
         first = 0
         while first < length:
             row_bytes, blocks = self._row_bytes, grid.blocks
@@ -130,7 +117,7 @@ class OnDevice:
             threads = blocks * grid.threads
             arenas = target.output(threads * row_bytes // 8, np.int64)
             # Texts stay in the arenas until they are gathered, so a thread has only one row until then.
-            step = threads if row_bytes and output.is_elsewhere() else length
+            step = threads if row_bytes and output.is_elsewhere else length
             part = slice(first, min(first + step, length))
             words = part.start, part.stop, target.address(arenas), row_bytes, pool
             begin, end, *memory_ = map(np.int64, words)
@@ -138,7 +125,8 @@ class OnDevice:
             if self._needs_more(marks[part], row_bytes):
                 marks[part] = 0
                 continue
-            output.gather(target, written, part, pieces)
+            for name, items in output.gathered(target, written, part).items():
+                pieces.setdefault(name, []).append(items)
             first = part.stop
         for name, parts in pieces.items():
             written[name] = _joined(target, parts)

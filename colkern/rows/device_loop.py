@@ -22,11 +22,8 @@ from colkern.rows.compiling import BODIES, NAMES, PRIMITIVES
 from colkern.rows.loop import call_of, indented
 from colkern.rows.plan import Plan
 from colkern.rows.results import Output, Sink, Slots, Written, is_hashed
-from colkern.rows.values import Value, inner
+from colkern.rows.values import Value
 from colkern.targets import Target
-
-Pieces = dict[str, list[Items]]
-"""Gathered arrays, by name; each array has a range of rows, in order."""
 
 NO_ROOM = 1
 """Marks a row that needs a larger arena; no place in the source has this number."""
@@ -61,15 +58,6 @@ class DeviceOutput(Output):
         """Returns no functions."""
         return {}
 
-    def lines(self, value: Value) -> Iterator[str]:
-        """Yields the lines that write a value as row `i`."""
-        if not isinstance(self.kind, k.Optional):
-            yield from self._inside(value)
-            return
-        yield f"if not {value.none}:"
-        yield f"    {self.name}_valid[i] = 1"
-        yield from ("    " + line for line in self._inside(inner(value)))
-
     def _inside(self, value: Value) -> Iterator[str]:
         if self.is_text:
             yield f"{self.name}_addresses[i] = {value.code}.address"
@@ -95,77 +83,57 @@ class DeviceOutput(Output):
         if any(is_hashed(part.inside) or isinstance(part.inside, k.Decimal) for part in in_lists):
             raise UnsupportedError(f"results that are {self.kind} on a device")
 
-    def is_elsewhere(self) -> bool:
-        """Whether some results are written as addresses in an arena."""
-        return any(part.is_text or part.item is not None for part in self.below())
-
-    def gather(self, target: Target, written: Written, rows: slice, pieces: Pieces) -> None:
-        """Gather the results that are in the arenas.
+    def gathered(self, target: Target, written: Written, rows: slice) -> Written:
+        """Returns the results of rows that are in the arenas, and the slots of items.
 
         Args:
             target: The device's target, which is current.
             written: The slots of all rows.
             rows: The range of rows.
-            pieces: The pieces so far, by name; new ones are appended.
         """
+        own: Written = {}
         if self.is_text or self.item is not None:
             addresses, sizes = (written[f"{self.name}_{what}"] for what in ("addresses", "sizes"))
-            self._gather(target, addresses[rows], sizes[rows], pieces)
+            self._gather(target, addresses[rows], sizes[rows], own)
         for part in self.parts:
             assert isinstance(part, DeviceOutput)
-            part.gather(target, written, rows, pieces)
+            own |= part.gathered(target, written, rows)
+        return own
 
-    def _gather(self, target: Target, addresses: Items, sizes: Items, pieces: Pieces) -> None:
+    def _gather(self, target: Target, addresses: Items, sizes: Items, own: Written) -> None:
         """Gather the texts or lists at addresses."""
         item = self.item
         if item is None:
-            pieces.setdefault(f"{self.name}_data", []).append(gathered(target, addresses, sizes))
+            own[f"{self.name}_data"] = bytes_at(target, addresses, sizes)
             return
-        assert isinstance(item, DeviceOutput)
         count = item.kind.words
-        words = gathered(target, addresses, sizes * (8 * count)).view(np.int64)
+        words = bytes_at(target, addresses, sizes * (8 * count)).view(np.int64)
         length = target.total(sizes)
-        item._gather_items(target, words.reshape(length, count), 0, None, pieces)
+        item.of_words(target, words.reshape(length, count), 0, None, own)
 
-    def _gather_items(
-        self, target: Target, words: Items, at: int, there: Items | None, pieces: Pieces
+    def _of_sizes(
+        self, target: Target, words: Items, there: Items | None, written: Written
     ) -> None:
-        """Gather the slots of items. Each item is a row of `words`, in which its part starts at column
-        `at`.
-
-        `there` has 1 for items that exist and 0 for others, whose words are undefined.
-        """
-        if isinstance(self.kind, k.Optional):
-            valid = (words[:, at] == 0).astype(np.int64)
-            there = valid if there is None else valid * there
-            pieces.setdefault(f"{self.name}_valid", []).append(valid)
-            at += 1
-        if self.is_text or self.item is not None:
-            addresses, sizes = words[:, at].copy(), words[:, at + self.is_text].copy()
-            if self.item is not None:
-                sizes = sizes * 0 + 16
-            elif self.inside == k.TEXT:
-                sizes >>= 1
-            if there is not None:
-                sizes *= there
-            if self.item is not None:
-                # A header has the address and the number of the items.
-                headers = gathered(target, addresses, sizes).view(np.int64).reshape(-1, 2)
-                known = sizes.nonzero()[0]
-                addresses *= 0
-                sizes *= 0
-                addresses[known], sizes[known] = headers[:, 0], headers[:, 1]
-            pieces.setdefault(f"{self.name}_sizes", []).append(sizes)
-            self._gather(target, addresses, sizes, pieces)
-        elif self.is_number:
-            pieces.setdefault(self.name, []).append(self.numbers(words[:, at]))
-        for part in self.parts:
-            assert isinstance(part, DeviceOutput)
-            part._gather_items(target, words, at, there, pieces)
-            at += part.kind.words
+        """Gather the slots of texts or lists, whose words have their addresses and sizes."""
+        addresses, sizes = words[:, 0].copy(), words[:, int(self.is_text)].copy()
+        if self.item is not None:
+            sizes = sizes * 0 + 16
+        elif self.inside == k.TEXT:
+            sizes >>= 1
+        if there is not None:
+            sizes *= there
+        if self.item is not None:
+            # A header has the address and the number of the items.
+            headers = bytes_at(target, addresses, sizes).view(np.int64).reshape(-1, 2)
+            known = sizes.nonzero()[0]
+            addresses *= 0
+            sizes *= 0
+            addresses[known], sizes[known] = headers[:, 0], headers[:, 1]
+        written[f"{self.name}_sizes"] = sizes
+        self._gather(target, addresses, sizes, written)
 
 
-def gathered(target: Target, addresses: Items, sizes: Items) -> Items:
+def bytes_at(target: Target, addresses: Items, sizes: Items) -> Items:
     """Returns the bytes at addresses, concatenated."""
     offsets, total = target.running_sum(sizes, np.int64)
     data = target.output(total, np.uint8)

@@ -75,27 +75,12 @@ def write_function(
     for _ in range(MOST_ATTEMPTS):
         program.restore(before)
         emitter = Emitter(program, definition, widened, stored)
-        names: list[str] = []
-        for argument, value in arguments.items():
-            if value.is_constant:
-                emitter.env[argument] = value
-            else:
-                parts = [f"{argument}_{part}" for part in range(len(zeros(value.kind)))]
-                emitter.env[argument] = of_parts(value.kind, tuple(parts))
-                names += parts
-        emitter.keep_names(len(names))
+        names = _parameters_for(emitter, arguments)
         if recursion.kind is not None:
             names.append(DEPTH)
             emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "calls of itself")
         try:
-            if definition.is_generator:
-                first = definition.body[0]
-                emitter.yielded = new_container(emitter, first, "list", 0)
-            if definition.is_generator and program.stack:
-                emitter.rounds = emitter.copy("0")
-            statements(emitter, definition.body)
-            if not emitter.dead:
-                emitter.leave(NONE)
+            _write_body(emitter)
             if emitter.yielded is not None and RETURN not in widened:
                 emitter.refuse("a generator that never ends has no compiled form")
         except Wider as error:
@@ -123,6 +108,32 @@ def write_function(
         program.sources[name] = written.source(name)
         return name, returned, names
     return emitter.refuse("the kinds of its variables do not settle")
+
+
+def _parameters_for(emitter: Emitter, arguments: dict[str, Value]) -> list[str]:
+    """The names of the parameters, which the arguments are known by that are no constants."""
+    names: list[str] = []
+    for argument, value in arguments.items():
+        if value.is_constant:
+            emitter.env[argument] = value
+        else:
+            parts = [f"{argument}_{part}" for part in range(len(zeros(value.kind)))]
+            emitter.env[argument] = of_parts(value.kind, tuple(parts))
+            names += parts
+    emitter.keep_names(len(names))
+    return names
+
+
+def _write_body(emitter: Emitter) -> None:
+    """Write the statements of a function; a generator gives the list of what it yields."""
+    definition = emitter.definition
+    if definition.is_generator:
+        emitter.yielded = new_container(emitter, definition.body[0], "list", 0)
+        if emitter.program.stack:
+            emitter.rounds = emitter.copy("0")
+    statements(emitter, definition.body)
+    if not emitter.dead:
+        emitter.leave(NONE)
 
 
 def of_fields(definition: Definition, count: int) -> Definition:

@@ -215,6 +215,20 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             f"{function.__name__} calls itself through a cache, which compiled code does not have: "
             "it would compute the same values over and over"
         )
+    for way in (_by_form, _of_library, _of_users, _by_name):
+        result = way(emitter, node, function)
+        if result is not None:
+            return result
+    arguments, named = needed_arguments(emitter, node)
+    if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
+        parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
+        return tuple_of_values(map(emitter.numbers, parts))
+    result = call(emitter, table_name(function), arguments, named)
+    return checked_loose(emitter, result, *arguments) if function in _KEEPING else result
+
+
+def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
+    """A call whose arguments are written in a way of their own, or which needs no code."""
     try:
         write = FORMS.get(function)
     except TypeError:
@@ -223,21 +237,27 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return write(emitter, node)
     if is_left(table_name(function)):
         return left_to_python(emitter, table_name(function))
-    if function in _OF_CONSTANTS:
-        values = [looked_into(emitter, part) for part in node.args]
-        words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
-        result = _constant_of(function, values, words)
-        if result is not None:
-            return result
+    if function not in _OF_CONSTANTS:
+        return None
+    values = [looked_into(emitter, part) for part in node.args]
+    words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+    return _constant_of(function, values, words)
+
+
+def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
+    """A call of a function of `re`, `dataclasses` or `functools` that is more than a body."""
     if getattr(function, "__module__", "") == "re":
         arguments, named = needed_arguments(emitter, node)
-        result = function_of_re(emitter, function, arguments, named)
-        if result is not None:
-            return result
+        return function_of_re(emitter, function, arguments, named)
     if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
         return _of_record(emitter, node, function)
     if hasattr(function, "registry") and hasattr(function, "dispatch") and node.args:
         return _dispatched(emitter, node, function)
+    return None
+
+
+def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
+    """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         return users_function(emitter, function, *arguments_of(emitter, node))
     called_as = inspect.getattr_static(type(function), "__call__", None)
@@ -252,6 +272,11 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return enums.of_value(emitter, function, expression(emitter, node.args[0]))
     if isinstance(function, type) and has_fields(function):
         return instance(emitter, node, function, *arguments_of(emitter, node))
+    return None
+
+
+def _by_name(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
+    """A call that stands for another one: of an operator, a method, or a function within."""
     if getattr(function, "__module__", "") == "_operator":
         result = by_operator(emitter, function, *needed_arguments(emitter, node))
         if result is not None:
@@ -267,12 +292,7 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return called(emitter, _completed(node, function), function.func)
     if function == datetime.datetime.fromisoformat and _ends_in_offset(node):
         return zones.of_iso(emitter, emitter.numbers(needed(emitter, node.args[0])))
-    arguments, named = needed_arguments(emitter, node)
-    if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
-        parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
-        return tuple_of_values(map(emitter.numbers, parts))
-    result = call(emitter, table_name(function), arguments, named)
-    return checked_loose(emitter, result, *arguments) if function in _KEEPING else result
+    return None
 
 
 def _with_lists_for(emitter: Emitter, node: ast.Call) -> ast.Call:

@@ -212,7 +212,7 @@ class Plan(Replanned):
             pieces = [used[name] for used, _ in parts]
             written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
         if self._sinks:
-            output.spread(written)
+            output.spread(target, written)
         results = output.array(target, written, length, self.natural)
         if null_count:
             results = with_nulls(results, validity, null_count)

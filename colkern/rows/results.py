@@ -121,6 +121,11 @@ class Output:
         """Whether the arena is used: for lists of the entries of dictionaries and sets."""
         return any(is_hashed(part.inside) for part in self.below())
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether some results are written outside the slots of rows: texts and lists."""
+        return any(part.is_text or part.item is not None for part in self.below())
+
     def memory(self) -> list[Memory]:
         """Returns all memory that the results use."""
         sinks = [sink for part in self.below() for sink in part.own_sinks()]
@@ -149,7 +154,7 @@ class Output:
             return
         yield f"{self.name}_valid[i] = 0 if {value.none} else 1"
         lines = list(self._inside(inner(value)))
-        if any(part.own_sinks() for part in self.below()):
+        if self.is_elsewhere:
             yield f"if not {value.none}:"
             lines = ["    " + line for line in lines]
         yield from lines or ["    pass"]
@@ -280,33 +285,43 @@ class Output:
 
     # Columns
 
-    def spread(self, written: Written) -> None:
+    def spread(self, target: Target, written: Written) -> None:
         """Give the items of lists slots of their own, from their words in the sinks."""
         for part in self.below():
             if part.item is not None:
                 words = written[f"{part.name}_items"].view(np.int64)
                 count = part.item.kind.words
                 rows = words.reshape(-1, count) if count else words.reshape(0, 1)
-                part.item.of_words(rows, 0, written)
+                part.item.of_words(target, rows, 0, None, written)
 
-    def of_words(self, words: Items, at: int, written: Written) -> None:
+    def of_words(
+        self, target: Target, words: Items, at: int, there: Items | None, written: Written
+    ) -> None:
         """Sets the slots of items from their words: a row for each item, in which its part begins at column
         `at`."""
         if isinstance(self.kind, k.Optional):
-            written[f"{self.name}_valid"] = words[:, at] == 0
+            valid = written[f"{self.name}_valid"] = words[:, at] == 0
+            there = valid if there is None else valid & there
             at += 1
         if self.is_text or self.item is not None:
-            written[f"{self.name}_sizes"] = words[:, at].copy()
+            self._of_sizes(target, words[:, at:], there, written)
         elif isinstance(self.inside, k.Decimal):
-            valid = written[f"{self.name}_valid"] if isinstance(self.kind, k.Optional) else True
-            written[self.name] = self._rescaled(words[:, at] * valid, words[:, at + 1] * valid)
+            known = words[:, at : at + 2]
+            known = known if there is None else known * there[:, None]
+            written[self.name] = self._rescaled(known[:, 0], known[:, 1])
         elif self.is_number:
-            written[self.name] = self.numbers(words[:, at])
+            written[self.name] = self._numbers(words[:, at])
         for part in self.parts:
-            part.of_words(words, at, written)
+            part.of_words(target, words, at, there, written)
             at += part.kind.words
 
-    def numbers(self, words: Items) -> Items:
+    def _of_sizes(
+        self, target: Target, words: Items, there: Items | None, written: Written
+    ) -> None:
+        """Writes the sizes of texts or lists, which are the first word of each."""
+        written[f"{self.name}_sizes"] = words[:, 0].copy()
+
+    def _numbers(self, words: Items) -> Items:
         """Returns numbers from the words of items."""
         dtype = _FIXED[self.inside.name]
         is_float = self.inside.name == "float"

@@ -264,6 +264,7 @@ def decimal_sums(out, signs, left, right):
     out[i] = float(total)
     signs[i] = (a < b) + 2 * (a == b) + 4 * (a >= b) + 8 * (a > 0) + 16 * (-b <= abs(b))
     signs[i] += 32 * (a * b == b * a) + 64 * (a.rescale(6) == a) + 128 * a.scale + 4096 * int(b)
+    signs[i] += 2048 * (bool(a) == bool(b))
 
 
 PRICES = st.none() | st.integers(-(10**9), 10**9).map(lambda n: Decimal(n).scaleb(-4))
@@ -283,6 +284,7 @@ def decimals_are_computed_with(pairs: list[tuple[Decimal | None, Decimal | None]
             continue
         assert total == float(a + b - a * 2)
         expected = (a < b) + 2 * (a == b) + 4 * (a >= b) + 8 * (a > 0) + 16 + 32 + 64
+        expected += 2048 * (bool(a) == bool(b))
         assert sign == expected + 128 * 4 + 4096 * int(b)
 
 

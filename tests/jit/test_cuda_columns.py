@@ -209,11 +209,20 @@ def test_what_does_not_compile_is_named() -> None:
     def misused(out, col):
         out[0] = np.linalg.norm(col.value(0))
 
+    def divided(out, col):
+        out[0] = float(col.value(0) / 2)
+
+    def rounded(out, col):
+        out[0] = divmod(col.value(0), 2)[0]
+
     arguments = [np.zeros(1), ck.int64()]
     with pytest.raises(ck.CompileError, match=r"'scale' is not defined(.|\n)*out\[0\] = scale"):
         ck.cuda_jit(unknown).ptx(arguments, (9, 0))
     with pytest.raises(ck.CompileError, match=r"misused does not compile.*norm"):
         ck.cuda_jit(misused).ptx(arguments, (9, 0))
+    for function in (divided, rounded):
+        with pytest.raises(ck.CompileError, match=r"decimals have \+, - and \*"):
+            ck.cuda_jit(function).ptx([np.zeros(1), ck.decimal128(9, 2)], (9, 0))
 
 
 def test_what_is_no_function_is_refused() -> None:

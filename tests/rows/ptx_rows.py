@@ -12,8 +12,9 @@ from jit.ptx_kernels import in_pages, memory_of, parameters
 
 import colkern as ck
 from colkern.cuda import adapter
+from colkern.cuda.target import Grid
 from colkern.memory import HOST
-from colkern.rows.device import Grid, OnDevice
+from colkern.rows.device import OnDevice
 from colkern.rows.plan import Plan
 from colkern.targets import target_of
 

@@ -65,12 +65,10 @@ def truth(e: Emitter, value: Value) -> str:
         return value.parts[0] if inner == "True" else f"({value.parts[0]} and {inner})"
     if isinstance(kind, Nothing):
         return "False"
-    if methods.is_element(value):
+    if methods.has_operations(value):
         return methods.truth(e, value)
     if is_plain(kind):
         return value.parts[0]
-    if isinstance(kind, Decimal):
-        return f"({' | '.join(value.parts)}) != _ck_zero"
     if isinstance(kind, Row | Record):
         return "True"
     return f"{value.parts[-1]} != 0"

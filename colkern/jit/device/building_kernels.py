@@ -283,4 +283,4 @@ def _row_kernel(
     )
     kernel = function_of_text(name, source, namespace, f"rows of {function.__name__}")
     key = content_key(function, kinds, program, list(taken), tree.parts[0].type)
-    return Specialisation(KernelSource(name, lambda: kernel, key), list(taken), program)
+    return Specialisation(KernelSource(tree.name, lambda: kernel, key), list(taken), program)

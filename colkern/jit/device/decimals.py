@@ -7,7 +7,8 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from colkern import schema as s
 from colkern.jit.device.emitter import Emitter, Value, integer, items
@@ -21,6 +22,7 @@ from colkern.jit.device.kinds import (
     Record,
     is_plain,
 )
+from colkern.jit.table_calls import COMPARISONS
 from colkern.kernels import decimal_words, decimals
 
 _WORD = 64
@@ -183,19 +185,19 @@ def is_within(e: Emitter, words: Sequence[str], storage: s.Decimal) -> Value:
     tests = []
     for sign, bound in ((">=", 1 - 10**storage.precision), ("<=", 10**storage.precision - 1)):
         limit = tuple(unsigned(bound >> _WORD * k) for k in range(len(words)))
-        tests.append(compared(e, sign, number, Value(number.kind, limit)))
+        tests.append(_compared(sign, e, number, Value(number.kind, limit)).parts[0])
     return Value(BOOL, (e.bind(" and ".join(tests)),))
 
 
 # Operations
 
 
-def compared(e: Emitter, sign: str, left: Value, right: Value) -> str:
-    """The code of `left sign right`."""
+def _compared(sign: str, e: Emitter, left: Value, right: Value) -> Value:
+    """`left sign right`."""
     one, other, _ = _aligned(e, left, right, 0)
     if sign in ("==", "!="):
         equal = " and ".join(f"{a} == {b}" for a, b in zip(one, other, strict=True))
-        return f"({equal})" if sign == "==" else f"(not ({equal}))"
+        return Value(BOOL, (f"({equal})" if sign == "==" else f"(not ({equal}))",))
     if sign in (">", "<="):
         one, other = other, one
     below = "False"
@@ -204,14 +206,17 @@ def compared(e: Emitter, sign: str, left: Value, right: Value) -> str:
             # With the sign bit flipped, words are in the order of the numbers.
             a, b = (e.bind(f"{word} ^ _ck_sign") for word in (a, b))
         below = e.bind(e.call(decimal_words.is_less, a, b, below))
-    return below if sign in ("<", ">") else f"(not {below})"
+    return Value(BOOL, (below if sign in ("<", ">") else f"(not {below})",))
 
 
-def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
-    """`left sign right`, of `+`, `-` and `*`."""
-    count = max(2, *(v.kind.count for v in (left, right) if isinstance(v.kind, Decimal)))
-    if sign == "*":
-        return _product(e, left, right, count)
+def _count_of(*values: Value) -> int:
+    """How many words a result has."""
+    return max(2, *(v.kind.count for v in values if isinstance(v.kind, Decimal)))
+
+
+def _sum(sign: str, e: Emitter, left: Value, right: Value) -> Value:
+    """`left sign right`, of `+` and `-`."""
+    count = _count_of(left, right)
     one, other, scale = _aligned(e, left, right, 1)
     if sign == "-":
         other = _turned(e, other, "~_ck_zero")
@@ -222,9 +227,11 @@ def combined(e: Emitter, sign: str, left: Value, right: Value) -> Value:
     return Value(Decimal(count, scale), _narrowed(e, result, count))
 
 
-def _product(e: Emitter, left: Value, right: Value, count: int) -> Value:
+def _product(e: Emitter, left: Value, right: Value) -> Value:
+    """`left * right`."""
     (one, scale), (other, more) = (_number(e, value) for value in (left, right))
     words = e.product(one, other) or _product_of_words(e, one, other)
+    count = _count_of(left, right)
     return Value(Decimal(count, scale + more), _narrowed(e, words, count))
 
 
@@ -242,23 +249,28 @@ def _product_of_words(e: Emitter, one: Sequence[str], other: Sequence[str]) -> l
     return _turned(e, product, e.bind(f"{first} ^ {second}"))
 
 
-def negated(e: Emitter, value: Value) -> Value:
+def _negated(e: Emitter, value: Value) -> Value:
     """`-value`."""
     words, scale = _number(e, value)
-    count = max(len(words), 2)
+    count = _count_of(value)
     negative = _turned(e, _widened(e, words, len(words) + 1), "~_ck_zero")
     return Value(Decimal(count, scale), _narrowed(e, negative, count))
 
 
-def absolute(e: Emitter, value: Value) -> Value:
+def _absolute(e: Emitter, value: Value) -> Value:
     """`abs(value)`."""
     words, scale = _number(e, value)
-    count = max(len(words), 2)
+    count = _count_of(value)
     magnitude, _ = _magnitude(e, _widened(e, words, len(words) + 1))
     return Value(Decimal(count, scale), _narrowed(e, magnitude, count))
 
 
-def as_float(e: Emitter, value: Value) -> Value:
+def _is_true(e: Emitter, value: Value) -> Value:
+    """`bool(value)`."""
+    return Value(BOOL, (f"(({' | '.join(value.parts)}) != _ck_zero)",))
+
+
+def _as_float(e: Emitter, value: Value) -> Value:
     """`float(value)`."""
     words, scale = _number(e, value)
     magnitude, filling = _magnitude(e, words)
@@ -269,7 +281,7 @@ def as_float(e: Emitter, value: Value) -> Value:
     return Value(Number("f8"), (e.bind(f"-{total} if {filling} != _ck_zero else {total}"),))
 
 
-def whole(e: Emitter, value: Value) -> Value:
+def _whole(e: Emitter, value: Value) -> Value:
     """`int(value)`, an int64."""
     words, scale = _number(e, value)
     if scale > 0:
@@ -279,6 +291,31 @@ def whole(e: Emitter, value: Value) -> Value:
         words = _times_power(e, wide, -scale)
     (word,) = _narrowed(e, words, 1)
     return Value(PLAIN, (e.bind(f"_ck_i8({word})"),))
+
+
+OF_ONE: dict[str, Callable[[Emitter, Value], Value]] = {
+    "neg": _negated,
+    "abs": _absolute,
+    "bool": _is_true,
+    "float": _as_float,
+    "int": _whole,
+}
+"""The operations of a decimal in kernels and loops, by their names in the table of methods."""
+
+OF_TWO: dict[str, Callable[[Emitter, Value, Value], Value]] = {
+    **{sign: partial(_compared, sign) for sign in COMPARISONS},
+    **{sign: partial(_sum, sign) for sign in ("+", "-")},
+    "*": _product,
+}
+"""Those of a decimal and another, or an integer."""
+
+
+def operation(e: Emitter, name: str, values: Sequence[Value]) -> Value:
+    """What an operation of the table of methods gives for a decimal, or for two numbers."""
+    operations: dict[str, Callable[..., Value]] = OF_ONE if len(values) == 1 else OF_TWO
+    if name not in operations or len(values) > 2:
+        raise e.failure("decimals have +, - and * in a kernel; float(d) for other operations")
+    return operations[name](e, *values)
 
 
 def attribute(e: Emitter, value: Value, name: str) -> Value:

@@ -19,7 +19,6 @@ from colkern.jit.device.kinds import (
     Column,
     Decimal,
     Element,
-    Kind,
     Number,
     Path,
     Record,
@@ -192,26 +191,18 @@ def _decimal(e: Emitter, path: Path, kind: s.Decimal, slot: str, valid: str) -> 
     return Value(decimal, tuple(words))
 
 
-_INTERVALS: dict[str, tuple[tuple[str, str, int], ...]] = {
-    "day_time": (("days", "i4", 0), ("milliseconds", "i4", 4)),
-    "month_day_nano": (("months", "i4", 0), ("days", "i4", 4), ("nanoseconds", "i8", 8)),
-}
-"""The parts of an interval: name, type, and where in the value they stand."""
-
-
 @_READERS.of(s.Interval)
 def _interval(e: Emitter, path: Path, kind: s.Interval, slot: str, valid: str) -> Value:
-    if kind.unit == "year_month":
+    dtype = layout(kind).spec(Role.DATA).dtype
+    if dtype.fields is None or dtype.names is None:
         return _number(e, path, kind, slot, valid)
-    rows = _INTERVALS[kind.unit]
-    size = f"_ck_u8({layout(kind).spec(Role.DATA).dtype.itemsize})"
-    data = e.member(path, Role.DATA.value)
+    data, size = e.member(path, Role.DATA.value), f"_ck_u8({dtype.itemsize})"
+    fields = [(part.str[1:], at) for part, at, *_ in dtype.fields.values()]
     parts = [
         e.bind(e.call(slots.number_at, e.like(code), f"{data} + _ck_u8({at})", size, slot, valid))
-        for _, code, at in rows
+        for code, at in fields
     ]
-    kinds: tuple[Kind, ...] = tuple(Number(code) for _, code, _ in rows)
-    return Value(Record(kinds, tuple(name for name, _, _ in rows)), tuple(parts))
+    return Value(Record(tuple(Number(code) for code, _ in fields), dtype.names), tuple(parts))
 
 
 @_READERS.of(s.Date, s.Time, s.Timestamp, s.Duration)

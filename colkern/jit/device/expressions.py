@@ -20,6 +20,7 @@ from colkern.jit.device.kinds import (
     UNKNOWN,
     Column,
     Decimal,
+    Element,
     Kind,
     Literal,
     Record,
@@ -77,7 +78,7 @@ class Members(NamedTuple):
     """The writers of `value.name` and `value.name(…)` for values of one kind."""
 
     attribute: Callable[[Emitter, Value, str], Value]
-    method: Callable[[Emitter, Value, str, Sequence[Value]], Value]
+    method: Callable[..., Value]
 
 
 MEMBERS: dict[type[Kind], Members] = {
@@ -85,6 +86,8 @@ MEMBERS: dict[type[Kind], Members] = {
     Row: Members(columns.row_attribute, columns.row_method),
     Decimal: Members(decimals.attribute, decimals.method),
     Builder: Members(builders.attribute, builders.method),
+    Element: Members(methods.attribute, methods.method),
+    Literal: Members(methods.attribute, methods.method),
 }
 
 
@@ -170,8 +173,6 @@ class Expressions(Assignments):
             return MEMBERS[type(kind)].attribute(self, base, node.attr)
         if isinstance(kind, Record) and node.attr in kind.names:
             return items(base)[kind.names.index(node.attr)]
-        if methods.is_element(base):
-            return methods.attribute(self, base, node.attr)
         return Value(PLAIN, (f"{grouped(self.plain(base))}.{node.attr}",))
 
     def _subscript(self, node: ast.Subscript) -> Value:

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
@@ -24,9 +23,10 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, RecordBatchStream
 from colkern.cuda import adapter, memory
 from colkern.cuda.device_code import KernelSource
-from colkern.errors import CompileError, UnsupportedError, without_addresses
+from colkern.errors import UnsupportedError
 from colkern.jit.device.kinds import PLAIN, Column, Kind, Path
 from colkern.jit.environment import is_checked
+from colkern.jit.views.records import COUNTS
 from colkern.memory import Device
 
 if TYPE_CHECKING:
@@ -126,9 +126,9 @@ class CudaKernel:
                 signature.append(("i8", True))
             else:
                 assert not isinstance(need, Like)
-                signed = ("length", "null_count", "arena")
+                signed = (*COUNTS, "arena")
                 signature.append(("i8" if need.name in signed else "u8", False))
-        with explained(self.name):
+        with compiled.kernel.explained():
             return adapter.ptx(compiled.kernel.function, signature, capability)
 
     def _is_checked(self) -> bool:
@@ -158,8 +158,7 @@ class CudaKernel:
             kept = made_for(compiled, count, device)
             numbers = [needed(need, compiled, columns, kept, device) for need in compiled.needs]
             arguments = (*given.others.values(), *numbers)
-            with explained(self.name):
-                plans.launch(compiled.kernel, blocks, threads, device.ordinal, arguments, *shared)
+            plans.launch(compiled.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:
                 raise_noted(kept[Shared("errors")], compiled.program)
 
@@ -225,16 +224,6 @@ def content_key(
         return whole if is_shared(content) and is_shared(whole) else None
 
     return key
-
-
-@contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Within it, code of the function of that name that the compiler does not take is a CompileError."""
-    try:
-        yield
-    except adapter.compile_errors() as error:
-        words = without_addresses(str(error))
-        raise CompileError(f"{name} does not compile: {words}") from error
 
 
 def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:

@@ -44,7 +44,7 @@ class Record:
     def number(self, array: Array, name: str) -> Any:
         """A number by its name: uint64 for addresses and offsets, int64 for counts."""
         if name not in self._known:
-            as_number = np.int64 if name in ("length", "null_count") else np.uint64
+            as_number = np.int64 if name in records.COUNTS else np.uint64
             self._known[name] = as_number(records.number_of(array, name, self._owners))
         return self._known[name]
 

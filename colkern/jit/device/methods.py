@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from colkern.jit.device import decimals
 from colkern.jit.device.emitter import Emitter, Value, constant, integer, items, record
 from colkern.jit.device.kinds import (
     BOOL,
     BYTES,
     PLAIN,
     UNKNOWN,
+    Decimal,
     Element,
     Integer,
     Kind,
@@ -48,35 +50,48 @@ def is_element(value: Value) -> bool:
     return isinstance(value.kind, Element | Literal)
 
 
+def has_operations(*values: Value) -> bool:
+    """Whether operations with some values are those of `call`: else the compiler has them."""
+    return any(isinstance(value.kind, Element | Literal | Decimal) for value in values)
+
+
 def call(
     e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
-    """The result of a method of the table for values."""
+    """The result of a method of the table for values, or of an operation of decimals."""
     given = [e.inner(value) for value in operands]
     by_name = {word: e.inner(value) for word, value in named.items()}
     everything = [*given, *by_name.values()]
     if any(isinstance(value.kind, Unknown) for value in everything):
         return Value(UNKNOWN, ("0",))
+    if any(isinstance(value.kind, Decimal) for value in everything):
+        return decimals.operation(e, name, everything)
     if name in FUNCTIONS and all(isinstance(value.kind, Literal) for value in everything):
         return _of_literals(e, name, given)
-    row = chosen(e, name, given, by_name)
-    if row is None:
+    result = result_of(e, name, given, by_name)
+    if result is None:
         words = ", ".join(value.kind.words for value in everything)
         raise e.failure(f"{name} of {words} has no compiled form")
-    return result(e, row)
+    return result
 
 
-def chosen(
+def result_of(
     e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value]
-) -> Called | None:
-    """The body that does what a method of the table does; None if no row takes the operands."""
+) -> Value | None:
+    """The result of a method of the table for operands that are there; None if no row takes them."""
+    if name.endswith(_OF_ANY) and len(operands) > 1 and isinstance(operands[1].kind, Record):
+        first, any_of, *rest = operands
+        tests = [result_of(e, name, [first, part, *rest], named) for part in items(any_of)]
+        texts = [test.parts[0] for test in tests if test is not None]
+        is_any = Value(BOOL, (f"({' or '.join(texts) or 'False'})",))
+        return is_any if len(texts) == len(tests) else None
     by_name = {word: _for_rows(e, value) for word, value in named.items()}
-    return called(name, [_for_rows(e, value) for value in operands], by_name)
+    of = called(name, [_for_rows(e, value) for value in operands], by_name)
+    return None if of is None else _returned(e, of.result, _emitted(e, of))
 
 
-def result(e: Emitter, of: Called) -> Value:
-    """The result of a body."""
-    return _returned(e, of.result, _emitted(e, of))
+_OF_ANY = (".startswith", ".endswith")
+"""The methods that take a tuple of texts, any of which may stand there."""
 
 
 def _of_literals(e: Emitter, name: str, values: Sequence[Value]) -> Value:
@@ -204,7 +219,7 @@ def as_element(e: Emitter, value: Value) -> Value:
 
 
 def truth(e: Emitter, value: Value) -> str:
-    """The code of whether an element, or a string of the source, is true."""
+    """The code of whether an element, a string of the source, or a decimal is true."""
     is_list = isinstance(value.kind, Element) and isinstance(value.kind.of, rows.Container)
     return call(e, "len" if is_list else "bool", [value]).parts[0] + " != 0" * is_list
 
@@ -218,16 +233,10 @@ def attribute(e: Emitter, value: Value, name: str) -> Value:
 
 
 def method(
-    e: Emitter, value: Value, name: str, arguments: Sequence[Value], named: Mapping[str, Value]
+    e: Emitter, value: Value, name: str, arguments: Sequence[Value], /, **named: Value
 ) -> Value:
     """`value.name(…)`."""
     owner = _owner(value)
-    if name in ("startswith", "endswith") and arguments and isinstance(arguments[0].kind, Record):
-        tests = [
-            call(e, f"{owner}.{name}", [value, part, *arguments[1:]]).parts[0]
-            for part in items(arguments[0])
-        ]
-        return Value(BOOL, (f"({' or '.join(tests) or 'False'})",))
     return call(e, f"{owner}.{name}", [value, *arguments], named)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from colkern.jit.device import decimals, methods
+from colkern.jit.device import methods
 from colkern.jit.device.assignments import converted, truth
 from colkern.jit.device.emitter import Emitter, Value, integer, items, present, record
 from colkern.jit.device.expressions import MEMBERS, Expressions, negated
@@ -19,7 +19,6 @@ from colkern.jit.device.kinds import (
     UNKNOWN,
     UNSIGNED,
     Column,
-    Decimal,
     Integer,
     Nothing,
     Nullable,
@@ -104,10 +103,8 @@ class Operators(Expressions):
         return f"({valid[0]} and {equal})" if valid else equal
 
     def _of_values(self, sign: str, left: Value, right: Value) -> str:
-        if methods.is_element(left) or methods.is_element(right):
+        if methods.has_operations(left, right):
             return methods.call(self, sign, [left, right]).parts[0]
-        if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
-            return decimals.compared(self, sign, left, right)
         if isinstance(left.kind, Record) and isinstance(right.kind, Record) and sign == "==":
             pairs = zip(items(left), items(right), strict=False)
             equal = [self._are_equal(one, other) for one, other in pairs]
@@ -196,10 +193,8 @@ class Operators(Expressions):
         if isinstance(node.op, ast.Not):
             return Value(PLAIN, (negated(self.truth(node.operand)),))
         value = self.inner(self.value(node.operand))
-        if methods.is_element(value):
+        if methods.has_operations(value):
             return methods.call(self, OPERATORS[type(node.op)][0], [value])
-        if isinstance(value.kind, Decimal) and isinstance(node.op, ast.USub):
-            return decimals.negated(self, value)
         result = self._rebuilt(node, [value])
         if isinstance(value.kind, Integer):
             return Value(Integer(negative=True), result.parts)
@@ -214,14 +209,8 @@ class Operators(Expressions):
         if isinstance(left.kind, Unknown) or isinstance(right.kind, Unknown):
             return Value(UNKNOWN, ("0",))
         sign, _ = OPERATORS.get(type(node.op), ("@", None))
-        if methods.is_element(left) or methods.is_element(right):
+        if methods.has_operations(left, right):
             return methods.call(self, sign, [left, right])
-        if isinstance(left.kind, Decimal) or isinstance(right.kind, Decimal):
-            if sign not in ("+", "-", "*"):
-                raise self.failure(
-                    "decimals have +, - and * in a kernel; float(d) for other operations"
-                )
-            return decimals.combined(self, sign, left, right)
         if UNSIGNED in (left.kind, right.kind) and not isinstance(node.op, ast.Div):
             operands = [_unsigned(left), _unsigned(right)]
             if all(operand.kind == UNSIGNED for operand in operands):
@@ -279,7 +268,7 @@ class Operators(Expressions):
         """A call of a function that is in the table of methods, of elements or of others."""
         values, named = self._arguments(node)
         values = [self.inner(value) for value in values]
-        if name.startswith(MODULES) or name in _TEXTS or any(map(methods.is_element, values)):
+        if name.startswith(MODULES) or name in _TEXTS or methods.has_operations(*values):
             return methods.call(self, name, values, named)
         result = _built_in(self, function, values[0]) if len(values) == 1 else None
         if function is builtins.divmod and len(values) == 2:
@@ -294,16 +283,14 @@ class Operators(Expressions):
             base = self.value(func.value)
             inner = present(base)
             chosen = MEMBERS.get(type(inner.kind))
-            if chosen is None and not methods.is_element(inner):
+            if chosen is None:
                 return None
             base = self.inner(base)
         self.block += block
         values, named = self._arguments(node)
-        if chosen is None:
-            return methods.method(self, base, func.attr, values, named)
-        if named:
+        if named and not methods.is_element(base):
             raise self.failure(f"{func.attr} takes no named arguments in a kernel")
-        return chosen.method(self, base, func.attr, values)
+        return chosen.method(self, base, func.attr, values, **named)
 
     def _arguments(self, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
         """The arguments by position, and those by name."""
@@ -339,23 +326,13 @@ def _same(value: Value) -> Value:
 # Functions that are built in
 
 
-_OF_DECIMALS: dict[Any, Callable[[Emitter, Value], Value]] = {
-    int: decimals.whole,
-    float: decimals.as_float,
-    abs: decimals.absolute,
-}
-
-
 def _built_in(e: Emitter, function: Any, value: Value) -> Value | None:
     """The result of a function that is built in; None where the compiler has it by itself."""
     if function is len and isinstance(value.kind, Column):
         return Value(PLAIN, (value.parts[1],))
     if function is bool and not is_plain(value.kind):
         return Value(PLAIN, (f"({truth(e, value)})",))
-    if function is abs and value.kind == UNSIGNED:
-        return value
-    known = _OF_DECIMALS.get(function) if isinstance(value.kind, Decimal) else None
-    return known and known(e, value)
+    return value if function is abs and value.kind == UNSIGNED else None
 
 
 _TEXTS = ("str", "repr")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.cuda import adapter, memory, plans
-from colkern.cuda.target import schedule_of
+from colkern.cuda.target import grid_of
 from colkern.errors import UnsupportedError
 from colkern.jit.building.arrays import built_array
 from colkern.jit.device.building_kernels import (
@@ -23,7 +24,7 @@ from colkern.jit.device.building_kernels import (
     row_kernel,
 )
 from colkern.jit.device.emitter import Built, Need
-from colkern.jit.device.kernels import Specialisation, explained, type_of
+from colkern.jit.device.kernels import Specialisation, type_of
 from colkern.jit.device.launching import Given, made_for, needed
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
@@ -70,14 +71,9 @@ def rows_on_device(
                 f"make it one of CuPy"
             )
     device, others = given.device, [*given.others.values()]
-    schedule = schedule_of(device)
-    blocks = max(min(-(-count // schedule.threads), schedule.blocks), 1)
-    threads = blocks * schedule.threads
-
-    def start(arguments: tuple[Any, ...]) -> None:
-        with explained(tree.name):
-            plans.launch(kernel.kernel, blocks, schedule.threads, device.ordinal, arguments)
-
+    grid = grid_of(device, count)
+    start = partial(plans.launch, kernel.kernel, *grid, device.ordinal)
+    threads = grid.blocks * grid.threads
     with memory.current(device):
         given.require_valid()
         return rows_of(tree, kernel, count, given.columns, others, device, threads, start)

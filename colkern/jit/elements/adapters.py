@@ -18,7 +18,7 @@ from numba import types
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.jit.device import methods
-from colkern.jit.device.emitter import Value, constant
+from colkern.jit.device.emitter import Value, constant, record
 from colkern.jit.device.kinds import NOTHING, Element
 from colkern.jit.elements import memory
 from colkern.jit.elements.conversions import as_text, listed_bytes, listed_texts
@@ -112,11 +112,8 @@ def adapter(
     by_name = {word: adapting.operand(one) for word, one in named.items()}
     if None in given or None in by_name.values():
         return None
-    chosen = methods.chosen(adapting, name, given, by_name)  # type: ignore[arg-type]
-    if chosen is None or chosen.bindings:
-        # Lists are Numba's own.
-        return None
-    return adapting.written(methods.result(adapting, chosen), f"adapter of {name}")
+    result = methods.result_of(adapting, name, given, by_name)  # type: ignore[arg-type]
+    return None if result is None else adapting.written(result, f"adapter of {name}")
 
 
 class _Adapter(Loop):
@@ -136,6 +133,10 @@ class _Adapter(Loop):
         code, kind = given.code, given.type
         if isinstance(kind, types.Literal) and not isinstance(kind, types.SliceLiteral):
             return constant(kind.literal_value)
+        if isinstance(kind, types.BaseTuple):
+            parts = [self.operand(Operand(f"{code}[{n}]", part)) for n, part in enumerate(kind)]
+            there = [part for part in parts if part is not None]
+            return record(there) if len(there) == len(parts) else None
         of = k.NONE if kind is None else kind_of(kind)
         if of is None or of == k.NONE:
             return None if of is None else Value(NOTHING, ())

@@ -78,8 +78,6 @@ def _implementation(
         for word, kind in zip(names, operands, strict=True)
         if not (kind is None or isinstance(kind, types.Omitted))
     ]
-    if name.endswith(("startswith", "endswith")) and isinstance(operands[1], types.BaseTuple):
-        return _any_of(name, names, parameters, given)
     positional = []
     for word, one in zip(names, given, strict=False):
         if one.code != word:
@@ -87,17 +85,6 @@ def _implementation(
         positional.append(one)
     by_name = {one.code: one for one in given[len(positional) :]}
     return adapter(name, parameters, positional, by_name)
-
-
-def _any_of(
-    name: str, names: list[str], parameters: str, given: list[Operand]
-) -> Callable[..., Any]:
-    """The function for a tuple of what a text may start or end with."""
-    method = name.rpartition(".")[2]
-    rest = "".join(f", {one.code}" for one in given[2:])
-    tests = [f"{names[0]}.{method}({names[1]}[{k}]{rest})" for k in range(len(given[1].type))]
-    source = f"def adapter({parameters}):\n    return {' or '.join(tests) or 'False'}\n"
-    return function_of_text("adapter", source, {"__name__": __name__}, f"adapter of {name}")
 
 
 _OWNERS = {kind.name: type(element_type) for kind, element_type in ELEMENT_OF.items()}

@@ -28,11 +28,10 @@ from numba.extending import (
 )
 
 from colkern.jit.device import decimals
-from colkern.jit.device.assignments import truth
 from colkern.jit.device.emitter import Value, record
-from colkern.jit.device.kinds import BOOL, INTEGER, Decimal
+from colkern.jit.device.kinds import INTEGER, Decimal
 from colkern.jit.loops import Loop, number_named
-from colkern.jit.table_calls import COMPARISONS, FUNCTIONS
+from colkern.jit.table_calls import FUNCTIONS
 from colkern.kernels.intrinsics import instructions
 
 _WORD = 64
@@ -193,19 +192,10 @@ def _define(operation: Any, write: Callable[..., Value]) -> None:
         return _function(write, a=a, b=b) if _are_operands(a, b) else None
 
 
-def _compared(sign: str) -> Callable[..., Value]:
-    return lambda e, a, b: Value(BOOL, (decimals.compared(e, sign, a, b),))
-
-
-def _combined(sign: str) -> Callable[..., Value]:
-    return lambda e, a, b: decimals.combined(e, sign, a, b)
-
-
-for _sign in COMPARISONS:
-    _define(FUNCTIONS[_sign], _compared(_sign))
-for _sign, _inplace in (("+", operator.iadd), ("-", operator.isub), ("*", operator.imul)):
-    _define(FUNCTIONS[_sign], _combined(_sign))
-    _define(_inplace, _combined(_sign))
+for _name, _write in decimals.OF_TWO.items():
+    _define(FUNCTIONS[_name], _write)
+for _name, _inplace in (("+", operator.iadd), ("-", operator.isub), ("*", operator.imul)):
+    _define(_inplace, decimals.OF_TWO[_name])
 
 
 def _define_unary(operation: Callable[..., Any], write: Callable[..., Value]) -> None:
@@ -214,11 +204,8 @@ def _define_unary(operation: Callable[..., Any], write: Callable[..., Value]) ->
         return _function(write, a=a) if isinstance(a, DecimalType) else None
 
 
-_define_unary(operator.neg, decimals.negated)
-_define_unary(abs, decimals.absolute)
-_define_unary(bool, lambda e, a: Value(BOOL, (truth(e, a),)))
-_define_unary(float, decimals.as_float)
-_define_unary(int, decimals.whole)
+for _name, _write_one in decimals.OF_ONE.items():
+    _define_unary(FUNCTIONS[_name], _write_one)
 
 
 @overload_method(DecimalType, "rescale", prefer_literal=True)

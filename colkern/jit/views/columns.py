@@ -31,7 +31,15 @@ from colkern.jit.views.column_types import (
     RowType,
     StreamType,
 )
-from colkern.jit.views.records import ASCII, HEADER, TABLE, members, part_position, record_address
+from colkern.jit.views.records import (
+    ASCII,
+    COUNTS,
+    HEADER,
+    TABLE,
+    members,
+    part_position,
+    record_address,
+)
 from colkern.kernels.intrinsics import instructions
 from colkern.layouts import Role, layout
 
@@ -41,8 +49,7 @@ _WORDS = types.CPointer(types.int64)
 # Models
 
 
-_NUMBERS = {"length": types.intp, "null_count": types.int64, ASCII: types.int64}
-"""The words of a record that are no address and no slot."""
+_SIGNED = (*COUNTS, ASCII)
 
 
 @register_model(ColumnType)
@@ -51,7 +58,7 @@ _NUMBERS = {"length": types.intp, "null_count": types.int64, ASCII: types.int64}
 class _ColumnModel(models.StructModel):
     def __init__(self, dmm, fe_type):
         words = members(fe_type.data_type)
-        own = [(name, _NUMBERS.get(name, types.uint64)) for name in words]
+        own = [(name, types.int64 if name in _SIGNED else types.uint64) for name in words]
         super().__init__(dmm, fe_type, [("record", _WORDS), *own])
 
 

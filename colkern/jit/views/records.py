@@ -31,6 +31,9 @@ from colkern.targets import target_of
 HEADER = ("offset", "length", "null_count")
 """The first words of a record."""
 
+COUNTS = ("length", "null_count")
+"""Those that have a sign, as all numbers but addresses and slots."""
+
 TABLE = "table"
 """The member for the addresses of data buffers, of layouts with any number of them."""
 

@@ -157,7 +157,7 @@ def add(left: Decimal, right: Decimal) -> tuple[Decimal, Code]:
 @helper
 def is_cut(value: Decimal) -> bool:
     """Whether a decimal is a quotient of more than 18 digits."""
-    return value.exponent > CUT >> 1
+    return bool(value.exponent > CUT >> 1)
 
 
 @helper

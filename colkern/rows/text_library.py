@@ -46,7 +46,7 @@ def wrap(text: str, width: int = 70) -> list[str]:
     for space in "\t\n\v\f\r":
         if space in text:
             text = text.expandtabs().replace(space, " ")
-    lines = []
+    lines: list[str] = []
     place = 0
     while place < len(text):
         if lines:

@@ -172,6 +172,7 @@ def cut_quotient(parts: tuple[int, int, int, int]) -> tuple[Any, Decimal]:
     return made, Decimal(number).scaleb(exponent) / Decimal(divisor).scaleb(other)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")  # Compiled code wraps around there.
 @settings(max_examples=300)
 @given(CUT, st.integers(-20, 4), st.sampled_from(sorted(WAYS)), st.integers(0, 4), NUMBERS)
 def test_what_is_known_of_a_quotient_that_is_cut(

@@ -81,18 +81,19 @@ def _in_two_places(column: Column) -> Column:
     return f.coalesce(column, column)
 
 
-Body: TypeAlias = Callable[[Sequence[Column]], Column]
-"""An expression of some columns."""
+Body: TypeAlias = Callable[[Sequence[Column], bool], Column]
+"""Gives an expression of some columns, and is told whether Spark may share parts of it.
+
+In the body of a lambda it shares none: the tests of `once` and the second place of `in_own_method` are then
+code that runs.
+"""
 
 
 def uses(body: Body, columns: int) -> int:
-    """In how many places of an expression one of its columns stands, at most; 0 with parts by `once`.
-
-    Those Spark computes in each place where the expression is a function's body.
-    """
+    """In how many places of an expression without shared parts one of its columns stands, at most."""
     marks = [uuid.uuid4().hex for _ in range(columns)]
-    text = text_of(body([*map(f.col, marks)]))
-    return 0 if "isNull(coalesce(" in text else max(map(text.count, marks))
+    text = text_of(body([*map(f.col, marks)], False))
+    return max(map(text.count, marks))
 
 
 def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
@@ -107,12 +108,13 @@ def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
         uses: In how many places of it a column stands at most.
     """
     if uses <= _FEW:
-        return body(columns)
+        return body(columns, True)
     # The function of an array of one, which Spark compiles. Within the function, Spark may take the name of
     # a column for that of another result of the same select.
     names = [f"_{place}" for place in range(len(columns))]
     row = f.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
-    return f.transform(f.array(row), lambda row: body([*map(row.getField, names)]))[0]
+    results = f.transform(f.array(row), lambda row: body([*map(row.getField, names)], False))
+    return in_own_method(results[0])
 
 
 def parts(term: Term) -> tuple[Term, ...]:

@@ -195,6 +195,15 @@ def test_a_native_plan_is_the_body_of_a_lambda(spark: SparkSession) -> None:
     frame = spark.createDataFrame([([1.0, None, 4.0],)], "parts array<double>")
     shares = frame.select(f.transform("parts", lambda part: udf(share)(part, f.lit(2.0))))
     assert shares.collect()[0][0] == [share(1.0, 2.0), None, share(4.0, 2.0)]
+    # What is there for Spark to share, a lambda would compute.
+    relatives = f.transform("parts", lambda part: udf(relative)(part, f.lit(2.0)))
+    assert "coalesce" not in repr(relatives)
+    wanted = [None if part is None else relative(part, 2.0) for part in (1.0, None, 4.0)]
+    assert frame.select(relatives).collect()[0][0] == wanted
+
+
+def test_a_column_stands_in_few_places_also_of_what_shares_parts(spark: SparkSession) -> None:
+    assert repr(udf(relative)("column_x", "y")).count("column_x") < 8
 
 
 def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
@@ -254,15 +263,19 @@ def test_java_compiles_the_code_of_many_functions_beside_each_other(spark: Spark
         ]
 
 
+@udf
+def twice(x: float) -> float:
+    return x if x > 0.5 else x - x + 2.0
+
+
 def test_an_expression_that_is_too_large_is_so_for_its_columns_alone(spark: SparkSession) -> None:
-    own = udf(relative)
-    frame = spark.createDataFrame([(3.0, 40.0)], "x double, y double")
-    long = functools.reduce(lambda column, _: f.abs(column), range(200), f.col("x"))
-    both = frame.select(own(long, "y").alias("z"), own("x", "y").alias("plain"))
-    assert explain(own) == "relative: native: Spark computes it, without a Python worker"
+    frame = spark.createDataFrame([(3.0,)], "x double")
+    long = f.greatest(*(f.col("x") - place for place in range(3000)))
+    both = frame.select(twice(long).alias("z"), twice("x").alias("plain"))
+    assert explain(twice) == "twice: native: Spark computes it, without a Python worker"
     assert "EvalPython" in _plan(both)
-    assert "EvalPython" not in _plan(frame.select(own("x", "y")))
-    assert both.first() == Row(relative(3.0, 40.0), relative(3.0, 40.0))
+    assert "EvalPython" not in _plan(frame.select(twice("x")))
+    assert both.first() == Row(3.0, 3.0)
 
 
 def rounded_once(x: float) -> float:
@@ -308,11 +321,6 @@ def test_functions_of_workers_share_one_transport_after_native_filters(
 @udf
 def is_same(left: str, right: str) -> bool:
     return left == right
-
-
-@udf
-def twice(x: float) -> float:
-    return x if x > 0.5 else x - x + 2.0
 
 
 def test_text_is_compared_as_in_python_whatever_its_collation(spark: SparkSession) -> None:

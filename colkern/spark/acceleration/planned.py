@@ -152,28 +152,26 @@ class PlannedOriginal(PlannedFunction):
         columns = [f.col(column) if isinstance(column, str) else column for column in given]
         branches = self._branches or []
 
-        def native(columns: Sequence[Column]) -> Column:
+        def native(columns: Sequence[Column], shares: bool) -> Column:
             """Returns the results for columns, by the branch for their types."""
             *others, last = branches
-            types, result = _types_of(columns), self._of(last, columns)
+            types, result = _types_of(columns), self._of(last, columns, shares)
             for branch in reversed(others):
-                result = f.when(_is_of([branch], types), self._of(branch, columns)).otherwise(
-                    result
-                )
+                own = self._of(branch, columns, shares)
+                result = f.when(_is_of([branch], types), own).otherwise(result)
             return result
 
         types = _types_of(columns)
         if self._must:
             message = f"{self._name}: no native plan for columns of "
             elsewhere = f.raise_error(f.concat(f.lit(message), types)).cast(self._returns)
-            result = native(columns)
+            result = native(columns, True)
         else:
             elsewhere = self._arrow(*columns)
-            uses = [branch.uses for branch in branches]
-            result = sharing.bound(columns, native, sum(uses) if all(uses) else 0)
+            result = sharing.bound(columns, native, sum(branch.uses for branch in branches))
         return f.when(_is_of(branches, types), result).otherwise(elsewhere)
 
-    def _of(self, branch: _Branch, columns: Sequence[Column]) -> Column:
+    def _of(self, branch: _Branch, columns: Sequence[Column], shares: bool) -> Column:
         """Returns the results for columns of a branch's types.
 
         Raises:
@@ -191,6 +189,8 @@ class PlannedOriginal(PlannedFunction):
         with writer.at(branch.node):
             result = writer.result(branch.node, self._original.returns)
         result = writer.in_bounds(result, self._returns)
+        if not shares:
+            return result
         given = [*map(sharing.text_of, typed)]
 
         def shown(column: Column) -> str:
@@ -258,7 +258,7 @@ class PlannedOriginal(PlannedFunction):
                 cause = cause.__cause__
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
         branch = _Branch(node, kinds, tracer.lines, (kinds,), self._takes_times(kinds))
-        uses = sharing.uses(lambda columns: self._of(branch, columns), len(kinds))
+        uses = sharing.uses(functools.partial(self._of, branch), len(kinds))
         if not self._is_alike_beside_nulls(kinds):
             raise NoTermError("the results of a row differ where other rows have nulls", 0)
         types = [("double", *_AS_DOUBLE) if kind == "double" else (kind,) for kind in kinds]

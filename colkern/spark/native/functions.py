@@ -251,14 +251,15 @@ class PlannedFunction:
         return result.alias(f"{self._name}({shown})")
 
     def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
-        needs_native = self._must or _is_within_lambda()
+        is_in_lambda = _is_within_lambda()
+        needs_native = self._must or is_in_lambda
         # A worker takes or refuses the columns that a native plan does not take, such as integers for
         # floats.
         elsewhere_too = (MOMENT,) if needs_native else (MOMENT, "double")
 
-        def native(values: Sequence[Column]) -> Column:
+        def native(values: Sequence[Column], shares: bool) -> Column:
             named = dict(zip(typed.parameters, values, strict=True))
-            return self._of_rows(typed, typed.term, typed.kind, named, elsewhere_too)
+            return self._of_rows(typed, typed.term, typed.kind, named, elsewhere_too, shares)
 
         given = [columns[name] for name in typed.parameters]
         tests = []
@@ -269,10 +270,11 @@ class PlannedFunction:
                 test = f.typeof(column).isin(*taken, UNTYPED)
                 tests.append(test & (f.current_timezone() == UTC) if type_ == MOMENT else test)
         if not tests:
-            return native(given)
-        # Spark knows its time zone and the types when it plans, and then drops the other branch.
+            return native(given, not is_in_lambda)
+        # Spark knows its time zone and types when it plans, and then drops the other branch.
         if needs_native:
-            result, elsewhere = native(given), self._refused(spark_type_of(typed.kind))
+            result = native(given, not is_in_lambda)
+            elsewhere = self._refused(spark_type_of(typed.kind))
         else:
             if self._uses is None:
                 self._uses = sharing.uses(native, len(given))
@@ -286,9 +288,12 @@ class PlannedFunction:
         kind: Kind,
         columns: Mapping[str, Column],
         known: Collection[str] = (MOMENT,),
+        shares: bool = True,
     ) -> Column:
         """Returns the values of a term of the parameters; columns of `known` types need no check."""
-        result = in_own_method(translated(term, kind, self._name, columns, typed.nullable))
+        result = translated(term, kind, self._name, columns, typed.nullable, shares)
+        if shares:
+            result = in_own_method(result)
         for name, of in typed.parameters.items():
             wanted = spark_type_of(of)
             if wanted not in known:

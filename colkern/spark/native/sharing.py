@@ -81,8 +81,12 @@ def _in_two_places(column: Column) -> Column:
     return f.coalesce(column, column)
 
 
-Body: TypeAlias = Callable[[Sequence[Column]], Column]
-"""An expression of some columns."""
+Body: TypeAlias = Callable[[Sequence[Column], bool], Column]
+"""Gives an expression of some columns, and is told whether Spark may share parts of it.
+
+In the body of a lambda it shares none: the tests of `once` and the second place of `in_own_method` are then
+code that runs.
+"""
 
 
 def uses(body: Body, columns: int) -> int:
@@ -92,8 +96,8 @@ def uses(body: Body, columns: int) -> int:
     Spark computes those parts in each place if the expression is the body of a lambda.
     """
     marks = [uuid.uuid4().hex for _ in range(columns)]
-    text = text_of(body([*map(f.col, marks)]))
-    return 0 if "isNull(coalesce(" in text else max(map(text.count, marks))
+    text = text_of(body([*map(f.col, marks)], False))
+    return max(map(text.count, marks))
 
 
 def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
@@ -108,12 +112,13 @@ def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
         uses: The largest number of places in which a column stands in it.
     """
     if uses <= _FEW:
-        return body(columns)
+        return body(columns, True)
     # A lambda over an array of one row, which Spark compiles. Within the lambda, Spark may confuse the name
     # of a column with that of another result of the same select.
     names = [f"_{place}" for place in range(len(columns))]
     row = f.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True)))
-    return f.transform(f.array(row), lambda row: body([*map(row.getField, names)]))[0]
+    results = f.transform(f.array(row), lambda row: body([*map(row.getField, names)], False))
+    return in_own_method(results[0])
 
 
 def parts(term: Term) -> tuple[Term, ...]:

@@ -83,6 +83,7 @@ def translated(
     name: str,
     arguments: Mapping[str, Column],
     nullable: Collection[str],
+    shares: bool = True,
 ) -> Column:
     """Returns a row function as an expression.
 
@@ -92,6 +93,7 @@ def translated(
         name: Its name in messages.
         arguments: The columns by the names of its parameters.
         nullable: The parameters that may be None; where others are null, the result is null.
+        shares: Whether Spark computes shared parts once, which it does not in the body of a lambda.
 
     Raises:
         NoTermError: If a part of the term has no Spark form.
@@ -106,7 +108,7 @@ def translated(
         if all(mark in text for mark in marks.values()):
             return result
     nulls = [column.isNull() for name, column in arguments.items() if name not in nullable]
-    return sharing.once(result, writer.shareable(term, nullable), nulls)
+    return sharing.once(result, writer.shareable(term, nullable) if shares else (), nulls)
 
 
 def _is_null_with_arguments(column: Column) -> bool:

@@ -160,5 +160,5 @@ def _bits(choice: _Choice, left: _Bits, right: _Bits) -> tuple[Buffer, int]:
     if isinstance(left, bool):
         table = bitmaps.OR if left else bitmaps.AND_NOT
         return combine_bits(*right, *own, length, table), UNKNOWN
-    sides = [part for bits, first in (own, left, right) for part in (bits.array, first)]
+    sides = own[0].array, own[1], left[0].array, left[1], right[0].array, right[1]
     return written_bits(choice.target, bitmaps.choose_bits, length, *sides, length)

@@ -5,8 +5,6 @@ Columnar format 1.5: "Validity bitmaps".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +36,7 @@ def count_clear_bits(bitmap: Buffer, length: int) -> int:
     return UNKNOWN if bitmap.device != HOST else length - count_set_bits(bitmap, 0, length)
 
 
-def packed(bits: NDArray[Any]) -> NDArray[np.uint8]:
+def packed(bits: Items) -> NDArray[np.uint8]:
     """The bits of as many booleans, or bytes that are 0 or 1, in the host's memory; padded as Arrow's."""
     bytes_ = np.packbits(bits, bitorder="little")
     bitmap = allocate(len(bytes_), np.uint8)

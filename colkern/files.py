@@ -6,6 +6,7 @@ import importlib
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from colkern.arrays import RecordBatch, Table
@@ -228,7 +229,7 @@ def _arrow_schema(types: Mapping[str, TypeLike]) -> Any:
     return _pyarrow("types", "lib").schema(Schema(types))
 
 
-def _pyarrow(function: str, module: str) -> Any:
+def _pyarrow(function: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(f"pyarrow.{module}")
     except ModuleNotFoundError as error:

@@ -88,7 +88,7 @@ class cached_property(functools.cached_property[_T]):
             return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
 
-def hold_over_forks(*locks: AbstractContextManager[Any]) -> None:
+def hold_over_forks(*locks: AbstractContextManager[object]) -> None:
     """Take locks before each fork of this process, in that order, and let go of them after it in both."""
     # For locks of others, and for state that is wrong while they are held: a fork waits for their holders.
     # The order is that in which threads that need several take them; each may be taken twice.

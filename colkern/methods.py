@@ -23,6 +23,7 @@ from colkern.arrays import (
     Table,
     Tabular,
 )
+from colkern.arrays.slots import Values
 from colkern.errors import UnsupportedError
 from colkern.extensions.canonical import text_of
 from colkern.habits import OF_COLUMNS, OF_TABLES
@@ -74,7 +75,7 @@ def schema_capsule(
 # Values
 
 
-def array_to_pylist(self: Array) -> list[Any]:
+def array_to_pylist(self: Array) -> Values:
     """The values as Python objects; see `colkern.arrays.values.to_pylist`."""
     from colkern.arrays.values import to_pylist
 

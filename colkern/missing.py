@@ -21,7 +21,7 @@ def is_null(value: object) -> bool:
     return _holds_nulls_only(type(value))
 
 
-def with_nulls(values: list[Any]) -> tuple[list[Any], set[type]]:
+def with_nulls(values: list[object]) -> tuple[list[object], set[type]]:
     """The values with None for each null, and the classes of the others."""
     classes = classes_of(values)
     nulls = {of_class for of_class in classes if _holds_nulls_only(of_class)}

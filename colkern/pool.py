@@ -14,10 +14,13 @@ from collections.abc import Callable
 from ctypes import addressof, c_char
 from functools import lru_cache
 from sys import getrefcount
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from colkern.memory import DType, Items
 
 ALIGNMENT = 64
 """The alignment of a block, in bytes."""
@@ -70,7 +73,7 @@ class Pool:
         self._held = 0
         self._blocks: dict[int, deque[_Block]] = {}
 
-    def array(self, count: int, dtype: np.dtype[Any], size: int) -> NDArray[Any]:
+    def array(self, count: int, dtype: DType, size: int) -> Items:
         """An array of any content, of `size` bytes; zeros follow up to a multiple of 64.
 
         Its block is free again when the array and its views are gone. It may be the very array of the last

@@ -145,7 +145,7 @@ _PARTS = (DataType, Field)
 
 
 @lru_cache
-def _parameter_names(kind: Any, compared: bool) -> tuple[str, ...]:
+def _parameter_names(kind: type, compared: bool) -> tuple[str, ...]:
     parameters = dataclasses.fields(kind)
     return tuple(each.name for each in parameters if each.compare or not compared)
 

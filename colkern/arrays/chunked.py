@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from colkern import methods
+    from colkern.arrays.slots import Values
     from colkern.arrays.tabular import Chosen
 
 
@@ -110,7 +111,7 @@ class ChunkedArray(Column):
         for chunk in self.chunks:
             yield from chunk
 
-    def to_pylist(self) -> list[Any]:
+    def to_pylist(self) -> Values:
         """The values as Python objects."""
         return [value for chunk in self.chunks for value in chunk.to_pylist()]
 

@@ -11,21 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import Array
+from colkern.cpu.python_objects import Values as Values
 from colkern.errors import InvalidArrowError, LimitExceededError
 from colkern.layouts import VIEW_BYTES, VIEW_INLINE_BYTES, ChildLength, Role
 from colkern.memory import EMPTY, Buffer, Items
 from colkern.schema import FixedSizeList, Union
 
 Slots: TypeAlias = NDArray[np.int64]
-
-Values: TypeAlias = list[Any]
-"""Values as Python objects, as `Array.to_pylist` gives them."""
 
 INLINE = -1
 """The source of a view whose bytes stand in the view itself."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from colkern.arrays.slots import Values
 from colkern.integers import integer
+from colkern.memory import Items
 from colkern.names import PublicNames
 from colkern.schema import Schema
 
@@ -13,12 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from numpy.typing import NDArray
-
     from colkern import methods
     from colkern.arrays.column import Column
 
-    Chosen: TypeAlias = slice | Column | Sequence[Any] | NDArray[Any]
+    Chosen: TypeAlias = slice | Column | Sequence[Any] | Items
     """A slice, a mask or positions; columns of other libraries are taken too."""
 
 Rows = TypeVar("Rows", bound="Tabular")
@@ -179,7 +179,7 @@ class Tabular(PublicNames):
         schema = Schema(tuple(fields), self.schema.metadata)
         return self._with_schema(schema, list(range(len(fields))))
 
-    def to_pydict(self) -> dict[str, list[Any]]:
+    def to_pydict(self) -> dict[str, Values]:
         """Name → values as Python objects; of fields with one name, the last is kept."""
         return {name: self.column(i).to_pylist() for i, name in enumerate(self.schema.names)}
 

@@ -148,7 +148,7 @@ def _has_null(dtype: DType) -> bool:
     return dtype.kind in "fcmMO" or hasattr(dtype, "na_object")
 
 
-def to_pylist(array: Array) -> list[Any]:
+def to_pylist(array: Array) -> Values:
     """The values of an array as Python objects, None for nulls.
 
     - integers, floats, bool: int, float, bool; decimals: `decimal.Decimal` with the type's scale;
@@ -179,7 +179,7 @@ def to_pylist(array: Array) -> list[Any]:
     return _values(array, all_slots(array), None)
 
 
-def preview(array: Array, most: int) -> list[Any]:
+def preview(array: Array, most: int) -> Values:
     """Like `to_pylist`, but silently cut: for printing."""
     # Lists and structs have at most `most` members, one fewer with each level of nesting but at least one;
     # byte strings and text have at most `CUT_BYTES` bytes.

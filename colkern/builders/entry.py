@@ -17,7 +17,7 @@ from colkern.builders.parts import BadValue
 from colkern.dispatch import TIMES
 from colkern.errors import shown
 from colkern.layouts import Role, layout
-from colkern.memory import Buffer
+from colkern.memory import Buffer, Items
 from colkern.schema import DataType, Field, Fields, Schema, TypeLike, as_type, same_type
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _AS_OBJECTS = "OUST"
 """The kinds of dtypes that hold text, bytes or objects: their values are taken one by one."""
 
 
-def from_numpy(values: NDArray[Any], type_: s.DataType | None) -> Array:
+def from_numpy(values: Items, type_: s.DataType | None) -> Array:
     """An array of a one-dimensional NumPy array: the same memory if the bytes can stay as they are.
 
     They can for contiguous little-endian integers, floats, `datetime64`/`timedelta64` in `s` to `ns`
@@ -94,7 +94,7 @@ def _with_nulls(
     return Array(type_, length, [valid, data], null_count=count)
 
 
-def _stores_the_same(plain: NDArray[Any], natural: s.DataType, target: s.DataType) -> bool:
+def _stores_the_same(plain: Items, natural: s.DataType, target: s.DataType) -> bool:
     if isinstance(natural, s.Date):
         # NumPy's days have 64 bits.
         return False
@@ -107,9 +107,7 @@ def _stores_the_same(plain: NDArray[Any], natural: s.DataType, target: s.DataTyp
     return layout(target).spec(Role.DATA).dtype == plain.dtype
 
 
-def _converted(
-    plain: NDArray[Any], nulls: NDArray[np.bool_] | None, target: s.DataType
-) -> NDArray[Any] | None:
+def _converted(plain: Items, nulls: NDArray[np.bool_] | None, target: s.DataType) -> Items | None:
     """Numbers as other numbers, days as date32; None where NumPy has no say."""
     if isinstance(target, s.Date) and plain.dtype.kind == "M" and target.unit == "day":
         if plain.dtype != np.dtype("<M8[D]"):
@@ -134,9 +132,7 @@ def _converted(
     return converted
 
 
-def _from_objects(
-    plain: NDArray[Any], nulls: NDArray[np.bool_] | None, type_: s.DataType | None
-) -> Array:
+def _from_objects(plain: Items, nulls: NDArray[np.bool_] | None, type_: s.DataType | None) -> Array:
     values: list[Any] = plain.tolist() if plain.dtype.kind in _AS_OBJECTS else list(plain)
     if nulls is not None:
         for index in np.flatnonzero(nulls).tolist():

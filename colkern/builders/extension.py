@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -16,6 +15,7 @@ from colkern.arrays.slots import Values
 from colkern.builders.parts import each, with_validity, within_field, wrong
 from colkern.extensions.canonical import known_parameters
 from colkern.extensions.metadata import TensorParameters
+from colkern.memory import Items
 from colkern.missing import is_null
 
 Build = Callable[[s.DataType, Values], Array]
@@ -128,7 +128,7 @@ def _build_variable_shape_tensor(type_: s.Extension, values: Values, build: Buil
     return build(type_.storage_type, each(values, convert, None))
 
 
-def _physical(tensor: NDArray[Any], parameters: TensorParameters) -> NDArray[Any]:
+def _physical(tensor: Items, parameters: TensorParameters) -> Items:
     """A tensor with its dimensions in the order in which they are stored."""
     return tensor.transpose(_inverse(parameters))
 
@@ -139,7 +139,7 @@ def _inverse(parameters: TensorParameters) -> list[int]:
 
 
 def tensors_from_numpy(
-    values: NDArray[Any], type_: s.DataType, from_numpy: Callable[[NDArray[Any], s.DataType], Array]
+    values: Items, type_: s.DataType, from_numpy: Callable[[Items, s.DataType], Array]
 ) -> Array | None:
     """An array of tensors over an array of one dimension more, copied if need be; None for others."""
     parameters = known_parameters(type_) if isinstance(type_, s.Extension) else None

@@ -28,7 +28,7 @@ from colkern.builders.parts import (
 )
 from colkern.cpu.python_objects import booleans_of, classes_of, floats_of, integers_of, pieces_of
 from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
-from colkern.memory import Buffer, Items
+from colkern.memory import Buffer, DType, Items
 
 MOST_BYTES_UNDER_NULLS = 1 << 30
 """The limit of bytes of fixed-size binary that `array` makes where the values are null."""
@@ -268,7 +268,7 @@ def build_interval(type_: s.Interval, values: Values) -> Array:
     dtype = layout(type_).spec(Role.DATA).dtype
     parts = [dtype[name] for name in dtype.names or ()]
 
-    def number(value: object, part: np.dtype[Any]) -> int:
+    def number(value: object, part: DType) -> int:
         count, bounds = _integer(value), np.iinfo(part)
         if not bounds.min <= count <= bounds.max:
             raise ValueError(f"{count} is outside the range of {part}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from colkern.arrays.values import DayTime, MonthDayNano, Months, zone_name
 from colkern.builders.nested import build, elements_of
 from colkern.builders.parts import BadValue, each, starts_of, within_elements, within_field, wrong
 from colkern.cpu.python_objects import classes_of, flattened, integers_of, members_of
+from colkern.memory import DType
 from colkern.missing import with_nulls
 
 
@@ -194,7 +194,7 @@ _RULES: dict[type, _Rule] = {
 _KINDS = {"i": "int", "u": "uint", "f": "float"}
 
 
-def from_dtype(dtype: np.dtype[Any]) -> s.DataType:
+def from_dtype(dtype: DType) -> s.DataType:
     """The type of a NumPy dtype; raises `TypeError` if Arrow has no such type."""
     if dtype.kind == "b":
         return s.bool_()

@@ -191,7 +191,7 @@ def _fits(type_: s.DataType, value: object) -> bool:
     return True
 
 
-def _key(value: object) -> Any:
+def _key(value: object) -> object:
     """Something hashable, equal for values of one class that look the same: floats by their digits."""
     if isinstance(value, str | bytes | int):
         return type(value), value
@@ -206,7 +206,7 @@ def _key(value: object) -> Any:
 
 def build_dictionary(type_: s.Dictionary, values: Values) -> Array:
     """Indices into the distinct values, which stand in order of appearance; nulls are indices'."""
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     firsts: list[int] = []
     indices: list[int | None] = []
     limit = np.iinfo(layout(type_).spec(Role.DATA).dtype).max

@@ -7,17 +7,17 @@ nested types add the place, and `colkern.builders.entry` turns it into a `TypeEr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from colkern.arrays import Array
 from colkern.arrays.slots import Values
 from colkern.bitmaps import packed
 from colkern.cpu.python_objects import classes_of, flags_of
 from colkern.errors import LimitExceededError, shown
-from colkern.memory import Buffer, allocate
+from colkern.memory import Buffer, DType, Items, allocate
 from colkern.type_trees import DataType
 
 T = TypeVar("T")
@@ -115,7 +115,7 @@ def with_validity(
     return Array(type_, len(values), [valid, *buffers], children, null_count=nulls)
 
 
-def filled(dtype: Any, items: Any) -> Buffer:
+def filled(dtype: DTypeLike, items: Sequence[object] | Items) -> Buffer:
     """An aligned buffer with those items."""
     room = allocate(len(items), dtype)
     room[:] = items
@@ -134,7 +134,7 @@ def starts_of(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return starts
 
 
-def offsets(dtype: np.dtype[Any], starts: NDArray[np.int64]) -> Buffer:
+def offsets(dtype: DType, starts: NDArray[np.int64]) -> Buffer:
     """The offsets buffer for those starts; `BadValue` where they do not fit its type."""
     limit = np.iinfo(dtype).max
     if starts[-1] > limit:

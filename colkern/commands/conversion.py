@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
@@ -32,7 +31,7 @@ class Table:
     schema: Schema
     batches: Iterator[RecordBatch]
     footer_metadata: Mapping[bytes, bytes] | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, object] = field(default_factory=dict)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from colkern.layouts import layout
 
 if TYPE_CHECKING:
     from colkern.ipc import BatchSummary, FileReader, StreamReader
+
+Document: TypeAlias = dict[str, Any]
+"""Plain values by name."""
 
 KEYS = """\
 keys of the JSON document:
@@ -37,7 +40,7 @@ Custom metadata is an object; bytes in it that are not UTF-8 are written \\xNN.
 """The keys of `describe`'s documents, for the help."""
 
 
-def describe(name: str, reader: StreamReader | FileReader, size: int | None) -> dict[str, Any]:
+def describe(name: str, reader: StreamReader | FileReader, size: int | None) -> Document:
     """Describe a file or stream by its metadata; a stream is read to its end, no column is decoded.
 
     Args:
@@ -78,9 +81,7 @@ def _texts(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
     return {text_of(key): text_of(value) for key, value in (metadata or {}).items()}
 
 
-def _columns(
-    reader: StreamReader | FileReader, null_counts: list[int | None]
-) -> list[dict[str, Any]]:
+def _columns(reader: StreamReader | FileReader, null_counts: list[int | None]) -> list[Document]:
     ids = reader.dictionary_ids
     return [
         {
@@ -106,8 +107,8 @@ class _Batches:
         for path, id_ in dictionary_ids.items():
             self._paths.setdefault(id_, []).append(path)
         self._nulls: Counts | None = None
-        self.record_batches: list[dict[str, Any]] = []
-        self.dictionaries: dict[int, dict[str, Any]] = {}
+        self.record_batches: list[Document] = []
+        self.dictionaries: dict[int, Document] = {}
 
     def add(self, batch: BatchSummary) -> None:
         sizes = {"body_bytes": batch.body_bytes, "uncompressed_bytes": batch.uncompressed_bytes}

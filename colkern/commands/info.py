@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from colkern.commands.description import KEYS, describe
+from colkern.commands.description import KEYS, Document, describe
 from colkern.commands.failures import BAD_DATA, DATA_ERRORS, report
 from colkern.commands.files import opened, size_of
 from colkern.commands.output import counted, cut, print_json, print_rows, printable, size_text
@@ -101,7 +100,7 @@ def _run(options: argparse.Namespace) -> int | None:
     return status
 
 
-def _print_document(document: Mapping[str, Any], *, show_all: bool) -> None:
+def _print_document(document: Document, *, show_all: bool) -> None:
     batches = document["record_batches"]
     size = "" if document["size"] is None else f", {size_text(document['size'])}"
     codecs = sorted({batch["compression"] or "not compressed" for batch in batches})
@@ -128,8 +127,7 @@ def _print_document(document: Mapping[str, Any], *, show_all: bool) -> None:
     _print_metadata("footer metadata", document["footer_metadata"] or {}, show_all)
 
 
-Item = dict[str, Any]
-Cells = dict[str, Callable[[int, Item], str]]
+Cells = dict[str, Callable[[int, Document], str]]
 """The head of each column → the text for an item, by its number and its entry in the document."""
 
 _COLUMN: Cells = {
@@ -160,7 +158,9 @@ _DICTIONARY: Cells = {
 }
 
 
-def _print_table(cells: Cells, items: list[Item], most: int | None, noun: str, plural: str) -> None:
+def _print_table(
+    cells: Cells, items: list[Document], most: int | None, noun: str, plural: str
+) -> None:
     """Print a row for each item, or for the first `most` of them."""
     shown = items[:most]
     print_rows(

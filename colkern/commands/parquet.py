@@ -6,6 +6,7 @@ import contextlib
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from colkern.arrays import RecordBatch, RecordBatchStream
@@ -51,7 +52,7 @@ def opened_parquet(
             raise CommandError(f"{name}: {error.strerror}") from error
 
 
-def _stream(pa: Any, file: Any, unify_dictionaries: bool) -> RecordBatchStream:
+def _stream(pa: ModuleType, file: Any, unify_dictionaries: bool) -> RecordBatchStream:
     from colkern.interchange import import_stream
 
     if unify_dictionaries and _has_dictionaries(pa, file.schema_arrow):
@@ -59,7 +60,7 @@ def _stream(pa: Any, file: Any, unify_dictionaries: bool) -> RecordBatchStream:
     return import_stream(pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches()))
 
 
-def _has_dictionaries(pa: Any, schema: Iterable[Any]) -> bool:
+def _has_dictionaries(pa: ModuleType, schema: Iterable[Any]) -> bool:
     return any(
         pa.types.is_dictionary(field.type)
         or _has_dictionaries(pa, [field.type.field(i) for i in range(field.type.num_fields)])
@@ -132,7 +133,7 @@ class _SinkFile(io.RawIOBase):
         return self._sink.position
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def _pyarrow() -> tuple[ModuleType, ModuleType]:
     try:
         import pyarrow
         import pyarrow.parquet

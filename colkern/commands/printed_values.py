@@ -14,9 +14,11 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays.extension_values import OffsetTimestamp
+from colkern.arrays.slots import Values
 from colkern.arrays.values import DayTime, MonthDayNano, Months
 from colkern.extensions.canonical import known_parameters
 from colkern.extensions.metadata import TensorParameters
+from colkern.memory import Items
 from colkern.schema import PER_SECOND
 
 
@@ -30,7 +32,7 @@ class UtcStamp:
         return "NaT" if np.isnat(self.stamp) else f"{self.stamp}Z"
 
 
-def marked(values: list[Any], data_type: s.DataType) -> list[Any]:
+def marked(values: Values, data_type: s.DataType) -> Values:
     """Values of `to_pylist` with a `UtcStamp` for every `numpy.datetime64` in UTC, at any depth."""
     # A value of a union does not say which child it belongs to: it is marked if every child that has
     # scalars of its unit has a time zone.
@@ -74,7 +76,7 @@ def _marked(value: object, data_type: s.DataType) -> Any:
     return value
 
 
-def _marked_tensor(value: np.ndarray[Any, Any], data_type: s.Extension) -> Any:
+def _marked_tensor(value: Items, data_type: s.Extension) -> Any:
     parameters = known_parameters(data_type)
     if not isinstance(parameters, TensorParameters) or not _has_utc(parameters.value_type):
         return value
@@ -124,7 +126,7 @@ def _members(value: Any) -> list[Any]:
     return [json_value(member) for member in value]
 
 
-def _struct(value: dict[str, object]) -> dict[str, Any]:
+def _struct(value: dict[str, object]) -> dict[str, object]:
     return {name: json_value(member) for name, member in value.items()}
 
 

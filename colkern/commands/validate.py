@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from colkern.commands.description import Document
 from colkern.commands.failures import BAD_DATA, DATA_ERRORS, UsageError, error_text, report
 from colkern.commands.files import (
     ARROW_SUFFIXES,
@@ -75,7 +76,7 @@ def _run(options: argparse.Namespace) -> int | None:
     with progress_line("bar", total) as update:
         for name, size in zip(names, sizes, strict=True):
             update(description=printable(name), completed=before)
-            result: dict[str, Any] = {"file": name, "status": "valid", "format": None}
+            result: Document = {"file": name, "status": "valid", "format": None}
             result |= {"record_batches": 0, "rows": 0, "error": None}
             try:
                 for done in _checked(name, size or 0, result, not options.quick, options.skip):
@@ -98,7 +99,7 @@ def _run(options: argparse.Namespace) -> int | None:
 
 
 def _checked(
-    name: str, size: int, result: dict[str, Any], full: bool, skip: list[Any]
+    name: str, size: int, result: Document, full: bool, skip: list[Any]
 ) -> Iterator[float]:
     """Validate one file: counts what is valid in `result`, and yields the number of bytes checked."""
     from colkern.ipc import StreamReader

@@ -39,7 +39,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
 # Wrappers for callers in other languages are half of the work of compiling a function of a few lines.
-_WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_WITHOUT_WRAPPERS: dict[str, bool] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def jit(
@@ -50,7 +50,7 @@ def jit(
     prepare: Callable[[], None] | None = None,
     outermost: bool = False,
     name: str | None = None,
-    **options: Any,
+    **options: object,
 ) -> Any:
     """A Numba dispatcher for a plain function, cached on disk by the function's content.
 
@@ -89,7 +89,7 @@ def bound(function: Callable[..., object], namespace: dict[str, object]) -> type
 
 
 @cache
-def compiled(function: Callable[..., object]) -> Any:
+def compiled(function: Callable[..., object]) -> Callable[..., object]:
     """A body or a helper of the kernels', compiled into its callers."""
     rebound = bound(function, _target_globals(function))
     is_apart = function in APART
@@ -107,7 +107,7 @@ def compiled(function: Callable[..., object]) -> Any:
     return dispatcher
 
 
-def _target_globals(function: Callable[..., object]) -> dict[str, Any]:
+def _target_globals(function: Callable[..., object]) -> dict[str, object]:
     """The globals that a function uses, as this target has them."""
     namespace = {}
     for name in function.__code__.co_names:
@@ -143,13 +143,13 @@ def compile_kernel(kernel: Kernel) -> Any:
     return jit(loop, only=signatures, outermost=True, **_WITHOUT_COUNTS)
 
 
-def signature(variant: tuple[Argument, ...]) -> tuple[Any, ...]:
+def signature(variant: tuple[Argument, ...]) -> tuple[object, ...]:
     """The Numba types of a call: of the range, and of the kernel's arguments."""
     return (numba.int64, numba.int64, *map(_type_of, variant))
 
 
 @cache
-def _type_of(argument: Argument) -> Any:
+def _type_of(argument: Argument) -> object:
     dtype = np.dtype(argument.item)
     if argument.array:
         return numba.types.Array(from_dtype(dtype), 1, "C", readonly=not argument.written)

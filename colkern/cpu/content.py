@@ -296,7 +296,7 @@ def _contents(function: types.FunctionType) -> Iterator[object]:
             yield cell.cell_contents
 
 
-def _unwrapped(value: object) -> Any:
+def _unwrapped(value: object) -> object:
     """The plain function behind a dispatcher, universal function, intrinsic, row function or cache."""
     value = _dispatcher(value)
     if isinstance(value, functools._lru_cache_wrapper):

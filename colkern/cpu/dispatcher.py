@@ -6,6 +6,7 @@ Forks wait for compilations: a child of a process whose other thread compiles wo
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
 from typing import Any
 
 from llvmlite.binding import ffi
@@ -55,10 +56,10 @@ class HelperDispatcher(CachedDispatcher):
     Functions that call each other would be compiled apart for a constant and for a variable.
     """
 
-    def fold_argument_types(self, args: Any, kws: Any) -> Any:
+    def fold_argument_types(self, args: Iterable[object], kws: object) -> Any:
         """The types of the arguments of a call from within."""
         return super().fold_argument_types(tuple(map(types.unliteral, args)), kws)
 
-    def get_call_template(self, args: Any, kws: Any) -> Any:
+    def get_call_template(self, args: Iterable[object], kws: object) -> Any:
         """Numba's form of a call."""
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)

@@ -12,12 +12,17 @@ import contextlib
 import hashlib
 import pickle
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from llvmlite.binding import Linkage, create_new_module_pass_manager, parse_assembly, parse_bitcode
+from llvmlite.binding import (
+    Linkage,
+    ModuleRef,
+    create_new_module_pass_manager,
+    parse_assembly,
+    parse_bitcode,
+)
 from numba.core.caching import _Cache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult
@@ -84,7 +89,7 @@ class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
         library._finalize_final_module()
         return library
 
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module: ModuleRef) -> None:
         """Drop what Numba writes for each variable and constant; all else is left to the callers."""
         ll_module.data_layout = self._codegen._data_layout
         passes = create_new_module_pass_manager()
@@ -107,7 +112,7 @@ class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
     @property
-    def codegen(self) -> Any:
+    def codegen(self) -> object:
         """The engine that Numba asks for a function's environment."""
         return _NoEngine()
 
@@ -115,7 +120,7 @@ class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
 class _ApartLibrary(EmbeddedLibrary):
     """The code of a function that stays one."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module: ModuleRef) -> None:
         for function in ll_module.functions:
             if not function.is_declaration:
                 function.add_function_attribute("noinline")
@@ -127,7 +132,7 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     makes_vectors = True
 
-    def _optimize_functions(self, ll_module: Any) -> None:
+    def _optimize_functions(self, ll_module: ModuleRef) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
@@ -166,7 +171,9 @@ class _ShortCompiler(CompilerBase):  # type: ignore[misc]
 
     library: type[JITCodeLibrary]
 
-    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+    def __init__(
+        self, typing: object, target: CPUContext, library: JITCodeLibrary | None, *rest: object
+    ) -> None:
         if library is None:
             library = self.library(target.codegen(), "generated")
             library.enable_object_caching()
@@ -289,7 +296,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
         with contextlib.suppress(OSError, LookupError):
             write_whole(self._file(sig, data.target_context), payload)
 
-    def _file(self, sig: Any, target_context: CPUContext) -> Path:
+    def _file(self, sig: Iterable[object], target_context: CPUContext) -> Path:
         """The file of a signature; `LookupError` if a type is of an object of this process."""
         types_of = tuple(map(str, getattr(sig, "args", sig)))
         if any(" at 0x" in each for each in types_of):

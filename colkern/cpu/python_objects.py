@@ -14,14 +14,15 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import chain
 from types import NoneType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.memory import Items, allocate
 
-Values = list[Any]
+Values: TypeAlias = list[Any]
+"""Values as Python objects, as `Array.to_pylist` gives them."""
 
 _FEW = 64
 """Fewer objects are not worth the call of a loop."""

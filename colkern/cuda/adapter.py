@@ -159,7 +159,7 @@ def simulated_module() -> object:
     return _get_kernel_context()
 
 
-def primitive(name: str) -> Any:
+def primitive(name: str) -> object:
     """A primitive that each compiler supplies in its own way, for the chosen one."""
     if is_simulated():
         from colkern.cuda import simulated_primitives
@@ -346,7 +346,7 @@ def ptx(
     return str(text)
 
 
-def _signature(arguments: Sequence[tuple[str, bool]]) -> Any:
+def _signature(arguments: Sequence[tuple[str, bool]]) -> object:
     """The compiler's type of a kernel of such arguments."""
     if is_mlir():
         from numba_cuda_mlir import types

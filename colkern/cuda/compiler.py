@@ -11,7 +11,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
         range=_RANGE,
         combine=COMBINE[kernel.combine],
     )
-    namespace: dict[str, Any] = {
+    namespace: dict[str, object] = {
         "__name__": __name__,
         "cuda": adapter.compiler(),
         "body": _device_function(kernel.body, lanes),
@@ -125,27 +124,27 @@ def ptx(
     return adapter.ptx(function, parameters(kernel, variant), capability, apart=True)
 
 
-def primitive(name: str) -> Any:
+def primitive(name: str) -> object:
     """A primitive of `colkern.cuda.primitives` alone, for users' kernels to call."""
     shared = adapter.primitive(name)
     return adapter.device_function(shared) if isinstance(shared, types.FunctionType) else shared
 
 
-def device_function(function: Callable[..., object]) -> Any:
+def device_function(function: Callable[..., object]) -> Callable[..., object]:
     """A helper of `colkern.kernels` for users' kernels to call."""
     return _device_function(function, 1)
 
 
 @cache
-def _device_function(function: Callable[..., object], lanes: int) -> Any:
+def _device_function(function: Callable[..., object], lanes: int) -> Callable[..., object]:
     """A body, a helper or a primitive in Python, compiled into its callers."""
     plain = with_plain_loops(function, _target_globals(function, lanes))
     return adapter.device_function(plain)
 
 
-def _target_globals(function: Callable[..., object], lanes: int) -> dict[str, Any]:
+def _target_globals(function: Callable[..., object], lanes: int) -> dict[str, object]:
     """The globals that a function uses, as this target has them."""
-    namespace: dict[str, Any] = {"__name__": __name__}
+    namespace: dict[str, object] = {"__name__": __name__}
     if function.__module__ == "colkern.cuda.primitives":
         # What primitives know of their thread.
         namespace |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
@@ -158,7 +157,7 @@ def _target_globals(function: Callable[..., object], lanes: int) -> dict[str, An
     return namespace
 
 
-def _device_value(value: object, lanes: int) -> Any:
+def _device_value(value: object, lanes: int) -> object:
     """A global of a body as the compiler needs it: constants and types stay as they are."""
     if not callable(value) or isinstance(value, type):
         return value

@@ -31,6 +31,7 @@ from colkern.cuda.driver import DriverCalls, DriverError, loaded_driver
 from colkern.cuda.failures import Explaining, explaining
 from colkern.errors import DeviceUnavailableError
 from colkern.forks import cached_property
+from colkern.memory import Items
 from colkern.names import why_missing
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class _CupyLibrary:
     def on_host(self, array: Items) -> Items:
         return cast("Items", self.arrays.asnumpy(array))
 
-    def all_on_host(self, arrays: Sequence[Items]) -> list[NDArray[Any]]:
+    def all_on_host(self, arrays: Sequence[Items]) -> list[Items]:
         runtime, stream = self.arrays.cuda.runtime, self.arrays.cuda.get_current_stream()
         ends = list(accumulate([array.nbytes for array in arrays], initial=0))
         # A copy to other memory of the host would wait for itself.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.memory import Items
+
 if TYPE_CHECKING:
     from colkern.cuda.staging import Staging
     from colkern.targets import Items
@@ -156,7 +158,7 @@ class DeviceLibrary(Protocol):
     def on_host(self, array: Items) -> Items:
         """A copy of an array in host memory; waits for the work of the current stream."""
 
-    def all_on_host(self, arrays: Sequence[Items]) -> list[NDArray[Any]]:
+    def all_on_host(self, arrays: Sequence[Items]) -> list[Items]:
         """Copies of contiguous arrays in host memory; waits once for the work of the current stream."""
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:

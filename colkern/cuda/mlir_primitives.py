@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from numba_cuda_mlir import types
 from numba_cuda_mlir._mlir.dialects import arith, llvm
@@ -22,42 +22,61 @@ from colkern.cuda.simulated_primitives import quotient_and_rest as quotient_and_
 from colkern.cuda.simulated_primitives import rounded as rounded
 from colkern.cuda.simulated_primitives import set_unaligned as set_unaligned
 
-Values = list[Any]
+if TYPE_CHECKING:
+    from numba_cuda_mlir._mlir.ir import Value
+
+    Type: TypeAlias = types.Type
+    Variables: TypeAlias = list[object]
+    Lower: TypeAlias = Callable[["Builder", object, Variables, object], None]
+    Intrinsic: TypeAlias = tuple[object, Lower]
 
 
-def least(left: Any, right: Any) -> Any:
+class Builder(Protocol):
+    """What lowering needs of the compiler's state."""
+
+    def load_var(self, variable: object) -> Value:
+        """The value of a variable."""
+
+    def store_var(self, variable: object, value: Value | None) -> None:
+        """Give a variable its value."""
+
+    def get_storage_type(self, kind: Type) -> object:
+        """The type of MLIR that items of a type have in memory."""
+
+
+def least(left: int, right: int) -> int:
     """Built-in `min`, which numba-cuda-mlir 0.6 takes of signed numbers whatever their type."""
     return left if left < right else right
 
 
-def greatest(left: Any, right: Any) -> Any:
+def greatest(left: int, right: int) -> int:
     """Built-in `max`; see `least`."""
     return left if left > right else right
 
 
-def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
+def _of_words(compute: Callable[..., Value]) -> Lower:
     """The lowering of an intrinsic of uint64 alone, by what computes its value from theirs."""
 
-    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+    def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         builder.store_var(target, compute(*(_word(builder, argument) for argument in args)))
 
     return lower
 
 
-def _word(builder: Any, argument: Any) -> Any:
+def _word(builder: Builder, argument: object) -> Value:
     return convert(builder.load_var(argument), mlir_types.i64())
 
 
-def _number(value: int) -> Any:
+def _number(value: int) -> Value:
     return arith.constant(mlir_types.i64(), value)
 
 
-def _pointer(address: Any) -> Any:
+def _pointer(address: Value) -> Value:
     """An address in global memory, where all arrays are."""
     return llvm.inttoptr(llvm.PointerType.get(1), address)
 
 
-def _address(builder: Any, array: Any, position: Any) -> Any:
+def _address(builder: Builder, array: object, position: object) -> Value:
     """The address of item `position` of an array."""
     items = builder.load_var(array)
     begin = llvm.ptrtoint(mlir_types.i64(), memref_data_pointer(items))
@@ -65,10 +84,10 @@ def _address(builder: Any, array: Any, position: Any) -> Any:
     return arith.addi(begin, arith.muli(_word(builder, position), size))
 
 
-def _word_at(address: Any) -> Any:
+def _word_at(address: Value) -> Value:
     """Two aligned loads (of one word, if it is aligned itself) and a shift."""
 
-    def aligned(address: Any) -> Any:
+    def aligned(address: Value) -> Value:
         place = _pointer(arith.andi(address, _number(-8)))
         return llvm.load(mlir_types.i64(), place, alignment=8)
 
@@ -78,13 +97,13 @@ def _word_at(address: Any) -> Any:
     return arith.ori(low, arith.shli(high, arith.subi(_number(63), shift)))
 
 
-def _high_product(left: Any, right: Any) -> Any:
+def _high_product(left: Value, right: Value) -> Value:
     """The product by halves: the compiler has no operation for it on GPUs before Blackwell."""
 
-    def low(word: Any) -> Any:
+    def low(word: Value) -> Value:
         return arith.andi(word, _number(0xFFFF_FFFF))
 
-    def high(word: Any) -> Any:
+    def high(word: Value) -> Value:
         return arith.shrui(word, _number(32))
 
     least = arith.muli(low(left), low(right))
@@ -96,56 +115,56 @@ def _high_product(left: Any, right: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def popcount(typingctx: Any, word: Any) -> Any:
+def popcount(typingctx: object, word: Type) -> Intrinsic:
     """LLVM's `ctpop`, which becomes `popc`."""
     return types.uint64(types.uint64), _of_words(llvm.intr_ctpop)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx: Any, word: Any) -> Any:
+def trailing_zeros(typingctx: object, word: Type) -> Intrinsic:
     """LLVM's `cttz`, 64 for zero."""
     return types.uint64(types.uint64), _of_words(lambda word: llvm.intr_cttz(word, False))
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: Any, left: Any, right: Any) -> Any:
+def add(typingctx: object, left: Type, right: Type) -> Intrinsic:
     """One instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.addi)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: Any, left: Any, right: Any) -> Any:
+def multiply(typingctx: object, left: Type, right: Type) -> Intrinsic:
     """One instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.muli)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: Any, left: Any, right: Any) -> Any:
+def high_product(typingctx: object, left: Type, right: Type) -> Intrinsic:
     """The higher of the two words of a product."""
     return types.uint64(types.uint64, types.uint64), _of_words(_high_product)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: Any, left: Any, right: Any) -> Any:
+def fold(typingctx: object, left: Type, right: Type) -> Intrinsic:
     """Both words of a product, combined by exclusive or."""
 
-    def halves(left: Any, right: Any) -> Any:
+    def halves(left: Value, right: Value) -> Value:
         return arith.xori(arith.muli(left, right), _high_product(left, right))
 
     return types.uint64(types.uint64, types.uint64), _of_words(halves)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def word_at(typingctx: Any, address: Any) -> Any:
+def word_at(typingctx: object, address: Type) -> Intrinsic:
     """The uint64 at any address."""
     return types.uint64(types.uint64), _of_words(_word_at)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
+def load_word(typingctx: object, data: Type, position: Type, word: Type) -> Intrinsic:
     """As `word_at`, in an array of bytes."""
 
-    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+    def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         data, position, word = args
         further = arith.shli(_word(builder, word), _number(3))
         address = arith.addi(_address(builder, data, position), further)
@@ -155,10 +174,10 @@ def load_word(typingctx: Any, data: Any, position: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def load_item(typingctx: Any, like: Any, address: Any) -> Any:
+def load_item(typingctx: object, like: Type, address: Type) -> Intrinsic:
     """A load of the array's item type; the address is a multiple of the item's size."""
 
-    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+    def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         item = builder.get_storage_type(like.dtype)
         builder.store_var(target, llvm.load(item, _pointer(_word(builder, args[1]))))
 
@@ -166,10 +185,10 @@ def load_item(typingctx: Any, like: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
+def store_item(typingctx: object, like: Type, address: Type, value: Type) -> Intrinsic:
     """A store of the array's item type; the address is a multiple of the item's size."""
 
-    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+    def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         item = convert(builder.load_var(args[2]), builder.get_storage_type(like.dtype))
         llvm.store(item, _pointer(_word(builder, args[1])))
         builder.store_var(target, None)
@@ -178,10 +197,10 @@ def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
+def store_word(typingctx: object, out: Type, position: Type, word: Type) -> Intrinsic:
     """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
 
-    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+    def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         out, position, word = args
         place = _pointer(_address(builder, out, position))
         llvm.store(_word(builder, word), place, alignment=8)
@@ -191,17 +210,17 @@ def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def address_of(typingctx: Any, array: Any, position: Any) -> Any:
+def address_of(typingctx: object, array: Type, position: Type) -> Intrinsic:
     """The address of item `position` of an array."""
 
-    def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
+    def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         builder.store_var(target, _address(builder, *args))
 
     return types.uint64(array, types.uint64), lower
 
 
 @lowering_registry.lower_getattr(types.Array, "itemsize")  # type: ignore[untyped-decorator]
-def itemsize(context: Any, builder: Any, target: Any, array: Any) -> None:
+def itemsize(context: object, builder: Builder, target: object, array: object) -> None:
     """`array.itemsize`, which numba-cuda-mlir 0.6 knows the type of but has no code for."""
     item = builder.load_var(array).type.element_type
     builder.store_var(target, _number(get_type_size_bytes(item)))

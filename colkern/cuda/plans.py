@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache, partial
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 
 from colkern.cuda import adapter
 from colkern.cuda.compiler import compile_kernel, parameters
-from colkern.cuda.device_code import KernelSource
+from colkern.cuda.device_code import KernelSource, Types
 from colkern.cuda.memory import current_stream
 from colkern.generated import function_of_text
 from colkern.kernels.kernel import Kernel
@@ -75,7 +75,7 @@ def launch(
     blocks: Any,
     threads: Any,
     ordinal: int,
-    args: tuple[Any, ...],
+    args: tuple[object, ...],
     shared: int = 0,
 ) -> None:
     """Launch a kernel that is made of a function of the user's; returns before it has ended."""
@@ -96,7 +96,7 @@ def launch(
 
 @lru_cache(maxsize=1024)
 def _user_plan(
-    source: KernelSource, types: Any, threads: int, ordinal: int, shared: int
+    source: KernelSource, types: Types, threads: int, ordinal: int, shared: int
 ) -> Plan | None:
     loaded = source.loaded(types, ordinal)
     if loaded is None:
@@ -134,7 +134,7 @@ def _plan(
         names=", ".join(argument for argument, _ in given),
         words=", ".join(words or argument for argument, words in given),
     )
-    namespace: dict[str, Any] = {
+    namespace: dict[str, object] = {
         "__name__": __name__,
         "kernel": kernel,
         "launch": adapter.launcher(),
@@ -153,7 +153,7 @@ def _words(name: str, code: str, is_array: bool) -> str:
     return f"float({name})" if dtype.kind == "f" else f"word({name})"
 
 
-def _word(value: Any) -> int:
+def _word(value: SupportsInt) -> int:
     """An integer as the signed one of the same 64 bits."""
     number = int(value)
     return number if number < _HALF else number - _WHOLE

@@ -33,7 +33,7 @@ def require_compiler() -> None:
 
 
 @cache
-def body(function: Callable[..., object]) -> Any:
+def body(function: Callable[..., object]) -> object:
     """A body or a primitive for the source of a row function to call."""
     if adapter.is_simulated():
         return function
@@ -45,7 +45,7 @@ def body(function: Callable[..., object]) -> Any:
         # One that is written in Python is the same for every compiler.
         if not isinstance(shared, types.FunctionType):
             return adapter.primitive(function.__name__)
-    namespace: dict[str, Any] = {"__name__": __name__}
+    namespace: dict[str, object] = {"__name__": __name__}
     for name in function.__code__.co_names:
         if name in function.__globals__:
             namespace[name] = _value(function.__globals__[name])

@@ -15,6 +15,7 @@ from numpy import uint8, uint64
 from numpy.typing import NDArray
 
 from colkern.kernels import primitives
+from colkern.memory import Items
 
 
 class _Group(NamedTuple):
@@ -92,7 +93,7 @@ def quotient_and_rest(left: int, right: int) -> tuple[int, int]:
     return left // right, left % right
 
 
-def address_of(array: NDArray[Any], position: SupportsInt) -> uint64:
+def address_of(array: Items, position: SupportsInt) -> uint64:
     """The address of item `position` of an array."""
     return uint64(int(array.ctypes.data) + int(position) * array.itemsize)
 

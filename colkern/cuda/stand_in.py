@@ -36,7 +36,7 @@ from colkern.cuda.device_library import (
     Event,
     SharedEvent,
 )
-from colkern.memory import array_at
+from colkern.memory import Items, array_at
 
 if TYPE_CHECKING:
     from colkern.cuda.staging import Staging
@@ -240,11 +240,11 @@ class StandIn:
         """One."""
         return 1
 
-    def on_host(self, array: object) -> NDArray[Any]:
+    def on_host(self, array: object) -> Items:
         """A copy of an array."""
         return np.array(array)
 
-    def all_on_host(self, arrays: Sequence[object]) -> list[NDArray[Any]]:
+    def all_on_host(self, arrays: Sequence[object]) -> list[Items]:
         """Copies of arrays."""
         return list(map(np.array, arrays))
 
@@ -256,7 +256,7 @@ class StandIn:
         """A stream whose copies are carried out late."""
         return _LateStream(self, ordinal)
 
-    def place_of(self, array: NDArray[Any]) -> tuple[int, int]:
+    def place_of(self, array: Items) -> tuple[int, int]:
         """That in the memory of the host."""
         return id(array if array.base is None else array.base), _address(array)
 
@@ -271,7 +271,7 @@ class StandIn:
         there = (at for begin, (size, at) in blocks if begin <= address < begin + size)
         return next(there, None)
 
-    def require_own(self, array: NDArray[Any], ordinal: int) -> None:
+    def require_own(self, array: Items, ordinal: int) -> None:
         """Raise `ValueError` for memory of another device, which kernels and streams do not reach."""
         if self._devices > 1 and array.size:
             at = self.ordinal_at(_address(array))
@@ -327,11 +327,11 @@ class _Arrays:
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
 
-    def empty(self, count: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    def empty(self, count: int, dtype: DTypeLike = np.float64) -> Items:
         dtype = np.dtype(dtype)
         return self._device.allocated(count * dtype.itemsize).view(dtype)
 
-    def zeros(self, count: int, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    def zeros(self, count: int, dtype: DTypeLike = np.float64) -> Items:
         items = self.empty(count, dtype)
         items.view(np.uint8)[:] = 0
         return items

@@ -20,6 +20,7 @@ from colkern.builders import array as build_array
 from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import (
     STRINGS,
+    Rule,
     Values,
     boolean,
     element_wise,
@@ -82,7 +83,7 @@ _MOMENTS = (s.Date, s.Timestamp)
 
 
 def _worked(
-    name: str, values: Array, takes: tuple[Any, ...], work: Callable[[Array], Array]
+    name: str, values: Array, takes: tuple[type[s.DataType], ...], work: Callable[[Array], Array]
 ) -> Array:
     """`work` on the values of an array of dates or times, whatever encodes them."""
     require_valid(values)
@@ -177,7 +178,7 @@ def _is_leap_year(days: int) -> bool:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _by_days(of_days: Callable[[int], int], per_second: int) -> Any:
+def _by_days(of_days: Callable[[int], int], per_second: int) -> Callable[..., object]:
     """A function of a moment, by its day."""
     per_day = per_second * DAY
 
@@ -190,7 +191,9 @@ def _by_days(of_days: Callable[[int], int], per_second: int) -> Any:
     return of_moment if per_day else of_date
 
 
-def _of_days(values: Array, of_days: Callable[[int], Any], name: str, rule: Any = long) -> Array:
+def _of_days(
+    values: Array, of_days: Callable[[int], object], name: str, rule: Rule = long
+) -> Array:
     def work(plain: Array) -> Array:
         shown = _shown(plain)
         function = _by_days(of_days, _per_second(shown.type))
@@ -245,7 +248,7 @@ def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int 
 
 
 @lru_cache(maxsize=14)
-def _weekday_from(week_start: int, first: int) -> Any:
+def _weekday_from(week_start: int, first: int) -> Callable[..., object]:
     back = 4 - week_start
 
     def weekday(days: int) -> int:
@@ -281,7 +284,7 @@ def _struct(values: Array, **parts: Callable[[Array], Array]) -> Array:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _by_ticks(divisor: int, most: int) -> Any:
+def _by_ticks(divisor: int, most: int) -> Callable[..., object]:
     period = divisor * most
     zeros = (divisor & -divisor).bit_length() - 1
     # What is left of a period, by a product and a shift that do for its division, if they fit 63 bits.
@@ -334,7 +337,7 @@ nanosecond = _part_by_ticks("nanosecond", "nanoseconds in the last microsecond",
 
 
 @lru_cache(maxsize=len(PER_SECOND))
-def _fraction(per_second: int) -> Any:
+def _fraction(per_second: int) -> Callable[..., object]:
     def fraction(values: int) -> float:
         return values % per_second / per_second
 
@@ -357,7 +360,7 @@ def subsecond(values: Array) -> Array:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _distance(number_of: Callable[[int], int], per: int) -> Any:
+def _distance(number_of: Callable[[int], int], per: int) -> Callable[..., object]:
     def distance(start: int, end: int) -> int:
         return number_of(end // per) - number_of(start // per)
 
@@ -462,7 +465,7 @@ _FLOOR, _CEIL, _NEAREST, _ABOVE = range(4)
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _to_period(period: int, origin: int, way: int) -> Any:
+def _to_period(period: int, origin: int, way: int) -> Callable[..., object]:
     def to_period(values: int) -> int:
         low = (values + origin) // period * period - origin
         if way == _FLOOR or (low == values and way != _ABOVE):
@@ -474,7 +477,7 @@ def _to_period(period: int, origin: int, way: int) -> Any:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _to_months(months: int, per_day: int, way: int) -> Any:
+def _to_months(months: int, per_day: int, way: int) -> Callable[..., object]:
     def to_months(values: int) -> int:
         year, month, _ = civil(values // per_day)
         first = (12 * (year - 1970) + month - 1) // months * months
@@ -596,7 +599,7 @@ def _wall(values: datetime) -> datetime:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _in_zone(zone: Any) -> Any:
+def _in_zone(zone: Any) -> Callable[..., object]:
     def in_zone(values: datetime) -> datetime:
         return values.replace(tzinfo=zone)
 
@@ -617,7 +620,7 @@ def _seconds(plain: Array) -> tuple[Array, Array | None]:
 
 
 @lru_cache(maxsize=len(PER_SECOND))
-def _quotient(divisor: int) -> Any:
+def _quotient(divisor: int) -> Callable[..., object]:
     def quotient(values: int) -> int:
         return values // divisor
 
@@ -718,7 +721,7 @@ def assume_timezone(
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _formats(format: str) -> Any:
+def _formats(format: str) -> Callable[..., object]:
     early = _with_own_year(format)
 
     def strftime(values: datetime) -> str:
@@ -735,7 +738,7 @@ def _with_own_year(format: str) -> str:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _formats_with_fraction(head: str, tail: str, digits: int) -> Any:
+def _formats_with_fraction(head: str, tail: str, digits: int) -> Callable[..., object]:
     early_head, early_tail = _with_own_year(head), _with_own_year(tail)
 
     def strftime(values: datetime, rest: int) -> str:
@@ -780,7 +783,7 @@ def _ends_in_offset(format: str) -> bool:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _parses(format: str, error_is_null: bool) -> Any:
+def _parses(format: str, error_is_null: bool) -> Callable[..., object]:
     def in_utc(strings: str) -> datetime:
         return datetime.strptime(strings, format).astimezone(UTC)
 

@@ -231,12 +231,12 @@ def trunc(values: Array) -> Array:
     return _of_fractions("trunc", _trunc, values)
 
 
-def _of_fractions(name: str, function: Callable[..., Any], values: Array) -> Array:
+def _of_fractions(name: str, function: Callable[..., object], values: Array) -> Array:
     storage = decoded_type(values.type).storage
     if isinstance(storage, s.Int):
         return cast(values, s.float64(), safe=False)
     if isinstance(storage, s.Decimal):
-        modes: dict[Callable[..., Any], RoundMode] = {_floor: "down", _ceil: "up"}
+        modes: dict[Callable[..., object], RoundMode] = {_floor: "down", _ceil: "up"}
         return _of_decimals(values, storage, 0, modes.get(function, "towards_zero"))
     return over_rows(function, [values], same, NUMBERS, name=name, machine=True)
 
@@ -274,7 +274,7 @@ def _choice(mode: RoundMode, is_negative: bool) -> tuple[int, bool]:
 
 
 @lru_cache(maxsize=3 * len(get_args(RoundMode)))
-def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Any:
+def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Callable[..., object]:
     """The row function of a mode: of a number, and the unit that it is rounded to, or (small) 1 / unit."""
     (positive, halves), (negative, _) = _choice(mode, False), _choice(mode, True)
     is_usual = mode == "half_to_even"
@@ -321,7 +321,7 @@ _OF_DECIMALS = {
 
 
 @lru_cache(maxsize=len(_OF_DECIMALS))
-def _quantizing(rounding: str) -> Any:
+def _quantizing(rounding: str) -> Callable[..., object]:
     def round(values: Decimal, shift: Decimal, last: Decimal, unit: Decimal) -> Decimal:
         return (values * shift).quantize(last, rounding) * unit
 
@@ -456,17 +456,17 @@ def shift_right(values: Array, places: IntegersOrNumber) -> Array:
 
 def _of_bits(
     name: str,
-    function: Callable[..., Any],
+    function: Callable[..., object],
     left: Array,
     right: IntegersOrNumber,
-    *options: Any,
+    *options: object,
     sized: bool = False,
 ) -> Array:
     """A function of words of 64 bits, as which unsigned ones are read, too."""
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
         raise TypeError(f"{name}: expected integers, got {left.type}")
-    sides: list[Any] = [_signed(left, name), _signed(right, name), *options]
+    sides: list[object] = [_signed(left, name), _signed(right, name), *options]
     if sized:
         bits = type_.bit_width
         # Of 64 bits, 1 stands for the sign, for which a number has no room.

@@ -42,7 +42,7 @@ from colkern.rows.results import require_values
 
 Options = ParamSpec("Options")
 Values = TypeVar("Values", bound=Column)
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 MOST_PLANS = 1 << 10
 """So many compiled functions are kept: one for each function, set of types, and compiled constant."""
@@ -142,7 +142,7 @@ class _Arguments(Columns):
                     _of_first_slot(reader, plain[place]), f"a{place}", Nulls.ABSENT, Nulls.LEFT
                 )
 
-    def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
+    def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[object]]:
         """As of `Inputs`."""
         columns = [array for array, one in zip(given, self._is_value, strict=True) if not one]
         values = [

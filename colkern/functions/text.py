@@ -269,7 +269,7 @@ def _pattern(pattern: str, ignore_case: bool) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _searches(pattern: str, ignore_case: bool) -> Any:
+def _searches(pattern: str, ignore_case: bool) -> Callable[..., object]:
     compiled = _pattern(pattern, ignore_case)
 
     def match_substring_regex(strings: str) -> bool:
@@ -290,13 +290,11 @@ def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
     Raises:
         re.error: If `pattern` is none.
     """
-    return over_rows(
-        _searches(pattern, ignore_case), [strings], boolean, STRINGS, name="match_substring_regex"
-    )
+    return over_rows(_searches(pattern, ignore_case), [strings], boolean, STRINGS)
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _matches_whole(pattern: str, ignore_case: bool) -> Any:
+def _matches_whole(pattern: str, ignore_case: bool) -> Callable[..., object]:
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     compiled = re.compile(pattern, flags)
 
@@ -340,13 +338,11 @@ def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Ar
     parts = re.findall(r"\\[%_\\]|.", pattern, re.DOTALL)
     special = {"%": ".*", "_": "."}
     regular = "".join(special.get(part) or re.escape(part[-1]) for part in parts)
-    return over_rows(
-        _matches_whole(regular, ignore_case), [strings], boolean, STRINGS, name="match_like"
-    )
+    return over_rows(_matches_whole(regular, ignore_case), [strings], boolean, STRINGS)
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _counts(pattern: str, ignore_case: bool) -> Any:
+def _counts(pattern: str, ignore_case: bool) -> Callable[..., object]:
     compiled = _pattern(pattern, ignore_case)
 
     def count_substring_regex(strings: str) -> int:
@@ -358,13 +354,11 @@ def _counts(pattern: str, ignore_case: bool) -> Any:
 @element_wise("Text")
 def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = False) -> Array:
     """The number of parts of each string that match a regular expression; see `match_substring_regex`."""
-    return over_rows(
-        _counts(pattern, ignore_case), [strings], size, STRINGS, name="count_substring_regex"
-    )
+    return over_rows(_counts(pattern, ignore_case), [strings], size, STRINGS)
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _finds(pattern: str, ignore_case: bool) -> Any:
+def _finds(pattern: str, ignore_case: bool) -> Callable[..., object]:
     compiled = _pattern(pattern, ignore_case)
 
     def find_substring_regex(strings: str) -> int:
@@ -380,13 +374,11 @@ def find_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = Fa
 
     See `find_substring` and `match_substring_regex`.
     """
-    return over_rows(
-        _finds(pattern, ignore_case), [strings], size, STRINGS, name="find_substring_regex"
-    )
+    return over_rows(_finds(pattern, ignore_case), [strings], size, STRINGS)
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _substitutes(pattern: str, replacement: str, count: int) -> Any:
+def _substitutes(pattern: str, replacement: str, count: int) -> Callable[..., object]:
     compiled = _pattern(pattern, False)
 
     def replace_substring_regex(strings: str) -> str:
@@ -412,11 +404,11 @@ def replace_substring_regex(
     # Python's name of the whole part; a backslash behind another is one of the text.
     template = re.sub(r"(\\\\)|\\0", lambda match: match[1] or r"\g<0>", replacement)
     function = _substitutes(pattern, template, max(max_replacements or 0, 0))
-    return over_rows(function, [strings], same, STRINGS, name="replace_substring_regex")
+    return over_rows(function, [strings], same, STRINGS)
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _extracts(pattern: str) -> Any:
+def _extracts(pattern: str) -> Callable[..., object]:
     compiled = _pattern(pattern, False)
 
     def extract_regex(strings: str) -> dict[str, str] | None:
@@ -442,7 +434,7 @@ def extract_regex(strings: Array, pattern: str) -> Array:
     def fields(*types: s.DataType) -> s.DataType:
         return s.struct([(name, types[0]) for name in names])
 
-    return over_rows(_extracts(pattern), [strings], fields, STRINGS, name="extract_regex")
+    return over_rows(_extracts(pattern), [strings], fields, STRINGS)
 
 
 # Splitting and joining
@@ -474,7 +466,7 @@ def _split_reverse(strings: str, pattern: str, max_splits: int) -> list[str]:
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
-def _splits(pattern: str, count: int) -> Any:
+def _splits(pattern: str, count: int) -> Callable[..., object]:
     compiled = _pattern(pattern, False)
 
     def split_pattern_regex(strings: str) -> list[str]:
@@ -491,13 +483,7 @@ def split_pattern_regex(strings: Array, pattern: str, *, max_splits: int | None 
     """
     if max_splits == 0:
         return over_rows(_whole, [strings], listed, STRINGS, name="split_pattern_regex")
-    return over_rows(
-        _splits(pattern, max(max_splits or 0, 0)),
-        [strings],
-        listed,
-        STRINGS,
-        name="split_pattern_regex",
-    )
+    return over_rows(_splits(pattern, max(max_splits or 0, 0)), [strings], listed, STRINGS)
 
 
 def _whole(strings: str) -> list[str]:

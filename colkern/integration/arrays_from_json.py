@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ from colkern.interchange.arrays import empty_array
 from colkern.ipc.fields import WireField
 from colkern.layouts import VIEW_INLINE_BYTES, BufferSpec, ChildLength, Extent, LayoutKind, Role
 from colkern.layouts import layout as layout_of
-from colkern.memory import Buffer, allocate
+from colkern.memory import Buffer, Items, allocate
 from colkern.schema import DataType, Field
 
 
@@ -179,7 +178,7 @@ def _items(column: Entry, key: str, count: int) -> list[object]:
     return items
 
 
-def _buffer_of(items: NDArray[Any]) -> Buffer:
+def _buffer_of(items: Items) -> Buffer:
     return Buffer(items.view(np.uint8) if items.dtype.itemsize else np.zeros(0, np.uint8))
 
 
@@ -215,7 +214,7 @@ def _data(column: _Column, spec: BufferSpec) -> Buffer:
     return _buffer_of(out)
 
 
-def _integers(column: Entry, spec: BufferSpec, key: str, count: int) -> NDArray[Any]:
+def _integers(column: Entry, spec: BufferSpec, key: str, count: int) -> Items:
     out = allocate(count, spec.dtype)
     out[:] = read_all(_items(column, key, count), integer_codec(spec.dtype).read, f"{key} item")
     return out

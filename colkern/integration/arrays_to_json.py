@@ -9,7 +9,6 @@ Integration testing: "JSON test data format", FieldData.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +30,7 @@ from colkern.integration.comparison import array_difference
 from colkern.integration.json_values import HEX, Json, integer_codec, to_hex, value_codec
 from colkern.ipc.fields import WireField
 from colkern.layouts import VIEW_INLINE_BYTES, ChildLength, Extent, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, Buffer, Items
 from colkern.schema import FixedSizeList
 
 Column = dict[str, Json]
@@ -116,7 +115,7 @@ Valid = NDArray[np.bool_]
 def _data(array: Array, valid: Valid) -> Column:
     write = value_codec(array.type).write
     spec = array.layout.spec(Role.DATA)
-    items: NDArray[Any]
+    items: Items
     if spec.extent is Extent.BITS:
         items = bits_at(array, Role.DATA, all_slots(array)) & valid
     elif spec.dtype.itemsize == 0:
@@ -127,7 +126,7 @@ def _data(array: Array, valid: Valid) -> Column:
     return {"DATA": [write(item) for item in items.tolist()]}
 
 
-def _integers(array: Array, role: Role, items: NDArray[Any]) -> list[Json]:
+def _integers(array: Array, role: Role, items: Items) -> list[Json]:
     return list(map(integer_codec(array.layout.spec(role).dtype).write, items.tolist()))
 
 

@@ -18,6 +18,7 @@ from colkern import schema as s
 from colkern.dispatch import Dispatch, by_type
 from colkern.errors import InvalidArrowError, shown
 from colkern.layouts import Role, layout
+from colkern.memory import DType
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A value that `json` writes."""
@@ -128,7 +129,7 @@ def read_all(values: Iterable[object], read: Callable[[object], Item], what: str
     return items
 
 
-def integer_codec(dtype: np.dtype[Any]) -> Codec:
+def integer_codec(dtype: DType) -> Codec:
     """Integers: numbers, but strings for 64 bits; both are read."""
     limits = np.iinfo(dtype)
     low, high = int(limits.min), int(limits.max)

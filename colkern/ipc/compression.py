@@ -15,7 +15,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ _LZ4, _ZSTD = "lz4.frame", "zstandard"
 _local = threading.local()
 
 
-def codec_library(module: str) -> Any:
+def codec_library(module: str) -> ModuleType:
     """The library of a codec: `lz4.frame` or `zstandard`; imported when a codec is first needed."""
     try:
         return importlib.import_module(module)

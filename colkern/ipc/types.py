@@ -29,10 +29,10 @@ class Parameter(NamedTuple):
     attribute: str  #: The attribute of the type that has it.
     slot: Scalar | Text | Vector  #: The slot of the table.
     #: Of an enumeration: name → value, in the order of their numbers.
-    members: Mapping[str, Any] | None = None
+    members: Mapping[str, object] | None = None
     optional: bool = False  #: Whether JSON may leave it out.
 
-    def to_number(self, data_type: s.DataType) -> Any:
+    def to_number(self, data_type: s.DataType) -> object:
         """The parameter of a type as IPC has it."""
         value = getattr(data_type, self.attribute)
         return value if self.members is None else list(self.members.values()).index(value)

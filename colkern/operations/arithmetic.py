@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
-from colkern.memory import Buffer
+from colkern.memory import Buffer, DType
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.comparing import item_of
@@ -145,7 +145,7 @@ class _Plan(NamedTuple):
     kernel: Kernel | None
     type: s.Int | s.FloatingPoint
     is_float: bool
-    dtype: np.dtype[Any]
+    dtype: DType
 
     def of_arrays(self, left: Array, right: Array) -> Array:
         """The operation on two arrays of as many values on one device."""

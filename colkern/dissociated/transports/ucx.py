@@ -25,6 +25,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -298,13 +299,14 @@ class UcxConnection:
 
 
 @functools.cache
-def _library() -> Any:
+def _library() -> ModuleType:
     try:
         # Not `ucxx`: its own API is asyncio's, which comes with a thread and an event loop.
         from ucxx._lib import libucxx
     except ImportError as error:
         raise UnsupportedError(f"ucx: {why_missing(error, 'ucxx')}") from None
-    return libucxx
+    library: ModuleType = libucxx
+    return library
 
 
 @functools.cache
@@ -321,7 +323,7 @@ def _new_worker() -> Any:
     return worker
 
 
-def _endpoint(library: Any, worker: Any, address: Any) -> Any:
+def _endpoint(library: ModuleType, worker: Any, address: object) -> Any:
     """An endpoint that fails with its peer, where UCX has such: its shared memory has none."""
     try:
         return worker.create_endpoint_from_worker_address(address, True)
@@ -329,7 +331,7 @@ def _endpoint(library: Any, worker: Any, address: Any) -> Any:
         return worker.create_endpoint_from_worker_address(address, False)
 
 
-def _array(data: NDArray[np.uint8]) -> Any:
+def _array(data: NDArray[np.uint8]) -> object:
     from ucxx._lib.arr import Array
 
     return Array(data)
@@ -342,7 +344,7 @@ def _check(request: Any) -> None:
 
 
 @contextlib.contextmanager
-def _system_errors(library: Any) -> Iterator[None]:
+def _system_errors(library: ModuleType) -> Iterator[None]:
     try:
         yield
     except library.UCXError as error:

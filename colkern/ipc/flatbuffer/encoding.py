@@ -12,13 +12,14 @@ from __future__ import annotations
 import operator
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.errors import LimitExceededError
 from colkern.ipc.flatbuffer.tables import Form, Record, Reference, Table
+from colkern.memory import DType
 from colkern.targets import Items
 
 ALIGNMENT = 8
@@ -212,7 +213,7 @@ def _require_size(size: int) -> None:
         )
 
 
-def _struct_of(form: Form) -> np.dtype[Any]:
+def _struct_of(form: Form) -> DType:
     """Tables of a form as NumPy structs, one behind the other; their first member is `vtable`."""
     places, codes = zip(*form.members.values(), strict=True)
     return np.dtype(
@@ -236,7 +237,7 @@ def _without_gaps(items: Items) -> Items:
     return clean
 
 
-def _largest_member(dtype: np.dtype[Any]) -> int:
+def _largest_member(dtype: DType) -> int:
     """NumPy aligns packed structs to one byte, FlatBuffers to their largest member."""
     if dtype.fields is None:
         return int(dtype.itemsize)

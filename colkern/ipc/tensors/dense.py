@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.extensions.making import dimension_names
 from colkern.extensions.metadata import MAX_DIMENSIONS
 from colkern.layouts import Role, layout
+from colkern.memory import DType, Items
 from colkern.schema import DataType
 
-Numbers: TypeAlias = NDArray[Any]
+Numbers: TypeAlias = Items
 """Integers or floats of 8 to 64 bits."""
 
 _INTEGERS = (s.Int(width, signed) for width in (8, 16, 32, 64) for signed in (True, False))
-_TYPES: dict[np.dtype[Any], s.DataType] = {
+_TYPES: dict[DType, s.DataType] = {
     layout(type_).spec(Role.DATA).dtype: type_
     for type_ in (*_INTEGERS, s.float16(), s.float32(), s.float64())
 }
@@ -37,7 +38,7 @@ def type_of(array: Numbers) -> s.DataType:
     return type_
 
 
-def dtype_of(type_: s.DataType) -> np.dtype[Any]:
+def dtype_of(type_: s.DataType) -> DType:
     """The NumPy type of a tensor's numbers."""
     if not isinstance(type_, s.Int | s.FloatingPoint):
         raise UnsupportedError(f"tensors of {type_}; colkern has tensors of integers and floats")

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +34,7 @@ from colkern.ipc.tensors.sparse import (
     SparseCSRMatrix,
     check_levels,
 )
-from colkern.memory import Buffer, allocate
+from colkern.memory import Buffer, DType, allocate
 
 AnyTensor = Tensor | SparseCOOTensor | SparseCSRMatrix | SparseCSCMatrix | SparseCSFTensor
 """The contents of a tensor message."""
@@ -114,13 +113,13 @@ def _dimensions(header: Record) -> tuple[tuple[int, ...], tuple[str, ...] | None
     return shape, names if any(names) else None
 
 
-def _dtype(number: int, parameters: Record | None) -> np.dtype[Any]:
+def _dtype(number: int, parameters: Record | None) -> DType:
     return dtype_of(data_type_from_wire(number, parameters))
 
 
 def strided(
     data: Buffer,
-    dtype: np.dtype[Any],
+    dtype: DType,
     shape: tuple[int, ...],
     strides: NDArray[np.int64] | None,
     limits: Limits,
@@ -174,9 +173,7 @@ def _sparse(header: Record, body: Body, limits: Limits) -> AnyTensor:
     return _INDEXES[header["sparseIndex_type"]](index, body, data, shape, names, limits)
 
 
-def _items(
-    body: Body, place: tuple[int, int], dtype: np.dtype[Any], count: int, what: str
-) -> Numbers:
+def _items(body: Body, place: tuple[int, int], dtype: DType, count: int, what: str) -> Numbers:
     """The first `count` numbers of a buffer."""
     buffer = body.read(*place)
     if count * dtype.itemsize > buffer.size:
@@ -235,7 +232,7 @@ def _fibres(
     position = _dtype(Type.Int, index["indicesType"])
     counted = _are_counts(pointer_places, node_places, data.size)
 
-    def levels(places: list[tuple[int, int]], dtype: np.dtype[Any], what: str) -> Iterator[Numbers]:
+    def levels(places: list[tuple[int, int]], dtype: DType, what: str) -> Iterator[Numbers]:
         for level, (begin, length) in enumerate(places):
             count = length if counted else length // dtype.itemsize
             place = begin, count * dtype.itemsize

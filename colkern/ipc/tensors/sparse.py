@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from math import prod
+from types import ModuleType
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -176,13 +177,14 @@ def sizes_of(pointers: Numbers) -> NDArray[np.int64]:
     return ends[1:] - ends[:-1]
 
 
-def scipy_sparse() -> Any:
+def scipy_sparse() -> ModuleType:
     """The module `scipy.sparse`."""
     try:
         import scipy.sparse
     except ImportError as error:
         raise ImportError(why_missing(error, "scipy"), name=error.name) from None
-    return scipy.sparse
+    module: ModuleType = scipy.sparse
+    return module
 
 
 def from_scipy(matrix: object, wanted: str) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from struct import unpack
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import LayoutKind, Role, layout
-from colkern.memory import Buffer
+from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
 from colkern.operations.operands import Operand, validity_of
@@ -182,7 +182,7 @@ _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 _SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 
-def _keys(dtype: np.dtype[Any]) -> _Keys:
+def _keys(dtype: DType) -> _Keys:
     most = (1 << 8 * dtype.itemsize - 1) - 1
     if dtype.kind == "f":
         infinite = int(np.array([np.inf], dtype).view(_SIGNED[dtype.itemsize])[0])

@@ -1,6 +1,6 @@
 """The primitives of `colkern.cuda.primitives` for numba-cuda-mlir, in operations of MLIR's dialects.
 
-`builder` is the compiler's state of lowering: it has the values of the arguments, and takes the result.
+`builder` is the compiler's lowering state: it has the arguments' values, and gets the result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from numba_cuda_mlir._mlir.extras import types as mlir_types
 from numba_cuda_mlir.extending import intrinsic, lowering_registry, refresh_registries
 from numba_cuda_mlir.lowering_utilities import convert, get_type_size_bytes, memref_data_pointer
 
-# A product may be fused with what it is added to, and the least integer divided by -1 is what it is there.
+# Products may be fused with additions here, and dividing the least integer by -1 gives what it
+# gives there.
 from colkern.cuda.simulated_primitives import floor_quotient as floor_quotient
 from colkern.cuda.simulated_primitives import get_unaligned as get_unaligned
 from colkern.cuda.simulated_primitives import product as product
@@ -26,7 +27,7 @@ Values = list[Any]
 
 
 def least(left: Any, right: Any) -> Any:
-    """Built-in `min`, which numba-cuda-mlir 0.6 takes of signed numbers whatever their type."""
+    """Built-in `min`, which numba-cuda-mlir 0.6 computes as if all numbers were signed."""
     return left if left < right else right
 
 
@@ -36,7 +37,7 @@ def greatest(left: Any, right: Any) -> Any:
 
 
 def _of_words(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """How an intrinsic of uint64 alone is lowered, by what computes its value from theirs."""
+    """The lowering of an intrinsic that takes only uint64, from a function that computes its value."""
 
     def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
         builder.store_var(target, compute(*(_word(builder, argument) for argument in args)))
@@ -53,7 +54,7 @@ def _number(value: int) -> Any:
 
 
 def _pointer(address: Any) -> Any:
-    """An address in global memory, where all arrays are."""
+    """A pointer to an address in global memory, where all arrays are."""
     return llvm.inttoptr(llvm.PointerType.get(1), address)
 
 
@@ -66,7 +67,7 @@ def _address(builder: Any, array: Any, position: Any) -> Any:
 
 
 def _word_at(address: Any) -> Any:
-    """Two aligned loads (of one word, if it is aligned itself) and a shift."""
+    """Loads two aligned words (one word, if the address is aligned) and shifts."""
 
     def aligned(address: Any) -> Any:
         place = _pointer(arith.andi(address, _number(-8)))
@@ -79,7 +80,7 @@ def _word_at(address: Any) -> Any:
 
 
 def _high_product(left: Any, right: Any) -> Any:
-    """The product by halves: the compiler has no operation for it on GPUs before Blackwell."""
+    """The high product, by halves: for GPUs before Blackwell, the compiler has no operation for it."""
 
     def low(word: Any) -> Any:
         return arith.andi(word, _number(0xFFFF_FFFF))
@@ -109,13 +110,13 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
+    """The sum, by one instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.addi)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def multiply(typingctx: Any, left: Any, right: Any) -> Any:
-    """One instruction."""
+    """The product, by one instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.muli)
 
 
@@ -179,7 +180,7 @@ def store_item(typingctx: Any, like: Any, address: Any, value: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_word(typingctx: Any, out: Any, position: Any, word: Any) -> Any:
-    """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
+    """Stores a word to eight bytes of `out`, the first of which has an aligned address."""
 
     def lower(builder: Any, target: Any, args: Values, _: Any) -> None:
         out, position, word = args
@@ -202,7 +203,7 @@ def address_of(typingctx: Any, array: Any, position: Any) -> Any:
 
 @lowering_registry.lower_getattr(types.Array, "itemsize")  # type: ignore[untyped-decorator]
 def itemsize(context: Any, builder: Any, target: Any, array: Any) -> None:
-    """`array.itemsize`, which numba-cuda-mlir 0.6 knows the type of but has no code for."""
+    """`array.itemsize`, for which numba-cuda-mlir 0.6 knows the type but has no code."""
     item = builder.load_var(array).type.element_type
     builder.store_var(target, _number(get_type_size_bytes(item)))
 

@@ -31,7 +31,7 @@ from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
 from colkern.memory import Buffer, Items
 
 MOST_BYTES_UNDER_NULLS = 1 << 30
-"""How many bytes of fixed-size binary `array` makes where the values are null."""
+"""The most bytes of fixed-size binary that `array` makes for null values."""
 
 NANOS = {
     "W": 604_800_000_000_000,

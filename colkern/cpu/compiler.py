@@ -30,7 +30,7 @@ from colkern.kernels.kernel import APART, HELPERS, KERNELS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__, None) for plain in PRIMITIVES}
-"""Primitive → its way on a CPU; None if that is its definition."""
+"""Primitive → its implementation for the CPU; None if that is its definition."""
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 

@@ -60,10 +60,10 @@ expressions; these take a third of the time of all of them."""
 
 
 _UNRESOLVED = ".numba.unresolved$"
-"""How Numba's names of addresses begin of functions that call each other in turn."""
+"""The prefix of Numba's symbols for addresses of functions that call each other in a circle."""
 
 _ADDRESS = 'declare void @"{1}"()\n@"{0}" = constant ptr @"{1}"'
-"""Gives such an address its value, which Numba does once code is loaded, in the process that compiles."""
+"""Sets such an address, as Numba does after loading code, but only in the process that compiles."""
 
 
 class _NoEngine:

@@ -24,18 +24,18 @@ from colkern.memory import Items, allocate
 Values = list[Any]
 
 _FEW = 64
-"""Fewer objects are not worth the call of a loop."""
+"""The least number of objects for which a loop pays."""
 
 _MANY = 1 << 19
-"""So many objects are worth to load Numba."""
+"""The number of objects for which loading Numba pays."""
 
 _MOST_CLASSES = 16
 
 _OBJECTS_OF_LIST = list.__basicsize__ - 2 * ctypes.sizeof(ctypes.c_ssize_t)
-"""Where a list has the address of its objects, in bytes: ahead of how many it has room for."""
+"""The offset in a list, in bytes, of the address of its objects: just before its capacity."""
 
 CLASS = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
-"""Where an object has the address of its class, in bytes."""
+"""The offset in an object, in bytes, of the address of its class."""
 
 
 @cache

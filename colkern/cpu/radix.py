@@ -22,13 +22,13 @@ _MOST = 1 << 32
 _POSITION = _MOST - 1
 _ALL = 2**64 - 1
 _DIGIT_BITS = 8
-"""More bits are fewer passes over the data, and more places that each pass writes to."""
+"""More bits mean fewer passes over the data, but more places that each pass writes to."""
 
 FEW_BITS = 11
-"""Keys of so many bits are counted, not packed and sorted by digits."""
+"""Keys of up to this many bits are counted, not packed and sorted by digits."""
 
 _LONG = 16
-"""So many keys with equal upper bits cost more to put in order one by one than another sort."""
+"""Putting this many keys with equal upper bits in order one by one takes longer than another sort."""
 
 
 def sorted_positions(

@@ -30,13 +30,13 @@ from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Argument, Buffer, Items, Later
 
 FEW = 128
-"""At most so many items, bytes or slots, are worth plain Python."""
+"""The most items, bytes or slots for which plain Python pays."""
 
 SHORT = 4096
-"""At most so long are the arrays that plain Python is given: a slot may stand for many elements."""
+"""The longest arrays for plain Python: a slot may stand for many elements."""
 
 _ENOUGH = 16384
-"""So many items of a kernel in one process are worth the compiler."""
+"""The items of a kernel, in one process, from which on loading the compiler pays."""
 
 _spent: dict[Kernel, int] = {}
 
@@ -68,28 +68,28 @@ _MOST = (1 << 63) - 1
 _WRAP = 1 << 64
 
 _PAST_CACHES = 1 << 25
-"""From so many bytes on, caches do not hold what is copied until it is read again."""
+"""From this many bytes on, caches do not keep copied data until it is read again."""
 
 _LINE = 64
 """The bytes that are copied past the caches at once."""
 
 _FEW = 160
-"""Fewer numbers are summed by Python."""
+"""The number of values below which Python's `sum` is used."""
 
 _WORTH_THREADS = 2 * GRAIN
-"""Less work is left to the thread that calls, whatever it was measured to take."""
+"""Less work is always done by the calling thread, whatever time was measured."""
 
 _WORTH_BLOCKS = 1 << 14
-"""More words of a filter's bitmap are cut for threads, which reads them once more."""
+"""Bitmaps of filters with more words are divided among threads, which reads them once more."""
 
 WORTH_WAKING = 75e-6
 """The least seconds of work that a thread is worth waking for."""
 
 _LONG = 20
-"""Work that takes several threads so many times `WORTH_WAKING` is theirs, whatever it takes one thread."""
+"""Work that takes several threads this many times `WORTH_WAKING` is theirs, however fast one is."""
 
 _STALE = 0.99
-"""What takes longer seems so much shorter with each call, until it is tried again."""
+"""The slower way's time is multiplied by this at each call, until that way is tried again."""
 
 _paces: dict[tuple[object, ...], tuple[float, float]] = {}
 """Kernel and variant, as in `_loops`, and the bits of the work → the seconds for a unit of it: of one

@@ -29,7 +29,7 @@ _COMPILER = (
     *("numba-cuda", "numba", "llvmlite"),
     *("nvidia-nvvm", "nvidia-cuda-nvcc", "nvidia-nvjitlink", "nvidia-nvjitlink-cu12"),
 )
-"""Packages whose releases decide what comes out."""
+"""The packages whose releases determine the machine code."""
 
 _ENTRY = re.compile(r"\.entry\s+([^\s(]+)")
 

@@ -99,13 +99,13 @@ class DeviceLibrary(Protocol):
     """Arrays in device memory, streams, and copies. Lack of memory raises `MemoryError`."""
 
     slot_bytes: int
-    """The bytes of a copy: see `colkern.cuda.staging`."""
+    """The bytes that are copied at a time; see `colkern.cuda.staging`."""
 
     most_slots: int
-    """The most blocks of as many bytes that are locked in the host's memory."""
+    """The most slots of that size in page-locked host memory."""
 
     core_decompresses: float
-    """The compressed bytes a second that a core of the host is taken to decompress; see `DeviceCodec`."""
+    """The estimated compressed bytes that a host core decompresses in a second; see `DeviceCodec`."""
 
     staging: Staging | None
     """The slots that `colkern.cuda.staging` keeps with it; None at first."""

@@ -46,7 +46,7 @@ _LOST = {
     "launchtimeout",
     "misalignedaddress",
 }
-"""After each of them, every further call of CUDA in the process fails with the same error."""
+"""Errors after which every further CUDA call in the process fails in the same way."""
 
 _FORKED = "CUDA initialized before forking"
 """The message of numba-cuda."""

@@ -24,12 +24,12 @@ from colkern.generated import function_of_tree
 from colkern.kernels.arguments import members_of
 
 UNSIGNED = "_u8"
-"""The name that the loops know uint64 by."""
+"""The name of uint64 in the generated loops."""
 
 _HALF = 1 << 63
 
 _NAMES = ("next", "end", "step", "left", "here", "found")
-"""Variables of a loop's own, in the source of a kernel."""
+"""The variables that a generated loop adds to a kernel's source."""
 
 _BY_ONE = """
 {next}, {end} = {u8}({begin}), {u8}({stop})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from colkern.targets import Items
 
 ALIGNMENT = 16
-"""All bytes begin at an address that is a multiple of this; no codec of nvCOMP asks for more."""
+"""The alignment of all arrays; no codec of nvCOMP needs more."""
 
 
 @cache

@@ -26,12 +26,12 @@ class _Group(NamedTuple):
 
 
 _groups: WeakKeyDictionary[object, dict[tuple[int, int], _Group]] = WeakKeyDictionary()
-"""Groups, by the block of the simulator that has them."""
+"""Block of the simulator → its groups."""
 
 _groups_lock = threading.Lock()
 
 _LONGEST_WAIT = 60
-"""Seconds, after which a thread ends that waits for one which has failed."""
+"""The seconds after which a thread stops waiting for another one, which must have failed."""
 
 
 class Thread:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from colkern.targets import Items
 
 _LEAST_PART = 2 << 20
-"""The least bytes that a thread fills: to copy fewer takes Python longer than the bus."""
+"""The fewest bytes that a thread fills: for fewer, Python takes longer than the bus."""
 
 _IN_FLIGHT = 2
 """The slots of a download under way: one is emptied while the device fills the other."""

@@ -420,7 +420,7 @@ def _address(array: NDArray[np.uint8]) -> int:
 _installed: StandIn | None = None
 
 when_changed: set[Callable[[], None]] = set()
-"""Called when a stand-in is installed, and when it goes."""
+"""Functions that are called when a stand-in is installed or removed."""
 
 
 def installed_library() -> DeviceLibrary | None:

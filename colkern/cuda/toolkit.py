@@ -20,7 +20,7 @@ _VERSIONS = {
     "nvrtc": "nvrtcVersion",
     "nvvm": "nvvmVersion",
 }
-"""The function that tells the release, of each library that is looked for."""
+"""Library → its function that returns the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def _version(name: str, path: str) -> tuple[int, int]:
 
 
 CUBIN = b"\x7fELF"
-"""How machine code begins; PTX is text."""
+"""The first bytes of machine code; PTX is text."""
 
 
 def assembled(ptx: str, capability: tuple[int, int]) -> bytes:

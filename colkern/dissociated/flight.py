@@ -51,7 +51,7 @@ _ABSENT = (
     UnsupportedError,
     socket.gaierror,
 )
-"""Errors of a location that this process cannot reach, or lacks the package for; another may do."""
+"""Errors of a location that cannot be reached, or needs a missing package; others may work."""
 
 
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from colkern.errors import InvalidArrowError, UnsupportedError
 
 SEQUENCE_MASK = 0xFFFF_FFFF
-"""The bits of a sequence number; those of a tag that say which message its body belongs to."""
+"""The bits of a sequence number, also in the tag of a body."""
 
 _HALF = 1 << 31
 
@@ -117,7 +117,7 @@ def parse_metadata_message(data: bytes) -> MetadataMessage:
 
 _UINT64 = np.dtype("<u8")
 LOCATION_BYTES = 2 * _UINT64.itemsize
-"""The size of one; as many bytes stand in front of all, for the total and the count."""
+"""The bytes of a location, and of the total and count in front of all locations."""
 
 _MOST = (1 << 63) - 1
 

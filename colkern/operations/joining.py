@@ -41,7 +41,7 @@ JoinType = Literal[
 Keys: TypeAlias = str | int | Sequence[str | int]
 
 _MUCH = 8
-"""So many times as many right rows are many more than left ones."""
+"""The right side counts as much larger if it has this many times as many rows."""
 
 _MOST = (1 << 64) - 1
 """The greatest distance of two integers."""

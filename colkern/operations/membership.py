@@ -36,7 +36,7 @@ from colkern.targets import Items, Target, on_its_device, target_of
 Inclusive = Literal["both", "left", "right", "neither"]
 
 FEW = 4
-"""So many values are compared with one by one."""
+"""Sets of up to this many values are compared one by one."""
 
 
 @operation

@@ -207,7 +207,7 @@ _FIGURES: dict[str, Callable[[Array], object]] = {
     "75%": lambda numbers: numbers.quantile(0.75),
     "max": lambda numbers: numbers.max(),
 }
-"""By the name of a column of `describe`."""
+"""Column of `describe` → its function."""
 
 
 def _only(array: Array) -> Any:

@@ -28,7 +28,7 @@ from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 
 _WASTE = 64
-"""The most bytes of data buffers for each view for which the buffers are read as a whole."""
+"""Data buffers are read as a whole up to this many bytes for each view."""
 
 _WORD = 1 / 4
 """The work for eight bytes that are read as one word."""

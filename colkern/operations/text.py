@@ -23,7 +23,7 @@ _BYTE = 1 / 32
 """The work for one byte."""
 
 _WASTE = 4
-"""The most bytes of data buffers for each shown byte for which the buffers are read as a whole."""
+"""Data buffers are read as a whole up to this many bytes for each byte that views show."""
 
 
 def first_invalid_utf8(array: Array) -> int | None:

@@ -18,7 +18,7 @@ from colkern.operations.encodings import decoded
 from colkern.operations.position_checks import require_valid
 
 TIMES = (s.Timestamp, s.Date, s.Time, s.Duration)
-"""The types that have such arithmetic."""
+"""The types that have arithmetic with durations."""
 
 
 class _Side(NamedTuple):

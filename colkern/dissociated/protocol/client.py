@@ -97,7 +97,7 @@ def _check_apart(buffers: list[tuple[int, int]], body_length: int, place: str) -
 Part = Literal["metadata", "body"]
 
 ReceivedBody = NDArray[np.uint8] | BodyLocations
-"""The bytes of a packed body, or where its buffers are."""
+"""The bytes of a packed body, or the places of its buffers."""
 
 
 class Complete(NamedTuple):

@@ -30,15 +30,15 @@ class FrameKind(IntEnum):
     TAGGED = 1
     """A tagged message."""
     HELLO = 2
-    """The first of a client: who it is, and its token."""
+    """A client's first frame: its identity and its token."""
     HEARTBEAT = 3
-    """The server is alive, whatever its source does."""
+    """A sign that the server is alive, even if its source gives nothing."""
     WAITING = 4
     """The server waits for its client to free memory."""
     FAILURE = 5
-    """Why the stream ends here, as text."""
+    """The reason why the stream ends here, as text."""
     SEGMENT = 6
-    """Memory that addresses will point into: base and size, and a descriptor. Size 0: it is gone."""
+    """Memory that addresses will refer to: base, size and a descriptor; size 0 for memory that is gone."""
     SENT = 7
     """All bodies have been sent; the connection stays for messages that free their memory."""
 

@@ -40,7 +40,7 @@ from colkern.ipc.writing.fetching import Chunk
 Received = TypeVar("Received")
 
 _MOST_CHUNKS = 512
-"""The limit of chunks in one call; systems take 1024 at most."""
+"""The most chunks in one call; systems accept at most 1024."""
 
 _CLOSED = -1
 """The descriptor of a socket that has been closed here."""

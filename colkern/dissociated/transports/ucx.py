@@ -57,7 +57,7 @@ _MAGIC = b"colkernU"
 _MOST_ADDRESS_BYTES = 1 << 16
 
 _SLICE_SECONDS = 0.002
-"""Two threads of a connection may wait, and UCX wakes one: the other one looks again after so long."""
+"""Two threads of a connection may wait, but UCX wakes only one; the other checks after this time."""
 
 _MOST_UNDER_WAY = 64
 _LINGER_SECONDS = 1.0

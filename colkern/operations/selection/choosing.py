@@ -35,7 +35,7 @@ _PLANS: Plans[bool] = {}
 """True for arrays of one type."""
 
 _TYPE_IDS = 128
-"""How many arrays type ids tell apart."""
+"""The number of arrays that type ids can distinguish."""
 
 
 @operation(kind=Kind.ELEMENT_WISE)

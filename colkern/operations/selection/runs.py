@@ -32,7 +32,7 @@ from colkern.targets import Items, Target, on_its_device, target_of
 _SIGNED: dict[int, DType] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 _MANY = 4
-"""From so many positions in a run on, it is quicker to go through the runs than to look each up."""
+"""From this many positions in a run on, going through the runs is faster than looking each up."""
 
 
 @singledispatch

@@ -237,7 +237,7 @@ class StandIn:
         return self.used.total()
 
     def multiprocessors(self, ordinal: int) -> int:
-        """1."""
+        """Return 1."""
         return 1
 
     def on_host(self, array: object) -> NDArray[Any]:

@@ -33,7 +33,7 @@ _LEAST_ROWS = 4096
 """More chunks with a smaller mean length are joined: a call for each costs more than copying them."""
 
 _BLOCK_ROWS = 1 << 18
-"""So many rows of such chunks are joined at a time, on the host: caches hold the copy until it is read."""
+"""The rows of such chunks joined at a time, on the host: caches hold the copy until it is read."""
 
 Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
 

@@ -97,7 +97,7 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
 
     Raises:
         ValueError: If `inclusive` is another word.
-        TypeError, UnsupportedError, InvalidArrowError: As of `less`.
+        TypeError, UnsupportedError, InvalidArrowError: As `less`.
     """
     if inclusive not in get_args(Inclusive):
         raise ValueError(f"inclusive: expected one of {get_args(Inclusive)}, got {inclusive!r}")

@@ -69,7 +69,7 @@ def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
 
     Args:
         arrays: Arrays of one length, on one device. Without arrays, the result has no slots.
-        names: As many names.
+        names: A name for each array.
 
     Raises:
         TypeError: If a name is no string.

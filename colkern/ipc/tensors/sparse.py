@@ -424,7 +424,7 @@ class SparseCSFTensor(Sparse):
 
     @classmethod
     def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
-        """Each dimension, in any order, with the position of every value in it.
+        """The values of an array that are not zero; the shortest dimension is the root's.
 
         Raises:
             TypeError: If `values` is no NumPy array.

@@ -121,7 +121,7 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def compilations() -> dict[str, int]:
-    """The numbers of functions that this process `compiled`, `loaded` from the disk, and `saved` there."""
+    """The numbers of functions that this process `compiled`, `loaded` from the disk cache and `saved`."""
     return {what: COUNTS[what] for what in ("compiled", "loaded", "saved")}
 
 

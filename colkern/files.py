@@ -31,7 +31,7 @@ Data: TypeAlias = "GivesArray | GivesStream | GivesDeviceArray"
 """Tables and batches of any library."""
 
 _MOST_ROWS = (1 << 31) - 1
-"""The rows that a batch may have: so many that no row group is cut."""
+"""The most rows of a batch: large enough that no row group is cut."""
 
 _BLOCK_BYTES = 1 << 23
 """The bytes of a file of text that become one batch."""

@@ -97,7 +97,7 @@ def array_equals(self: Array, other: Array) -> bool:
 
 
 def chunked_equals(self: ChunkedArray, other: Array | ChunkedArray) -> bool:
-    """Whether both have the same type and the same values, however they are cut; as of arrays."""
+    """Whether both have the same type and the same values, in whatever chunks; as for arrays."""
     from colkern.arrays.equality import equals_by_chunks
 
     return equals_by_chunks(self, other)
@@ -106,7 +106,7 @@ def chunked_equals(self: ChunkedArray, other: Array | ChunkedArray) -> bool:
 def chunked_to_numpy(
     self: ChunkedArray, dtype: DTypeLike | None = None, copy: bool | None = None
 ) -> Items:
-    """The values for NumPy, as of the chunks joined; see `colkern.arrays.values.to_numpy`."""
+    """The values of the joined chunks for NumPy; see `colkern.arrays.values.to_numpy`."""
     return array_to_numpy(combine_chunks(self), dtype, copy)
 
 

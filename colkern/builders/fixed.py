@@ -31,7 +31,7 @@ from colkern.layouts import VIEW_INLINE_BYTES, Role, layout
 from colkern.memory import Buffer, DType, Items
 
 MOST_BYTES_UNDER_NULLS = 1 << 30
-"""The largest number of bytes of fixed-size binary that `array` allocates for nulls."""
+"""The most bytes of fixed-size binary that `array` makes for null values."""
 
 NANOS = {
     "W": 604_800_000_000_000,

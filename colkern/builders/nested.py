@@ -31,7 +31,7 @@ from colkern.layouts import Role, layout
 from colkern.missing import is_null, with_nulls
 
 MOST_ELEMENTS_UNDER_NULLS = 1 << 27
-"""The largest number of elements of fixed-size lists that `array` allocates for nulls."""
+"""The most elements of fixed-size lists that `array` makes for null lists."""
 
 
 class UnionValue(NamedTuple):

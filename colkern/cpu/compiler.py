@@ -1,9 +1,9 @@
 """From plain Python to machine code: kernel bodies and generated loops for the CPU.
 
-A body is compiled with primitives and helpers exchanged for their compiled forms, as globals of its
-own namespace: a closure over a dispatcher would pickle differently in every process and never be
-found in a cache again. It is then called from a loop of its own, generated here, with a step of 1
-that is a constant, so that the body inlines into a loop that LLVM vectorises.
+A body is compiled with primitives and helpers replaced by their compiled forms, as globals of its own
+namespace: a closure over a dispatcher would be pickled differently in every process, and so never be
+found in the cache. A generated loop then calls the body with a constant step of 1, so that it is
+inlined into a loop that LLVM vectorises.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from colkern.kernels.kernel import APART, HELPERS, KERNELS, Kernel
 from colkern.kernels.primitives import PRIMITIVES
 
 _PRIMITIVES = {plain: getattr(cpu_primitives, plain.__name__, None) for plain in PRIMITIVES}
-"""Primitive → its way on a CPU; None if that is its definition."""
+"""Primitive → its implementation for the CPU; None if that is its definition."""
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
-# Kernels make no objects. Numba would count the references of arrays that a body hands to a helper,
-# and where it does not see that this comes to nothing, each item costs ten times what it should.
+# Kernels make no objects. Numba would count references to arrays that a body passes to a helper; if
+# it cannot remove the counting, each item takes ten times as long.
 _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
-# Wrappers for callers in other languages are half of the work of compiling a function of a few lines.
+# Wrappers for callers in other languages take half of the time to compile a function of a few lines.
 _WITHOUT_WRAPPERS: dict[str, bool] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -56,12 +56,13 @@ def jit(
 
     Args:
         function: The function; what it calls must compile too.
-        extra: Anything else that the compiled code depends on, as part of the cache key.
-        only: The argument types that it may be called with; None for any.
-        key: The cache key, where the caller knows what the function's content is without walking it.
-        prepare: Called once the function is not found and must be compiled: completes its globals.
-        outermost: Whether it is called from Python alone, never by other compiled functions.
-        name: What its files in the cache are called; None for the function's name.
+        extra: Texts for the cache key, with everything else that the compiled code depends on.
+        only: The accepted argument types; None for any.
+        key: The cache key, if the caller knows the function's content without a walk over it.
+        prepare: Called if the function is not in the cache, and must be compiled; completes its
+            globals.
+        outermost: Whether it is only called from Python, never by other compiled functions.
+        name: The name of its files in the cache; None for the function's name.
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
     options = _OPTIONS | options
@@ -81,7 +82,7 @@ def jit(
 
 
 def bound(function: Callable[..., object], namespace: dict[str, object]) -> types.FunctionType:
-    """The same code with its global names looked up in `namespace`."""
+    """The same code, with its globals in `namespace`."""
     rebound = types.FunctionType(function.__code__, namespace, function.__name__)
     rebound.__defaults__ = function.__defaults__
     rebound.__module__ = __name__
@@ -90,7 +91,7 @@ def bound(function: Callable[..., object], namespace: dict[str, object]) -> type
 
 @cache
 def compiled(function: Callable[..., object]) -> Callable[..., object]:
-    """A body or a helper of the kernels', compiled into its callers."""
+    """A body or a helper of kernels as a dispatcher that is compiled into its callers."""
     rebound = bound(function, _target_globals(function))
     is_apart = function in APART
     options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | {"forceinline": not is_apart}
@@ -101,14 +102,14 @@ def compiled(function: Callable[..., object]) -> Callable[..., object]:
         pipeline_class=ApartCompiler if is_apart else EmbeddedCompiler,
     )
     if function in HELPERS and is_kept(function):
-        # The names in the code that callers link are its own, whichever process compiled it.
+        # The symbols that callers link to must be the same, whichever process compiled it.
         rebound.__qualname__ = f"{function.__module__}.{function.__qualname__}"
         dispatcher._cache = EmbeddedCache(function)
     return dispatcher
 
 
 def _target_globals(function: Callable[..., object]) -> dict[str, object]:
-    """The globals that a function uses, as this target has them."""
+    """The globals that a function uses, in their versions for this target."""
     namespace = {}
     for name in function.__code__.co_names:
         if name in function.__globals__:
@@ -122,7 +123,7 @@ def _target_globals(function: Callable[..., object]) -> dict[str, object]:
 
 @cache
 def compile_kernel(kernel: Kernel) -> Any:
-    """The loop of a kernel: called with `start, stop` and its arguments, numbers as the types declared."""
+    """The loop of a kernel, called with `start, stop` and its arguments; numbers in declared types."""
     names = [f"a{number}" for number in range(len(kernel.arguments))]
     following = iter(names)
     passed = [expression(parameter, following) for parameter in kernel.parameters]
@@ -131,7 +132,7 @@ def compile_kernel(kernel: Kernel) -> Any:
         f"    return body(u8(start), u8(stop), u8(1), {', '.join(passed)})\n"
     )
     namespace = {
-        # Loading from the cache imports the module that a function says it is from.
+        # Loading from the cache imports the module of the function.
         "__name__": __name__,
         "body": compiled(kernel.body),
         "u8": np.uint64,
@@ -157,7 +158,7 @@ def _type_of(argument: Argument) -> object:
 
 
 def warm(name: str) -> dict[str, int]:
-    """Have every variant of one kernel compiled, or found in the cache; how many were which."""
+    """Compile all variants of a kernel, or find them in the cache; returns the number of each."""
     before = compilations()
     kernel = KERNELS[name]
     dispatcher = compile_kernel(kernel)

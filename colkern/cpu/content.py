@@ -1,9 +1,9 @@
 """The content of a compiled function, as one hash.
 
-Numba's own cache looks at the function alone; here everything that its machine code depends on is
-looked at: code, constants, and the content of whatever globals and closure cells it names, down to
-helpers in other files. So a function from a notebook, from `__main__` or out of a pickle is found
-again by another process, and an edit anywhere below it is noticed.
+Numba's own cache uses only the function's file. This hash covers everything that the machine code
+depends on: code, constants, and the content of globals and closure cells, down to helpers in other
+files. So another process can find a function from a notebook, from `__main__` or from a pickle, and an
+edit to any helper changes the hash.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ _COMPILERS = ("numba", "llvmlite", "numpy")
 
 _PYTHON = os.path.dirname(os.__file__)
 
-# Stands for what only this process can tell apart: an object that is known by its address alone.
+# Stands for an object whose content is unknown, so that only its address in this process identifies
+# it.
 _OF_THIS_PROCESS = b"of this process"
 
 
 class _Linked(bytes):
-    """Stands for a dispatcher whose compiled code becomes part of the code that is hashed."""
+    """Stands for a dispatcher whose compiled code becomes part of the hashed function's code."""
 
     dispatcher: CPUDispatcher
 
@@ -56,32 +57,33 @@ class _Linked(bytes):
         return linked
 
 
-# At the end of the hash of what such an object is part of, and what sets it apart from others'.
+# Ends the hash of content with such an object; the second part makes it unique to this process.
 _SUFFIX, _PROCESS = "-unshared", os.urandom(16)
 
-# Types that stand for one object of this process: functions as arguments, and instances of jitclasses.
+# Types for a single object of this process: functions as arguments, and instances of jitclasses.
 _TYPES_OF_OBJECTS = WeakType | ClassType | ClassInstanceType | DeferredType
 
 
 def content_hash(function: object, *extra: str) -> str:
-    """A hash of all that the function's meaning follows from, and of `extra`."""
+    """A hash of everything that determines a function's meaning, and of `extra`."""
     return _hash(extra, parts_of(function))
 
 
 def text_hash(*parts: str) -> str:
-    """A hash of texts that say all of a function's meaning."""
+    """A hash of texts that fully determine a function's meaning."""
     return _hash(parts, ())
 
 
 def is_shared(key: str) -> bool:
-    """Whether other processes have the same hash for the same content."""
-    # They have not where it is that of an object of no known content, or of texts with such a hash.
+    """Whether other processes get the same hash for the same content."""
+    # They do not if it covers an object of unknown content, or a text with such a hash.
     return not key.endswith(_SUFFIX)
 
 
 def is_copied(value: object) -> bool:
-    """Whether a user's function that names a dispatcher is compiled with a copy of it."""
-    # Not if it was declared for argument types: it converts its arguments to them, and a copy does not.
+    """Whether a user's function that refers to a dispatcher is compiled with a copy of it."""
+    # Not if it was declared for argument types: it converts arguments to them, but a copy would
+    # not.
     return (
         isinstance(value, CPUDispatcher)
         and _is_users(value)
@@ -91,10 +93,10 @@ def is_copied(value: object) -> bool:
 
 
 def note_content(dispatcher: Dispatcher) -> None:
-    """Note the content of a dispatcher's function now, as it may be compiled next."""
+    """Note the present content of a dispatcher's function, since it may be compiled next."""
     content = _plain_hash(dispatcher)
     if dispatcher.overloads and _AS_COMPILED.get(dispatcher) != content:
-        # Its code for some types is of one content, and for others of another.
+        # Its code for some types has other content than its code for others.
         content = b""
     _AS_COMPILED[dispatcher] = content
 
@@ -103,9 +105,9 @@ _AS_COMPILED: WeakKeyDictionary[Dispatcher, bytes] = WeakKeyDictionary()
 
 
 def _is_out_of_date(part: bytes) -> bool:
-    """Whether a part is a dispatcher with code that may not be of what its function reads now."""
-    # Numba compiles it once for the same types, whatever becomes of the globals. What they were then is
-    # known if it was looked at before.
+    """Whether a part is a dispatcher with code that may differ from what its function reads now."""
+    # Numba compiles it once for each set of types, even if globals change. Their values at that
+    # time are known only if they were noted before.
     if not isinstance(part, _Linked):
         return False
     if not part.dispatcher.overloads:
@@ -124,7 +126,7 @@ def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
     digest = hashlib.sha256(repr((sys.version_info[:2], texts)).encode())
     suffix = "" if all(map(is_shared, texts)) else _SUFFIX
     for part in parts:
-        # Where a part ends is not to be mistaken.
+        # The length marks the end of each part.
         digest.update(b"%d " % len(part) + part)
         if part is _OF_THIS_PROCESS or _is_out_of_date(part):
             suffix = _SUFFIX
@@ -133,12 +135,12 @@ def _hash(texts: tuple[str, ...], parts: Iterable[bytes]) -> str:
 
 
 def parts_of(value: object) -> Iterator[bytes]:
-    """The parts of the content of a function, or of whatever a function may name."""
+    """The parts of the content of a function, or of any object that a function may name."""
     return _walk(value, {})
 
 
 def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
-    """The parts of a value's content; `seen` numbers the functions on the way, and breaks cycles."""
+    """The parts of a value's content; `seen` numbers the functions visited, which breaks cycles."""
     yield from _options(value, seen)
     yield from _linked(value)
     value = _unwrapped(value)
@@ -164,7 +166,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     elif isinstance(value, types.ModuleType):
         yield f"module {value.__name__} {getattr(value, '__version__', '')}".encode()
     elif isinstance(value, tuple | list | frozenset | set):
-        # The order of a set differs from process to process.
+        # The order of a set differs between processes.
         parts = sorted(value, key=repr) if isinstance(value, frozenset | set) else value
         yield f"{type(value).__name__} {len(parts)}".encode()
         if hasattr(value, "_fields"):
@@ -174,7 +176,7 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
     elif isinstance(value, types.CodeType):
         yield from _code(value, seen)
     elif hasattr(value, "__cuda_array_interface__"):
-        # Compiled code has its address.
+        # Compiled code contains its address.
         yield _OF_THIS_PROCESS
     elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
         yield f"{value.dtype} {value.shape}".encode()
@@ -185,9 +187,9 @@ def _walk(value: Any, seen: dict[int, int]) -> Iterator[bytes]:
 
 
 def _reached(function: types.FunctionType, seen: dict[int, int]) -> Iterator[bytes]:
-    """A function: its content the first time, and after that which of those met before it is."""
+    """A function: its content at the first visit, later its number among those visited."""
     if _is_known_by_version(function.__module__):
-        # Their functions hold caches that fill up as the process runs; their version says all.
+        # Their functions have caches that fill as the process runs; their version determines them.
         compiler = function.__module__.partition(".")[0]
         version = getattr(sys.modules.get(compiler), "__version__", "")
         yield f"{function.__module__}.{function.__qualname__} {version}".encode()
@@ -196,17 +198,17 @@ def _reached(function: types.FunctionType, seen: dict[int, int]) -> Iterator[byt
     if package is not None:
         yield f"{function.__module__}.{function.__qualname__} {source_key(package)}".encode()
     is_new = id(function) not in seen
-    # Which of those that were met it is, if it was.
+    # Its number, if it was visited before.
     yield f"function {seen.setdefault(id(function), len(seen))}".encode()
     if is_new and package is not None:
-        # Its code is known by then, but not the values of its cells.
+        # Its code is already hashed then, but not the values of its closure cells.
         yield from _walk(tuple(_contents(function)), seen)
     elif is_new:
         yield from _function(function, seen)
 
 
 def _class(kind: Any, seen: dict[int, int]) -> Iterator[bytes]:
-    """A class as compiled functions see it: an enum's members, a named tuple's or a jitclass's fields."""
+    """A class as compiled functions see it: an enum's members, the fields of a named tuple or jitclass."""
     yield f"{kind.__module__}.{kind.__qualname__}".encode()
     if isinstance(kind, EnumType):
         members: dict[str, Any] = dict(kind.__members__)
@@ -219,7 +221,7 @@ def _class(kind: Any, seen: dict[int, int]) -> Iterator[bytes]:
 
 
 def _text(text: str) -> Iterator[bytes]:
-    """A text without the addresses that the default repr contains."""
+    """A text without the addresses that default reprs contain."""
     stable = re.sub(r" at 0x[0-9a-f]+", "", text)
     yield stable.encode()
     if stable != text:
@@ -227,17 +229,17 @@ def _text(text: str) -> Iterator[bytes]:
 
 
 def _is_known_by_version(module: str | None) -> bool:
-    """Whether a module is of a compiler package or of Python itself."""
+    """Whether a module belongs to a compiler package or to Python itself."""
     package = (module or "").partition(".")[0]
     if package not in sys.stdlib_module_names:
         return package in _COMPILERS
-    # Users' own files may have names of modules of Python.
+    # Users' files may have the names of Python's modules.
     file = getattr(sys.modules.get(package), "__file__", None)
     return package != "__main__" and (file is None or file.startswith(_PYTHON))
 
 
 def _type(kind: Type, seen: dict[int, int]) -> Iterator[bytes]:
-    """The content of a Numba type: two types may have one name."""
+    """The content of a Numba type, since two types may have the same name."""
     yield f"{type(kind).__module__}.{type(kind).__qualname__}".encode()
     if isinstance(kind, _TYPES_OF_OBJECTS):
         yield _OF_THIS_PROCESS
@@ -252,7 +254,7 @@ def _type(kind: Type, seen: dict[int, int]) -> Iterator[bytes]:
 
 
 def _described(value: object) -> str:
-    """All that a data type or a field differs from others in; a batch may have thousands of columns."""
+    """Everything in which a data type or field can differ from others; kept short for wide batches."""
     if isinstance(value, tuple):
         return f"({','.join(map(_described, value))})"
     if not isinstance(value, s.DataType | s.Field):
@@ -264,12 +266,12 @@ def _described(value: object) -> str:
 
 @cache
 def _compared(kind: type[s.DataType | s.Field]) -> tuple[str, ...]:
-    """The names of the attributes that two data types of a class, or two fields, are compared by."""
+    """The names of the attributes that `==` compares for a class of data types or fields."""
     return tuple(part.name for part in dataclasses.fields(kind) if part.compare)
 
 
 def _stencil(value: StencilFunc, seen: dict[int, int]) -> Iterator[bytes]:
-    """A stencil: its function, with globals as they were when it was defined."""
+    """A stencil: its function, with the globals from when it was defined."""
     yield from _walk((value.mode, tuple(sorted(value.options.items()))), seen)
     yield from _code(value.kernel_ir.func_id.func.__code__, seen)
     for block in value.kernel_ir.blocks.values():
@@ -281,8 +283,8 @@ def _stencil(value: StencilFunc, seen: dict[int, int]) -> Iterator[bytes]:
 
 
 def _hashed_as_whole(function: types.FunctionType) -> str | None:
-    """The package by whose files the function is hashed; None for a user's that says it is from there."""
-    # Code that is run in a namespace without a name makes functions without a module.
+    """The package whose files are hashed for the function; None for a user's with such a module name."""
+    # Code executed in a namespace without `__name__` makes functions without a module.
     name = function.__module__ or ""
     package = package_of(name)
     is_own = function.__globals__ is getattr(sys.modules.get(name), "__dict__", None)
@@ -290,7 +292,7 @@ def _hashed_as_whole(function: types.FunctionType) -> str | None:
 
 
 def _contents(function: types.FunctionType) -> Iterator[object]:
-    """The values of a function's own variables of outer functions."""
+    """The values in a function's closure cells."""
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # a cell that nothing has been put into
             yield cell.cell_contents
@@ -309,22 +311,22 @@ def _unwrapped(value: object) -> object:
 
 
 def _dispatcher(value: object) -> object:
-    """The dispatcher of a universal function; anything else as it is."""
+    """The dispatcher of a universal function; other objects unchanged."""
     return getattr(value, "_dispatcher", None) or value
 
 
 def _linked(value: object) -> Iterator[bytes]:
-    """A dispatcher of somebody else's, which may have been compiled at any time."""
+    """A dispatcher of another library, which may have been compiled at any time."""
     dispatcher = _dispatcher(value)
     if _is_users(dispatcher):
         yield _Linked(dispatcher)
     elif not isinstance(dispatcher, Dispatcher) and getattr(dispatcher, "overloads", None):
-        # One for CUDA, with code of what its globals were once.
+        # A CUDA dispatcher has code for the globals of an earlier time.
         yield _OF_THIS_PROCESS
 
 
 def _is_users(dispatcher: object) -> TypeGuard[CPUDispatcher]:
-    """Whether it is a dispatcher, and none of colkern's or Numba's own, whose globals stay as they are."""
+    """Whether an object is a user's dispatcher: globals of colkern's and Numba's own stay the same."""
     return (
         isinstance(dispatcher, Dispatcher)
         and type(dispatcher) not in (CachedDispatcher, HelperDispatcher)
@@ -333,7 +335,7 @@ def _is_users(dispatcher: object) -> TypeGuard[CPUDispatcher]:
 
 
 def _options(value: object, seen: dict[int, int]) -> Iterator[bytes]:
-    """The options of a dispatcher: with others, the same code means something else."""
+    """The options of a dispatcher: other options change the meaning of the same code."""
     dispatcher = _dispatcher(value)
     options = getattr(dispatcher, "targetoptions", None)
     if isinstance(options, dict):
@@ -355,7 +357,7 @@ def _jitclass(kind: ClassType, seen: dict[int, int]) -> Iterator[bytes]:
 
 def _code(code: types.CodeType, seen: dict[int, int]) -> Iterator[bytes]:
     yield code.co_code
-    # Nothing else has the lines that a `try` covers.
+    # Only this table has the lines that a `try` covers.
     yield getattr(code, "co_exceptiontable", b"")
     variables = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
@@ -365,7 +367,7 @@ def _code(code: types.CodeType, seen: dict[int, int]) -> Iterator[bytes]:
 
 def _function(function: types.FunctionType, seen: dict[int, int]) -> Iterator[bytes]:
     for template in _TEMPLATES.of(function):
-        # Taught to Numba by `overload`: what runs is another function.
+        # Registered with Numba by `overload`: another function runs instead.
         yield from _walk(getattr(template, "_overload_func", None), seen)
     yield from _code(function.__code__, seen)
     yield from _walk(function.__defaults__ or (), seen)
@@ -388,7 +390,7 @@ class _Templates:
         self._reading = Lock()
 
     def of(self, function: types.FunctionType) -> list[type[FunctionTemplate]]:
-        """The templates registered for a function up to now."""
+        """The templates that are registered for a function so far."""
         with self._reading:
             known = list(builtin_registry.globals)
             for value, kind in known[self._read :]:
@@ -402,7 +404,7 @@ _TEMPLATES = _Templates()
 
 
 def _named(value: Any, names: list[str], seen: dict[int, int]) -> Iterator[bytes]:
-    """A value that a function with those names has as a global or in a cell."""
+    """A value that is a global, or in a closure cell, of a function that uses those names."""
     if is_copied(value):
         yield from _options(value, seen)
         value = value.py_func
@@ -422,7 +424,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 def _module_parts(
     module: types.ModuleType, names: list[str], seen: dict[int, int], modules: set[int]
 ) -> Iterator[bytes]:
-    """The values a function may reach as `module.name` through `modules`, perhaps more than it does."""
+    """The values that a function may reach as `module.name` through `modules`, perhaps more."""
     if _is_known_by_version(module.__name__) or id(module) in modules:
         return
     modules.add(id(module))

@@ -1,6 +1,6 @@
-"""A Numba dispatcher that finds its compiled code before it loads what a compilation needs.
+"""A Numba dispatcher that looks for its compiled code before it loads Numba's compiler.
 
-Forks wait for compilations: a child of a process whose other thread compiles would never compile itself.
+Forks wait for compilations: if another thread were compiling at a fork, the child could never compile.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ hold_over_forks(global_compiler_lock, ffi.lib._lock)
 class CachedDispatcher(CPUDispatcher):
     """A dispatcher over a `ContentCache`.
 
-    Packages that extend Numba may take as long to import as Numba. They are when an argument is of
-    none of the types that Numba knows, or when the cache has no compiled code.
+    Packages that extend Numba may take as long to import as Numba. They are imported only if Numba
+    itself does not know an argument's type, or the cache has no compiled code.
     """
 
     def _compilation_chain_init_hook(self) -> None:
-        """Called by Numba ahead of the types of the arguments: too early."""
+        """Do nothing: Numba calls this before it determines the types of arguments, which is too early."""
 
     def compile(self, sig: object) -> Any:
         """Compile or load the code for a signature."""
-        # Without the collector of cycles meanwhile: it would look at all that compiling makes, often.
+        # Without garbage collection, which would often scan the many objects that compiling makes.
         was_on = gc.isenabled()
         gc.disable()
         try:
@@ -51,15 +51,15 @@ class CachedDispatcher(CPUDispatcher):
 
 
 class HelperDispatcher(CachedDispatcher):
-    """A dispatcher of what becomes part of its callers, so that LLVM, not Numba, sees constants.
+    """A dispatcher for functions compiled into their callers; LLVM, not Numba, sees constants.
 
-    Functions that call each other would be compiled apart for a constant and for a variable.
+    Otherwise, such functions would be compiled separately for constants and for variables.
     """
 
     def fold_argument_types(self, args: Iterable[object], kws: object) -> Any:
-        """The types of the arguments of a call from within."""
+        """The types of the arguments of a call within compiled code, without literal values."""
         return super().fold_argument_types(tuple(map(types.unliteral, args)), kws)
 
     def get_call_template(self, args: Iterable[object], kws: object) -> Any:
-        """Numba's form of a call."""
+        """Numba's template for a call, without literal values."""
         return super().get_call_template(tuple(map(types.unliteral, args)), kws)

@@ -1,9 +1,9 @@
-"""Compiled code that only ever runs as part of its callers', and its cache.
+"""Compiled code that only runs as a part of its callers, and its cache.
 
-Numba optimises each function by itself and makes machine code of it, before it does the same with those
-that call it. What is linked into callers needs neither: their optimisation sees all of it. This halves
-what a function of many small helpers takes to compile. Helpers of kernels are kept on disk, as bitcode:
-typing and lowering them is most of the time that a process takes to compile its first row function.
+Numba optimises each function and makes machine code of it, before it does the same with its callers.
+Code that is linked into callers needs neither, since their optimisation covers it. This halves the time
+to compile a function with many small helpers. Helpers of kernels are kept on disk as bitcode: typing
+and lowering them takes most of the time that a process needs to compile its first row function.
 """
 
 from __future__ import annotations
@@ -65,32 +65,32 @@ expressions; these take a third of the time of all of them."""
 
 
 _UNRESOLVED = ".numba.unresolved$"
-"""The start of Numba's names of addresses of functions that call each other in turn."""
+"""The prefix of Numba's symbols for addresses of functions that call each other in a circle."""
 
 _ADDRESS = 'declare void @"{1}"()\n@"{0}" = constant ptr @"{1}"'
-"""Gives such an address its value, which Numba does once code is loaded, in the process that compiles."""
+"""Sets such an address, as Numba does after loading code, but only in the process that compiles."""
 
 
 class _NoEngine:
-    """Stands for the engine that machine code would be added to."""
+    """Stands for the engine to which Numba adds machine code."""
 
     def set_env(self, name: str, env: object) -> None:
-        """Only a function that raises has an environment to look at."""
+        """Do nothing: only a function that raises has an environment."""
 
 
 class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a function, for other libraries to link."""
+    """The code of a function, to be linked into other libraries."""
 
     @classmethod
     def of(cls, codegen: object, name: str, module: object) -> EmbeddedLibrary:
-        """A library of a module that is ready to be linked."""
+        """A library for a module that is ready for linking."""
         library = cls(codegen, name)
         library._final_module = library._shared_module = module
         library._finalize_final_module()
         return library
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
-        """Drop what Numba writes for each variable and constant; all else is left to the callers."""
+        """Remove the code that Numba writes for variables and constants; callers optimise the rest."""
         ll_module.data_layout = self._codegen._data_layout
         passes = create_new_module_pass_manager()
         passes.add_sroa_pass()
@@ -100,25 +100,25 @@ class EmbeddedLibrary(JITCodeLibrary):  # type: ignore[misc]
         passes.run(ll_module, self._codegen._pass_builder())
 
     def _optimize_final_module(self) -> None:
-        """Left to the callers."""
+        """Do nothing: the callers optimise."""
 
     def _finalize_final_module(self) -> None:
-        """Ready as it is."""
+        """Finish without machine code."""
         self._finalize_dynamic_globals()
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """None: there is no machine code."""
+        """0: there is no machine code."""
         return 0
 
     @property
     def codegen(self) -> object:
-        """The engine that Numba asks for a function's environment."""
+        """The engine that Numba asks for the environment of a function."""
         return _NoEngine()
 
 
 class _ApartLibrary(EmbeddedLibrary):
-    """The code of a function that stays one."""
+    """The code of a function that is not inlined."""
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
         for function in ll_module.functions:
@@ -128,7 +128,7 @@ class _ApartLibrary(EmbeddedLibrary):
 
 
 class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a loop that counts no references, optimised once: Numba does it twice to drop counts."""
+    """The code of a loop without reference counts, optimised once; Numba does it twice to drop counts."""
 
     makes_vectors = True
 
@@ -142,7 +142,8 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
                 self._final_module.link_in(parse_assembly(_ADDRESS.format(name, called)))
                 self._final_module.get_global_variable(name).linkage = Linkage.internal
         for function in self._final_module.functions:
-            # Functions of other libraries are for this one alone: one that is called once is not kept.
+            # Functions of other libraries are only for this one: those that are called once are not
+            # kept.
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
         vectors = self.makes_vectors
@@ -153,13 +154,13 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _ScalarLibrary(_LoopLibrary):
-    """The same without vectors, which are a third of the machine code where each row has many loops."""
+    """As `_LoopLibrary`, without vectors, which are a third of the machine code if rows have many loops."""
 
     makes_vectors = False
 
 
 class _Passes(PassManager):  # type: ignore[misc]
-    """The passes, one after the other, without looking at the function between them."""
+    """The passes in order, without analysing the function between them."""
 
     def _runPass(self, index: int, pss: CompilerPass, internal_state: object) -> None:
         pss.analysis = self._analysis
@@ -189,7 +190,7 @@ class _ShortCompiler(CompilerBase):  # type: ignore[misc]
 
 
 class EmbeddedCompiler(_ShortCompiler):
-    """Compiles functions without wrappers, which become part of their callers."""
+    """Compiles functions without wrappers, which become parts of their callers."""
 
     library = EmbeddedLibrary
 
@@ -201,13 +202,13 @@ class ApartCompiler(_ShortCompiler):
 
 
 class LoopCompiler(_ShortCompiler):
-    """Compiles loops that count no references."""
+    """Compiles loops without reference counts."""
 
     library = _LoopLibrary
 
 
 class ScalarLoopCompiler(_ShortCompiler):
-    """Compiles loops over rows of which no vectors can be made."""
+    """Compiles loops over rows that cannot be vectorised."""
 
     library = _ScalarLibrary
 
@@ -219,7 +220,7 @@ _HELPERS = "colkern.kernels"
 
 
 def is_kept(function: Callable[..., object]) -> bool:
-    """Whether a helper is one of the package's files, or bound by it: its name and theirs say all of it."""
+    """Whether a helper is in the package's files, or bound by it: name and file hash identify it."""
     if not isinstance(function, types.FunctionType) or not function.__module__.startswith(_HELPERS):
         return False
     name = function.__qualname__
@@ -228,7 +229,7 @@ def is_kept(function: Callable[..., object]) -> bool:
 
 
 class EmbeddedCache(_Cache):  # type: ignore[misc]
-    """The bitcode of one helper: a file for each signature."""
+    """The bitcode of one helper, with a file for each signature."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
@@ -239,18 +240,18 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
         return str(cache_dir("helpers"))
 
     def enable(self) -> None:
-        """Nothing: helpers always use the disk."""
+        """Do nothing: helpers always use the disk."""
 
     def disable(self) -> None:
-        """Nothing: no one asks for it."""
+        """Do nothing: no one calls it."""
 
     def flush(self) -> None:
-        """Nothing: its files are found by content."""
+        """Do nothing: the files are found by content."""
 
     def load_overload(
         self, sig: tuple[object, ...], target_context: CPUContext
     ) -> CompileResult | None:
-        """The helper for a signature, or None if it must be compiled."""
+        """The helper's code for a signature; None if it must be compiled."""
         try:
             content = read_whole(self._file(sig, target_context))
             if content is None:
@@ -282,7 +283,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
         )
 
     def save_overload(self, sig: tuple[object, ...], data: CompileResult) -> None:
-        """Store what was compiled; a full or read-only disk is no error."""
+        """Store compiled code; a full or read-only disk is no error."""
         if data.library.has_dynamic_globals:
             return
         description = data.fndesc
@@ -297,7 +298,7 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
             write_whole(self._file(sig, data.target_context), payload)
 
     def _file(self, sig: Iterable[object], target_context: CPUContext) -> Path:
-        """The file of a signature; `LookupError` if a type is of an object of this process."""
+        """The file for a signature; `LookupError` if a type is for an object of this process."""
         types_of = tuple(map(str, getattr(sig, "args", sig)))
         if any(" at 0x" in each for each in types_of):
             raise LookupError(f"{types_of}: no other process has them")

@@ -1,8 +1,8 @@
-"""Lists of Python objects as items and bytes, and back, at the speed of C.
+"""Conversion between lists of Python objects and items or bytes, at the speed of C.
 
-The loops (`colkern.cpu.object_loops`) read lists and classes where CPython keeps them, and call its own
-functions for the rest. Each function gives None where they do not apply: another Python, few objects, or
-values that are not all of one class. The caller then goes on in Python, which words the errors.
+The loops (`colkern.cpu.object_loops`) read lists and classes directly in CPython's memory, and call its
+functions for the rest. A function returns None if they do not apply: with another Python, few objects,
+or values that are not of one class. The caller then continues in Python, which also raises the errors.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ Values: TypeAlias = list[Any]
 """Values as Python objects, as `Array.to_pylist` gives them."""
 
 _FEW = 64
-"""Fewer objects are not worth the call of a loop."""
+"""The least number of objects for which a loop pays."""
 
 _MANY = 1 << 19
-"""So many objects are worth to load Numba."""
+"""The number of objects for which loading Numba pays."""
 
 _MOST_CLASSES = 16
 
 _OBJECTS_OF_LIST = list.__basicsize__ - 2 * ctypes.sizeof(ctypes.c_ssize_t)
-"""Where a list has the address of its objects, in bytes: ahead of how many it has room for."""
+"""The offset in a list, in bytes, of the address of its objects: just before its capacity."""
 
 CLASS = object.__basicsize__ - ctypes.sizeof(ctypes.c_void_p)
-"""Where an object has the address of its class, in bytes."""
+"""The offset in an object, in bytes, of the address of its class."""
 
 
 @cache
 def _is_known_layout() -> bool:
-    """Whether objects and lists of this Python lie in memory as the loops read them."""
+    """Whether this Python has objects and lists in memory as the loops read them."""
     if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False
     probe = [object()]
@@ -54,7 +54,7 @@ def _word(address: int) -> int:
 
 
 def _objects(values: Values) -> int:
-    """The address of the objects' addresses."""
+    """The address of the array of a list's objects."""
     return _word(id(values) + _OBJECTS_OF_LIST)
 
 
@@ -82,7 +82,7 @@ def classes_of(values: Values) -> set[type]:
 
 
 def flags_of(values: Values, wanted: object) -> tuple[NDArray[np.uint8], int]:
-    """1 for each value that is the wanted object, else 0 (uint8[]); and how many are."""
+    """1 for each value that is the wanted object, else 0 (uint8[]); and the number of ones."""
     flags = np.empty(len(values), np.uint8)
     if _is_worth(values):
         from colkern.cpu.object_loops import find_objects
@@ -97,12 +97,12 @@ def _are_all(values: Values, of_class: type) -> bool:
 
 
 def booleans_of(values: Values) -> NDArray[np.uint8] | None:
-    """1 for each true, else 0 (uint8[]); None if one is of a class other than bool."""
+    """1 for each True, else 0 (uint8[]); None if a value is no bool."""
     return flags_of(values, True)[0] if _are_all(values, bool) else None
 
 
 def integers_of(values: Values) -> Items | None:
-    """The integers (int64[]), 0 for None; None if one is of a class other than int, or too large."""
+    """The integers (int64[]), 0 for None; None if a value is no int, or too large."""
     if not _are_all(values, int):
         return None
     from colkern.cpu.object_loops import read_integers
@@ -115,7 +115,7 @@ def integers_of(values: Values) -> Items | None:
 
 
 def floats_of(values: Values) -> Items | None:
-    """The floats (float64[]), 0 for None; None if one is of a class other than float."""
+    """The floats (float64[]), 0 for None; None if a value is no float."""
     if not _are_all(values, float):
         return None
     from colkern.cpu.object_loops import read_floats
@@ -126,7 +126,7 @@ def floats_of(values: Values) -> Items | None:
 
 
 def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
-    """The bytes of texts or byte strings and their sizes; None if one is of another class, or no UTF-8."""
+    """The bytes and sizes of texts or byte strings; None if a value has another class, or no UTF-8."""
     if not _are_all(values, of_class):
         return None
     from colkern.cpu.object_loops import copy_pieces, find_bytes, find_texts
@@ -146,7 +146,7 @@ def pieces_of(values: Values, of_class: type) -> tuple[Items, Items] | None:
 
 
 def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Values | None:
-    """`str` or `bytes` made of pieces of `data` (sizes: int64[]); None if one is not UTF-8."""
+    """`str` or `bytes` objects made from pieces of `data` (sizes: int64[]); None if one is not UTF-8."""
     values: Values = [None] * len(starts)
     if not _is_worth(values):
         return None
@@ -159,7 +159,7 @@ def objects_of(data: Items, starts: Items, sizes: Items, of_class: type) -> Valu
 
 
 def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
-    """The items of lists one after the other, and how many each has."""
+    """The items of lists, one list after the other, and the length of each list."""
     if not _is_worth(lists):
         return list(chain.from_iterable(lists)), np.array(list(map(len, lists)), np.int64)
     from colkern.cpu.object_loops import find_sizes, flatten_lists
@@ -174,12 +174,12 @@ def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
 
 
 def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
-    """The members of dictionaries by name; None for missing ones, or if a value is no such dictionary."""
+    """The values of dictionaries by name, None for missing ones; None if a value is no such dictionary."""
     if not _are_all(values, dict):
         return None
     from colkern.cpu.object_loops import find_members, find_sizes
 
-    # Keys may be compared by code of theirs, which the caller's list must not suffer from.
+    # Comparing keys may run their own code, which could change the caller's list.
     values, count = [*values], len(values)
     functions = [*map(_function, ("PyDict_GetItem", "Py_IncRef", "PyList_SetItem"))]
     columns: list[Values] = []
@@ -196,8 +196,8 @@ def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
 
 
 def spread(values: Values, valid: NDArray[np.bool_]) -> Values:
-    """A list that has the values, in order, at the places that are valid, and None at the others."""
-    # They may be gone from the list that is given, which nobody else is to have.
+    """A list with the values, in order, at the valid places, and None at the others."""
+    # The objects are moved out of the given list, which nobody else may have.
     whole: Values = [None] * len(valid)
     if _is_worth(whole):
         from colkern.cpu.object_loops import spread_objects
@@ -212,7 +212,7 @@ def spread(values: Values, valid: NDArray[np.bool_]) -> Values:
 def parts_of_list(
     values: Values, firsts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> list[Values]:
-    """`values[first:stop]` for each pair."""
+    """`values[first:stop]` for each pair of bounds."""
     lists: Values = [None] * len(firsts)
     if _is_worth(lists):
         from colkern.cpu.object_loops import cut_lists
@@ -224,7 +224,7 @@ def parts_of_list(
 
 
 def dictionaries_of(names: list[str], columns: list[Values]) -> list[dict[str, Any]]:
-    """A dictionary of each row of columns."""
+    """A dictionary for each row of the columns."""
     rows: Values = [None] * len(columns[0])
     if _is_worth(rows):
         from colkern.cpu.object_loops import make_dictionaries

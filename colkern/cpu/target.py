@@ -1,11 +1,11 @@
 """The CPU target: runs kernels over host memory. `colkern.cuda.target` has the same names.
 
-Patterns, not more bodies: a kernel is mapped over a range, its partial results are combined, lengths
-are scanned into offsets.
+It implements patterns: a kernel is mapped over a range, partial results are combined, lengths are
+scanned into offsets.
 
-Kernels over few items run without the compiler, as the plain Python that their bodies are: loading it takes
-longer than reading a small file. Once it is there, or when a kernel is asked for again and again, kernels
-are compiled however few items there are.
+Kernels over few items run as plain Python, since loading the compiler takes longer than reading a small
+file. Once the compiler is loaded, or a kernel has been run many times, kernels are compiled for any
+number of items.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from colkern.kernels.kernel import Kernel
 from colkern.memory import HOST, Argument, Buffer, Items, Later
 
 FEW = 128
-"""At most so many items, bytes or slots, are worth plain Python."""
+"""The most items, bytes or slots for which plain Python pays."""
 
 SHORT = 4096
-"""At most so long are the arrays that plain Python is given: a slot may stand for many elements."""
+"""The longest arrays for plain Python: a slot may stand for many elements."""
 
 _ENOUGH = 16384
-"""So many items of a kernel in one process are worth the compiler."""
+"""The items of a kernel, in one process, from which on loading the compiler pays."""
 
 _spent: dict[Kernel, int] = {}
 
 
 def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any] | None:
-    """The loop of a kernel in plain Python, called as a compiled one; None if it should be compiled."""
+    """A kernel's loop in plain Python, called like a compiled one; None if it should be compiled."""
     if count > FEW or "numba" in sys.modules:
         return None
     longest = max(
@@ -56,7 +56,7 @@ def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[...,
 
     def loop(start: int, stop: int, *args: Any) -> Any:
         typed = [a if t is None else t(a) for a, t in zip(args, types, strict=True)]
-        # NumPy would warn of what compiled code does without a word.
+        # Compiled code does not warn, so NumPy must not.
         with np.errstate(all="ignore"):
             return kernel(uint64(start), uint64(stop), uint64(1), *typed)
 
@@ -68,28 +68,28 @@ _MOST = (1 << 63) - 1
 _WRAP = 1 << 64
 
 _PAST_CACHES = 1 << 25
-"""From so many bytes on, caches do not hold what is copied until it is read again."""
+"""From this many bytes on, caches do not keep copied data until it is read again."""
 
 _LINE = 64
 """The bytes that are copied past the caches at once."""
 
 _FEW = 160
-"""Fewer numbers are summed by Python."""
+"""The number of values below which Python's `sum` is used."""
 
 _WORTH_THREADS = 2 * GRAIN
-"""Less work is left to the thread that calls, whatever it was measured to take."""
+"""Less work is always done by the calling thread, whatever time was measured."""
 
 _WORTH_BLOCKS = 1 << 14
-"""More words of a filter's bitmap are cut for threads, which reads them once more."""
+"""Bitmaps of filters with more words are divided among threads, which reads them once more."""
 
 WORTH_WAKING = 75e-6
 """The least seconds of work that a thread is worth waking for."""
 
 _LONG = 20
-"""Work that takes several threads so many times `WORTH_WAKING` is theirs, whatever it takes one thread."""
+"""Work that takes several threads this many times `WORTH_WAKING` is theirs, however fast one is."""
 
 _STALE = 0.99
-"""What takes longer seems so much shorter with each call, until it is tried again."""
+"""The slower way's time is multiplied by this at each call, until that way is tried again."""
 
 _paces: dict[tuple[object, ...], tuple[float, float]] = {}
 """Kernel and variant, as in `_loops`, and the bits of the work → the seconds for a unit of it: of one
@@ -110,7 +110,7 @@ kernel of few values.
 
 
 def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument, ...]) -> Loop:
-    """The loop that runs a kernel over a range, where there was none yet."""
+    """The loop that runs a kernel over a range, made at the first call for its types."""
     loop = plain_loop(kernel, count, args)
     if loop is None:
         # Imported late: it loads Numba.
@@ -122,18 +122,18 @@ def _made_loop(kernel: Kernel, chosen: object, count: int, args: tuple[Argument,
 
 
 def _chosen(kernel: Kernel, arrays: tuple[Any, ...]) -> object:
-    """The key by which a variant is chosen, of a kernel that has several capitals."""
+    """The key by which a variant is chosen, for a kernel with several type variables."""
     places = kernel.choosing
     if len(places) == 2:
-        # As nearly all have; a list takes four times as long.
+        # Nearly all have two; a list takes four times as long.
         first, second = places
         return arrays[first].dtype, arrays[second].dtype
     return tuple([arrays[place].dtype for place in places])
 
 
 def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """The arguments, numbers past int64 as the negative ones of the same bits."""
-    # Compiled loops take int64, and make uint64 of it again.
+    """The arguments, with numbers past int64 replaced by the negative ones with the same bits."""
+    # Compiled loops take int64, and turn it into uint64 again.
     numbers: list[Any] = list(args)
     for place in kernel.unsigned:
         if numbers[place] > _MOST:
@@ -144,7 +144,7 @@ def _wrapped(kernel: Kernel, args: tuple[Argument, ...]) -> tuple[Argument, ...]
 def _run_wrapping(
     key: tuple[Kernel, object], loop: Loop, count: int, args: tuple[Argument, ...]
 ) -> Any:
-    """The loop that refused a number past int64: from now on, it gets `_wrapped` ones at once."""
+    """Run a loop that refused a number past int64, and pass `_wrapped` arguments from now on."""
     kernel = key[0]
     if not any(args[place] > _MOST for place in kernel.unsigned):
         raise OverflowError(f"{kernel.name}: a number does not fit its type")
@@ -165,7 +165,7 @@ def _spread(
     work: float,
     balance: Items | None = None,
 ) -> list[Any]:
-    """The results of a loop over the threads, of which each has enough to do to be worth waking."""
+    """The results of a loop, run on the threads that have enough work to be worth waking."""
     items = count if balance is None else max(count, int(balance[count] - balance[0]))
     amount = items * work
     # Asked for late, as the answer may take longer than a short loop.
@@ -179,11 +179,11 @@ def _spread(
     alone, shared = _paces.get(sized, (0.0, 0.0))
     least = WORTH_WAKING / (alone or shared) if alone or shared else GRAIN
     if alone <= shared and 0 < shared * amount < _LONG * WORTH_WAKING:
-        # Memory may be no faster for several threads, and waking them takes its time.
+        # Memory may be no faster for several threads, and waking them takes time.
         least = amount
     begin = perf_counter()
     parts = run_ranges(loop, count, args, max(int(least / work), 1), balance)
-    # The mean with what was measured before, as the machine may be busy once.
+    # The mean with earlier measurements, since the machine may have been busy.
     now = (perf_counter() - begin) / amount
     if key in _loops:  # Plain Python has another pace.
         if len(parts) == 1:
@@ -200,7 +200,7 @@ class CpuTarget:
 
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in a block of a filter: all of them for one thread."""
-        # For several threads, enough that there are few blocks to sum.
+        # With several threads, large enough that there are few blocks to sum.
         is_whole = words <= _WORTH_BLOCKS or num_threads() == 1
         return max(words, 1) if is_whole else 64
 
@@ -216,7 +216,7 @@ class CpuTarget:
         work: float = 1,
         balance: Items | None = None,
     ) -> None:
-        """See `Target.map`: cut among the threads, where there is enough work."""
+        """See `Target.map`: the range is divided among threads if there is enough work."""
         if count > 0:
             place = kernel.chooser
             if place is not None:
@@ -267,7 +267,7 @@ class CpuTarget:
             self._copy_past_caches(items, out[place : place + count])
 
     def _copy_past_caches(self, items: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
-        """`out[:] = items`, the whole lines of `out` by a kernel."""
+        """`out[:] = items`, with the whole lines of `out` written by a kernel that bypasses caches."""
         begin = min(-self.address(out) % _LINE, len(items))
         lines = (len(items) - begin) // _LINE
         end = begin + lines * _LINE
@@ -286,12 +286,12 @@ class CpuTarget:
         try:
             total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
         except OverflowError:
-            # Plain Python writes no number that does not fit; callers refuse the sum.
+            # In plain Python, writing a number that does not fit raises; callers refuse the sum.
             total = self.total(lengths)
         return sums, total if total <= _MOST else self.total(lengths)
 
     def total(self, lengths: Items) -> int:
-        # Of few, without a limit, in less time than NumPy takes for two of its sums.
+        # For few items, Python's exact sum takes less time than two sums of NumPy.
         if len(lengths) < _FEW or int(lengths.max()) > _MOST // len(lengths):
             return sum(lengths.tolist())
         return int(lengths.sum())
@@ -299,7 +299,7 @@ class CpuTarget:
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         return memory.allocate(count, dtype)
 
-    # No function around what each operation calls.
+    # Without a wrapper function, since each operation calls it.
     output = staticmethod(memory.allocate_for_overwrite)
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
@@ -320,7 +320,7 @@ class CpuTarget:
         return [(int(array[0]), int(array[-1])) for array in arrays]
 
     def address(self, array: Items) -> int:
-        # A fifth of the time of `ctypes.data`, for memory that may be written to.
+        # A fifth of the time of `ctypes.data`, for writable memory.
         bytes_: Any = array
         if array.flags.writeable and len(array):
             return addressof(c_char.from_buffer(bytes_))

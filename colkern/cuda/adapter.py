@@ -1,15 +1,14 @@
-"""The one place where colkern meets a CUDA compiler, of which there are two.
+"""The one module that uses a CUDA compiler, of which there are two.
 
 numba-cuda is in maintenance, and its successor numba-cuda-mlir has other extension interfaces.
 COLKERN_CUDA_COMPILER says which one compiles the bodies: `numba-cuda` (the default) or
-`numba-cuda-mlir`. What colkern uses of either is kept to this module (compile a device function,
-compile a kernel to PTX, launch it) and to those that hold their primitives: `primitives` and
-`mlir_primitives`.
+`numba-cuda-mlir`. Only this module uses them (to compile a device function, compile a kernel to PTX,
+launch it), and the modules of their primitives: `primitives` and `mlir_primitives`.
 
 What is known of numba-cuda-mlir 0.6, without a GPU: it compiles every body to PTX, and that PTX, run by
-an interpreter over the tests' cases, computes what the oracles expect (tests/cuda). Not known is
-whether it launches with CuPy's arrays and streams on a device, and how fast its code is: `make test-gpu`
-runs the kernel matrix with it where both are there.
+an interpreter over the tests' cases, computes what the oracles expect (tests/cuda). It is not known
+whether its kernels can be launched with CuPy's arrays and streams, and how fast they are: `make
+test-gpu` runs the kernel matrix with it if both are there.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ MODULES = {NUMBA_CUDA: "numba_cuda", NUMBA_CUDA_MLIR: "numba_cuda_mlir"}
 
 
 class Launchable(Hashable, Protocol):
-    """A kernel of the compiler's."""
+    """A kernel of the compiler."""
 
     def __getitem__(self, launch: tuple[object, ...]) -> Callable[..., object]:
-        """The kernel with blocks, threads, stream and bytes of shared memory, to be called."""
+        """The kernel with blocks, threads, stream and bytes of shared memory, ready to be called."""
 
 
 def chosen_compiler() -> str:
@@ -58,7 +57,7 @@ def chosen_compiler() -> str:
 
 
 def is_mlir() -> bool:
-    """Whether numba-cuda-mlir is to compile the bodies. The simulator is numba-cuda's."""
+    """Whether numba-cuda-mlir compiles the bodies. The simulator is numba-cuda's."""
     return chosen_compiler() == NUMBA_CUDA_MLIR and not is_simulated()
 
 
@@ -71,15 +70,15 @@ def is_simulated() -> bool:
 def compiler() -> ModuleType:
     """The `cuda` module of the chosen compiler."""
     if not hasattr(np, "row_stack"):
-        # numba-cuda up to 0.30 looks for a function that NumPy 2.5 removed.
+        # numba-cuda up to 0.30 uses a function that NumPy 2.5 removed.
         np.row_stack = np.vstack
     try:
         if is_mlir():
             from numba_cuda_mlir import cuda as mlir
 
             return cast("ModuleType", mlir)
-        # numba-cuda takes the place of Numba's own, deprecated target through a .pth file, which
-        # PYTHONPATH and `pip --target` installs do not run.
+        # numba-cuda replaces Numba's own, deprecated target through a .pth file, which PYTHONPATH
+        # and `pip --target` installs do not run.
         import _numba_cuda_redirector  # type: ignore[import-untyped]  # noqa: F401
         from numba import cuda
     except (ImportError, RuntimeError) as error:
@@ -95,7 +94,7 @@ def compiler() -> ModuleType:
 
 
 def _make_shared_arrays_once() -> None:
-    """Keep the threads of a simulated block from making a shared array twice, where they ask at once."""
+    """Keep the threads of a simulated block from creating a shared array twice, when they ask at once."""
     from numba import types
     from numba.cuda.simulator.kernelapi import FakeCUDAShared
     from numba.np.numpy_support import as_dtype
@@ -112,7 +111,7 @@ def _make_shared_arrays_once() -> None:
         if shape == 0 or alignment is not None:
             return plain(self, shape, dtype, alignment)
         frame = sys._getframe(1)
-        # The simulator, too, knows an array by the line that asks for it.
+        # The simulator, too, identifies an array by the line that asks for it.
         place = frame.f_code.co_filename, frame.f_lineno
         item = as_dtype(dtype) if isinstance(dtype, types.Type) else dtype
         with making:
@@ -125,7 +124,8 @@ def _make_shared_arrays_once() -> None:
 
 def require_device() -> None:
     """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
-    # Where there is a device, the compiler is left for the first kernel that no process has compiled yet.
+    # If there is a device, the compiler is not needed before a kernel that no process has compiled
+    # yet.
     if loads_kernels() and _has_packages() and has_device():
         return
     cuda = compiler()
@@ -136,15 +136,15 @@ def require_device() -> None:
 
 
 def _has_packages() -> bool:
-    """Whether numba-cuda is installed, and what launches its kernels."""
-    # A submodule is found in its package alone, which is imported for that.
+    """Whether numba-cuda, and the package that launches its kernels, are installed."""
+    # A submodule can only be found in its package, which is imported for that.
     with suppress(ModuleNotFoundError):
         return None not in map(find_spec, ("_numba_cuda_redirector", "cuda.core"))
     return False
 
 
 def within_functions() -> object:
-    """The compiler's module as functions that kernels call see it."""
+    """The compiler's module, as functions that kernels call see it."""
     if is_simulated():
         from colkern.cuda.simulated_primitives import Thread
 
@@ -153,14 +153,14 @@ def within_functions() -> object:
 
 
 def simulated_module() -> object:
-    """The compiler's module as the kernel that the simulator runs sees it."""
+    """The compiler's module, as the kernel that the simulator runs sees it."""
     from numba.cuda.simulator.kernel import _get_kernel_context
 
     return _get_kernel_context()
 
 
 def primitive(name: str) -> object:
-    """A primitive that each compiler supplies in its own way, for the chosen one."""
+    """A primitive with an implementation for each compiler: that of the chosen one."""
     if is_simulated():
         from colkern.cuda import simulated_primitives
 
@@ -175,7 +175,7 @@ def primitive(name: str) -> object:
 
 
 def replaced_builtins() -> dict[str, Callable[..., object]]:
-    """Built-in functions that bodies use and the chosen compiler has wrong: what to compile instead."""
+    """Built-in functions that the chosen compiler gets wrong, and their replacements."""
     if not is_mlir():
         return {}
     from colkern.cuda.mlir_primitives import greatest, least
@@ -184,7 +184,7 @@ def replaced_builtins() -> dict[str, Callable[..., object]]:
 
 
 def device_function(function: Callable[..., object]) -> Callable[..., object]:
-    """A function that kernels call; inlined, as a nested compilation would need a driver."""
+    """A function that kernels call; inlined, since a nested compilation would need a driver."""
     if is_simulated():
         return function
     compiled = compiler().jit(device=True, inline="always")(function)
@@ -192,21 +192,22 @@ def device_function(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def separate_function(function: Callable[..., object]) -> Callable[..., object]:
-    """A function that kernels call, compiled by itself: for many that call each other."""
-    # To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see `ptx`.
+    """A function that kernels call, compiled separately: for many functions that call each other."""
+    # To compile a kernel that calls it, numba-cuda asks the driver for the device's capability; see
+    # `ptx`.
     if is_simulated():
         return function
     return cast("Callable[..., object]", compiler().jit(device=True)(function))
 
 
 def kernel(function: Callable[..., object], **options: object) -> Launchable:
-    """A kernel that can be launched; compiled at its first launch for each set of types."""
+    """A kernel that can be launched; it is compiled at its first launch for each set of types."""
     jit = compiler().jit
     return cast("Launchable", jit(**options)(function) if options else jit(function))
 
 
 def compile_errors() -> tuple[type[Exception], ...]:
-    """The errors of the compiler for code that it does not take."""
+    """The compiler's exceptions for code that it does not support."""
     compiler()
     if is_simulated() or is_mlir():
         return ()
@@ -217,8 +218,8 @@ def compile_errors() -> tuple[type[Exception], ...]:
 
 @lru_cache(maxsize=256)
 def stream(ordinal: int, pointer: int) -> object:
-    """A stream of the current device, whose ordinal that is, from its `cudaStream_t` as an integer."""
-    # Kept, as the compiler keeps the configuration of a launch by the stream's object.
+    """A stream of the current device (`ordinal`), from its `cudaStream_t` as an integer."""
+    # Cached, since the compiler caches the configuration of a launch by the stream object.
     return None if is_simulated() else compiler().external_stream(pointer)
 
 
@@ -230,7 +231,7 @@ def launch(
     args: tuple[object, ...],
     shared: int = 0,
 ) -> None:
-    """Run a kernel on a stream, with so many bytes of shared memory; returns before it has ended."""
+    """Launch a kernel on a stream, with `shared` bytes of shared memory; does not wait for its end."""
     if is_simulated() or is_mlir():
         kernel[blocks, threads, stream or 0, shared](*args)
     else:
@@ -244,10 +245,10 @@ _configuring = threading.Lock()
 def _configured(
     kernel: Launchable, blocks: int, threads: int, stream: object, shared: int
 ) -> Callable[..., object]:
-    """A kernel with its grid, kept; numba-cuda does not warn of a small one."""
-    # It warns, by default, of each grid of fewer than 128 blocks. A column of few items has such a grid,
-    # and no other grid would be faster; a user who sees the warning can do nothing about it. The option is
-    # of the whole process, so it is put back at once, for kernels that are not colkern's.
+    """A kernel with its grid, cached; numba-cuda does not warn of a small grid."""
+    # By default, it warns of each grid of fewer than 128 blocks. A column of few items has such a
+    # grid, and no other would be faster; users can do nothing about it. The option is for the whole
+    # process, so it is restored at once, for kernels that are not colkern's.
     from numba import config
 
     with _configuring:
@@ -259,12 +260,12 @@ def _configured(
 
 
 def loads_kernels() -> bool:
-    """Whether kernels can be had as `loaded` ones, of code that numba-cuda alone makes."""
+    """Whether kernels can be loaded by `loaded`: only numba-cuda makes code for that."""
     return not is_simulated() and not is_mlir()
 
 
 def has_plain_launches(options: Mapping[str, object]) -> bool:
-    """Whether kernels with these options can be had as `loaded` ones, and do nothing else at launches."""
+    """Whether kernels with these options can be loaded by `loaded`, and need nothing else at launches."""
     debug = options.get("debug", os.environ.get("NUMBA_CUDA_DEBUGINFO", "0") not in ("", "0"))
     return loads_kernels() and not debug and options.keys() <= _PLAIN_OPTIONS
 
@@ -273,7 +274,7 @@ _PLAIN_OPTIONS = {"debug", "fastmath", "launch_bounds", "lineinfo", "opt"}
 
 
 def loaded(image: bytes, entry: str) -> object:
-    """A kernel of the current device, by its name in machine code or PTX: for `launcher`."""
+    """A kernel of the current device, loaded from machine code or PTX by its name; for `launcher`."""
     from cuda.core import ObjectCode
 
     load = ObjectCode.from_cubin if image.startswith(CUBIN) else ObjectCode.from_ptx
@@ -289,7 +290,7 @@ def capability(ordinal: int) -> tuple[int, int]:
 
 
 def launcher() -> Callable[..., None]:
-    """The function that launches kernels; takes a `launch_stream`, a `grid`, the kernel, parameters."""
+    """The function that launches kernels: takes a `launch_stream`, a `grid`, the kernel and parameters."""
     from cuda.core import launch
 
     return cast("Callable[..., None]", launch)
@@ -303,14 +304,14 @@ def launch_stream(pointer: int) -> object:
 
 
 def grid(threads: int, blocks: int, shared: int = 0) -> object:
-    """A grid for `launcher`, with so many bytes of shared memory."""
+    """A grid for `launcher`, with `shared` bytes of shared memory."""
     from cuda.core import LaunchConfig
 
     return LaunchConfig(grid=blocks, block=threads, shmem_size=shared)
 
 
 def make_context(ordinal: int) -> bool:
-    """Give this thread the context of the current device, without which the driver launches nothing."""
+    """Make the current device's context current in this thread: the driver needs one to launch kernels."""
     if loads_kernels():
         from cuda.core import Device
 
@@ -336,7 +337,7 @@ def ptx(
     apart: bool = False,
     options: Mapping[str, object] | None = None,
 ) -> str:
-    """The PTX of a kernel, without a GPU: NumPy type codes, and which are arrays; `apart`: none overlap."""
+    """A kernel's PTX, without a GPU. `arguments` are NumPy type codes, and whether each is an array."""
     given = options or {}
     cuda, signature = compiler(), _signature(arguments)
     with _answering_for_device(capability), _apart() if apart else nullcontext():
@@ -347,7 +348,7 @@ def ptx(
 
 
 def _signature(arguments: Sequence[tuple[str, bool]]) -> object:
-    """The compiler's type of a kernel of such arguments."""
+    """The compiler's type for a kernel with such arguments."""
     if is_mlir():
         from numba_cuda_mlir import types
         from numba_cuda_mlir.numba_cuda.np.numpy_support import from_dtype
@@ -361,9 +362,9 @@ def _signature(arguments: Sequence[tuple[str, bool]]) -> object:
 
 @contextmanager
 def _apart() -> Iterator[None]:
-    """Within it, kernels are compiled that write no array of which a part is in another argument."""
-    # The compiler then reads on before it has written, so that a thread waits for several items at once,
-    # and reads through the cache for what does not change.
+    """Within it, kernels are compiled that write only to arrays which overlap no other argument."""
+    # The compiler may then read ahead of writes, so that a thread waits for several items at once,
+    # and may read unchanging data through the cache.
     if not loads_kernels():
         yield
         return
@@ -375,12 +376,12 @@ def _apart() -> Iterator[None]:
     def add_ir_module(library: Any, module: Any) -> None:
         for function in module.functions:
             for argument in function.args:
-                # An array comes as its owners, sizes, address (the fifth) and strides.
+                # An array is passed as its owners, sizes, address (the fifth) and strides.
                 if argument.type.is_pointer and argument.name.endswith(".4"):
                     argument.add_attribute("noalias")
         plain(library, module)
 
-    # One caller at a time.
+    # For one caller at a time.
     with global_compiler_lock:
         CUDACodeLibrary.add_ir_module = add_ir_module
         try:
@@ -391,8 +392,8 @@ def _apart() -> Iterator[None]:
 
 @contextmanager
 def _answering_for_device(capability: tuple[int, int]) -> Iterator[None]:
-    """Within it, separate functions are compiled for a capability, not for that of the current device."""
-    # The compiler asks a function of its module, so it compiles for one caller at a time meanwhile.
+    """Within it, separate functions are compiled for a capability, not for the current device's."""
+    # The compiler calls a function of its module for this, so it compiles for one caller at a time.
     if not loads_kernels():
         yield
         return

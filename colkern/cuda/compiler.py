@@ -1,9 +1,9 @@
 """From plain Python to CUDA: kernel bodies as grids of threads.
 
-A grid is cut into tiles of `TILE` items, one a block. A thread gets the items of its tile from its
-own place on, a block's width apart: neighbouring threads read neighbouring items, and a thread still
-carries its state from one item to the next. A `grouped` kernel has a group of neighbouring threads in
-the place of each thread: its lanes, which share the bytes to be copied.
+A range is cut into tiles of `TILE` items, one for each block. A thread gets items of its tile that are
+a block's width apart, from its own place on: so neighbouring threads read neighbouring items, and a
+thread still keeps state from one item to the next. A `grouped` kernel has a group of neighbouring
+threads, its lanes, in place of each thread; they share the bytes to be copied.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ THREADS = 256
 _KERNELS = "colkern.kernels"
 
 _START = "block * tile + u8(cuda.threadIdx.x) // lanes"
-# The step is a constant: what a body computes with it, it computes while compiling.
+# The step is a constant, so what a body computes from it is computed at compile time.
 _RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(threads) // lanes"
 
 _MAP = """
@@ -64,7 +64,7 @@ COMBINE = {
 
 def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionType:
     """The function of one thread: `count, tile, *arguments[, partial results]`; `lanes` share an item."""
-    # Not by their own names, which may be those of the grid's.
+    # Not by their own names, which may be used by the grid function itself.
     arguments = [(f"a{number}", argument) for number, argument in enumerate(kernel.arguments)]
     source = (_REDUCE if kernel.returns else _MAP).format(
         name=kernel.name,
@@ -92,10 +92,10 @@ def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionTyp
 
 @cache
 def compile_kernel(kernel: Kernel, threads: int, lanes: int) -> KernelSource:
-    """The kernel for launching."""
+    """The kernel, ready for launching."""
 
     def key() -> str | None:
-        # The key of the package says all of its kernels.
+        # The hash of the package is the key of all of its kernels.
         is_own = kernel.body.__module__.startswith(f"{_KERNELS}.")
         return f"{kernel.body.__module__} {threads} {lanes}" if is_own else None
 
@@ -125,7 +125,7 @@ def ptx(
 
 
 def primitive(name: str) -> object:
-    """A primitive of `colkern.cuda.primitives` alone, for users' kernels to call."""
+    """A primitive of `colkern.cuda.primitives`, for users' kernels to call."""
     shared = adapter.primitive(name)
     return adapter.device_function(shared) if isinstance(shared, types.FunctionType) else shared
 
@@ -137,16 +137,16 @@ def device_function(function: Callable[..., object]) -> Callable[..., object]:
 
 @cache
 def _device_function(function: Callable[..., object], lanes: int) -> Callable[..., object]:
-    """A body, a helper or a primitive in Python, compiled into its callers."""
+    """A body, a helper or a primitive written in Python, compiled into its callers."""
     plain = with_plain_loops(function, _target_globals(function, lanes))
     return adapter.device_function(plain)
 
 
 def _target_globals(function: Callable[..., object], lanes: int) -> dict[str, object]:
-    """The globals that a function uses, as this target has them."""
+    """The globals that a function uses, in their versions for this target."""
     namespace: dict[str, object] = {"__name__": __name__}
     if function.__module__ == "colkern.cuda.primitives":
-        # What primitives know of their thread.
+        # Names that primitives use to learn about their thread.
         namespace |= {"cuda": adapter.within_functions(), "LANES": np.uint64(lanes)}
     replaced = adapter.replaced_builtins()
     for name in function.__code__.co_names:
@@ -158,7 +158,7 @@ def _target_globals(function: Callable[..., object], lanes: int) -> dict[str, ob
 
 
 def _device_value(value: object, lanes: int) -> object:
-    """A global of a body as the compiler needs it: constants and types stay as they are."""
+    """A global of a body in the form that the compiler needs; constants and types stay as they are."""
     if not callable(value) or isinstance(value, type):
         return value
     if isinstance(value, types.FunctionType) and value in HELPERS:
@@ -169,7 +169,7 @@ def _device_value(value: object, lanes: int) -> object:
     name = getattr(value, "__name__", "")
     if value in PRIMITIVES or vars(primitives).get(name) is value:
         shared = vars(primitives).get(name, value)
-        # One that is written in Python is the same for every compiler.
+        # A primitive written in Python is the same for every compiler.
         if isinstance(shared, types.FunctionType):
             return _device_function(shared, lanes)
         return adapter.primitive(name)

@@ -1,4 +1,4 @@
-"""Device memory through CuPy, from the pool that the user has set for it (CuPy's own, or RMM's).
+"""Device memory through CuPy, from the pool that the user has set (CuPy's own, or RMM's).
 
 This is the only module that imports CuPy.
 """
@@ -47,14 +47,14 @@ _IS_LEGACY_CUDA_IPC_CAPABLE = 10
 
 @explaining
 class CupySharing:
-    """The memory that CuPy, or whoever allocates for it, has on devices."""
+    """Shares the device memory of CuPy, or of the allocator behind it, with other processes."""
 
     def __init__(self, cupy: ArrayLibrary, driver: ctypes.CDLL | None = None) -> None:
         self._cupy = cupy
         self._driver = driver
 
     def uuid(self, ordinal: int) -> bytes:
-        """The 16 bytes by which every process knows a device."""
+        """The 16 bytes that identify a device in every process."""
         device, uuid = ctypes.c_int(), ctypes.create_string_buffer(_UUID_BYTES)
         call = self._calls()
         call("cuDeviceGet", ctypes.byref(device), ordinal)
@@ -62,8 +62,8 @@ class CupySharing:
         return uuid.raw
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The allocation that an address is in; None if there is no handle of it."""
-        # There is none of memory of asynchronous pools, of managed and of mapped memory.
+        """The allocation that contains an address; None if it has no handle."""
+        # Memory of asynchronous pools, managed memory and mapped memory have no handle.
         capable, identity = ctypes.c_int(), ctypes.c_ulonglong()
         pointer = ctypes.c_ulonglong(address)
         with self._context(ordinal):
@@ -102,7 +102,7 @@ class CupySharing:
             return bytes(self._cupy.cuda.runtime.ipcGetMemHandle(allocation.address))
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
-        """An allocation of another process, mapped here."""
+        """An allocation of another process, mapped in this one."""
         runtime = self._cupy.cuda.runtime
         with self._context(ordinal):
             try:
@@ -117,18 +117,18 @@ class CupySharing:
         return Allocation(address, size - (address - begin), 0)
 
     def close(self, address: int, ordinal: int) -> None:
-        """Unmap what was opened at an address."""
+        """Unmap an allocation that was opened at an address."""
         with self._cupy.cuda.Device(ordinal):
             self._cupy.cuda.runtime.ipcCloseMemHandle(address)
 
     def finish_device(self, ordinal: int) -> None:
-        """Wait for what has been started on all streams of a device."""
+        """Wait for the work on all streams of a device."""
         with self._cupy.cuda.Device(ordinal):
             self._cupy.cuda.runtime.deviceSynchronize()
 
     @contextmanager
     def _context(self, ordinal: int) -> Iterator[None]:
-        """Within it, the driver has a context: a thread has none before the runtime makes it."""
+        """Within it, the driver has a context: a thread has none until the runtime makes one."""
         with self._cupy.cuda.Device(ordinal):
             self._cupy.cuda.runtime.free(0)
             yield
@@ -150,23 +150,23 @@ class CupySharing:
 
 
 def cupy_library() -> DeviceLibrary:
-    """CuPy as the manager of device memory; it is imported when it is first needed."""
+    """CuPy as the manager of device memory; imported when it is first needed."""
     return _CupyLibrary()
 
 
 class _Numbers(threading.local):
-    """The page-locked memory that a thread's numbers arrive in."""
+    """The page-locked memory into which a thread's numbers are copied."""
 
     block: NDArray[np.uint8] | None = None
 
 
 @explaining
 class _CupyLibrary:
-    # A copy takes longer than Python needs to ask for it.
+    # A copy of this size takes longer than Python needs to start it.
     slot_bytes = 8 << 20
-    # What is locked of the host's memory is lost to all else.
+    # Locked host memory cannot be used for anything else.
     most_slots = 16
-    # Zstandard: 0.7e9, LZ4: 2.4e9.
+    # Measured for Zstandard: 0.7e9, for LZ4: 2.4e9.
     core_decompresses = 1e9
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class _CupyLibrary:
             if hasattr(cuda.Stream, "from_external"):
                 stream = cuda.Stream.from_external(_ForeignStream(stream))
             else:
-                # CuPy 13: 14 calls it deprecated.
+                # For CuPy 13; in 14 it is deprecated.
                 stream = cuda.ExternalStream(handle_of_stream(stream))
         return cast("AbstractContextManager[object]", stream)
 
@@ -240,7 +240,7 @@ class _CupyLibrary:
     def all_on_host(self, arrays: Sequence[Items]) -> list[Items]:
         runtime, stream = self.arrays.cuda.runtime, self.arrays.cuda.get_current_stream()
         ends = list(accumulate([array.nbytes for array in arrays], initial=0))
-        # A copy to other memory of the host would wait for itself.
+        # A copy to memory that is not page-locked would wait by itself.
         if self._numbers.block is None or self._numbers.block.size < ends[-1]:
             self._numbers.block = self.page_locked(max(ends[-1], 1 << 16))
         places = [self._numbers.block[begin:end] for begin, end in pairwise(ends)]
@@ -260,7 +260,7 @@ class _CupyLibrary:
             if error.status != runtime.errorMemoryAllocation:
                 raise
             raise MemoryError(f"{size} bytes: {error}") from error
-        # The array keeps the block, which returns to CuPy's pool of such memory.
+        # The array keeps the block alive, which returns to CuPy's pool of such memory.
         return np.frombuffer(block, np.uint8, size)
 
     def copy_stream(self, ordinal: int) -> CopyStream:
@@ -293,11 +293,11 @@ class _CupyLibrary:
 
 
 def handle_of_stream(stream: object) -> int:
-    """The `cudaStream_t` of a stream: of CuPy, PyTorch, cuda.core or the compiler, or an integer."""
+    """The `cudaStream_t` of a stream of CuPy, PyTorch, cuda.core or the compiler, or of an integer."""
     if hasattr(stream, "__cuda_stream__"):
         _, handle = stream.__cuda_stream__()
         return int(handle)
-    # PyTorch's streams, before they had the protocol.
+    # PyTorch's streams, before they supported the protocol.
     handle = getattr(stream, "cuda_stream", stream)
     if hasattr(handle, "__int__") and not isinstance(handle, float):
         return int(handle)
@@ -308,7 +308,7 @@ def handle_of_stream(stream: object) -> int:
 
 
 class _ForeignStream:
-    """A stream of any library, by the protocol of streams; CuPy keeps this, and this keeps the stream."""
+    """A stream of any library that has the stream protocol. CuPy keeps this, and this keeps the stream."""
 
     def __init__(self, stream: object) -> None:
         self._stream = stream
@@ -326,7 +326,7 @@ class CupyStream(Protocol):
     """A stream of CuPy's."""
 
     def wait_event(self, event: object) -> None:
-        """Further work waits for an event."""
+        """Make further work wait for an event."""
 
 
 def _address(array: Any) -> int:
@@ -340,12 +340,12 @@ class _Event:
         self._cuda = cuda
         self.ordinal = ordinal
         with cuda.Device(ordinal):
-            # A thread that waits sleeps, and leaves its core to those that fill the next slots.
+            # A waiting thread sleeps, and so leaves its core to threads that fill the next slots.
             self._event = cuda.Event(block=True, disable_timing=True)
         self.record(stream)
 
     def record(self, stream: CupyStream) -> None:
-        """Move it behind all work that a stream of its device has now."""
+        """Move the event behind all work that a stream of its device has now."""
         self._event.record(stream)
 
     @property
@@ -363,7 +363,7 @@ class _Event:
             self.hold(self._cuda.get_current_stream())
 
     def hold(self, stream: CupyStream) -> None:
-        """Further work of that stream waits for that point."""
+        """Make further work on a stream wait for the event."""
         stream.wait_event(self._event)
 
 
@@ -385,7 +385,7 @@ class _ForeignEvent:
 
 @explaining
 class _Stream:
-    """A CUDA stream that does not wait for the default one by itself."""
+    """A CUDA stream that does not implicitly wait for the default one."""
 
     def __init__(self, cuda: ModuleType, ordinal: int) -> None:
         self._cuda = cuda
@@ -404,7 +404,7 @@ class _Stream:
             runtime.memcpyAsync(to, start, size, getattr(runtime, kind), self._stream.ptr)
 
     def record(self, event: CopyEvent | None = None) -> CopyEvent:
-        # An event is of one device.
+        # An event belongs to one device.
         if not isinstance(event, _Event) or event.ordinal != self._ordinal:
             return _Event(self._cuda, self._ordinal, self._stream)
         event.record(self._stream)

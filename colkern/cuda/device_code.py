@@ -1,7 +1,7 @@
-"""Compiled device code on disk: a file for each kernel's content, types and compute capability.
+"""Compiled device code on disk: one file for each kernel content, set of types and compute capability.
 
-Neither Numba nor its compiler for CUDA is imported for code that is there. It is machine code and the name
-of the kernel in it: launch plans know all else.
+Neither Numba nor its CUDA compiler is imported for stored code. A file has machine code and the name of
+the kernel in it; launch plans know the rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COMPILER = (
     *("numba-cuda", "numba", "llvmlite"),
     *("nvidia-nvvm", "nvidia-cuda-nvcc", "nvidia-nvjitlink", "nvidia-nvjitlink-cu12"),
 )
-"""Packages whose releases decide what comes out."""
+"""The packages whose releases determine the machine code."""
 
 _ENTRY = re.compile(r"\.entry\s+([^\s(]+)")
 
@@ -41,18 +41,18 @@ _OF_DRIVER = {"vprintf", "malloc", "free", "__assertfail"}
 
 
 class DeviceCode(NamedTuple):
-    """Code that the driver loads."""
+    """Code that the driver can load."""
 
     entry: str  #: The kernel's name in it.
     image: bytes  #: Machine code, or PTX where nothing could assemble it.
 
 
 class KernelSource:
-    """A kernel that is compiled once for each set of types and compute capability, by whichever process.
+    """A kernel that is compiled once for each set of types and compute capability, by any process.
 
-    `make` makes the function of one thread if something must be compiled; `key` gives all that its meaning
-    follows from as text, None where no other process has the same; `apart` tells that nothing that is
-    written is in two arrays; `options` are those of `cuda.jit`.
+    `make` makes the function of one thread if it must be compiled. `key` gives a text that determines
+    its meaning, or None if other processes cannot have the same. `apart` says that arrays that are
+    written overlap no others. `options` are those of `cuda.jit`.
     """
 
     def __init__(
@@ -87,18 +87,18 @@ class KernelSource:
 
     @cached_property
     def dispatcher(self) -> adapter.Launchable:
-        """The kernel as the compiler launches it."""
+        """The kernel as an object that the compiler launches."""
         return adapter.kernel(self.function, **self._options)
 
     def loaded(self, types: Types, ordinal: int) -> object | None:
-        """The kernel for types, on the current device; None if the compiler has to launch it."""
+        """The kernel for types, loaded on the current device; None if the compiler must launch it."""
         if not adapter.has_plain_launches(self._options):
             return None
         code = self.code(types, adapter.capability(ordinal))
         return None if code is None else adapter.loaded(code.image, code.entry)
 
     def code(self, types: Types, capability: tuple[int, int]) -> DeviceCode | None:
-        """The code for arguments of these types, compiled if no process has; None if it lacks code."""
+        """The code for arguments of these types; compiled if no process has done so. None without code."""
         path = self._path(types, capability)
         content = None
         if path is not None:
@@ -130,7 +130,7 @@ class KernelSource:
         return code
 
     def _path(self, types: Types, capability: tuple[int, int]) -> Path | None:
-        """The file; None where no other process would find it, or where there is no place for it."""
+        """The path of the file; None if no other process would find it, or there is no directory for it."""
         key = self._key()
         if key is None:
             return None
@@ -144,7 +144,7 @@ class KernelSource:
 def kept_files() -> set[str]:
     """The names of the files that this installation can use, whichever process compiled them."""
     names = {path.name for path in cache_dir("kernels").glob("*.cubin")}
-    # Where there are none, CUDA's packages need not be installed.
+    # Without such files, CUDA's packages need not be installed.
     with contextlib.suppress(ImportError):
         return {name for name in names if name.endswith(f"-{package_key()}.cubin")}
     return set()
@@ -152,7 +152,7 @@ def kept_files() -> set[str]:
 
 @cache
 def package_key() -> str:
-    """A hash of what all device code depends on: the compiler, and colkern's own files."""
+    """A hash of everything that all device code depends on: the compiler, and colkern's own files."""
     return _hash((*map(source_key, ("colkern.cuda", "colkern.kernels")), _toolchain()))
 
 
@@ -161,7 +161,7 @@ def _hash(content: object) -> str:
 
 
 def _toolchain() -> list[tuple[str, object]]:
-    """The releases of what compiles and assembles; of libraries, as libNVVM does not tell it, the size."""
+    """The releases of compiler and assembler; for libNVVM, which does not tell its release, its size."""
     releases: list[tuple[str, object]] = []
     for package in _COMPILER:
         with contextlib.suppress(metadata.PackageNotFoundError):

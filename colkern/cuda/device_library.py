@@ -1,4 +1,4 @@
-"""The interface of whoever manages device memory: CuPy, or the stand-in over host memory."""
+"""The interface to the manager of device memory: CuPy, or the stand-in over host memory."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Event(Protocol):
     """A point in the work of a stream."""
 
     def wait(self) -> None:
-        """Wait, on the host, until the stream has come there."""
+        """Wait, on the host, until the stream has reached the event."""
 
     def hold_current(self) -> None:
-        """Further work of the caller's current stream waits for that point."""
+        """Make further work on the caller's current stream wait for the event."""
 
 
 class CopyEvent(Event, Protocol):
-    """A point in the work of a stream for copies."""
+    """A point in the work of a copy stream."""
 
     def is_over(self) -> bool:
-        """Whether the stream has come there."""
+        """Whether the stream has reached the event."""
 
 
 class SharedEvent(Event, Protocol):
-    """A point in the work of a stream, for other libraries; it is destroyed with this object."""
+    """A point in a stream's work, for other libraries; destroyed with this object."""
 
     @property
     def handle(self) -> int:
@@ -42,7 +42,7 @@ class SharedEvent(Event, Protocol):
 
 
 class CopyStream(Protocol):
-    """Copies of contiguous uint8 arrays, in order; both ends stay until an event behind was waited for."""
+    """Copies of contiguous uint8 arrays, in order; both ends must live until a later event is reached."""
 
     def to_device(self, source: NDArray[np.uint8], target: Items) -> None:
         """Start to copy host memory to the device."""
@@ -51,14 +51,14 @@ class CopyStream(Protocol):
         """Start to copy device memory to the host."""
 
     def record(self, event: CopyEvent | None = None) -> CopyEvent:
-        """The point behind all copies so far; an event that is over may be used again for it."""
+        """The point after all copies so far; an event that is over may be reused for it."""
 
     def wait_for_current(self) -> None:
-        """Further copies wait for the work that the caller's current stream has now."""
+        """Make further copies wait for the present work of the caller's current stream."""
 
 
 class Allocation(NamedTuple):
-    """Device memory as it was allocated, of which an array may be a part."""
+    """Device memory as it was allocated; an array may be a part of it."""
 
     address: int
     size: int
@@ -66,59 +66,59 @@ class Allocation(NamedTuple):
 
 
 class DeviceSharing(Protocol):
-    """Memory of devices between the processes of one machine: CUDA IPC."""
+    """Sharing of device memory between processes of one machine: CUDA IPC."""
 
     def uuid(self, ordinal: int) -> bytes:
-        """The 16 bytes by which every process knows a device, whatever its ordinal is there."""
+        """The 16 bytes that identify a device in every process, whatever its ordinal is there."""
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The allocation that an address is in; None if other processes cannot open it."""
+        """The allocation that contains an address; None if other processes cannot open it."""
 
     def allocate(self, size: int, ordinal: int) -> Items:
-        """A uint8 array over an allocation of its own, which others can open; not zeroed."""
+        """A uint8 array over its own allocation, which others can open; not zeroed."""
 
     def handle(self, allocation: Allocation, ordinal: int) -> bytes:
-        """The handle by which another process opens an allocation: 64 bytes."""
+        """The handle with which another process opens an allocation: 64 bytes."""
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
-        """Another process's allocation (`OSError` if of this one); close it as often as it was opened."""
+        """Open another process's allocation (`OSError` for one of this process); close it as often."""
 
     def close(self, address: int, ordinal: int) -> None:
-        """Unmap memory that was opened at an address. Work that uses it has ended."""
+        """Unmap memory that was opened at an address, after all work that uses it has ended."""
 
     def finish_device(self, ordinal: int) -> None:
-        """Wait for the work of all streams of a device."""
+        """Wait for the work on all streams of a device."""
 
 
 class ArrayLibrary(Protocol):
-    """A module of arrays with NumPy's functions: CuPy's, or the stand-in's."""
+    """A module of arrays with NumPy's functions: CuPy, or that of the stand-in."""
 
     def __getattr__(self, name: str) -> Any:
         """A function or a class of the module."""
 
 
 class DeviceLibrary(Protocol):
-    """Arrays in device memory, streams, and copies. Errors for lack of memory are `MemoryError`."""
+    """Arrays in device memory, streams, and copies. Lack of memory raises `MemoryError`."""
 
     slot_bytes: int
-    """The bytes of a copy: see `colkern.cuda.staging`."""
+    """The bytes that are copied at a time; see `colkern.cuda.staging`."""
 
     most_slots: int
-    """The most blocks of as many bytes that are locked in the host's memory."""
+    """The most slots of that size in page-locked host memory."""
 
     core_decompresses: float
-    """The compressed bytes a second that a core of the host is taken to decompress; see `DeviceCodec`."""
+    """The estimated compressed bytes that a host core decompresses in a second; see `DeviceCodec`."""
 
     staging: Staging | None
     """The slots that `colkern.cuda.staging` keeps with it; None at first."""
 
     @property
     def sharing(self) -> DeviceSharing:
-        """The way of other processes to its memory."""
+        """Shares memory with other processes."""
 
     @property
     def arrays(self) -> ArrayLibrary:
-        """The module of its arrays, with NumPy's functions."""
+        """The module for its arrays, with NumPy's functions."""
 
     def require_device(self) -> None:
         """Raise `DeviceUnavailableError` unless there is a device, saying what is missing."""
@@ -130,21 +130,21 @@ class DeviceLibrary(Protocol):
         """The device that the caller has made current."""
 
     def ordinal_of(self, value: object) -> int | None:
-        """The device of one of its arrays; None for all else."""
+        """The device of one of its arrays; None for anything else."""
 
     def current_stream(self) -> int:
         """The stream that the caller has made current, as a `cudaStream_t`."""
 
     def on_stream(self, stream: object) -> AbstractContextManager[object]:
-        """Within it, that stream of the current device is the current one; see `memory.on_stream`."""
+        """Within it, that stream of the current device is current; see `memory.on_stream`."""
 
     def current_state(self) -> object:
         """The caller's own stream and allocator on the current device, for `in_state`."""
-        # Two states are equal where both are the same, and the stream lives as long. None if other threads
-        # cannot use that stream: the default one that each thread has for itself.
+        # States are equal if stream and allocator are the same; the stream must still live. None if
+        # other threads cannot use the stream: the default stream that each thread has for itself.
 
     def in_state(self, state: object) -> AbstractContextManager[object]:
-        """Within it, another thread's stream and allocator of the current device are this one's, too."""
+        """Within it, this thread has another thread's stream and allocator on the current device."""
 
     def finish(self) -> None:
         """Wait for the work of the current stream."""
@@ -162,26 +162,26 @@ class DeviceLibrary(Protocol):
         """Copies of contiguous arrays in host memory; waits once for the work of the current stream."""
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
-        """Host memory that the device copies from and to by itself; not zeroed."""
+        """Page-locked host memory, which the device can copy from and to by itself; not zeroed."""
 
     def copy_stream(self, ordinal: int) -> CopyStream:
-        """A stream for copies alone, beside those that kernels run on."""
+        """A stream only for copies, which run beside kernels on other streams."""
 
     def place_of(self, array: Items) -> tuple[int, int]:
-        """The identity of the memory that one of its arrays is a part of, and the array's address."""
+        """The identity of the memory that contains one of its arrays, and the array's address."""
         ...
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Items:
-        """The `size` bytes of a device from an address on, as a uint8 array that keeps their owner."""
+        """`size` bytes of a device from an address on, as a uint8 array that keeps `owner` alive."""
 
     def ordinal_at(self, address: int) -> int | None:
         """The device that memory belongs to; None for host memory."""
 
     def record_current(self, ordinal: int) -> SharedEvent:
-        """The point behind the work that the caller's current stream of a device has now."""
+        """An event after the present work of the caller's current stream on a device."""
 
     def event_at(self, handle: int, ordinal: int) -> Event:
-        """The event of another library, for streams of a device; its owner must be kept alive."""
+        """Another library's event, for streams of a device; its owner must be kept alive."""
 
     def finish_stream(self, pointer: int) -> None:
         """Wait for the work of a stream of another library, a `cudaStream_t`."""

@@ -1,6 +1,6 @@
 """The primitives of `colkern.cuda.primitives` for numba-cuda-mlir, in operations of MLIR's dialects.
 
-`builder` is the compiler's state of lowering: it has the values of the arguments, and takes the result.
+`builder` is the compiler's lowering state: it has the arguments' values, and gets the result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from numba_cuda_mlir._mlir.extras import types as mlir_types
 from numba_cuda_mlir.extending import intrinsic, lowering_registry, refresh_registries
 from numba_cuda_mlir.lowering_utilities import convert, get_type_size_bytes, memref_data_pointer
 
-# A product may be fused with what it is added to, and the least integer divided by -1 is what it is there.
+# Products may be fused with additions here, and dividing the least integer by -1 gives what it
+# gives there.
 from colkern.cuda.simulated_primitives import floor_quotient as floor_quotient
 from colkern.cuda.simulated_primitives import get_unaligned as get_unaligned
 from colkern.cuda.simulated_primitives import product as product
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Builder(Protocol):
-    """What lowering needs of the compiler's state."""
+    """The part of the compiler's state that lowering uses."""
 
     def load_var(self, variable: object) -> Value:
         """The value of a variable."""
@@ -45,7 +46,7 @@ class Builder(Protocol):
 
 
 def least(left: int, right: int) -> int:
-    """Built-in `min`, which numba-cuda-mlir 0.6 takes of signed numbers whatever their type."""
+    """Built-in `min`, which numba-cuda-mlir 0.6 computes as if all numbers were signed."""
     return left if left < right else right
 
 
@@ -55,7 +56,7 @@ def greatest(left: int, right: int) -> int:
 
 
 def _of_words(compute: Callable[..., Value]) -> Lower:
-    """The lowering of an intrinsic of uint64 alone, by what computes its value from theirs."""
+    """The lowering of an intrinsic that takes only uint64, from a function that computes its value."""
 
     def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         builder.store_var(target, compute(*(_word(builder, argument) for argument in args)))
@@ -72,7 +73,7 @@ def _number(value: int) -> Value:
 
 
 def _pointer(address: Value) -> Value:
-    """An address in global memory, where all arrays are."""
+    """A pointer to an address in global memory, where all arrays are."""
     return llvm.inttoptr(llvm.PointerType.get(1), address)
 
 
@@ -85,7 +86,7 @@ def _address(builder: Builder, array: object, position: object) -> Value:
 
 
 def _word_at(address: Value) -> Value:
-    """Two aligned loads (of one word, if it is aligned itself) and a shift."""
+    """Loads two aligned words (one word, if the address is aligned) and shifts."""
 
     def aligned(address: Value) -> Value:
         place = _pointer(arith.andi(address, _number(-8)))
@@ -98,7 +99,7 @@ def _word_at(address: Value) -> Value:
 
 
 def _high_product(left: Value, right: Value) -> Value:
-    """The product by halves: the compiler has no operation for it on GPUs before Blackwell."""
+    """The high product, by halves: for GPUs before Blackwell, the compiler has no operation for it."""
 
     def low(word: Value) -> Value:
         return arith.andi(word, _number(0xFFFF_FFFF))
@@ -128,13 +129,13 @@ def trailing_zeros(typingctx: object, word: Type) -> Intrinsic:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def add(typingctx: object, left: Type, right: Type) -> Intrinsic:
-    """One instruction."""
+    """The sum, by one instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.addi)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def multiply(typingctx: object, left: Type, right: Type) -> Intrinsic:
-    """One instruction."""
+    """The product, by one instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.muli)
 
 
@@ -198,7 +199,7 @@ def store_item(typingctx: object, like: Type, address: Type, value: Type) -> Int
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_word(typingctx: object, out: Type, position: Type, word: Type) -> Intrinsic:
-    """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
+    """Stores a word to eight bytes of `out`, the first of which has an aligned address."""
 
     def lower(builder: Builder, target: object, args: Variables, _: object) -> None:
         out, position, word = args
@@ -221,7 +222,7 @@ def address_of(typingctx: object, array: Type, position: Type) -> Intrinsic:
 
 @lowering_registry.lower_getattr(types.Array, "itemsize")  # type: ignore[untyped-decorator]
 def itemsize(context: object, builder: Builder, target: object, array: object) -> None:
-    """`array.itemsize`, which numba-cuda-mlir 0.6 knows the type of but has no code for."""
+    """`array.itemsize`, for which numba-cuda-mlir 0.6 knows the type but has no code."""
     item = builder.load_var(array).type.element_type
     builder.store_var(target, _number(get_type_size_bytes(item)))
 

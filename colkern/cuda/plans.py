@@ -1,9 +1,8 @@
-"""Launch plans: kernels that are compiled and loaded for their types once, then called with numbers.
+"""Launch plans: kernels that are compiled and loaded once for their types, then called with numbers.
 
-The compiler's dispatcher finds out at each launch of which types the arguments are, and asks each array for
-its memory through DLPack, which takes some hundred microseconds. A plan knows the types: it writes down how
-each argument becomes words of the kernel's parameters, as a function of its own, and hands these words to
-the driver.
+The compiler's dispatcher determines the types of arguments at each launch, and asks each array for its
+memory by DLPack, which takes a few hundred microseconds. A plan knows the types: it is a generated
+function that turns each argument into words of the kernel's parameters, and passes them to the driver.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ def {name}(pointer, blocks, {names}):
     launch(streams[pointer], grids[blocks], kernel, {words})
 """
 
-# As the compiler passes an array: its owners, items, bytes of an item, address, shape, strides.
+# An array is passed as the compiler does: owners, items, bytes of an item, address, shape, strides.
 _ARRAY = "0, 0, {a}.size, {size}, {a}.data.ptr, {a}.size, {size}"
 
 _HALF, _WHOLE = 1 << 63, 1 << 64
 
 
 class _Kept(dict[int, object]):
-    """A cache of `make(number)`, with a few thousand entries at most. Faster than any call."""
+    """A cache of `make(number)` with at most a few thousand entries. A lookup is faster than a call."""
 
     def __init__(self, make: Callable[[int], object]) -> None:
         super().__init__()
@@ -52,15 +51,15 @@ class _Kept(dict[int, object]):
 
 @cache
 def array_places(kernel: Kernel) -> tuple[int, ...]:
-    """Which arguments of a kernel are arrays: their types choose the plan."""
+    """The positions of a kernel's array arguments: their types choose the plan."""
     return tuple(k for k, argument in enumerate(kernel.arguments) if argument.array)
 
 
 def plan_of(
     kernel: Kernel, args: tuple[Argument, ...], threads: int, lanes: int, ordinal: int
 ) -> Plan:
-    """The plan for arguments of these types on the current device; `TypeError` if it is not declared."""
-    # The compiler would take others, too.
+    """The plan for arguments of these types on the current device; `TypeError` for undeclared types."""
+    # The compiler would accept other types, too.
     types = parameters(kernel, kernel.variant(kernel.require_types(args)))
     source = compile_kernel(kernel, threads, lanes)
     loaded = source.loaded(types, ordinal)
@@ -78,11 +77,7 @@ def launch(
     args: tuple[object, ...],
     shared: int = 0,
 ) -> None:
-    """Launch a kernel that is made of a function of the user's; returns before it has ended.
-
-    Raises:
-        CompileError: If the compiler does not take the function.
-    """
+    """Launch a kernel made from a user's function; does not wait for its end."""
     # By a plan, if its arguments are numbers and contiguous arrays of them, else by the dispatcher.
     # `shared` is in bytes.
     pointer = current_stream()
@@ -109,7 +104,7 @@ def _user_plan(
 
 
 def _type_of(value: Any) -> tuple[str, bool] | None:
-    """The type code of an argument, and whether it is an array; None for what plans do not know."""
+    """The type code of an argument, and whether it is an array; None for types that plans do not know."""
     kind = type(value)
     if kind is int:
         return ("i8", False) if -_HALF <= value < _HALF else None
@@ -125,14 +120,14 @@ def _type_of(value: Any) -> tuple[str, bool] | None:
 
 
 def _named(types: Iterable[tuple[str, bool]]) -> list[tuple[str, str]]:
-    """Each argument's name, and its words as an expression."""
+    """The name of each argument, and its words as an expression."""
     return [(f"a{k}", _words(f"a{k}", *each)) for k, each in enumerate(types)]
 
 
 def _plan(
     name: str, kernel: object, given: list[tuple[str, str]], grid: Callable[[int], object]
 ) -> Plan:
-    """The plan for arguments of those names and words; without words, the argument is its word."""
+    """The plan for arguments with those names and words; without words, the argument itself is the word."""
     source = _PLAN.format(
         name=name,
         names=", ".join(argument for argument, _ in given),
@@ -150,7 +145,7 @@ def _plan(
 
 
 def _words(name: str, code: str, is_array: bool) -> str:
-    """An argument as words of parameters; a narrow number is in the low bytes of its word."""
+    """The words of a kernel's parameters for an argument; a narrow number is in its word's low bytes."""
     dtype = np.dtype(code)
     if is_array:
         return _ARRAY.format(a=name, size=dtype.itemsize)
@@ -158,13 +153,13 @@ def _words(name: str, code: str, is_array: bool) -> str:
 
 
 def _word(value: SupportsInt) -> int:
-    """An integer as the signed one of the same 64 bits."""
+    """An integer as the signed one with the same 64 bits."""
     number = int(value)
     return number if number < _HALF else number - _WHOLE
 
 
 def _through_dispatcher(source: KernelSource, threads: int, ordinal: int) -> Plan:
-    """The same where the compiler launches: in the simulator, numba-cuda-mlir, with debug information."""
+    """A plan that the compiler launches: in the simulator, for numba-cuda-mlir, or with debug code."""
 
     def launch(pointer: int, blocks: int, count: int, tile: int, *args: object) -> None:
         plain = (np.int64(a) if isinstance(a, int) and a < _HALF else a for a in args)

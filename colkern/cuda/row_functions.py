@@ -1,10 +1,10 @@
-"""Row functions on CUDA: bodies whose texts are values, and the source that is generated for a function.
+"""Row functions on CUDA: compiled bodies whose texts are values, and generated source.
 
-Bodies of row functions call each other deeply. Each is compiled by itself, and what is worth it is put
-into its callers by NVVM, which takes a tenth of the time that putting all of it there beforehand does.
-Their texts are objects of `NamedTuple` classes, which numba-cuda knows; numba-cuda-mlir does not.
+Bodies of row functions call each other deeply. Each is compiled separately, and NVVM inlines those for
+which it pays; that takes a tenth of the time of inlining all of them before. Texts are objects of
+`NamedTuple` classes, which numba-cuda supports, but not numba-cuda-mlir.
 
-A product is a number by itself, not fused with what it is added to: Python rounds twice.
+Products are not fused with additions, since Python rounds twice.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _PRODUCT = "_product"
 
 
 def require_compiler() -> None:
-    """Make sure that the chosen compiler takes row functions."""
+    """Raise `UnsupportedError` if the chosen compiler does not support row functions."""
     if adapter.is_mlir():
         raise UnsupportedError("row functions compiled by numba-cuda-mlir")
 
 
 @cache
 def body(function: Callable[..., object]) -> object:
-    """A body or a primitive for the source of a row function to call."""
+    """A body or a primitive that the source of a row function calls."""
     if adapter.is_simulated():
         return function
     if function in PRIMITIVES:
@@ -42,7 +42,7 @@ def body(function: Callable[..., object]) -> object:
         from colkern.cuda import primitives
 
         shared = vars(primitives).get(function.__name__, function)
-        # One that is written in Python is the same for every compiler.
+        # A primitive written in Python is the same for every compiler.
         if not isinstance(shared, types.FunctionType):
             return adapter.primitive(function.__name__)
     namespace: dict[str, object] = {"__name__": __name__}
@@ -56,14 +56,14 @@ def body(function: Callable[..., object]) -> object:
 
 
 def _value(value: object) -> Any:
-    """A global of a body as the compiler needs it: constants and types stay as they are."""
+    """A global of a body in the form that the compiler needs; constants and types stay as they are."""
     if isinstance(value, types.FunctionType) and (value in HELPERS or value in PRIMITIVES):
         return body(value)
     return value
 
 
 def generated(name: str, source: str, namespace: Mapping[str, object], title: str) -> Any:
-    """A function of generated source for kernels to call, with its global names in `namespace`."""
+    """A function of generated source that kernels call; its global names are in `namespace`."""
     own = {**namespace, "__name__": __name__}
     if adapter.is_simulated():
         return function_of_text(name, source, own, title)
@@ -77,7 +77,7 @@ def _rounding(
     (definition,) = tree.body
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
-    # Annotations name types that the namespace need not have.
+    # Annotations may use names that are not in the namespace.
     definition.returns = None
     for argument in definition.args.args:
         argument.annotation = None
@@ -91,14 +91,14 @@ class _Products(ast.NodeTransformer):
     """Replaces `*` by a call."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """A product, or another operation."""
+        """Replace a product by a call."""
         self.generic_visit(node)
         if not isinstance(node.op, ast.Mult):
             return node
         return ast.copy_location(_product(node.left, node.right), node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """`name *= value`, or another assignment."""
+        """Replace `name *= value` by an assignment of a call."""
         self.generic_visit(node)
         if not isinstance(node.op, ast.Mult) or not isinstance(node.target, ast.Name):
             return node

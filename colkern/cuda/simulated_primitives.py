@@ -1,6 +1,7 @@
-"""The primitives that each compiler supplies in its own way, for the simulator: as plain Python.
+"""The primitives with an implementation for each compiler, for the simulator: in plain Python.
 
-Those that bodies use are what `colkern.kernels.primitives` says; here are those of other primitives.
+For primitives that bodies use, the simulator takes the definitions in `colkern.kernels.primitives`;
+this module has those that other primitives use.
 """
 
 from __future__ import annotations
@@ -19,23 +20,23 @@ from colkern.memory import Items
 
 
 class _Group(NamedTuple):
-    """Threads that wait for each other, and what each of them shows the others."""
+    """Threads that wait for each other, and the value that each shows the others."""
 
     barrier: threading.Barrier
     values: dict[int, object]
 
 
 _groups: WeakKeyDictionary[object, dict[tuple[int, int], _Group]] = WeakKeyDictionary()
-"""Groups, by the block of the simulator that has them."""
+"""Block of the simulator → its groups."""
 
 _groups_lock = threading.Lock()
 
 _LONGEST_WAIT = 60
-"""Seconds, after which a thread ends that waits for one which has failed."""
+"""The seconds after which a thread stops waiting for another one, which must have failed."""
 
 
 class Thread:
-    """The thread by the names of the compiler's module, as the simulator tells kernels alone."""
+    """The compiler's module for the running thread; the simulator itself provides it only to kernels."""
 
     def __init__(self, module_of_kernel: Callable[[], object]) -> None:
         self._module_of_kernel = module_of_kernel
@@ -46,15 +47,15 @@ class Thread:
 
     @property
     def threadIdx(self) -> Any:
-        """The place in the block."""
+        """The thread's place in the block."""
         return threading.current_thread().threadIdx  # type: ignore[attr-defined]
 
     def syncwarp(self, lanes: SupportsInt) -> None:
-        """Wait for all threads of this one's warp whose bits are set, which the simulator lacks."""
+        """Wait for the threads of this warp whose bits are set; the simulator has no such function."""
         self._group(lanes).barrier.wait(_LONGEST_WAIT)
 
     def shfl_xor_sync(self, lanes: SupportsInt, value: object, away: SupportsInt) -> object:
-        """The value of the thread whose number differs in some bits; the simulator lacks it, too."""
+        """The value of the thread whose number differs in some bits; also missing in the simulator."""
         group, me = self._group(lanes), self.threadIdx.x
         group.values[me] = value
         group.barrier.wait(_LONGEST_WAIT)

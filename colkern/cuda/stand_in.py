@@ -1,12 +1,12 @@
-"""Devices whose memory is the host's, for code that uses device memory where there is no GPU.
+"""Stand-ins for devices, over host memory, for code that uses device memory without a GPU.
 
-Within `installed`, `Device("cuda")` is such a device, and kernels run on the CPU over its memory; in the
-simulator it is there from the start, and kernels run in the simulator, the only place where kernels
-of users' functions run. All other code is that for CuPy, and errors on a GPU show here, too:
-fresh memory has no zeros in it, and copies are carried out as late as a stream may, so memory that is
-used before its copy has ended shows it. Of several devices, each refuses the memory of the others.
+Within `installed`, `Device("cuda")` is such a device, and kernels run on the CPU over its memory. In
+the simulator it is always installed, and kernels run in the simulator; kernels of users' functions run
+only there. All other code is the same as for CuPy, and many errors on a GPU show here, too: fresh
+memory is not zero, and copies are made as late as a stream allows, so that memory used before its copy
+has ended is noticed. With several devices, each refuses the memory of the others.
 
-It is for tests. Each copy is counted, memory can be bounded, and nothing is faster.
+It is for tests: copies are counted, memory can be limited, and nothing is faster.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _HANDLE = struct.Struct("<QQQ40x")
 
 
 class StandInSharing:
-    """The blocks that other processes can open; `opened` and `finished` count."""
+    """The blocks that other processes can open; `opened` and `finished` count calls."""
 
     def __init__(self, allocate: Callable[[int, int], NDArray[np.uint8]]) -> None:
         self.opened: dict[int, int] = {}
@@ -57,7 +57,7 @@ class StandInSharing:
         self._mapped: dict[bytes, mmap.mmap] = {}
 
     def block(self, size: int) -> NDArray[np.uint8]:
-        """Memory that others can open."""
+        """Memory that other processes can open."""
         if not size:
             return np.empty(0, np.uint8)
         descriptor = os.memfd_create("colkern-stand-in", os.MFD_CLOEXEC)
@@ -69,12 +69,12 @@ class StandInSharing:
         return block
 
     def uuid(self, ordinal: int) -> bytes:
-        """The identity of the device of that number of every stand-in."""
+        """The identity of the device with that number, the same for every stand-in."""
         return b"colkern-stand-%02d" % ordinal
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The block that an address is in; None if it is in none that others can open."""
-        # Copied: other threads allocate.
+        """The block that contains an address; None if other processes cannot open it."""
+        # A copy of the list, since other threads allocate.
         for allocation, _ in list(self._blocks.values()):
             if allocation.address <= address < allocation.address + allocation.size:
                 return allocation
@@ -85,12 +85,12 @@ class StandInSharing:
         return self._allocate(size, ordinal)
 
     def handle(self, allocation: Allocation, ordinal: int) -> bytes:
-        """Who has the block, and under which descriptor."""
+        """The process that has the block, and its descriptor there."""
         _, descriptor = self._blocks[allocation.address]
         return _HANDLE.pack(os.getpid(), descriptor, allocation.size)
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
-        """A block of another process, mapped here; a second time, at the same address."""
+        """A block of another process, mapped here; a second time at the same address."""
         process, descriptor, size = _HANDLE.unpack(handle)
         if process == os.getpid():
             raise OSError("the memory is this process's own")
@@ -105,7 +105,7 @@ class StandInSharing:
         return Allocation(address, size, 0)
 
     def close(self, address: int, ordinal: int) -> None:
-        """Close a block; the last time, it is unmapped."""
+        """Close a block; it is unmapped at the last time."""
         self.opened[address] -= 1
         if self.opened[address]:
             return
@@ -115,7 +115,7 @@ class StandInSharing:
                 del self._mapped[handle]
 
     def finish_device(self, ordinal: int) -> None:
-        """Nothing to wait for: work is done when its call returns; the call is counted."""
+        """Count the call; work is done when its call returns, so there is nothing to wait for."""
         self.finished += 1
 
     def _freed(self, address: int) -> None:
@@ -128,7 +128,7 @@ FRESH = 0xA5
 
 
 class Copy(NamedTuple):
-    """A copy that was carried out."""
+    """A copy that was made."""
 
     to_device: bool  #: Whether it went to the device, or to the host.
     address: int  #: The address of its end on the device.
@@ -139,12 +139,12 @@ class StandIn:
     """Host memory as a `colkern.cuda.device_library.DeviceLibrary`.
 
     Args:
-        memory_bytes: The size of each device's memory; None for as much as the host gives.
-        shareable: Whether other processes can open what is allocated: one descriptor a block.
+        memory_bytes: The size of each device's memory; None for no limit.
+        shareable: Whether other processes can open allocated blocks, which then have a descriptor each.
         devices: The number of devices.
 
     Attributes:
-        sharing: How they open it.
+        sharing: The interface through which they do.
         copies: The copies of its streams that were carried out, in that order.
         used: The bytes in use, by device.
         allocations: The number of allocated blocks.
@@ -155,10 +155,10 @@ class StandIn:
         finished_streams: The streams of other libraries that the host waited for.
     """
 
-    # Few and small, for them to be used again soon.
+    # Few and small slots, so that they are soon reused.
     slot_bytes = 4096
     most_slots = 3
-    # So slow that all is decompressed on the device.
+    # So slow that everything is decompressed on the device.
     core_decompresses = 1e-9
 
     def __init__(
@@ -185,7 +185,7 @@ class StandIn:
 
     @property
     def arrays(self) -> ArrayLibrary:
-        """NumPy, with `empty` and `zeros` of the device."""
+        """NumPy, with the device's `empty` and `zeros`."""
         return self._arrays
 
     def require_device(self) -> None:
@@ -201,34 +201,34 @@ class StandIn:
             self._thread.ordinal = before
 
     def current_ordinal(self) -> int:
-        """The first device's number, if this thread has chosen none."""
+        """The device chosen by this thread; 0 if it has chosen none."""
         return getattr(self._thread, "ordinal", 0)
 
     def ordinal_of(self, value: object) -> int | None:
-        """None: its arrays are NumPy's, and those are in host memory."""
+        """None, since its arrays are NumPy's, and those are in host memory."""
         return None
 
     def current_stream(self) -> int:
-        """The default one."""
+        """The default stream."""
         return 0
 
     def on_stream(self, stream: object) -> AbstractContextManager[None]:
-        """There is one stream for kernels."""
+        """Do nothing: there is only one stream for kernels."""
         return nullcontext()
 
     def current_state(self) -> int:
-        """One for all threads."""
+        """The same state for all threads."""
         return 0
 
     def in_state(self, state: object) -> AbstractContextManager[None]:
-        """All are."""
+        """Do nothing: all threads have the same state."""
         return nullcontext()
 
     def finish(self) -> None:
-        """Nothing to wait for: work on the current stream is done when its call returns."""
+        """Do nothing: work on the current stream is done when its call returns."""
 
     def devices(self) -> int:
-        """As many as were asked for."""
+        """The number of devices that the stand-in was made with."""
         return self._devices
 
     @property
@@ -237,7 +237,7 @@ class StandIn:
         return self.used.total()
 
     def multiprocessors(self, ordinal: int) -> int:
-        """One."""
+        """Return 1."""
         return 1
 
     def on_host(self, array: object) -> Items:
@@ -249,53 +249,53 @@ class StandIn:
         return list(map(np.array, arrays))
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
-        """Fresh memory; none is locked."""
+        """Fresh memory; nothing is locked."""
         return np.full(size, FRESH, np.uint8)
 
     def copy_stream(self, ordinal: int) -> CopyStream:
-        """A stream whose copies are carried out late."""
+        """A stream that makes its copies late."""
         return _LateStream(self, ordinal)
 
     def place_of(self, array: Items) -> tuple[int, int]:
-        """That in the memory of the host."""
+        """The identity and the address of an array in host memory."""
         return id(array if array.base is None else array.base), _address(array)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> NDArray[np.uint8]:
-        """Memory that somebody else owns; on a device, all of it can be written to."""
+        """Memory of another owner; as on a device, all of it can be written to."""
         return array_at(address, size, owner, read_only=False)
 
     def ordinal_at(self, address: int) -> int | None:
-        """The device that has a block with that address."""
-        # Copied: other threads allocate.
+        """The device that has a block with that address; None if there is none."""
+        # A copy of the list, since other threads allocate.
         blocks = list(self._blocks.items())
         there = (at for begin, (size, at) in blocks if begin <= address < begin + size)
         return next(there, None)
 
     def require_own(self, array: Items, ordinal: int) -> None:
-        """Raise `ValueError` for memory of another device, which kernels and streams do not reach."""
+        """Raise `ValueError` for memory of another device, which kernels and streams cannot reach."""
         if self._devices > 1 and array.size:
             at = self.ordinal_at(_address(array))
             if at not in (None, ordinal):
                 raise ValueError(f"memory of cuda:{at} in work of cuda:{ordinal}")
 
     def record_current(self, ordinal: int) -> SharedEvent:
-        """An event that lives as long as the object."""
+        """An event that lives as long as the returned object."""
         event = _CurrentEvent(self, next(self._handles))
         self.events[event.handle] = event
         return event
 
     def event_at(self, handle: int, ordinal: int) -> Event:
-        """One of `events`; `ValueError` if there is none any more, where CUDA would do anything."""
+        """The event with a handle; raises `ValueError` if it was destroyed, where CUDA may crash."""
         if handle not in self.events:
             raise ValueError(f"event {handle:#x} was destroyed, or never recorded")
         return self.events[handle]
 
     def finish_stream(self, pointer: int) -> None:
-        """Only noted."""
+        """Note that the stream was waited for."""
         self.finished_streams.append(pointer)
 
     def allocated(self, size: int, *, shareable: bool | None = None) -> NDArray[np.uint8]:
-        """A block of fresh memory; whether others can open it may be as it is for all blocks."""
+        """A block of fresh memory; `shareable` overrides the setting for all blocks."""
         ordinal = self.current_ordinal()
         used = self.used[ordinal]
         if self.memory_bytes is not None and used + size > self.memory_bytes:
@@ -319,7 +319,7 @@ class StandIn:
 
 
 class _Arrays:
-    """NumPy, but for `empty` and `zeros`, whose memory is the device's."""
+    """NumPy, except `empty` and `zeros`, which allocate the device's memory."""
 
     def __init__(self, device: StandIn) -> None:
         self._device = device
@@ -338,7 +338,7 @@ class _Arrays:
 
 
 class _LateStream:
-    """Carries copies out when somebody waits for them, and not before."""
+    """A stream that makes copies only when somebody waits for them."""
 
     def __init__(self, device: StandIn, ordinal: int) -> None:
         self._device = device
@@ -368,7 +368,7 @@ class _LateStream:
         self._device.copies.append(copy)
 
     def run_until(self, number: int) -> None:
-        """Carry out all copies before that one."""
+        """Make all copies before copy `number`."""
         with self._lock:
             while self.done < number:
                 self._waiting.popleft()()
@@ -395,12 +395,12 @@ class _LateEvent:
         self._stream.run_until(self._number)
 
     def hold_current(self) -> None:
-        """Waits here: work on the current stream is done at once."""
+        """Wait here, since work on the current stream is done at once."""
         self.wait()
 
 
 class _CurrentEvent:
-    """Behind all that was started on the current stream, and so at once."""
+    """An event after all work on the current stream, which is over at once."""
 
     def __init__(self, device: StandIn, handle: int) -> None:
         self._device = device
@@ -420,7 +420,7 @@ def _address(array: NDArray[np.uint8]) -> int:
 _installed: StandIn | None = None
 
 when_changed: set[Callable[[], None]] = set()
-"""Called when a stand-in is installed, and when it goes."""
+"""Functions that are called when a stand-in is installed or removed."""
 
 
 def installed_library() -> DeviceLibrary | None:
@@ -432,7 +432,7 @@ def installed_library() -> DeviceLibrary | None:
 def installed(
     memory_bytes: int | None = None, *, shareable: bool = False, devices: int = 1
 ) -> Iterator[StandIn]:
-    """Within it, the devices of this process are a stand-in's, for all threads; see `StandIn`."""
+    """Within it, the devices of this process are stand-ins, for all threads; see `StandIn`."""
     before = _installed
     device = StandIn(memory_bytes, shareable=shareable, devices=devices)
     _install(device)

@@ -26,17 +26,18 @@ _COMBINE = {"add": "sum", "min": "min", "max": "max"}
 
 
 class Schedule(NamedTuple):
-    """The numbers that keep a device busy."""
+    """Parameters for cutting ranges, such that a device is kept busy."""
 
     threads: int  #: The threads of a block.
-    #: The most items of a block's that only writes. They are few enough to even out items of
-    #: unequal work, and enough to share what a thread does once.
+    #: The most items of a block that only writes: few enough to balance items of unequal work, and
+    #: enough to share what each thread does once.
     tile: int
     blocks: int  #: The number of blocks that a device runs at a time.
-    #: How often as many blocks leave partial results at most, which one transfer fetches.
+    #: The most blocks that leave partial results, in multiples of `blocks`; one transfer fetches
+    #: them.
     rounds: int
-    #: The number of threads for each item of a `grouped` kernel, by the bytes of the output that an
-    #: item has on average: at least so many bytes, so many lanes.
+    #: The number of threads for each item of a `grouped` kernel: for items that have on average at
+    #: least so many bytes of output, so many lanes.
     lanes: tuple[tuple[int, int], ...]
 
     def cut(self, kernel: Kernel, count: int, mean_bytes: int = 0) -> Cut:
@@ -47,12 +48,13 @@ class Schedule(NamedTuple):
         if kernel.grouped:
             lanes = max(lanes for least, lanes in self.lanes if mean_bytes >= least)
         if kernel.most_lanes:
-            # A block has several groups, also in the simulator: only a thread alone has a step of 1.
+            # A block has several groups, also in the simulator: only a thread on its own has a step
+            # of 1.
             lanes = min(lanes, kernel.most_lanes, self.threads // 2)
         most = self.tile // lanes
         if kernel.returns:
             most = max(most, -(-count // (self.blocks * self.rounds)))
-        # Few items are spread over all of the device.
+        # A few items are spread over the whole device.
         tile = min(-(-count // self.blocks), most)
         width = self.threads // lanes
         tile = max(-(-tile // width), 1) * width
@@ -60,7 +62,7 @@ class Schedule(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A grid: its blocks, their threads, how many work on one item, a block's items."""
+    """A grid: the blocks, their threads, the lanes for one item, the items of a block."""
 
     blocks: int
     threads: int
@@ -82,20 +84,20 @@ def grid_of(device: Device, count: int) -> Grid:
 
 
 def schedule_of(device: Device) -> Schedule:
-    """The schedule for a device. The simulator runs a Python thread for each of a block's."""
+    """The schedule for a device. The simulator runs a Python thread for each thread of a block."""
     if adapter.is_simulated():
         return Schedule(4, 16, 4, 2, ((0, 2), (5, 4)))
     return schedule_for(memory.multiprocessors(device))
 
 
 def schedule_for(multiprocessors: int) -> Schedule:
-    """The schedule for a GPU with so many multiprocessors, each of which runs 2048 threads at a time."""
+    """The schedule for a GPU with that many multiprocessors, each of which runs 2048 threads at a time."""
     blocks = multiprocessors * 2048 // THREADS
     return Schedule(THREADS, 4096, blocks, 8, ((0, 8), (256, 32), (8192, THREADS)))
 
 
 class _Thread(threading.local):
-    """Whether the driver knows a thread's context, and the numbers nobody has waited for yet."""
+    """Whether the driver has this thread's context, and the numbers that are not waited for yet."""
 
     has_context = False
 
@@ -104,7 +106,7 @@ class _Thread(threading.local):
 
 
 class _Asked:
-    """A number on a device that `combine` makes of `array`; fetched with all others of the thread."""
+    """A number on a device, made from `array` by `combine`; fetched with all others of the thread."""
 
     __slots__ = ("__weakref__", "_target", "array", "combine", "number")
 
@@ -126,13 +128,13 @@ class CudaTarget:
     def __init__(self, device: Device) -> None:
         memory.require_device()
         self.device = device
-        # Batches of a table are mostly of one length.
+        # The batches of a table mostly have one length.
         self._cut_of = lru_cache(1024)(schedule_of(device).cut)
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._thread = _Thread()
 
     def block_words(self, words: int) -> int:
-        """The number of words of a bitmap in a block of a filter: one, the work of a thread."""
+        """The number of words of a bitmap in a block of a filter: one, for each thread."""
         return 1
 
     @cached_property
@@ -147,7 +149,7 @@ class CudaTarget:
         work: float = 1,
         balance: Items | None = None,
     ) -> None:
-        """Start a kernel that writes; tiles even out unequal work, without `work` and `balance`."""
+        """Start a kernel that writes; tiles balance unequal work, so `work` and `balance` are ignored."""
         if count > 0:
             self._launch(kernel, count, self._cut(kernel, count, args), args)
 
@@ -167,7 +169,7 @@ class CudaTarget:
         return asked
 
     def fetch(self, number: _Asked) -> None:
-        """Wait for a number, and for the others that this thread has asked for: once."""
+        """Wait for a number, and for all others that this thread has asked for, at once."""
         asked = {number, *self._thread.asked}
         with memory.current(self.device):
             arrays = memory.all_on_host([each.array for each in asked])
@@ -180,7 +182,7 @@ class CudaTarget:
         return UNKNOWN
 
     def partials(self, kernel: Kernel, count: int, *args: Argument) -> Items:
-        """Start a kernel that returns, and return before it has ended: an array, an item a block."""
+        """Start a kernel that returns partial results: an array, one item for each block. Does not wait."""
         cut = self._cut(kernel, count, args)
         partials = self.output(cut.blocks, np.dtype(kernel.returns))
         self._launch(kernel, count, cut, (*args, partials))
@@ -195,7 +197,7 @@ class CudaTarget:
     def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Argument, ...]) -> None:
         blocks, threads, lanes, tile = cut
         ordinal, library, arrays = self.device.ordinal, memory.library(), cast("Any", args)
-        # A few tenths of a microsecond each: what is done here is done for every launch.
+        # Each statement here takes a few tenths of a microsecond, for every launch.
         types = (kernel, lanes, *[arrays[k].dtype.num for k in array_places(kernel)])
         plan = self._plans.get(types)
         if plan is None or library.current_ordinal() != ordinal or not self._thread.has_context:
@@ -262,7 +264,7 @@ class CudaTarget:
     def sort_positions(self, keys: Items, positions: Items | None = None) -> Items:
         with memory.current(self.device):
             chosen = keys if positions is None else keys[positions]
-            # CuPy's sort is stable, and takes no other name for it.
+            # CuPy's sort is stable, and accepts no other name for that.
             order: Items = memory.array_library().argsort(chosen, kind="stable")
             return order.astype(np.uint64) if positions is None else positions[order]
 
@@ -274,7 +276,7 @@ class CudaTarget:
             pairs = [array[:: max(len(array) - 1, 1)] for array in arrays]
             both = pairs[0] if len(pairs) == 1 else memory.array_library().concatenate(pairs)
             values = iter(memory.on_host(both).tolist())
-        # Of one number, that is both.
+        # For an array of one number, that is both the first and the last.
         return [
             (first, next(values) if len(pair) > 1 else first)
             for pair, first in zip(pairs, values, strict=False)

@@ -1,7 +1,7 @@
-"""The toolkit of CUDA: the libraries that the compiler loads, and machine code of PTX without a GPU.
+"""The CUDA toolkit: the libraries that the compiler loads, and assembling of PTX without a GPU.
 
-PTX is assembled by nvJitLink, or by `ptxas`. Where there is neither, or one older than what wrote the PTX,
-the driver assembles it when it is loaded.
+PTX is assembled by nvJitLink, or by `ptxas`. If there is neither, or only one that is older than the
+compiler of the PTX, the driver assembles it when it loads it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _VERSIONS = {
     "nvrtc": "nvrtcVersion",
     "nvvm": "nvvmVersion",
 }
-"""The function that tells the release, of each library that is looked for."""
+"""Library → its function that returns the release."""
 
 
 @dataclass(frozen=True, slots=True)
 class CudaLibrary:
-    """A library that was found, or not."""
+    """A library of the toolkit, found or missing."""
 
     name: str  #: `cudart`, `nvJitLink`, `nvrtc` or `nvvm`.
     path: str  #: Where it is; empty if it was not found.
@@ -40,7 +40,7 @@ def find_libraries() -> list[CudaLibrary]:
 
 
 def find_library(name: str) -> CudaLibrary:
-    """One of them; the same errors."""
+    """One of the libraries, by its name; errors are reported in the same way."""
     from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-untyped]
 
     try:
@@ -67,7 +67,7 @@ CUBIN = b"\x7fELF"
 
 
 def assembled(ptx: str, capability: tuple[int, int]) -> bytes:
-    """The machine code of PTX for a compute capability; the PTX itself, if nothing here can assemble it."""
+    """The machine code for PTX and a compute capability; the PTX itself, if it cannot be assembled here."""
     text, architecture = ptx.encode(), "sm_{}{}".format(*capability)
     return _linked(text, architecture) or _by_ptxas(text, architecture) or text
 
@@ -83,7 +83,7 @@ def ptxas() -> str | None:
 def _linked(text: bytes, architecture: str) -> bytes | None:
     from cuda.bindings import nvjitlink  # type: ignore[import-untyped]
 
-    # Without the library, each call is a RuntimeError.
+    # Without the library, each call raises a RuntimeError.
     with contextlib.suppress(nvjitlink.nvJitLinkError, RuntimeError):
         linker = nvjitlink.create(2, [f"-arch={architecture}", "-O3"])
         try:

@@ -417,7 +417,7 @@ def row_function(
 ) -> Callable[
     [Callable[Concatenate[Any, Options], object]], Callable[Concatenate[Values, Options], Values]
 ]:
-    """A decorator that makes a plain function an operation on an array; parameters as of `over_rows`.
+    """A decorator that makes a plain function an operation on an array; parameters as for `over_rows`.
 
     Args:
         heading: The heading under which the documentation lists it.

@@ -87,7 +87,7 @@ _BLOCK_BYTES = 1 << 18
 """The bytes of a block, as colkern and others write them."""
 
 _LZ4_SECONDS_PER_BYTE = 4.4e-7
-"""The time for a compressed byte of a block: its sequences wait for each other."""
+"""The time for a compressed byte of a block, whose sequences depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)

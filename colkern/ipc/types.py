@@ -122,7 +122,7 @@ _MODES = {"SPARSE": "sparse", "DENSE": "dense"}
 _UNIT = Parameter("unit", Scalar("h", 1), _TIME_UNITS)
 
 ROWS: Dispatch[type[s.DataType], TypeRow] = by_type("types in metadata", s.Dictionary, s.Extension)
-"""The rows by class; a dictionary's is that of its values, an extension's that of its storage."""
+"""Class → row. Dictionaries use the row of their values, extensions that of their storage."""
 
 ROWS |= {
     s.Null: _row("Null", s.Null),
@@ -182,4 +182,4 @@ ROWS |= {
 }
 
 LEAVES = frozenset(kind for kind, row in ROWS.items() if row.children == 0)
-"""The classes of types without children; dictionaries and extensions are none of them."""
+"""The classes of types without children, except dictionaries and extensions."""

@@ -32,23 +32,23 @@ class Kind(enum.Enum):
     """The rule by which the result of an operation follows from the chunks of a column."""
 
     ELEMENT_WISE = "element-wise"
-    """A slot of the result follows from that slot of each argument: chunk by chunk."""
+    """A slot of the result depends only on that slot of each argument; runs chunk by chunk."""
 
     SELECTION = "selection"
-    """The results of chunks, one after the other, are the result, which may have another length."""
+    """The result is the concatenation of the chunks' results; it may have another length."""
 
     AGGREGATE = "aggregate"
-    """One value of all slots: from the values of the chunks where `combine` knows how."""
+    """One value for all slots, made from the values of the chunks if `combine` can do that."""
 
     WHOLE_COLUMN = "whole column"
-    """The chunks are made one array first."""
+    """The chunks are joined to one array first."""
 
     JOINING = "joining"
-    """The operation goes over chunks itself."""
+    """The operation handles chunks itself."""
 
 
 Combine = Callable[[list[Any], Array], Any]
-"""The value of a column from those of its chunks, one of which comes along; or `NotImplemented`."""
+"""Makes a column's value from those of its chunks, and one of the chunks; or `NotImplemented`."""
 
 
 class Operation(NamedTuple):
@@ -341,11 +341,11 @@ _EXPECTED: dict[object, _Expected] = {
     str: _Expected((str, bytes), "str", ""),
     str | Array: _Expected((str, bytes, Array), "str", ""),
 }
-"""Annotation of a parameter → its classes. Operations check parameters of other annotations."""
+"""Annotation of a parameter → its classes. Operations themselves check other annotations."""
 
 _FROM_BATCH = {
     _ARRAY: "take one of its columns: batch['name']",
     _ARRAYS: "its columns are batch.columns",
     _COLUMNS: "its columns are batch.columns",
 }
-"""The remedy where a batch is given instead."""
+"""The hint for an error if a batch is given instead."""

@@ -27,13 +27,13 @@ from colkern.operations.devices import device_of_rows
 from colkern.operations.selection.concatenation import concat, join_plan
 
 _FEW = 64
-"""As many chunks stay apart, however short they are."""
+"""The number of chunks that stay separate, however short they are."""
 
 _LEAST_ROWS = 4096
-"""More chunks that are shorter in the mean are joined: a call for each costs more than a copy of all."""
+"""More chunks with a smaller mean length are joined: a call for each costs more than copying them."""
 
 _BLOCK_ROWS = 1 << 18
-"""So many rows of such chunks are joined at a time, on the host: caches hold the copy until it is read."""
+"""The rows of such chunks joined at a time, on the host: caches hold the copy until it is read."""
 
 Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
 

@@ -69,7 +69,7 @@ Comparer: TypeAlias = Callable[[Array, Any, Relation], Buffer]
 """Compares the values of an array with those of another, or with a Python value: a bit for each slot."""
 
 _PLANS: defaultdict[object, Plans[Comparer[Any]]] = defaultdict(dict)
-"""By what chooses the comparer."""
+"""Function that gives comparers → its plans."""
 
 
 def compared(

@@ -66,7 +66,7 @@ def dictionary_decode(array: Array) -> Array:
 
 
 _DECODE: Dispatch[LayoutKind, Callable[[Array, Array], Array]] = by_layout("dictionary_decode")
-"""By the layout of the values; takes the array and its dictionary."""
+"""Layout of the values → a function that decodes an array with its dictionary."""
 
 
 def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
@@ -239,10 +239,10 @@ _RANGE = 1 << 18
 """The least number of slots that are worth a table of their own."""
 
 _SAMPLED = 32
-"""One slot of so many is in a sample."""
+"""A sample has one of this many slots."""
 
 _DIFFERENT = 0.8
-"""If more of a sample of numbers are different, the tables of ranges have few values in common."""
+"""If a larger share of a sample is distinct, the tables of ranges have few values in common."""
 
 _DIFFERENT_BYTES = 0.3
 """As `_DIFFERENT`, for values that are found by hashes: those in common are compared once more."""
@@ -279,7 +279,7 @@ def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, It
 
 
 _PARTS = 32
-"""Into so many parts values are divided: the tables of these fit a cache more often."""
+"""The number of parts into which values are divided, so that their tables more often fit a cache."""
 
 
 def _numbers_by_parts(

@@ -25,7 +25,7 @@ from colkern.operations.sorting import byte_ranks
 from colkern.targets import Items, target_of
 
 CHUNK = 1 << 15
-"""The slots that are looked up at once: their numbers fit a cache."""
+"""The number of slots that are looked up at once, such that their numbers fit a cache."""
 
 OPEN = (1 << 64) - 1
 """The number of slots that may add values, if all may."""
@@ -33,7 +33,7 @@ OPEN = (1 << 64) - 1
 _FIRST_BITS = 11
 
 _LIKELY = 16
-"""A table begins with so many places for each value that there is at least."""
+"""A table starts with this many places for each expected value."""
 
 _GROWTH_BITS = 2
 

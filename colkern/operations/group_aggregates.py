@@ -40,7 +40,7 @@ from colkern.operations.sorting import dense_ranks, ordered_positions, sort_word
 from colkern.targets import Argument, Items, Target, on_its_device, target_of
 
 _WORTH_SHARES = 4
-"""A thread has sums of its own for all groups, if it has so many times as many rows."""
+"""A thread has its own sums for all groups if it has this many times as many rows as groups."""
 
 
 class GroupedRows:
@@ -431,7 +431,7 @@ INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "nearest": lambda share, low: ((share > 0.5) | (share == 0.5) & (low % 2 == 1)) * 1.0,
     "midpoint": lambda share, low: (share > 0) * 0.5,
 }
-"""The part of the way to the next value, from how far a quantile is on it, and from which place."""
+"""The fraction of the way to the next value, from a quantile's own fraction and its lower place."""
 
 
 def _between(
@@ -480,4 +480,4 @@ AGGREGATES: dict[str, Aggregate] = {
     "quantile": _quantile,
     "median": lambda rows, column: _quantile(rows, column),
 }
-"""By name: of grouped rows and a column, with options, an array with a slot for each group."""
+"""Name → a function of grouped rows, a column and options: an array with a slot for each group."""

@@ -41,7 +41,7 @@ JoinType = Literal[
 Keys: TypeAlias = str | int | Sequence[str | int]
 
 _MUCH = 8
-"""So many times as many right rows are many more than left ones."""
+"""The right side counts as much larger if it has this many times as many rows."""
 
 _MOST = (1 << 64) - 1
 """The greatest distance of two integers."""
@@ -91,14 +91,14 @@ def join(
     Args:
         left, right: The rows, all on one device.
         keys: The names or positions of the left keys.
-        right_keys: The names or positions of the right keys, as many; None if the names are the same.
+        right_keys: The names or positions of the right keys; None if they are those of the left keys.
         how: The rows to return; see above.
         left_suffix, right_suffix: Suffixes for the names of other columns that both sides have.
         coalesce_keys: Whether to drop the right keys, and fill the left ones from them if there is no
             left row; else both are kept.
 
     Raises:
-        ValueError: If there is no such join, there are not as many keys, or two columns have one name.
+        ValueError: If `how` is another word, the numbers of keys differ, or two columns have one name.
         KeyError: If there is no such column.
         TypeError: If keys are of different types.
         UnsupportedError: If there is a union in a key.
@@ -319,7 +319,7 @@ def join_asof(
         right_suffix: A suffix for the names of right columns that left columns have, too.
 
     Raises:
-        ValueError: If there is no such strategy, or not as many columns on both sides, or the tolerance is
+        ValueError: If `strategy` is another word, the numbers of columns differ, or the tolerance is
             negative, NaN, NaT, or of months.
         KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
     """

@@ -36,7 +36,7 @@ from colkern.targets import Items, Target, on_its_device, target_of
 Inclusive = Literal["both", "left", "right", "neither"]
 
 FEW = 4
-"""So many values are compared with one by one."""
+"""Sets of up to this many values are compared one by one."""
 
 
 @operation
@@ -97,7 +97,7 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
 
     Raises:
         ValueError: If `inclusive` is another word.
-        TypeError, UnsupportedError, InvalidArrowError: As of `less`.
+        TypeError, UnsupportedError, InvalidArrowError: As `less`.
     """
     if inclusive not in get_args(Inclusive):
         raise ValueError(f"inclusive: expected one of {get_args(Inclusive)}, got {inclusive!r}")

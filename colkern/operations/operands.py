@@ -73,7 +73,7 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
 
 
 _MOST_KEPT = 1 << 10
-"""The items of so many numbers are kept, and so many types."""
+"""The most numbers whose items are kept, and the most types."""
 
 _NUMBER_ITEMS: dict[object, Items] = {}
 """(maker of items, class and value of a Python number, layout) → its items on the host."""

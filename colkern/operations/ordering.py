@@ -108,7 +108,7 @@ def _comparer(array: Array) -> Comparer[Order]:
 
 
 _Side: TypeAlias = tuple[Items, int]
-"""Floating-point numbers, or words of others; and their stride: 1, or 0 for one value."""
+"""Floating-point numbers, or words of other items; and their stride: 1, or 0 for one value."""
 
 
 def _one(array: Array, value: object) -> _Side:

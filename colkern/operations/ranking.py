@@ -64,7 +64,7 @@ _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "max": lambda ordered, places: np.searchsorted(ordered, ordered, side="right"),
     "dense": lambda ordered, places: ordered + 1,
 }
-"""By the tiebreaker: the places in the order, from dense ranks in the order and the numbers from 0 on."""
+"""Tiebreaker → the ranks, from dense ranks in sorted order and the numbers from 0 on."""
 
 
 @on_its_device

@@ -16,7 +16,7 @@ from colkern.memory import ALIGNMENT
 from colkern.targets import Items, Target, target_of
 
 _SEARCH = 16
-"""The ratio, about, of a search for one run to its share of an index."""
+"""About the ratio of the time of a search for one run to that of its share of an index."""
 
 
 def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Items:
@@ -61,7 +61,7 @@ def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:
 
 
 _FEW = 8
-"""Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
+"""Merging positions does not pay if fewer than one in this many neighbours are equal."""
 
 
 def encode_words(

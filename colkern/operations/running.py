@@ -41,7 +41,7 @@ _ORDERED = (*_NUMBERS, s.Date, s.Time, s.Timestamp, s.Duration)
 How = Literal["sum", "prod", "min", "max"]
 
 _UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "min": np.fmin, "max": np.fmax}
-"""NumPy's functions, which hand arrays of CuPy's to its own."""
+"""NumPy's functions, which call CuPy's own for CuPy arrays."""
 
 
 @operation

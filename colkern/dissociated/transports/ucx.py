@@ -1,16 +1,16 @@
-"""UCX: `ucx://host:port`. Bodies are packed; UCX takes RDMA or TCP, as the machines have it.
+"""UCX: `ucx://host:port`. Bodies are packed; UCX uses RDMA or TCP, as the machines support.
 
-Needs the package `ucxx`. A TCP connection introduces the two sides to each other: each says the address of
-its UCX worker. It stays open and carries nothing more; when it ends, the other side has gone, which not all
-of UCX's own transports notice. Each connection has a worker of its own, so that tags need no room to tell
-clients apart: tagged messages have the tags of the protocol, all 64 bits of them.
+Needs the package `ucxx`. The two sides exchange the addresses of their UCX workers over a TCP
+connection. It stays open, unused; when it ends, the other side has gone, which not all UCX transports
+notice. Each connection has its own worker, so tags need no bits to identify clients: tagged messages
+have the protocol's tags, all 64 bits of them.
 
-UCX has no untagged messages beside tagged ones but "active messages", whose order among the others is
-open. So here all that is not a tagged message of the protocol has a tag of this transport's own: bits 32 to
-55 are set, which in tags of bodies are zero, and the lowest 8 bits give its kind.
+For untagged messages UCX has "active messages", whose order relative to tagged ones is undefined. So
+messages that are not tagged in the protocol get tags of this transport: bits 32 to 55 are set, which
+are zero in tags of bodies, and the lowest 8 bits give the kind.
 
-UCX trusts addresses that it is given: every client can end this process. Serve only to machines
-that are trusted.
+UCX trusts the addresses that it is given: every client can crash this process. Serve only trusted
+machines.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _MAGIC = b"colkernU"
 _MOST_ADDRESS_BYTES = 1 << 16
 
 _SLICE_SECONDS = 0.002
-"""Two threads of a connection may wait, and UCX wakes one: the other one looks again after so long."""
+"""Two threads of a connection may wait, but UCX wakes only one; the other checks after this time."""
 
 _MOST_UNDER_WAY = 64
 _LINGER_SECONDS = 1.0
 
 
 class Ucx(Packed):
-    """The transport."""
+    """The UCX transport."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         _context()
@@ -95,24 +95,24 @@ class Ucx(Packed):
 
 
 class UcxConnection:
-    """A connection by a worker of UCX; the socket introduces the sides, and ends with it."""
+    """A connection with its own UCX worker; the socket introduces the sides, and closes with it."""
 
     def __init__(self, control: socket.socket, limits: FrameLimits) -> None:
         self._control = control
         self._limits = limits
         self._introducing = threading.Lock()
-        # Held whenever UCX is called, and not while it is waited for.
+        # Held whenever UCX is called, but not while waiting for it.
         self._lock = threading.RLock()
         self._worker: Any = None
         self._endpoint: Any = None
-        # The bytes that UCX reads or writes until their request is completed.
+        # The bytes that UCX reads or writes until their requests are completed.
         self._under_way: deque[tuple[Any, NDArray[np.uint8]]] = deque()
         self._has_ended = False
         self._has_gone = False
         self._is_closed = False
 
     def introduce(self, timeout: float | None) -> None:
-        """Exchange addresses, once."""
+        """Exchange addresses with the other side, once."""
         with self._introducing:
             if self._endpoint is not None:
                 return
@@ -138,7 +138,7 @@ class UcxConnection:
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
-        """Send a message, whose pieces are joined: the bindings take one. See `Connection.send`."""
+        """Send a message; its chunks are joined, since the bindings take one. See `Connection.send`."""
         assert descriptor is None
         request = self._post(_joined(size, chunks), _tag_of(kind, tag))
         while not request.completed:
@@ -179,7 +179,7 @@ class UcxConnection:
             kind, tag = _kind_of(tag)
             check_length(kind, length, self._limits)
             data = allocated(length)
-            # The same message, since this thread alone takes any.
+            # This is the same message, since only this thread takes messages.
             taken = self._probe(remove=True)
             request = self._worker.tag_recv_with_handle(_array(data), taken)
             self._under_way.append((request, data))
@@ -187,12 +187,12 @@ class UcxConnection:
         return Frame(kind, tag, data)
 
     def is_readable(self) -> bool:
-        """Whether `receive` would not wait."""
+        """Whether `receive` would return without waiting."""
         probe = self._probe(remove=False)
         return self._has_ended or probe is None or probe.matched or self._is_over()
 
     def advance(self, end: float = float("inf")) -> None:
-        """Let UCX work; if it has nothing to do, sleep for a moment, or until `end`."""
+        """Let UCX make progress; if it has nothing to do, sleep for a moment, at most until `end`."""
         with self._lock:
             worker = self._worker
             if worker is None or self._progress() or not worker.arm():
@@ -206,7 +206,7 @@ class UcxConnection:
         seconds = min(end - time.monotonic(), _SLICE_SECONDS)
         ready = [descriptor for descriptor, _ in poll.poll(max(seconds, 0) * 1000)]
         if descriptors[-1] in ready and len(descriptors) > 1:
-            # Nothing is sent there after the introduction, which has arrived by now.
+            # Nothing is sent over the socket after the introduction, which has arrived by now.
             self._progress()
             self._has_gone = True
 
@@ -219,7 +219,7 @@ class UcxConnection:
         self._has_ended = True
 
     def close(self) -> None:
-        """Close it; see `Connection.close`. The last messages are given a moment."""
+        """Close it; see `Connection.close`. The last messages get a moment to be sent."""
         with self._lock:
             if self._is_closed:
                 return
@@ -246,16 +246,16 @@ class UcxConnection:
                 endpoint.close_blocking()
             while worker.progress_once():
                 pass
-            # Requests under way keep their bytes.
+            # Requests under way keep their bytes alive.
             self._forget_completed()
 
     def _is_over(self) -> bool:
-        """Whether nothing comes or goes any more: here, or as the other side has gone."""
+        """Whether nothing is sent or received any more, since either side has closed."""
         probe = self._probe(remove=False)
         return self._is_closed or probe is None or (self._has_gone and not probe.matched)
 
     def _probe(self, *, remove: bool) -> Any:
-        """The message that is the next one, `matched` if there is one; None without a worker."""
+        """The next message; its `matched` tells whether there is one. None without a worker."""
         library = _library()
         with self._lock:
             if self._worker is None:
@@ -264,7 +264,7 @@ class UcxConnection:
             return self._worker.tag_probe(library.UCXXTag(0), library.UCXXTagMask(0), remove=remove)
 
     def _progress(self) -> bool:
-        """Whether UCX had something to do."""
+        """Let UCX make all progress that it can; returns whether there was any."""
         worked = False
         with self._lock:
             while self._worker is not None and self._worker.progress_once():
@@ -301,7 +301,7 @@ class UcxConnection:
 @functools.cache
 def _library() -> ModuleType:
     try:
-        # Not `ucxx`: its own API is asyncio's, which comes with a thread and an event loop.
+        # Not `ucxx` itself: its API is for asyncio, and starts a thread and an event loop.
         from ucxx._lib import libucxx
     except ImportError as error:
         raise UnsupportedError(f"ucx: {why_missing(error, 'ucxx')}") from None
@@ -312,7 +312,8 @@ def _library() -> ModuleType:
 @functools.cache
 def _context() -> Any:
     library = _library()
-    # A process that is killed leaves UCX's shared memory behind; on one machine there is `shm:`.
+    # A killed process leaves UCX's shared memory behind; on one machine, `shm:` can be used
+    # instead.
     config = {} if "UCX_TLS" in os.environ else {"TLS": "^sm"}
     return library.UCXContext(config, (library.Feature.TAG, library.Feature.WAKEUP))
 
@@ -324,7 +325,7 @@ def _new_worker() -> Any:
 
 
 def _endpoint(library: ModuleType, worker: Any, address: object) -> Any:
-    """An endpoint that fails with its peer, where UCX has such: its shared memory has none."""
+    """An endpoint that fails with its peer, if UCX supports it: for its shared memory it does not."""
     try:
         return worker.create_endpoint_from_worker_address(address, True)
     except library.UCXUnreachableError:
@@ -338,7 +339,7 @@ def _array(data: NDArray[np.uint8]) -> object:
 
 
 def _check(request: Any) -> None:
-    """Raise `OSError` if UCX could not do it."""
+    """Raise `OSError` if a request of UCX has failed."""
     with _system_errors(_library()):
         request.check_error()
 
@@ -356,7 +357,7 @@ def _tag_of(kind: FrameKind, tag: int) -> int:
 
 
 def _kind_of(tag: int) -> tuple[FrameKind, int]:
-    """The kind of a message, and the protocol's tag if it is a tagged one."""
+    """The kind of a message, and the protocol's tag if it is a tagged message."""
     if tag & _OWN != _OWN:
         return FrameKind.TAGGED, tag
     kind = KINDS.get(tag & ~_OWN)
@@ -366,7 +367,7 @@ def _kind_of(tag: int) -> tuple[FrameKind, int]:
 
 
 def _joined(size: int, chunks: Iterable[Chunk]) -> NDArray[np.uint8]:
-    """The pieces in one; a piece that is alone in host memory stays where it is."""
+    """The chunks as one array; a single chunk in host memory is not copied."""
     if isinstance(chunks, Sequence) and len(chunks) == 1:
         return np.frombuffer(chunks[0], np.uint8)
     return joined(size, chunks)

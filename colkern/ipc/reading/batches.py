@@ -118,7 +118,7 @@ class BatchColumns:
         self._limits.require_unbacked(length, self._body.size)
 
     def _check_copies(self) -> None:
-        """Buffers that are one place in the body become as many places in memory."""
+        """Limit the copies of buffers that overlap in the body, since each buffer gets its own memory."""
         size = self._body.size
         # Buffers that reach outside the body are refused when they are read.
         total = np.minimum(np.maximum(self._buffers["length"], 0), size).sum(dtype=np.float64)
@@ -130,7 +130,7 @@ class BatchColumns:
 
     @cached_property
     def _variadics_before(self) -> tuple[int, ...]:
-        """Check the copies that buffers need which overlap in the body."""
+        """The number of variadic buffers before those of each count."""
         return tuple(accumulate(self._counts, initial=0))
 
     def _first_buffer(self, position: int) -> int:

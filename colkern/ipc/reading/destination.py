@@ -205,7 +205,7 @@ def _chosen(body: Body, codec: DeviceCodec, parts: Sequence[Placed]) -> list[_Ch
 
 
 _MOST_CLAIMED = 1 << 28
-"""The limit of what is allocated for bytes that only an untrusted sender promises."""
+"""The most bytes that are allocated because an untrusted sender announces them."""
 
 _READ_AT_ONCE = 2 << 20
 """The bytes of a file that a thread reads in one call."""

@@ -29,7 +29,7 @@ from colkern.key_values import metadata_of
 from colkern.memory import Buffer
 
 FIRST_BYTES = 8
-"""The number of bytes examined. Every stream has more, so none is waited for in vain."""
+"""The number of bytes examined. Every stream has more bytes, so reading them never waits in vain."""
 
 _DECOMPRESS = "decompress it first, or pass a file object that does, such as that of {}.open(path)"
 _BY_PYARROW = "read it with pyarrow.{}, and write the table with colkern.ipc.write_file"

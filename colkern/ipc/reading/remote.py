@@ -15,7 +15,7 @@ from colkern.memory import EMPTY, HOST, Buffer
 from colkern.names import why_missing
 
 _LAST_BYTES = 1 << 16
-"""Fetched together: a footer is there, and the metadata of the last batches."""
+"""The bytes at a file's end that are fetched together: the footer, and metadata of the last batches."""
 
 
 class Remote:

@@ -384,7 +384,7 @@ class Body(NamedTuple):
 
 
 Receive = Callable[[memoryview], int]
-"""Puts the next bytes into a view and says how many: 0 at the end."""
+"""Puts the next bytes into a view and returns their number: 0 at the end."""
 
 
 def _receiver(file: object) -> Receive:

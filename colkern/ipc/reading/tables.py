@@ -105,7 +105,7 @@ Filters: TypeAlias = Sequence[tuple[str, str, object]]
 """Triples of a column's name, a comparison, and a value."""
 
 _REQUESTS = 16
-"""The columns of a remote file that are fetched at once."""
+"""The number of columns of a remote file that are fetched at once."""
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "==": equal,

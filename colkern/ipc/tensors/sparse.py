@@ -180,10 +180,10 @@ def sizes_of(pointers: Numbers) -> NDArray[np.int64]:
 def scipy_sparse() -> ModuleType:
     """The module `scipy.sparse`; raises `ImportError` if it is not installed."""
     try:
-        from scipy import sparse
+        import scipy.sparse
     except ImportError as error:
         raise ImportError(why_missing(error, "scipy"), name=error.name) from None
-    module: ModuleType = sparse
+    module: ModuleType = scipy.sparse
     return module
 
 
@@ -426,7 +426,7 @@ class SparseCSFTensor(Sparse):
 
     @classmethod
     def from_dense(cls, values: Numbers, dim_names: tuple[str, ...] | None = None) -> Self:
-        """Each dimension, in any order, with the position of every value in it.
+        """The values of an array that are not zero; the shortest dimension is the root's.
 
         Raises:
             TypeError: If `values` is no NumPy array.

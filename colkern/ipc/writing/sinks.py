@@ -28,7 +28,7 @@ _STEM_CHARACTERS = 24
 _DEVICE_ROOTS = ("/dev", "/proc")
 _FILE_ROOTS = ("/dev/shm",)
 _MOST_LINKS = 40
-"""As many as a system follows."""
+"""The number of links that a system follows."""
 
 
 class Sink:

@@ -17,12 +17,12 @@ from colkern.operations.operands import unsigned
 from colkern.targets import DType, on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
-"""Up to where each integer is a float of that many bits."""
+"""Bits of a float → the limit up to which every integer is such a float."""
 
 _WORD = (1 << 64) - 1
 
 WORDS = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
-"""The words of so many bits."""
+"""Bits → the dtype of an unsigned word."""
 
 
 def limits(type: s.Int) -> tuple[int, int]:

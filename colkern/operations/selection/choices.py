@@ -50,10 +50,10 @@ class _Choice:
 
 
 _NUMBERS = np.array([1, 0, *[-1] * 126], np.int64)
-"""The number of the array that a flag stands for; NumPy takes long to make an array of a list."""
+"""Flag → number of the array. Kept, since making an array from a list is slow."""
 
 _Bits: TypeAlias = tuple[Buffer, int] | bool
-"""A bitmap and its first bit, or the bit that all slots have."""
+"""A bitmap and its first bit, or a bit that is the same for all slots."""
 
 
 def choose(condition: Array, left: Array, right: Array) -> Array:

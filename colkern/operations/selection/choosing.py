@@ -1,4 +1,4 @@
-"""`if_else` and `interleave`: values of several arrays, slot by slot.
+"""`if_else` and `interleave`: values chosen from several arrays, slot by slot.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -36,23 +36,23 @@ _PLANS: Plans[bool] = {}
 """True for arrays of one type."""
 
 _TYPE_IDS = 128
-"""The number of arrays that type ids tell apart."""
+"""The number of arrays that type ids can distinguish."""
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def if_else(condition: Array, left: object, right: object) -> Array:
-    """The value of `left` where `condition` is true, that of `right` where it is false, else null.
+    """The value of `left` where `condition` is true, of `right` where it is false; null where it is null.
 
-    As `pyarrow.compute.if_else`, for every type. Numbers of two types become those of one, as by operators,
-    and nulls without a type are of that of the other side; no other type is widened. The values are
-    copied (views: the views alone; dictionaries are put one after the other). Unions and run-end encoded
-    arrays have no nulls of their own: there the child's value is null, or the run's.
+    As `pyarrow.compute.if_else`, for every type. Numbers of two types are cast to a common one, as by
+    operators, and columns of type null take the type of the other side; no other types are widened.
+    Values are copied (of views, only the views; dictionaries are concatenated). Unions and run-end
+    encoded arrays have no nulls of their own: a null is in the child, or in the run's value.
 
     Args:
-        condition: Booleans; or nulls without a type, as of `array([])`.
-        left: An array of as many values on the same device, or one Python value for all slots, of the
-            type of the other side (of the type that `array` infers, if that is no array); a float
-            beside integers makes them float64.
+        condition: Booleans; or an array of type null, such as `array([])`.
+        left: An array of the same length on the same device, or one Python value for all slots. A value
+            takes the type of the other side, or, if that is no array, the type that `array` infers; a
+            float beside integers makes them float64.
         right: As `left`.
 
     Raises:
@@ -68,7 +68,7 @@ def if_else(condition: Array, left: object, right: object) -> Array:
 def choose(
     condition: Array, left: object, right: object, names: Sequence[str] = ("left", "right")
 ) -> Array:
-    """As `if_else`, with the names of both sides in errors."""
+    """As `if_else`, with the names of both sides for errors."""
     values = condition.buffers[1] if condition.type is _BOOL else None
     if (
         values is None
@@ -85,13 +85,13 @@ def choose(
 def _fitting(
     condition: Array, left: object, right: object, names: Sequence[str]
 ) -> tuple[Array, Array, Array]:
-    """Booleans, and both sides as checked arrays of one type; each of one value, or of as many."""
+    """The condition, and both sides as checked arrays of one type, each of one value or of full length."""
     left, right = _of_one_type(left, right)
     named = zip((condition, left, right), ("condition", *names), strict=True)
     arrays = {name: value for value, name in named if isinstance(value, Array)}
     device = one_device([*arrays.values()], *arrays)
     if isinstance(condition.type, s.Null):
-        # As of `array([])`, whose values have no type, and are nowhere.
+        # The array is of type null, as `array([])`, and has no bytes on any device.
         condition = nulls(condition.length, s.bool_(), device)
     if not isinstance(condition.type.storage, s.Bool):
         raise TypeError(f"condition: expected booleans, got {condition.type}")
@@ -133,12 +133,12 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
 
 
 def _of_one_type(*sides: object) -> Sequence[object]:
-    """Both sides, of which numbers of two types are of one; arrays of other types as they are."""
+    """The sides, with numbers of two types cast to a common one; other arrays as they are."""
     types = [side.type for side in sides if isinstance(side, Array)]
     if len(types) == 2:
         is_mixed = not s.same_type(*types)
     else:
-        # Python's float beside floats is of their type.
+        # Python's float does not change the type of floats.
         alone = np.floating if types and isinstance(types[0], s.FloatingPoint) else _FLOATS
         left, right = sides
         is_mixed = len(types) == 1 and (isinstance(left, alone) or isinstance(right, alone))
@@ -149,7 +149,7 @@ _FLOATS = (float, np.floating)
 
 
 def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataType:
-    """The type of the arrays among them but those of nulls, which get it; else that of the values."""
+    """The type of the arrays that are not of type null; without such, the type of the values."""
     type_ = None
     for side in (left, right):
         if isinstance(side, Array) and not isinstance(side.type, s.Null):
@@ -165,7 +165,7 @@ def _type_of_sides(left: object, right: object, names: Sequence[str]) -> s.DataT
 
 
 def _side(value: object, name: str, type_: s.DataType, length: int, device: Device) -> Array:
-    """A side of `if_else` as a checked array, of one value if that stands for all slots."""
+    """A side of `if_else` as a checked array; of one value if that is used for all slots."""
     if isinstance(value, Array):
         if value.length != length:
             raise ValueError(f"{name}: {value.length} values, condition has {length}")
@@ -177,7 +177,7 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
     if single is None:
         single = _built([value], [name], type_)
     if device != HOST:
-        # Imported late: the host needs nothing of it.
+        # Imported late: it is not needed on the host.
         from colkern.operations.moving import to_device
 
         single = to_device(single, device)
@@ -185,7 +185,7 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
 
 
 def _number(value: object, type_: s.DataType) -> Array | None:
-    """An array of a number that surely fits; None for other values, for which a builder knows the rules."""
+    """An array of a number that certainly fits; None for other values, which a builder must check."""
     fits = (
         isinstance(type_, s.FloatingPoint) and type_.bit_width == 64
         if value.__class__ is float
@@ -200,7 +200,7 @@ def _number(value: object, type_: s.DataType) -> Array | None:
 
 
 def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | None) -> Array:
-    """An array of the values of arguments with those names."""
+    """An array of the values of arguments, whose names are for errors."""
     # Imported late: most calls need no builder.
     from colkern.builders import array
 
@@ -208,7 +208,7 @@ def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | N
         return array(values, type_)
     except (TypeError, ValueError) as error:
         text = str(error)
-        # Only in front: the value itself, which may be any text, is quoted behind.
+        # Only the name in front is replaced: the value, quoted after it, may be any text.
         for place, name in enumerate(names):
             if text.startswith(f"values[{place}]"):
                 text = name + text.removeprefix(f"values[{place}]")

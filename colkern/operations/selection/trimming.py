@@ -1,4 +1,4 @@
-"""`trim`: what an array shows, and nothing else: how it leaves the process.
+"""`trim`: removes everything from an array that its values do not show, before it leaves the process.
 
 Columnar format 1.5: "Physical Memory Layout"; "Security Considerations" on what must not be sent.
 """
@@ -36,13 +36,13 @@ from colkern.targets import NOWHERE, Argument, Items, on_its_device, target_of
 def trim(array: Array) -> Array:
     """The same values from slot 0 on, in buffers, children and data buffers no larger than needed.
 
-    Offsets start at 0, and there are zeros (or nothing) wherever no value of the array shows what
-    stands: under nulls and below them, in the slots of a union's other children, between the elements
-    or bytes that views point at, behind inline values, and behind the last bit of bitmaps. Where a
-    child has a bitmap of its own, it is null there too. What is so already is shared, not copied.
+    Offsets start at 0, and data that no value shows is zero (or removed): under nulls and in their
+    children, in the slots of a union's other children, between the elements or bytes that views refer
+    to, behind inline values, and behind the last bit of bitmaps. A child with a bitmap of its own is
+    null there. Parts that are trimmed already are shared, not copied.
 
-    Type ids, the offsets of dense unions, run ends and dictionaries stay what they are (offsets moved,
-    so that they start at 0), also where they are hidden.
+    Type ids, offsets of dense unions, run ends and dictionaries are kept, also where they are hidden;
+    offsets are shifted to start at 0.
 
     Args:
         array: Any array.
@@ -55,7 +55,7 @@ def trim(array: Array) -> Array:
 
 
 def without_surplus(array: Array) -> Array:
-    """The array itself if its buffers have its own slots alone; else trimmed: see `trim`.
+    """The array itself, if its buffers have only its own slots; else trimmed: see `trim`.
 
     Slices share whole buffers. A dictionary stays whole, as other arrays may share it.
 
@@ -66,7 +66,7 @@ def without_surplus(array: Array) -> Array:
 
 
 def _has_surplus(array: Array) -> bool:
-    """Whether the array is a slice, by counts and sizes; children answer for themselves."""
+    """Whether the array is a slice, judged by counts and sizes; children are tested, too."""
     slots, rule, storage = array.length, array.layout.child_length, array.type.storage
     if array.offset:
         return True
@@ -96,11 +96,11 @@ def _trimmed(array: Array, above: Buffer | None) -> Array:
 
 
 class Trimmed(Copier):
-    """All slots of one array, from slot 0 on, without anything that is hidden.
+    """All slots of one array, from slot 0 on, without anything hidden.
 
     Args:
-        array: A checked array, which every verb is given.
-        above: The slots that are visible from above, from bit 0 on; None if all are.
+        array: A checked array, which every verb gets.
+        above: The slots that the parents show, as bits from bit 0 on; None if they show all.
     """
 
     __slots__ = ("array", "nulls", "own_validity", "target", "visible")
@@ -110,7 +110,7 @@ class Trimmed(Copier):
         self.target = target_of(array.device)
         self.visible = above
         """The slots that are valid here and visible from above, from bit 0 on; None if all are."""
-        # Counted: what leaves the process has no bitmap without a null.
+        # Counted, since data that leaves the process has no bitmap without a null.
         self.nulls = array.null_count
         self.own_validity: Buffer | None = None
         if array.layout.has_validity and self.nulls:
@@ -119,14 +119,14 @@ class Trimmed(Copier):
             visible = self._clean_bits(bitmap)
             if above is not None:
                 visible, self.nulls = and_bits(visible, 0, above, 0, array.length)
-            # A hidden slot is null: whether the value there was is not for the reader.
+            # A hidden slot becomes null: the reader must not learn whether it had a value.
             self.visible = self.own_validity = visible
         elif above is not None and count_set_bits(above, 0, array.length) == array.length:
             self.visible = None
 
     @property
     def count(self) -> int:
-        """The array's slots."""
+        """The number of the array's slots."""
         return self.array.length
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
@@ -143,7 +143,7 @@ class Trimmed(Copier):
         target, items = self.target, array.items(role)
         if not items.nbytes:
             return self._no_bytes()
-        # A hidden slot of a union keeps its type id: zero need not be a child's.
+        # A hidden slot of a union keeps its type id, since 0 need not be the code of a child.
         if self.visible is not None and role is not Role.TYPE_IDS:
             words, width = words_of(items)
             if self._finds_hidden(hidden.first_hidden_value, words, width):
@@ -218,7 +218,7 @@ class Trimmed(Copier):
 
     @property
     def _bitmap(self) -> Items:
-        """The visible slots as kernels take them: zero bytes if all are."""
+        """The visible slots in the form for kernels: zero bytes if all are visible."""
         return self.target.no_bits if self.visible is None else self.visible.array
 
     def _seen(self, bits: Buffer) -> Buffer:
@@ -228,7 +228,7 @@ class Trimmed(Copier):
         return and_bits(bits, 0, self.visible, 0, self.array.length)[0]
 
     def _clean_bits(self, bitmap: Buffer) -> Buffer:
-        """The bits of the array's slots from bit 0 on, zeros behind; shared if they are so already."""
+        """The bits of the array's slots from bit 0 on, zeros behind them; shared if that is so already."""
         offset, length = self.array.offset, self.array.length
         own = own_bits(bitmap, offset, length)
         if length % 8 == 0 or self.target.item(own.array, own.size - 1) >> length % 8 == 0:
@@ -236,13 +236,13 @@ class Trimmed(Copier):
         return move_bits(bitmap, offset, length)
 
     def _finds_hidden(self, kernel: Kernel, *args: Argument) -> bool:
-        """Whether a kernel that looks for a hidden slot of some kind finds one."""
+        """Whether a kernel finds a hidden slot of the kind that it searches for."""
         length = self.array.length
         slot = self.target.reduce(kernel, words_for(length), *args, self._bitmap, 0, length)
         return bool(slot != NOWHERE)
 
     def _no_bytes(self) -> Buffer:
-        """A buffer without bytes, where the array's are."""
+        """A buffer without bytes, on the array's device."""
         return self.target.buffer(self.target.allocate(0, np.uint8))
 
     def _own_positions(self) -> Items:
@@ -256,7 +256,7 @@ class Trimmed(Copier):
         )
 
     def _rebased_offsets(self) -> tuple[Items, int, int]:
-        """Offsets from 0 on, and where the first value begins and the last one ends."""
+        """Offsets from 0 on, and the start of the first value and the end of the last one."""
         target, items = self.target, self.array.items(Role.OFFSETS)
         ((first, last),) = target.ends(items)
         if first:
@@ -266,7 +266,7 @@ class Trimmed(Copier):
         return items, first, last
 
     def _visible_offsets(self) -> Items:
-        """Offsets from 0 on that leave no room for hidden values; read-only."""
+        """Offsets from 0 on, without room for hidden values; read-only."""
         target, items, count = self.target, self.array.items(Role.OFFSETS), self.array.length
         lengths = target.output(count, np.int64)
         target.map(hidden.visible_lengths, count, items, self._bitmap, 0, lengths)
@@ -275,7 +275,7 @@ class Trimmed(Copier):
 
 @assemble_dense_union.register
 def _trim_dense_union(how: Trimmed, array: Array) -> Array:
-    """The children from the first value that a slot has to the last one."""
+    """The children, cut from the first value that a slot has to the last one."""
     target, length = how.target, array.length
     storage = array.type.storage
     assert isinstance(storage, s.Union)
@@ -289,7 +289,7 @@ def _trim_dense_union(how: Trimmed, array: Array) -> Array:
     for code, child in zip(storage.type_codes, array.children, strict=True):
         own = type_ids == code
         chosen = places[own]
-        # A hidden slot keeps its place too: it must be one that the child has, in increasing order.
+        # A hidden slot keeps an offset, too: it must be within the child, and in increasing order.
         first, last = (int(chosen.min()), int(chosen.max()) + 1) if len(chosen) else (0, 0)
         moved[own] -= first
         shown = places[own & seen].astype(np.int64) - first
@@ -301,7 +301,7 @@ def _trim_dense_union(how: Trimmed, array: Array) -> Array:
 
 @assemble_runs.register
 def _trim_runs(how: Trimmed, array: Array) -> Array:
-    """The runs, hidden where all slots of one are."""
+    """The runs; those whose slots are all hidden become hidden."""
     target = how.target
     run_ends, values = array.children
     last = _last_run_end(array) or 0

@@ -86,7 +86,7 @@ def write_function(
         emitter.keep_names(len(names))
         if recursion.kind is not None:
             names.append(DEPTH)
-            emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "calls of itself")
+            emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "too many calls of itself")
         try:
             if definition.is_generator:
                 first = definition.body[0]
@@ -111,7 +111,7 @@ def write_function(
             if emitter.yielded is not None:
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
-                emitter.refuse("it calls itself in any case")
+                emitter.refuse("it calls itself in every case")
         except (CompileError, UnsupportedError, MeetsNumPy):
             raise
         except Exception as error:  # noqa: BLE001

@@ -169,8 +169,8 @@ NOT_NUMPYS = ("repr", "int.bit_length")
 def refuse_change(emitter: Emitter) -> NoReturn:
     """Refuse to change a constant."""
     emitter.refuse(
-        "a constant that changes has no compiled form: what is defined outside of the function, or as a "
-        "default, is the same for all rows"
+        "a constant that changes has no compiled form: an object from outside the function, or a "
+        "default, is shared by all rows"
     )
 
 

@@ -399,7 +399,7 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
         return s.struct(list(zip(names, types, strict=True)))
     if isinstance(kind, k.Container):
         if isinstance(kind.items[0], k.Optional) and kind.name == "dict":
-            raise UnsupportedError(f"results that are {kind}: no key of a map is null")
+            raise UnsupportedError(f"results that are {kind}: a key of a map cannot be null")
         if kind.name in ("dict", MAP):
             items = kind.items if kind.name == "dict" else getattr(kind.items[0], "items", ())
             key, value = (type_of(item, large) for item in items)

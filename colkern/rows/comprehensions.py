@@ -314,7 +314,7 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
         total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
     if isinstance(total.kind, k.Decimal) and total.kind.loose:
         # Without any decimal, the sum is still the integer 0 with which it began.
-        emitter.leave_if(f"not {added.get().code}", "a sum of no decimals")
+        emitter.leave_if(f"not {added.get().code}", "a sum without decimals")
         return Value(k.decimal_of(total.kind.scale), total.code)
     return total
 

@@ -188,7 +188,9 @@ def _require_range(value: Any) -> None:
     if type(value) is int and not -(1 << 63) <= value < 1 << 63:
         raise UnsupportedError(f"the constant {value} has more than 64 bits")
     if type(value) is str and not value.isascii() and _SURROGATE.search(value):
-        raise UnsupportedError(f"the constant {value!r} has half of a character of UTF-16")
+        raise UnsupportedError(
+            f"the constant {value!r} has a surrogate, half of a character of UTF-16"
+        )
     if type(value) is Decimal:
         number, exponent = decimal_words(value)
         is_signed_zero = number == 0 and value.is_signed()
@@ -205,7 +207,7 @@ def _require_range(value: Any) -> None:
     if type(value) is datetime and value.tzinfo is not None:
         shown = value.astimezone(UTC).astimezone(value.tzinfo)
         if shown.replace(fold=0) != value.replace(fold=0):
-            raise UnsupportedError(f"the constant {value!r}, which its clock never shows")
+            raise UnsupportedError(f"the constant {value!r}, a local time that its zone skips")
 
 
 def decimal_words(value: Decimal) -> tuple[int, int]:

@@ -522,7 +522,7 @@ def items_of(
     kind = value.kind
     assert isinstance(kind, Container)
     if kind.name == "set" and not any_order(kind.items[0]):
-        emitter.refuse("the order of a set is not Python's; go over sorted(…)")
+        emitter.refuse("the order of a set differs from Python's; iterate over sorted(…)")
     if kind.name in ("dict", "set"):
         if backwards:
             emitter.refuse(f"reversed() of a {kind.name} has no compiled form")

@@ -604,7 +604,7 @@ def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:
         emitter.refuse(f"an array of {array.ndim} dimensions of {array.dtype} has no compiled form")
     if array.dtype.name not in ("bool", "int64", "float64") and not program.wraps:
         emitter.refuse(
-            f"an array of {array.dtype} has a compiled form with arithmetic='machine' alone: what is "
+            f"an array of {array.dtype} has a compiled form only with arithmetic='machine': what is "
             f"computed with its numbers has their width in NumPy"
         )
     if not program.wraps | program.has_numpy:

@@ -64,7 +64,7 @@ def evaluated(emitter: Emitter, function: Callable[..., Any], *constants: Any) -
     try:
         return constant(function(*constants))
     except Exception as error:  # noqa: BLE001
-        emitter.refuse(f"{type(error).__name__} whenever a row comes here: {error}")
+        emitter.refuse(f"{type(error).__name__} in every row that gets here: {error}")
 
 
 def folded(function: Callable[..., Any], *sides: Value) -> Value | None:

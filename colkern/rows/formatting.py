@@ -262,7 +262,7 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         least = int(name != "width_" and text[-1:] not in "fFeE%")
         most = 1 << 20 if name == "width_" else 16
         test = f"({size.code} < {least}) | ({size.code} > {most})"
-        emitter.leave_if(test, "a format of a size that is not usual")
+        emitter.leave_if(test, "a format with an unusual width or precision")
         emitter.require_sound()
     given = [value, *(sizes[name] for name in names)]
     return invoked(emitter, body, given, k.TEXT, "format")
@@ -284,7 +284,7 @@ def formatted(
     except ValueError as error:
         emitter.refuse(str(error))
     if len({field == "" for _, field, *_ in fields if field == "" or str(field).isdigit()}) > 1:
-        emitter.refuse("a format that counts fields and has their numbers")
+        emitter.refuse("a format that mixes automatic and explicit field numbers")
     for before, field, specification, conversion in fields:
         pieces.append(constant(before))
         if field is None:

@@ -85,7 +85,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
         raise CompileError(f"{function.__name__}: **kwargs of a library do not compile")
     if (arguments.vararg or arguments.kwarg) and not is_called:
         raise CompileError(
-            f"{function.__name__}: *args and **kwargs stand for no columns; name the parameters, or, in a "
+            f"{function.__name__}: *args and **kwargs do not name columns; name the parameters, or, in a "
             f"decorator, put functools.wraps around the function that takes them"
         )
     names_of = meanings_of(function)

@@ -78,7 +78,7 @@ def write_function(
         names = _parameters_for(emitter, arguments)
         if recursion.kind is not None:
             names.append(DEPTH)
-            emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "calls of itself")
+            emitter.fail_if(f"{DEPTH} > {MOST_DEPTH}", row_values.LEFT, "too many calls of itself")
         try:
             _write_body(emitter)
             if emitter.yielded is not None and RETURN not in widened:
@@ -96,7 +96,7 @@ def write_function(
             if emitter.yielded is not None:
                 widened[RETURN] = emitter.yielded.kind
             if RETURN not in widened:
-                emitter.refuse("it calls itself in any case")
+                emitter.refuse("it calls itself in every case")
         except (CompileError, UnsupportedError, MeetsNumPy):
             raise
         except Exception as error:  # noqa: BLE001

@@ -121,7 +121,7 @@ def instance(
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):
         emitter.refuse(
-            f"{kind.__name__} has parameters that are not its fields, or the other way round"
+            f"{kind.__name__} has parameters that are not its fields, or fields that are not its parameters"
         )
     return _of_fields(emitter, kind, {name: values[name] for name in names})
 

@@ -254,7 +254,7 @@ def makes_iterator(function: object) -> bool:
 
 def refuse_iterator(emitter: Emitter) -> NoReturn:
     """Refuse an iterator as a value: a list in its place could be read twice."""
-    emitter.refuse("an iterator has a compiled form only where its items are asked for at once")
+    emitter.refuse("an iterator has a compiled form only where its items are read at once")
 
 
 def known_object(emitter: Emitter, node: ast.expr) -> object:
@@ -411,7 +411,7 @@ def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
 def _count(emitter: Emitter, node: ast.Call) -> Source:
     """`itertools.count` with the step 1."""
     if len(node.args) > 1 or node.keywords:
-        emitter.refuse("count() has a compiled form by ones")
+        emitter.refuse("count() has a compiled form only with step 1")
     start = bounds_of_range(emitter, node)[1] if node.args else "0"
     emitter.leave_if(f"{start} > {1 << 62}", "count() beyond 64 bits")
     return _counted(emitter, start, str((1 << 63) - 1), "1")
@@ -581,7 +581,9 @@ def _yielded(emitter: Emitter, node: ast.Call) -> Source:
     """
     is_grouped = replacement(known_object(emitter, node.func)) is group_by
     if is_grouped and not are_gone_over_once(emitter.definition.body, node):
-        emitter.refuse("groupby() has a compiled form in a loop that goes over each group once")
+        emitter.refuse(
+            "groupby() has a compiled form only in a loop that iterates over each group once"
+        )
     emitter.gone_over = node
     return source_of_value(emitter, expression(emitter, node))
 

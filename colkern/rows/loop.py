@@ -25,10 +25,10 @@ from colkern.rows.program import Program, Site
 from colkern.rows.results import Output, Sink
 from colkern.rows.values import Value, of_parts, zeros
 
-NO_VALUE = "a value that Python does not have"
+NO_VALUE = "a value outside the range of the Python type"
 """The reason for rows that are left because a slot is outside the range of the Python type."""
 
-MISFIT = "a result that its type does not have"
+MISFIT = "a result that does not fit its type"
 """The reason for rows that are left because a result does not fit its type."""
 
 BLOCK = 1 << 10

@@ -76,7 +76,7 @@ def _attributes(
     names = (*getattr(form, "__match_args__", ())[: len(pattern.patterns)], *pattern.kwd_attrs)
     parts = (*pattern.patterns, *pattern.kwd_patterns)
     if len(names) != len(parts):
-        emitter.refuse(f"{form} has no such parts by position")
+        emitter.refuse(f"{form} has no such positional patterns")
     places = [ast.Attribute(subject, name, ast.Load()) for name in names]
     return list(zip(parts, places, strict=True))
 

@@ -27,7 +27,7 @@ from colkern.rows.reports import Report
 from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
 from colkern.rows.terms import Term
 
-OUTGROWN = "a state that has no words of its kind"
+OUTGROWN = "a state that does not fit its kind"
 """The reason if all rows are left to Python."""
 
 

@@ -386,7 +386,7 @@ def repeated(
             if emitter.rounds:
                 emitter.write(f"{emitter.rounds} += 1")
                 test = f"{emitter.rounds} > {MOST_ROUNDS}"
-                emitter.fail_if(test, row_values.LEFT, "a generator that goes on for long")
+                emitter.fail_if(test, row_values.LEFT, "a generator that runs for long")
             body()
         emitter.loops.pop()
         emitter.dead = False
@@ -630,7 +630,7 @@ def _with(emitter: Emitter, node: ast.With) -> None:
     context: Any = node.items[0].context_expr
     function = known_object(emitter, getattr(context, "func", context))
     if len(node.items) > 1 or node.items[0].optional_vars or function is not contextlib.suppress:
-        emitter.refuse("`with` has no compiled form, but for contextlib.suppress()")
+        emitter.refuse("`with` has no compiled form, except for contextlib.suppress()")
 
     def make() -> ast.Try:
         handler = ast.ExceptHandler(ast.Tuple(context.args, ast.Load()), None, [ast.Pass()])
@@ -713,7 +713,7 @@ def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | N
     value = expression(emitter, handler.type)
     classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
     if not value.is_constant or not all(isinstance(kind, type) for kind in classes):
-        emitter.refuse("a handler's exceptions must be classes that are known")
+        emitter.refuse("the exceptions of a handler must be known classes")
     if any(kind in (Exception, BaseException) for kind in classes):
         return None
     codes = emitter.program.codes.items()

@@ -192,7 +192,7 @@ def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value |
         # Between two zones, an ambiguous local time equals no other time.
         for side in named_zones:
             repeated = _by_table(emitter, row_zones.is_repeated, _zone(side), side.code, k.BOOL)
-            emitter.leave_if(repeated.code, "a time that a clock shows twice")
+            emitter.leave_if(repeated.code, "an ambiguous local time")
     return call(emitter, name, moments)
 
 

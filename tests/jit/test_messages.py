@@ -165,7 +165,7 @@ THING = Thing()
         (unknown_or_none, "would be left to Python: complex"),
         (shadowed, "'n' is not callable"),
         (clock, "time.time() has no compiled form"),
-        (caught_number, "a handler's exceptions must be classes that are known"),
+        (caught_number, "the exceptions of a handler must be known classes"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
         (mixed_variable, "int or str"),

@@ -18,11 +18,11 @@ from colkern.rows.methods import Bound, function_of
 from colkern.rows.plan import Plan
 from colkern.rows.table import Row, call_of, table
 
-AT_ONCE = "an iterator has a compiled form only where its items are asked for at once"
+AT_ONCE = "an iterator has a compiled form only where its items are read at once"
 CHANGES = "a container that changes while an iterator reads it has no compiled form"
 CONSTANT = (
-    "a constant that changes has no compiled form: what is defined outside of the function, or as a "
-    "default, is the same for all rows"
+    "a constant that changes has no compiled form: an object from outside the function, or a "
+    "default, is shared by all rows"
 )
 NUMBERS = [0, 1, 5, 7, None, 4]
 
@@ -206,7 +206,7 @@ def changed_by_the_generator(n: int) -> int:
     ("function", "reason"),
     [
         (ended_early, "//"),
-        (never_asked_for, "a generator that goes on for long"),
+        (never_asked_for, "a generator that runs for long"),
         (changed_by_the_loop, CHANGES),
         (changed_under_itertools, CHANGES),
         (changed_by_a_function, CONSTANT),
@@ -382,7 +382,7 @@ def test_a_function_that_calls_itself(function: Callable[[int], Any]) -> None:
 
 
 def test_a_row_that_goes_deep_is_pythons() -> None:
-    checked(lambda n: depth(n * 100), {"calls of itself"})
+    checked(lambda n: depth(n * 100), {"too many calls of itself"})
     with pytest.raises(RecursionError):
         ck.udf(depth)(ck.array([3, -1]))
 
@@ -401,7 +401,7 @@ def ever_even(n: int) -> int:
 
 @pytest.mark.parametrize("function", [ever, ever_odd])
 def test_what_does_not_end_by_itself_is_refused(function: Any) -> None:
-    with pytest.raises(ck.CompileError, match="it calls itself in any case"):
+    with pytest.raises(ck.CompileError, match="it calls itself in every case"):
         Plan(function, [ck.int64()], [False])
 
 

@@ -175,7 +175,7 @@ def test_a_set_of_constants_has_no_order() -> None:
         return ",".join(words) + str(n)
 
     for function in (first, joined):
-        with pytest.raises(ck.CompileError, match="the order of a set is not Python's"):
+        with pytest.raises(ck.CompileError, match="the order of a set differs from Python's"):
             ck.udf(function)(ck.array([1]))
 
 
@@ -557,7 +557,7 @@ def test_sizes_that_are_flags_are_pythons() -> None:
     checked(
         lambda word, n: f"{len(word):{n}d}",
         [("a", 3), ("b", 0), ("c", -3)],
-        ["a format of a size that is not usual"],
+        ["a format with an unusual width or precision"],
     )
 
 

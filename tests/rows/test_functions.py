@@ -324,7 +324,7 @@ def test_a_short_text_is_not_found_within_a_table() -> None:
 
 
 def test_strict_refuses_what_the_older_compiler_would_take() -> None:
-    with pytest.raises(ck.CompileError, match="calls itself in any case"):
+    with pytest.raises(ck.CompileError, match="calls itself in every case"):
         ck.udf(endless, strict=True)
     function = ck.udf(lambda x: x, strict=True)
     union = pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])])

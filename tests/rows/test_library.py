@@ -245,7 +245,7 @@ def behind(text: str) -> int:
 
 @pytest.mark.parametrize("function", [twice, within, behind])
 def test_groups_are_gone_over_once(function: Callable[..., Any]) -> None:
-    with pytest.raises(ck.CompileError, match="goes over each group once"):
+    with pytest.raises(ck.CompileError, match="iterates over each group once"):
         ck.udf(function)
 
 

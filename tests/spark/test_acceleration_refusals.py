@@ -102,7 +102,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "no column": (lambda s: 1.0, "returns float"),
     "an array": (lambda s: np.where(s > 0, s, 0), "takes a pandas.Series"),
     "another type": (lambda s: s > 0, "returns bool, where double is declared"),
-    "what differs from call to call": (lambda s: s + next(COUNTER), "differs from call to call"),
+    "what differs from call to call": (lambda s: s + next(COUNTER), "do the same in each call"),
     "an exception": (lambda s: s.no_such_method(), "no_such_method"),
 }
 

@@ -62,7 +62,7 @@ def test_a_function_that_does_not_compile_fails_where_it_is_defined() -> None:
 
 
 def test_options_are_for_plain_functions() -> None:
-    with pytest.raises(TypeError, match=r"nulls: say so to colkern\.udf"):
+    with pytest.raises(TypeError, match=r"nulls: pass it to colkern\.udf"):
         colkern.spark.udf(ck.udf(same), nulls="pass")
 
 

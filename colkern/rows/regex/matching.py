@@ -136,7 +136,7 @@ class _Writer:
     def write(self, *lines: str) -> None:
         """Add lines."""
         if len(self.lines) > _MOST_LINES or self.depth > _MOST_DEPTH:
-            raise CompileError("a regular expression with so many ways is left to Python")
+            raise CompileError("a regular expression with so many alternatives is left to Python")
         self.lines.extend(f"{'    ' * self.depth}{line}" for line in lines)
 
     @contextmanager

@@ -221,7 +221,7 @@ def _require_scalar(kind: int) -> None:
     if kind not in _SCALAR:
         raise UnsupportedError("it is no pandas_udf from columns to a column")
     if not converts_as_spark():
-        raise UnsupportedError("it takes PySpark 4.3 or later")
+        raise UnsupportedError("it needs PySpark 4.3 or later")
 
 
 _MOST_TRIED = 200

@@ -93,7 +93,7 @@ class Operators(Recorded):
         by_zero = name in ("floordiv", "mod") and (isinstance(right, Recorded) or not right)
         if isinstance(witness, pd.Series) and by_zero and _common_dtype(left, right) != FLOAT:
             raise self._tracer.refused(
-                f"`{name}` by what may be zero, where pandas' dtype depends on the values"
+                f"`{name}` by a divisor that may be zero, where pandas' dtype depends on the values"
             )
         return self.whole(name, function, (left, right), witness)
 

@@ -103,7 +103,7 @@ class Program:
     def _add_kernel(self, node: Node, identity: bytes, is_last: bool) -> None:
         leaves = list({leaf.identity: leaf for leaf in _leaves(node)}.values())
         if not leaves:
-            raise UnsupportedError("the result follows from no column")
+            raise UnsupportedError("the result does not depend on a column")
         for leaf in leaves:
             if isinstance(leaf, Whole):
                 self._add(leaf)

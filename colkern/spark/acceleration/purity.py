@@ -71,7 +71,7 @@ class _Search:
                 self.look_into(value)
         if refused:
             raise UnsupportedError(
-                f"it uses {refused}, and what reads the clock or is random would become a constant "
+                f"it uses {refused}, and the time or a random number would become a constant "
                 f"(line {line or code.co_firstlineno} of {code.co_filename})"
             )
         for constant in code.co_consts:

@@ -227,7 +227,7 @@ class Recorded:
     def require_operand(self, value: object) -> None:
         """Check that a value is a column of the trace, or a constant."""
         if isinstance(value, Recorded) and value._node.dtype == OTHER:
-            raise self._tracer.refused("a column that pandas alone has")
+            raise self._tracer.refused("a column of a type that only pandas has")
         if isinstance(value, Recorded | bool | int | float | str | np.bool_ | np.float32):
             if isinstance(value, int) and not -(2**63) <= value < 2**63:
                 raise self._tracer.refused("a number beyond 64 bits")

@@ -38,7 +38,7 @@ def traced(
     node = _traced(function, witnesses, tracer or Tracer(), over_batches)
     again = _traced(function, witnesses, Tracer(), over_batches)
     if node.identity != again.identity:
-        raise UnsupportedError("what it does differs from call to call")
+        raise UnsupportedError("it does not do the same in each call")
     return node
 
 
@@ -61,7 +61,9 @@ def _traced(
     if tracer.refusal is not None:
         raise tracer.refusal
     if not isinstance(result, TracedColumn):
-        raise UnsupportedError(f"it returns {type(result).__name__}, which follows from no column")
+        raise UnsupportedError(
+            f"it returns {type(result).__name__}, which does not depend on a column"
+        )
     if result.node.rows:
         raise UnsupportedError("it returns selected rows of a column")
     if isinstance(result._witness, np.ndarray):

@@ -82,7 +82,7 @@ def aggregate(
     require_frame(frame)
     given = [by] if isinstance(by, str | Column) else list(by)
     if not given or not aggregates:
-        raise ValueError("by, aggregates: expected one key and one aggregate at least")
+        raise ValueError("by, aggregates: expected at least one key and one aggregate")
     key_schema = frame.select(*given).schema
     arrow_schema(key_schema)
     # Expressions of keys are computed once, for Spark's aggregates and for the reducers.

@@ -145,7 +145,7 @@ def column_function_of(
     if isinstance(plain, Udf | Reducer | Generator):
         if options:
             raise TypeError(
-                f"{', '.join(options)}: say so to colkern.{plain.KIND}, which made the function"
+                f"{', '.join(options)}: pass it to colkern.{plain.KIND}, which made the function"
             )
         return plain
     require_no_spark_function(plain)

@@ -80,7 +80,7 @@ def map_groups(
     names = [parameter.name for parameter in compiled.signature.parameters]
     keys = [by] if isinstance(by, str | Column) else list(by)
     if not keys:
-        raise ValueError("by: expected one key at least")
+        raise ValueError("by: expected at least one key")
     if columns is None:
         _require_columns(compiled.name, names, frame.columns)
     chosen = frame.select(*keys, *(names if columns is None else columns))
@@ -150,11 +150,11 @@ def _require_same_if_equal(name: str, type_: spark.DataType, nested: bool = Fals
     """Raise UnsupportedError if keys may be equal in Spark without having the same bytes."""
     if isinstance(type_, spark.StringType) and getattr(type_, "collation", _BINARY) != _BINARY:
         raise UnsupportedError(
-            f"{name}: keys of {type_.simpleString()} are equal without being the same; group by "
+            f"{name}: keys of {type_.simpleString()} may be equal with different bytes; group by "
             f"collation_key({name})"
         )
     if nested and isinstance(type_, spark.FloatType | spark.DoubleType):
-        raise UnsupportedError(f"{name}: keys have floats within; group by its parts")
+        raise UnsupportedError(f"{name}: keys contain floats; group by their fields or items")
     if isinstance(type_, spark.ArrayType):
         _require_same_if_equal(name, type_.elementType, True)
     if isinstance(type_, spark.StructType):

@@ -63,7 +63,7 @@ def udtf(
         return lambda plain: _table_function(generator(function, **options)(plain), lateral)
     if isinstance(function, Generator):
         if options:
-            raise TypeError(f"{', '.join(options)}: say so to colkern.generator")
+            raise TypeError(f"{', '.join(options)}: pass it to colkern.generator")
         return _table_function(function, lateral)
     require_no_spark_function(function)
     return _table_function(generator(function, **options), lateral)

@@ -129,7 +129,7 @@ class PlannedFunction:
             if plan == "arrow":
                 raise NoTermError("plan='arrow'", 0)
             if columns is None:
-                raise NoTermError("its hints do not say which types all of its columns have", 0)
+                raise NoTermError("its hints do not give the types of all its columns", 0)
             self._typed = self._read(columns)
             if plan == "auto" and isinstance(function, Udf):
                 require_quick(self._typed.term)

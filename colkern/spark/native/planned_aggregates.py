@@ -53,7 +53,9 @@ class PlannedAggregate(PlannedFunction):
         function = self._row_function
         assert isinstance(function, Reducer)
         if not self._must and not self._any_order:
-            raise NoTermError("beside aggregates of Python Spark refuses its own: plan='native'", 0)
+            raise NoTermError(
+                "Spark refuses its own aggregates next to Python's; choose plan='native'", 0
+            )
         if function.nulls not in ("propagate", "pass"):
             raise NoTermError("it has a default for nulls", 0)
         reduction = function.plan(*columns)

@@ -159,7 +159,7 @@ def _part(term: Term, path: str) -> Term:
             if isinstance(end, t.Raise):
                 return end
             if not isinstance(end, t.Items):
-                raise NoTermError("a state that is a whole", 0)
+                raise NoTermError("a tuple state that is returned as a whole", 0)
             end = end.items[place]
         return end
 

@@ -156,7 +156,7 @@ def require_quick(term: Term) -> None:
             taken.add(place if item and item(place, *constants) else None)
             if None in taken or not (len(taken) == 1 or taken <= {0, -1}):
                 reason = f"{part.name} takes Spark longer than the transport of the rows to Python"
-                raise NoTermError(f"{reason}; plan='native' has it all the same", part.line)
+                raise NoTermError(f"{reason}; plan='native' uses it anyway", part.line)
 
 
 def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
@@ -395,7 +395,7 @@ class _Writer:
         if plain_kind(term.kind) == k.FLOAT and all(
             isinstance(a, t.Constant) for a in term.arguments
         ):
-            raise NoTermError("a float of constants alone, which may be -0.0", term.line)
+            raise NoTermError("a float computed from constants only, which may be -0.0", term.line)
         rule = _rule(term)
         value: Any = rule.value(*self._operands(term))
         if value is None:
@@ -482,7 +482,7 @@ class _Writer:
                 return integers.as_float(value, self._name)
             if not value.is_narrow:
                 raise NoTermError(
-                    "an integer that may leave 64 bits, for what is not + - * or a comparison",
+                    "an integer that may exceed 64 bits, in an operation other than + - * and comparisons",
                     self._line,
                 )
             return value.column

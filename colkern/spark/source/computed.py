@@ -103,7 +103,7 @@ def computed(
     after = parsed_filters(filters_text(late), results)
     computation = Computation(chosen, calls, named_calls, after)
     if not len(computation.schema):
-        raise ValueError("columns: expected one at least, or something to compute")
+        raise ValueError("columns: expected at least one column, or functions in compute")
     return _frame(spark, plan, computation)
 
 

@@ -56,7 +56,7 @@ class Totals:
             types = [columns.field(each).type for each in names]
             if not function.has_states(*types):
                 raise TypeError(
-                    f"compute: {function.name} needs a merge, and a state that compiled code has: each "
+                    f"compute: {function.name} needs a merge, and a state in compiled code: each "
                     f"task reads a part of the rows"
                 )
             function.compile(*types)

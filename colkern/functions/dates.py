@@ -470,9 +470,11 @@ _FLOOR, _CEIL, _NEAREST, _ABOVE = range(4)
 def _to_period(period: int, origin: int, way: int) -> Callable[..., object]:
     def to_period(values: int) -> int:
         low = (values + origin) // period * period - origin
+        high = low + period
+        if values + origin < values or low > values or high < values:
+            raise OverflowError  # by the machine's integers; Python's have the result
         if way == _FLOOR or (low == values and way != _ABOVE):
             return low
-        high = low + period
         return low if way == _NEAREST and values - low < high - values else high
 
     return to_period
@@ -485,11 +487,13 @@ def _to_months(months: int, per_day: int, way: int) -> Callable[..., object]:
         first = (12 * (year - 1970) + month - 1) // months * months
         years = first // 12
         low = days_of(1970 + years, first - 12 * years + 1) * per_day
-        if way == _FLOOR or (low == values and way != _ABOVE):
-            return low
         last = first + months
         years = last // 12
         high = days_of(1970 + years, last - 12 * years + 1) * per_day
+        if low > values or high < values:
+            raise OverflowError  # by the machine's integers; Python's have the result
+        if way == _FLOOR or (low == values and way != _ABOVE):
+            return low
         return low if way == _NEAREST and values - low < high - values else high
 
     return to_months
@@ -540,7 +544,7 @@ def _to_unit(
             else _to_period(period, origin, way)
         )
         numbers = _numbers(shown)
-        rounded = over_rows(function, [numbers], lambda *types: types[0], machine=True)
+        rounded = over_rows(function, [numbers], lambda *types: types[0], name=name, machine=True)
         if isinstance(storage, s.Time) and any(greater_equal(rounded, own * DAY)):
             raise ValueError(f"{name}: a time rounds up to the end of the day, which no {type_} is")
         result = retyped(rounded, shown.type)
@@ -567,6 +571,7 @@ def floor_temporal(
         ValueError: If the unit is unknown, `multiple` is not positive or too large, a local time does
             not exist in its zone, or a time of day is rounded to more than a day, or up to the end of
             the day.
+        OverflowError: If a result is outside the range of the type.
         TypeError: If the array has neither dates nor times.
     """
     return _to_unit("floor_temporal", values, multiple, unit, week_starts_monday, _FLOOR)

@@ -205,6 +205,39 @@ def test_multiples_that_no_kernel_can_have_are_refused() -> None:
         ck.floor_temporal(moments, 1, unit)
 
 
+@pytest.mark.parametrize(("type_", "day"), [("date32", 1), ("timestamp[s]", 86_400)])
+@pytest.mark.parametrize(("unit", "origin"), [("day", 0), ("week", 3)])
+def test_no_date_is_rounded_beyond_the_ends_of_its_type(
+    type_: str, day: int, unit: Any, origin: int
+) -> None:
+    stored = "int32" if day == 1 else "int64"
+    most = (1 << (31 if day == 1 else 63)) - 1
+    period, origin = 7 * day, origin * day
+    multiple = 1 if unit == "week" else 7
+    for value in (most - 1, most - 2 * period, -most, 2 * period - most):
+        low = (value + origin) // period * period - origin
+        high = low + period * (low != value)
+        dates = ck.array([value], stored).cast(type_)
+        for function, result in (
+            (ck.floor_temporal, low),
+            (ck.ceil_temporal, high),
+            (ck.round_temporal, low if value - low < high - value else high),
+        ):
+            if -most - 1 <= result <= most:
+                assert function(dates, multiple, unit).cast(stored).to_pylist() == [result]
+            else:
+                message = f"{function.__name__}: the result {result} does not fit"
+                with pytest.raises(OverflowError, match=message):
+                    function(dates, multiple, unit)
+
+
+def test_no_month_begins_beyond_the_ends_of_a_type() -> None:
+    for value, function in ((2**63 - 2, ck.ceil_temporal), (1 - 2**63, ck.floor_temporal)):
+        moments = ck.array([value]).cast("timestamp[ns]")
+        with pytest.raises(OverflowError, match=r"temporal: the result .* does not fit"):
+            function(moments, 1, "month")
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_parts_of_times_are_those_of_their_numbers_up_to_the_ends_of_the_type(unit: str) -> None:
     second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]

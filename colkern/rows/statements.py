@@ -489,11 +489,7 @@ def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
 
 
 def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
-    """Returns those of some variables that are only named in parts of the function, so that they end with a
-    round.
-
-    So each may have another kind after `cell = float(cell)`, as outside loops.
-    """
+    """Returns the variables that only `parts` name, so that each may change its kind in every round."""
     inside, every = (
         Counter(part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
         for nodes in (parts, emitter.definition.body)
@@ -867,8 +863,7 @@ def _captured(emitter: Emitter, case: ast.match_case, known: Condition) -> None:
 
 
 def _declared(emitter: Emitter, node: ast.Global | ast.Nonlocal) -> None:
-    """`global` or `nonlocal`: outer variables of the row function can be assigned, other outer names only
-    read."""
+    """`global` or `nonlocal`: only variables of the row function can be assigned."""
     names = set(node.names)
     if isinstance(node, ast.Nonlocal):
         names &= set(emitter.definition.function.__code__.co_freevars)

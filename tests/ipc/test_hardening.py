@@ -49,7 +49,8 @@ def refused(source: Any, match: str, error: type[ColkernError] = InvalidArrowErr
 
 
 def peak_bytes(action: Callable[[], Any]) -> int:
-    """The most memory that Python and NumPy held at once for it."""
+    """The most memory that Python and NumPy held at once for it, the second time: the first one imports."""
+    action()
     tracemalloc.start()
     try:
         action()

@@ -33,17 +33,18 @@ class _Writer:
     """Writes JSON.
 
     Args:
-        emitter: Where it is written.
+        emitter: The emitter of the row function.
         options: The arguments of `json.dumps`.
     """
 
     def __init__(self, emitter: Emitter, options: dict[str, Any]) -> None:
         self._emitter = emitter
         self._options = options
-        self._comma, self._colon = options["separators"] or (", ", ": ")
+        separators: tuple[str, str] = options["separators"] or (", ", ": ")
+        self._comma, self._colon = separators
 
     def text(self, value: Value) -> Value:
-        """The text of a value."""
+        """Returns the text of a value."""
         emitter, kind = self._emitter, value.kind
         if value.is_constant:
             return evaluated(emitter, partial(json.dumps, **self._options), value.constant)
@@ -67,12 +68,12 @@ class _Writer:
         return emitter.refuse(f"json.dumps() of {kind} has no compiled form")
 
     def _of_parts(self, value: Value, kind: k.Tuple) -> Value:
-        """A tuple, or a dictionary with constant keys."""
+        """Returns the text of a tuple, or of a dictionary with constant keys."""
         parts = [[self.text(item)] for item in value.items]
         if k.is_row(kind):
-            places = range(len(parts))
+            places = list(range(len(parts)))
             if self._options["sort_keys"]:
-                places = sorted(places, key=kind.names.__getitem__)
+                places.sort(key=kind.names.__getitem__)
             keys = [json.dumps(name, **self._options) + self._colon for name in kind.names]
             parts = [[constant(keys[place]), *parts[place]] for place in places]
         start, end = "{}" if k.is_row(kind) else "[]"

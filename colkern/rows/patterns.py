@@ -34,17 +34,18 @@ def capture(emitter: Emitter, pattern: ast.pattern, subject: ast.expr) -> None:
 
 
 def _values(pattern: ast.MatchMapping, subject: ast.expr) -> list[tuple[ast.pattern, ast.expr]]:
-    """The parts of a pattern of a dictionary, and the value that each stands for."""
+    """Returns the parts of a dictionary pattern, each with the value that it matches."""
     places = [ast.Subscript(subject, key, ast.Load()) for key in pattern.keys]
     return list(zip(pattern.patterns, places, strict=True))
 
 
 def _others(pattern: ast.MatchMapping, subject: ast.expr) -> ast.expr:
-    """A dictionary of the items whose keys a pattern does not name."""
-    tree = ast.parse("{key: value for key, value in subject.items() if key not in ()}", mode="eval")
-    display: Any = tree.body
-    display.generators[0].iter.func.value = subject
-    display.generators[0].ifs[0].comparators[0].elts = pattern.keys
+    """Returns an expression for the dictionary of the items whose keys a pattern does not name."""
+    text = "{key: value for key, value in subject.items() if key not in ()}"
+    display: ast.expr = ast.parse(text, mode="eval").body
+    parts: Any = display
+    parts.generators[0].iter.func.value = subject
+    parts.generators[0].ifs[0].comparators[0].elts = pattern.keys
     return display
 
 

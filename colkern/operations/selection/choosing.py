@@ -122,9 +122,9 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
         InvalidArrowError: If an array points outside its own memory.
     """
     require_one_type(arrays)
-    pairs = [indices] if isinstance(indices, Array) else []
+    columns = [*arrays, indices] if isinstance(indices, Array) else arrays
     names = [f"arrays[{k}]" for k in range(len(arrays))]
-    target = target_of(one_device([*arrays, *pairs], *names, "indices"))
+    target = target_of(one_device(columns, *names, "indices"))
     pairs = _pairs(target, indices)
     places = _places(target, pairs, arrays)
     if len(arrays) > _TYPE_IDS or max([array.length for array in arrays]) >> 31:

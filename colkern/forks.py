@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 _T = TypeVar("_T")
 
@@ -44,7 +44,9 @@ class Lock:
 
     __slots__ = ("_depth", "_forks", "_lock", "_make", "_owner")
 
-    def __init__(self, make: Callable[[], Any] = threading.Lock) -> None:
+    def __init__(
+        self, make: Callable[[], threading.Lock | threading.RLock] = threading.Lock
+    ) -> None:
         self._make = make
         self._lock = make()
         self._owner: int | None = None

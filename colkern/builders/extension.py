@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ def _build_timestamp_with_offset(type_: s.Extension, values: Values, build: Buil
     return with_validity(type_.storage_type, pairs, [], children)
 
 
-def _stamp_and_minutes(value: object) -> tuple[Any, int] | None:
+def _stamp_and_minutes(value: object) -> tuple[object, int] | None:
     if isinstance(value, datetime):
         offset = value.utcoffset()
         if offset is None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import typing
 from collections.abc import Callable
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -607,7 +607,7 @@ def _wall(values: datetime) -> datetime:
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _in_zone(zone: Any) -> Callable[..., object]:
+def _in_zone(zone: tzinfo | None) -> Callable[..., object]:
     def in_zone(values: datetime) -> datetime:
         return values.replace(tzinfo=zone)
 

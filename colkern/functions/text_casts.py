@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
 
 from colkern import operations
 from colkern import schema as s
@@ -121,7 +120,7 @@ def _to_moment(strings: str) -> datetime:
     return datetime.fromisoformat(strings)
 
 
-_PARSERS: dict[type[s.DataType], Callable[..., Any]] = {
+_PARSERS: dict[type[s.DataType], Callable[..., object]] = {
     s.Int: _to_integer,
     s.FloatingPoint: _to_float,
     s.Bool: _to_bool,

@@ -5,12 +5,12 @@ Columnar format 1.5: "Validity bitmaps".
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from colkern.kernels import Kernel, bitmaps, filtering
-from colkern.targets import Items, Later, Target
+from colkern.targets import Argument, Items, Later, Target
 
 
 class Kept:
@@ -101,7 +101,7 @@ class Kept:
             kept._sums = offsets, sums[blocks:], target.later_item(sums, 2 * blocks)
         return kept
 
-    def map(self, kernel: Kernel, *args: Any, balance: Items | None = None) -> None:
+    def map(self, kernel: Kernel, *args: Argument, balance: Items | None = None) -> None:
         """Run a kernel of `colkern.kernels.filtering` over the blocks."""
         work = 64 * self.mask[3] if balance is None else 1
         self.target.map(kernel, self.blocks, *self.mask, *args, work=work, balance=balance)

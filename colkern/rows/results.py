@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -49,7 +49,7 @@ class Slots:
     """
 
     name: str
-    dtype: Any
+    dtype: DTypeLike
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import operator
 import types
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -176,7 +175,9 @@ def {name}({parameters}):
 """With a statement for each counter or node, as the indices of local arrays must be constants for these to
 be registers. While rows are measured, they end where they begin."""
 
-_kernels_of: WeakKeyDictionary[types.FunctionType, dict[Any, Specialisation]] = WeakKeyDictionary()
+_kernels_of: WeakKeyDictionary[types.FunctionType, dict[object, Specialisation]] = (
+    WeakKeyDictionary()
+)
 
 
 def row_kernel(

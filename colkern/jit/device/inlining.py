@@ -9,7 +9,6 @@ import ast
 import builtins
 import types
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numba.core.types import Type
@@ -95,7 +94,7 @@ class Inlined(Statements):
     # Calls
 
     def _call(self, node: ast.Call) -> Value:
-        meaning: Any = self.meaning(node.func)
+        meaning = self.meaning(node.func)
         if isinstance(node.func, ast.Attribute) and meaning is None:
             return super()._call(node)
         arguments = [self.value(argument) for argument in node.args]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -211,7 +210,7 @@ def _put_decimal(e: Emitter, out: Value, slot: Value, value: Value) -> Value:
     return decimals.is_within(e, words, storage)
 
 
-IN_A_KERNEL: dict[Any, Callable[..., Value]] = {
+IN_A_KERNEL: dict[object, Callable[..., Value]] = {
     byte_strings.put_bytes: _put_bytes,
     byte_strings.put_sized: _put_sized,
     memory.keep: _nothing,

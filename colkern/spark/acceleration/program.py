@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +61,7 @@ class Program:
             return results.arrow
         return pa.array(results.arrow.to_numpy(zero_copy_only=False), from_pandas=True)
 
-    def _is_declared(self, results: Any) -> bool:
+    def _is_declared(self, results: object) -> bool:
         """Whether the results of a row function are of the declared type already."""
         return isinstance(results, pa.Array) and results.type == self._original.arrow_type
 

@@ -9,7 +9,6 @@ import inspect
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from colkern.errors import UnsupportedError
 
@@ -155,7 +154,7 @@ def _attribute(value: object, name: str) -> object:
     return member.fget if isinstance(member, property) else member
 
 
-def _asked(value: object, name: str, default: object) -> Any:
+def _asked(value: object, name: str, default: object) -> object:
     try:
         return getattr(value, name, default)
     except Exception:  # noqa: BLE001 The user's object may raise anything.

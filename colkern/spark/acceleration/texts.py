@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +120,7 @@ _PLACE = np.dtype(np.int32)
 BY_PLACE = "texts at places"
 
 
-def _places(node: Node) -> tuple[Node, tuple[Any, ...]] | None:
+def _places(node: Node) -> tuple[Node, tuple[object, ...]] | None:
     """Returns the places of a column's texts among constants, and the constants; None for other columns."""
     if isinstance(node, Constant):
         # NumPy's arrays of texts drop zero characters at the end.

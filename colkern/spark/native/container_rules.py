@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -26,7 +25,7 @@ _KEYS = (str, int, bytes, datetime.date, datetime.datetime, datetime.timedelta)
 """The types of keys. `float` is none: in Python NaN is unequal to itself as a key, in Spark it is equal."""
 
 
-def _literals(values: Iterable[Any], types: tuple[type, ...]) -> list[Column] | None:
+def _literals(values: Iterable[object], types: tuple[type, ...]) -> list[Column] | None:
     """Returns constants of one type as columns; None if there are none, too many, or constants of other
     types."""
     constants = list(values)

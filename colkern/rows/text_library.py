@@ -41,11 +41,12 @@ def json_float(number: float) -> str:
 
 def wrap(text: str, width: int = 70) -> list[str]:
     """`textwrap.wrap` of ASCII without hyphens, at which a line may end too."""
-    if not text.isascii() or "-" in text or width < 1:
-        raise Uncovered
     for space in "\t\n\v\f\r":
         if space in text:
             text = text.expandtabs().replace(space, " ")
+    # Other control characters may be spaces too, which a line loses at its ends.
+    if not text.isascii() or not text.isprintable() or "-" in text or width < 1:
+        raise Uncovered
     lines: list[str] = []
     place = 0
     while place < len(text):
@@ -85,7 +86,7 @@ def fill(text: str, width: int = 70) -> str:
 
 def shorten(text: str, width: int, placeholder: str = " [...]") -> str:
     """`textwrap.shorten` of ASCII, without hyphens or words of more than a line where it is cut."""
-    if not text.isascii() or len(placeholder.lstrip()) > width:
+    if not text.isascii() or len(placeholder.lstrip()) > width or width < 1:
         raise Uncovered
     whole = " ".join(text.split())
     if len(whole) <= width:

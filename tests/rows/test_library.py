@@ -30,9 +30,9 @@ TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 HEAPS = st.lists(st.integers(-9, 9), max_size=12).map(lambda items: heapq.nsmallest(12, items))
-WORDS = st.lists(st.sampled_from(["a", "longer", " ", "\n", "\t", "x-y", "."]), max_size=20).map(
-    "".join
-)
+WORDS = st.lists(
+    st.sampled_from(["a", "longer", " ", "\n", "\t", "\x1c", "x-y", "."]), max_size=20
+).map("".join)
 DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
 AMOUNTS = st.integers(-2, 3) | st.sampled_from([math.nan, 0.5, -1.5])
 COUNTS = st.dictionaries(st.sampled_from("abc"), AMOUNTS).map(Counter)
@@ -89,7 +89,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "statistics.mode": st.tuples(NUMBERS),
     "statistics.multimode": st.tuples(NUMBERS),
     "textwrap.fill": st.tuples(WORDS, st.integers(0, 12)),
-    "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..."])),
+    "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..", ""])),
     "textwrap.wrap": st.tuples(WORDS, st.integers(0, 12)),
     "unicodedata.category": st.tuples(st.characters()),
     "unicodedata.combining": st.tuples(st.characters()),

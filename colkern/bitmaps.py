@@ -49,6 +49,13 @@ def packed_bits(target: Target, flags: Items) -> Buffer:
     return bytes_equal_to(target, flags, 0, flip=255)
 
 
+def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
+    """Bits `[offset, offset + length)`, which must exist, as an array of bools."""
+    words = target.output((length + 7) // 8, np.uint64)
+    target.map(bitmaps.expand_bits, len(words), bits.array, offset, length, words)
+    return words.view(np.bool_)[:length]
+
+
 def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
     """A bitmap with a bit for each byte, set where it equals `value`; with `flip=255`, where it differs."""
     out = target.output((len(bytes) + 7) // 8, np.uint8)

@@ -11,15 +11,17 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits, packed_bits
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits, expand, packed_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.devices import one_device
+from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.operands import Plans, planned
+from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import Argument, Items, Target, target_of
+from colkern.targets import Argument, Items, target_of
 
 _BOOL = s.bool_()
 
@@ -32,12 +34,13 @@ def and_(left: Array, right: Array) -> Array:
     """Whether both are true, slot by slot; null if either is null.
 
     Args:
-        left: Booleans.
+        left: Booleans; the result of encoded ones is not encoded.
         right: Booleans of the same length, on the same device.
 
     Raises:
         TypeError: If they are not booleans.
         ValueError: If their lengths or devices differ.
+        InvalidArrowError: If an array points outside its own memory.
     """
     return _strict(left, right, bitmaps.AND)
 
@@ -62,13 +65,14 @@ def and_not(left: Array, right: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def invert(array: Array) -> Array:
-    """The opposite of each boolean; null stays null.
+    """The opposite of each boolean; null stays null. The result is not encoded.
 
     Raises:
         TypeError: If `array` is not of booleans.
+        InvalidArrowError: If it points outside its own memory.
     """
     if array.type is not _BOOL:
-        _require_booleans(array, "array")
+        array = _decoded(array, "array")
     validity = compact_validity(array) if array._null_count else None
     values = combined_values(array, array, bitmaps.NOT)
     return Array.of_valid(_BOOL, array.length, (validity, values), array._null_count)
@@ -103,7 +107,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     """Booleans or a bitmap as bytes: a NumPy array of bools (CuPy's on a device); copied.
 
     Args:
-        bits: Booleans without nulls, or the buffer of a bitmap, such as an array's validity.
+        bits: Booleans without nulls, maybe encoded, or the buffer of a bitmap, such as an array's validity.
         offset: The first slot or bit.
         length: The number of slots or bits; all that follow if None.
 
@@ -113,7 +117,7 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     """
     first, there = 0, 0
     if isinstance(bits, Array):
-        _require_booleans(bits, "bits")
+        bits = _decoded(bits, "bits")
         if bits.null_count:
             raise ValueError(
                 f"bits: {bits.null_count} of them are null; unpack the validity as well"
@@ -126,13 +130,6 @@ def unpack_bits(bits: Array | Buffer, offset: int = 0, length: int | None = None
     if offset < 0 or count < 0 or offset + count > there:
         raise ValueError(f"bits {offset} to {offset + count} of {there}")
     return expand(target_of(buffer.device), buffer, first + offset, count)
-
-
-def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
-    """Bits `[offset, offset + length)`, which must exist, as an array of bools."""
-    words = target.output((length + 7) // 8, np.uint64)
-    target.map(bitmaps.expand_bits, len(words), bits.array, offset, length, words)
-    return words.view(np.bool_)[:length]
 
 
 def pack_bits(values: Any) -> Array:
@@ -159,7 +156,7 @@ def pack_bits(values: Any) -> Array:
 
 def _strict(left: Array, right: Array, table: int) -> Array:
     if planned(_PLANS, left, right) is None:
-        _require_pair(left, right)
+        left, right = _pair(left, right)
     nullable = left._null_count or right._null_count
     validity, nulls = combine_validity((left, right)) if nullable else (None, 0)
     values = combined_values(left, right, table)
@@ -177,7 +174,7 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
         right_decides: The same for `right`.
     """
     if planned(_PLANS, left, right) is None:
-        _require_pair(left, right)
+        left, right = _pair(left, right)
     values = combined_values(left, right, table)
     if not (left._null_count or right._null_count):
         return Array.of_valid(_BOOL, left.length, (None, values), 0)
@@ -234,15 +231,18 @@ def _booleans(length: int, validity: Buffer | None, values: Buffer, nulls: int =
     return Array.of_valid(_BOOL, length, (validity, values), nulls)
 
 
-def _require_pair(left: Array, right: Array) -> None:
-    _require_booleans(left, "left")
-    _require_booleans(right, "right")
+def _pair(left: Array, right: Array) -> tuple[Array, Array]:
     if left.length != right.length:
         raise ValueError(f"right: {right.length} values for the {left.length} of left")
     one_device((left, right), "left", "right")
+    left, right = _decoded(left, "left"), _decoded(right, "right")
     _PLANS[left.layout, right.layout] = True
+    return left, right
 
 
-def _require_booleans(array: Array, name: str) -> None:
-    if not isinstance(array.type.storage, s.Bool):
+def _decoded(array: Array, name: str) -> Array:
+    """The booleans of an array that may be encoded, one for each slot."""
+    if not isinstance(value_type_of(array), s.Bool):
         raise TypeError(f"{name}: expected booleans, got {array.type}")
+    require_valid(array)
+    return decoded(array)

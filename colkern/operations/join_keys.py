@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import expand
 from colkern.forks import cached_property
 from colkern.memory import Buffer
-from colkern.operations.booleans import expand
 from colkern.operations.devices import device_of
 from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import decoded

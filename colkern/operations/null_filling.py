@@ -13,12 +13,12 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits, packed_bits
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits, expand, packed_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.booleans import and_, expand, or_kleene
+from colkern.operations.booleans import and_, or_kleene
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import decoded, encoded_alike, on_values

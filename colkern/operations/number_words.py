@@ -8,8 +8,8 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import expand
 from colkern.layouts import Extent, LayoutKind, Role
-from colkern.operations.booleans import expand
 from colkern.targets import Items, target_of
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from colkern.arrays import Array
+from colkern.bitmaps import expand
 from colkern.kernels import keys as kernels
 from colkern.layouts import Role
-from colkern.operations.booleans import expand
 from colkern.operations.number_words import NumberWords
 from colkern.operations.operands import validity_of
 from colkern.targets import Items, Target, on_its_device, target_of

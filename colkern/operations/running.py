@@ -16,11 +16,10 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import packed_bits
+from colkern.bitmaps import expand, packed_bits
 from colkern.layouts import Role
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
-from colkern.operations.booleans import expand
 from colkern.operations.casting import cast
 from colkern.operations.casting.dispatch import retyped
 from colkern.operations.decimal_arithmetic import wide_decimals

@@ -104,6 +104,16 @@ def test_large_and_mixed_keys(tmp_path: Path) -> None:
     assert ck.ipc.read_table(tmp_path)["id"].to_pylist() == ["5000000000", "one"]
 
 
+@pytest.mark.parametrize(
+    "name", ["a%20key=1", "%C3%A9%3D=x", "id=+1", "id=-1", "id=\N{FULLWIDTH DIGIT ONE}"]
+)
+def test_keys_are_pyarrows(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    ck.ipc.write_file(tmp_path / name / "x.arrow", ck.record_batch({"x": [0]}))
+    theirs = ds.dataset(str(tmp_path), format="arrow", partitioning="hive").to_table()
+    assert ck.ipc.read_table(tmp_path).to_pyarrow().equals(theirs)
+
+
 def test_folders_that_are_no_table(folder: Path) -> None:
     ck.ipc.write_file(folder / "e.arrow", ck.record_batch({"x": [0]}))
     with pytest.raises(ValueError, match=r"different keys in their paths: .*e\.arrow: none"):

@@ -65,6 +65,35 @@ def test_invert(offset: int) -> None:
     validate(actual, full=True)
 
 
+ENCODERS = {
+    "plain": lambda values: values,
+    "dictionary": lambda values: values.dictionary_encode(),
+    "runs": pc.run_end_encode,
+    "runs of a dictionary": lambda values: pa.RunEndEncodedArray.from_arrays(
+        pa.array(range(1, len(values) + 1), pa.int32()), values.dictionary_encode()
+    ),
+}
+
+
+@pytest.mark.parametrize("encoding", list(ENCODERS)[1:])
+@pytest.mark.parametrize("other", ENCODERS)
+def test_encoded_booleans(encoding: str, other: str) -> None:
+    left, right = (pa.array([pair[k] for pair in EACH] * 3, pa.bool_()) for k in (0, 1))
+    one = from_pyarrow(ENCODERS[encoding](left)).slice(1)
+    two = from_pyarrow(ENCODERS[other](right)).slice(1)
+    for name in OPERATIONS:
+        for sides, theirs in (((one, two), (left, right)), ((two, one), (right, left))):
+            actual = getattr(operations, name)(*sides)
+            validate(actual, full=True)
+            assert actual.type == s.bool_()
+            assert actual.to_pylist() == getattr(pc, name)(*theirs).to_pylist()[1:]
+    expected = pc.invert(left).to_pylist()[1:]
+    assert invert(one).to_pylist() == (~one).to_pylist() == expected
+    assert (one & two).to_pylist() == pc.and_kleene(left, right).to_pylist()[1:]
+    assert (one | two).to_pylist() == pc.or_kleene(left, right).to_pylist()[1:]
+    assert (one ^ True).to_pylist() == expected
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(TypeError, match="right: expected booleans, got int64"):
         and_(booleans([True]), ints([1]))

@@ -38,7 +38,7 @@ from colkern.operations.moving import there
 from colkern.steps import steps
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
-_INTEGER = re.compile(r"[+-]?\d{1,18}")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 class Folder(NamedTuple):
@@ -82,7 +82,8 @@ def _keys(folders: dict[str, list[str]]) -> dict[str, Array]:
     paths: dict[tuple[str, ...], str] = {}
     rows = []
     for path, names in folders.items():
-        pairs = dict(name.split("=", 1) for name in names if "=" in name)
+        parts = (name.split("=", 1) for name in names if "=" in name)
+        pairs = {unquote(key): text for key, text in parts}
         paths[tuple(pairs)] = path
         rows.append(pairs)
     if len(paths) > 1:

@@ -10,12 +10,11 @@ from typing import TypeAlias
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import combine_bits, count_clear_bits, written_bits
+from colkern.bitmaps import combine_bits, count_clear_bits, expand, written_bits
 from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.booleans import expand
 from colkern.operations.own_slots import own_children
 from colkern.operations.selection.gathering import Places, gather, gather_bytes
 from colkern.operations.selection.repeating import repeat

@@ -11,13 +11,12 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import and_bits, count_set_bits, move_bits, own_bits
+from colkern.bitmaps import and_bits, count_set_bits, expand, move_bits, own_bits
 from colkern.kernels import Kernel, hidden, offsets, selection
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import ChildLength, Extent, LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
-from colkern.operations.booleans import expand
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import join_arrays

@@ -237,6 +237,8 @@ def chosen(test: Term, then: Term, otherwise: Term) -> Term:
     """Returns a choice between two values, in its shortest form."""
     if then is otherwise:
         return then
+    # `a and b` and `a or b` of tests: a side that is the test itself is known.
+    then, otherwise = TRUE if then is test else then, FALSE if otherwise is test else otherwise
     if then.kind == k.BOOL and isinstance(otherwise, Constant) and otherwise.value is False:
         return test if _is(then, True) else Logic(k.BOOL, "and", (test, then))
     if _is(then, False) and _is(otherwise, True):

@@ -680,6 +680,18 @@ def both(a: float, b: float) -> float:
     return a * 2.0 + b
 
 
+def test_tests_stand_once_in_values_of_and_and_or(spark: SparkSession) -> None:
+    def is_wanted(count: int, other: int) -> bool:
+        return count % 2 == 0 and (other > 10 or count < 5)
+
+    rows = [(count, other) for count in (-2, 3, 4, 6) for other in (10, 11)]
+    columns = udf(is_wanted, plan="native")("count", "other"), udf(is_wanted)("count", "other")
+    assert [repr(column).count("pmod") for column in columns] == [1, 1]
+    frame = spark.createDataFrame([*rows, (None, 11)], "count bigint, other bigint")
+    wanted = [*(is_wanted(*row) for row in rows), None]
+    assert [tuple(row) for row in frame.select(*columns).collect()] == [(x, x) for x in wanted]
+
+
 def test_a_null_gives_null_also_where_the_result_does_not_need_it(spark: SparkSession) -> None:
     cases: dict[Callable[..., Any], list[tuple[Any, Any]]] = {
         halved: [(1.0, 2.0), (None, 2.0), (1.0, None), (None, None)],

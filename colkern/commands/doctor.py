@@ -94,6 +94,6 @@ def _print_section(title: str, findings: list[Finding]) -> None:
     for finding in findings:
         todo = f"; to do: {finding.remedy}" if finding.remedy else ""
         use = f"; for {finding.enables}" if finding.enables else ""
-        text = f"{finding.state}{todo}{use}"
+        text = f"{finding.found}{todo}{use}"
         print(f"  {finding.mark:<7}  {finding.name:<{width}}  {printable(text)}")
     print()

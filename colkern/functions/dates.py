@@ -467,36 +467,44 @@ _FLOOR, _CEIL, _NEAREST, _ABOVE = range(4)
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _to_period(period: int, origin: int, way: int) -> Callable[..., object]:
+def _to_period(period: int, origin: int, way: int) -> Callable[..., int]:
     def to_period(values: int) -> int:
         low = (values + origin) // period * period - origin
-        high = low + period
-        if values + origin < values or low > values or high < values:
-            raise OverflowError  # by the machine's integers; Python's have the result
         if way == _FLOOR or (low == values and way != _ABOVE):
             return low
+        high = low + period
         return low if way == _NEAREST and values - low < high - values else high
 
     return to_period
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _to_months(months: int, per_day: int, way: int) -> Callable[..., object]:
+def _to_months(months: int, per_day: int, way: int) -> Callable[..., int]:
     def to_months(values: int) -> int:
         year, month, _ = civil(values // per_day)
         first = (12 * (year - 1970) + month - 1) // months * months
         years = first // 12
         low = days_of(1970 + years, first - 12 * years + 1) * per_day
+        if way == _FLOOR or (low == values and way != _ABOVE):
+            return low
         last = first + months
         years = last // 12
         high = days_of(1970 + years, last - 12 * years + 1) * per_day
-        if low > values or high < values:
-            raise OverflowError  # by the machine's integers; Python's have the result
-        if way == _FLOOR or (low == values and way != _ABOVE):
-            return low
         return low if way == _NEAREST and values - low < high - values else high
 
     return to_months
+
+
+@lru_cache(maxsize=MOST_FORMATS)
+def _away_from_ends(function: Callable[..., int], margin: int) -> Callable[..., object]:
+    least, most = (margin - (1 << 63), (1 << 63) - 1 - margin) if margin < 1 << 63 else (1, 0)
+
+    def away_from_ends(values: int) -> int:
+        if values < least or values > most:
+            raise OverflowError  # The machine's integers might wrap; Python's do not.
+        return function(values)
+
+    return away_from_ends
 
 
 def _to_unit(
@@ -538,13 +546,21 @@ def _to_unit(
             period = min(period, 2 * own * DAY)
         if period >= 1 << 63:
             raise ValueError(f"multiple: a {unit} times {multiple} is beyond {type_}")
-        function = (
-            _to_months(period, own * DAY or 1, way)
-            if unit in _MONTHS
-            else _to_period(period, origin, way)
+        if unit in _MONTHS:
+            function, margin = (
+                _to_months(period, own * DAY or 1, way),
+                31 * (period + 1) * (own * DAY or 1),
+            )
+        else:
+            function, margin = _to_period(period, origin, way), period + origin
+        rounded = over_rows(
+            _away_from_ends(function, margin),
+            [_numbers(shown)],
+            lambda *types: types[0],
+            name=name,
+            machine=True,
+            otherwise=function,
         )
-        numbers = _numbers(shown)
-        rounded = over_rows(function, [numbers], lambda *types: types[0], name=name, machine=True)
         if isinstance(storage, s.Time) and any(greater_equal(rounded, own * DAY)):
             raise ValueError(f"{name}: a time rounds up to the end of the day, which no {type_} is")
         result = retyped(rounded, shown.type)

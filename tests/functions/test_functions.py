@@ -238,6 +238,29 @@ def test_no_month_begins_beyond_the_ends_of_a_type() -> None:
             function(moments, 1, "month")
 
 
+@pytest.mark.parametrize("multiple", [500, 585, 600, 1170])
+def test_no_year_is_rounded_to_one_that_wraps_around_the_type(multiple: int) -> None:
+    # 2^64 ns are 584.6 years.
+    for year in (1960, 1969, 1970, 1975, 1984, 2250):
+        value = (date(year, 2, 1) - date(1970, 1, 1)).days * 86_400 * 10**9
+        first = 1970 + (year - 1970) // multiple * multiple
+        low, high = [
+            (date(each, 1, 1) - date(1970, 1, 1)).days * 86_400 * 10**9
+            for each in (first, first + multiple)
+        ]
+        moments = ck.array([value]).cast("timestamp[ns]")
+        for function, result in (
+            (ck.floor_temporal, low),
+            (ck.ceil_temporal, high),
+            (ck.round_temporal, low if value - low < high - value else high),
+        ):
+            if abs(result) < 1 << 63:
+                assert function(moments, multiple, "year").cast("int64").to_pylist() == [result]
+            else:
+                with pytest.raises(OverflowError, match=f"the result {result} does not fit"):
+                    function(moments, multiple, "year")
+
+
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_parts_of_times_are_those_of_their_numbers_up_to_the_ends_of_the_type(unit: str) -> None:
     second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]

@@ -360,7 +360,7 @@ def words_are_two(value: str) -> bool:
 def test_wrong_use_is_refused(lines: Path) -> None:
     for compute, columns, filters, expected in (
         ({"value": words}, ["value"], [], "two columns 'value'"),
-        ({}, [], [is_long], "columns: expected one at least"),
+        ({}, [], [is_long], "columns: expected at least one column"),
         ({"n": words}, [], [words], "filters: words returns int64"),
         ({"n": words}, [], [longest], "filters: longest is a reducer"),
         ({"n": words, "m": longest}, [], [], "either functions of a row or reducers"),

@@ -23,24 +23,24 @@ class Finding:
 
     name: str
     mark: Mark
-    state: str  #: The version, the location or the error.
+    found: str  #: The version, the location or the error.
     enables: str = ""  #: Its use; may be empty.
     remedy: str = ""  #: The package to install or the variable to set; empty if neither.
 
 
-def ok(name: str, state: str, enables: str = "") -> Finding:
+def ok(name: str, found: str, enables: str = "") -> Finding:
     """Returns a finding for an item that works."""
-    return Finding(name, Mark.OK, state, enables)
+    return Finding(name, Mark.OK, found, enables)
 
 
-def missing(name: str, state: str, enables: str = "", remedy: str = "") -> Finding:
+def missing(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
     """Returns a finding for an option that is not installed."""
-    return Finding(name, Mark.MISSING, state, enables, remedy)
+    return Finding(name, Mark.MISSING, found, enables, remedy)
 
 
-def problem(name: str, state: str, enables: str = "", remedy: str = "") -> Finding:
+def problem(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
     """Returns a finding for an item that does not work."""
-    return Finding(name, Mark.PROBLEM, state, enables, remedy)
+    return Finding(name, Mark.PROBLEM, found, enables, remedy)
 
 
 def checked(

@@ -73,4 +73,4 @@ def test_what_a_check_found_before_it_failed_is_kept() -> None:
     first, second = checked("thing", check, "part")
     assert first == ok("part", "there")
     assert (second.name, second.mark) == ("thing", Mark.PROBLEM)
-    assert second.state == "cannot be checked: NoAnswerError: no answer"
+    assert second.found == "cannot be checked: NoAnswerError: no answer"

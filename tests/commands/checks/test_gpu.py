@@ -93,21 +93,21 @@ def test_a_machine_with_everything(look: Look) -> None:
         pylibcudf_cu13="26.10",
     )
     assert {finding.mark for finding in actual.values()} == {Mark.OK}
-    assert actual["driver"].state.endswith("CUDA up to 13.0")
-    assert actual["device 0"].state == (
+    assert actual["driver"].found.endswith("CUDA up to 13.0")
+    assert actual["device 0"].found == (
         "NVIDIA H100, compute capability 9.0, 79.0 GiB of 80.0 GiB free"
     )
     assert actual["device 1"].enables == 'device="cuda:1"'
-    assert actual["pinned memory"].state.startswith("64.0 MiB pinned as a trial")
-    assert actual["numba-cuda"].state == "0.30.4, by default, for compute capabilities 7.5 to 12.1"
-    assert actual["NVRTC"].state == "13.0, /lib/libnvrtc.so.13, by conda"
-    assert actual["GPUDirect Storage"].state == "available"
+    assert actual["pinned memory"].found.startswith("64.0 MiB pinned as a trial")
+    assert actual["numba-cuda"].found == "0.30.4, by default, for compute capabilities 7.5 to 12.1"
+    assert actual["NVRTC"].found == "13.0, /lib/libnvrtc.so.13, by conda"
+    assert actual["GPUDirect Storage"].found == "available"
 
 
 def test_a_machine_without_a_gpu_misses_it_and_has_no_problem(look: Look) -> None:
     actual = look(FakeDriver(init=NO_DEVICE), without=tuple(INSTALLED))
     assert {finding.mark for finding in actual.values()} == {Mark.MISSING}
-    assert actual["driver"].state == "the driver sees no device"
+    assert actual["driver"].found == "the driver sees no device"
     for name in ("numba-cuda", "CUDA libraries", "CuPy"):
         assert "pip install 'colkern[cuda13]' (or 'colkern[cuda12]'" in actual[name].remedy
     assert actual["kvikio"].remedy == "pip install kvikio-cu13 or kvikio-cu12"
@@ -122,14 +122,14 @@ def test_what_to_install_follows_from_the_driver(look: Look) -> None:
 
 def test_a_driver_that_does_not_start(look: Look) -> None:
     driver = look(FakeDriver(init=UNKNOWN))["driver"]
-    assert (driver.mark, driver.state) == (Mark.PROBLEM, "cuInit: error 999")
+    assert (driver.mark, driver.found) == (Mark.PROBLEM, "cuInit: error 999")
 
 
 def test_a_device_that_others_have_filled(look: Look) -> None:
     full = FakeDevice(failures={"cuDevicePrimaryCtxRetain": OUT_OF_MEMORY})
     actual = look(FakeDriver(full))
     assert actual["device 0"].mark is Mark.PROBLEM
-    assert actual["device 0"].state == (
+    assert actual["device 0"].found == (
         "NVIDIA H100, compute capability 9.0, 80.0 GiB; "
         "cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY"
     )
@@ -144,10 +144,10 @@ def test_packages_for_a_newer_cuda_than_the_driver_serves(look: Look) -> None:
     driver = FakeDriver(FakeDevice(), version=12080)
     actual = look(driver, cupy_cuda13x="13.6.0", rmm_cu12="26.10")
     assert actual["CuPy"].mark is Mark.PROBLEM
-    assert actual["CuPy"].state == "cupy-cuda13x is for CUDA 13, the driver serves CUDA up to 12"
+    assert actual["CuPy"].found == "cupy-cuda13x is for CUDA 13, the driver serves CUDA up to 12"
     assert actual["CuPy"].remedy == 'pip uninstall cupy-cuda13x, then pip install "colkern[cuda12]"'
     assert actual["NVRTC"].mark is Mark.PROBLEM
-    assert "is newer than the driver" in actual["NVRTC"].state
+    assert "is newer than the driver" in actual["NVRTC"].found
     # The version of its language is no release of CUDA.
     assert actual["NVVM"].mark is Mark.OK
     assert actual["rmm-cu12"].mark is Mark.OK
@@ -160,7 +160,7 @@ def test_packages_for_an_older_cuda_work(look: Look) -> None:
 def test_two_packages_in_each_others_place(look: Look) -> None:
     actual = look(FakeDriver(FakeDevice()), cupy_cuda12x="13.6.0", cupy_cuda13x="13.6.0")
     assert actual["CuPy"].mark is Mark.PROBLEM
-    assert actual["CuPy"].state == "cupy-cuda13x and cupy-cuda12x are in each other's place"
+    assert actual["CuPy"].found == "cupy-cuda13x and cupy-cuda12x are in each other's place"
 
 
 def test_cupy_is_tried_on_the_device(look: Look) -> None:
@@ -175,20 +175,20 @@ def test_cupy_that_does_not_import(look: Look) -> None:
 
     cupy = look(FakeDriver(FakeDevice()), runs=fails, cupy_cuda13x="13.6.0")["cupy-cuda13x"]
     assert cupy.mark is Mark.PROBLEM
-    assert cupy.state == "13.6.0 does not work: ImportError: libcudart.so.13"
+    assert cupy.found == "13.6.0 does not work: ImportError: libcudart.so.13"
 
 
 def test_rapids_is_not_imported_without_a_device(look: Look) -> None:
     tried: list[str] = []
     actual = look(FakeDriver(init=NO_DEVICE), runs=tried.append, cudf_cu13="26.10")
-    assert actual["cudf-cu13"].state == "26.10, not tried without a driver"
+    assert actual["cudf-cu13"].found == "26.10, not tried without a driver"
     assert tried == []
 
 
 def test_a_device_that_the_compiler_is_too_new_for(look: Look) -> None:
     compiler = look(FakeDriver(FakeDevice("Tesla V100", (7, 0))))["numba-cuda"]
     assert compiler.mark is Mark.PROBLEM
-    assert "Tesla V100 has compute capability 7.0, less than the 7.5" in compiler.state
+    assert "Tesla V100 has compute capability 7.0, less than the 7.5" in compiler.found
 
 
 @pytest.mark.parametrize(
@@ -202,13 +202,13 @@ def test_a_device_that_the_compiler_is_too_new_for(look: Look) -> None:
 def test_numba_cuda_and_numpy(compiler: str, numpy: str, mark: Mark, look: Look) -> None:
     actual = look(FakeDriver(FakeDevice()), numba_cuda=compiler, numpy=numpy)["numba-cuda"]
     assert actual.mark is mark
-    assert ("np.row_stack" in actual.state) == (mark is Mark.PROBLEM)
+    assert ("np.row_stack" in actual.found) == (mark is Mark.PROBLEM)
 
 
 def test_libraries_that_are_not_found(look: Look) -> None:
     lost = [CudaLibrary("nvvm", "", "", (0, 0), 'Failure finding "libnvvm.so.4"')]
     nvvm = look(FakeDriver(FakeDevice()), libraries=lost)["NVVM"]
-    assert (nvvm.mark, nvvm.state) == (Mark.MISSING, 'Failure finding "libnvvm.so.4"')
+    assert (nvvm.mark, nvvm.found) == (Mark.MISSING, 'Failure finding "libnvvm.so.4"')
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_kvikio_without_direct_storage(
     actual = look(FakeDriver(FakeDevice()), storage=storage, kvikio_cu13="26.10")
     assert actual["kvikio-cu13"].mark is Mark.OK
     assert actual["GPUDirect Storage"].mark is Mark.MISSING
-    assert actual["GPUDirect Storage"].state.startswith(message)
+    assert actual["GPUDirect Storage"].found.startswith(message)
 
 
 @pytest.mark.parametrize("has_module", [True, False])
@@ -249,7 +249,7 @@ def test_a_gpu_that_colkern_cannot_use(look: Look) -> None:
     message = "DeviceUnavailableError: no device memory: No module named 'cupy'"
     actual = look(FakeDriver(FakeDevice()), missing_for_device=message, cupy_cuda13x="13.6.0")
     assert actual['device="cuda"'].mark is Mark.PROBLEM
-    assert actual['device="cuda"'].state == message
+    assert actual['device="cuda"'].found == message
 
 
 def test_a_gpu_that_nobody_asked_colkern_to_use(look: Look) -> None:
@@ -261,14 +261,14 @@ def test_the_simulator(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
     driver = FakeDriver(init=NO_DEVICE)
     # `look` takes the variable away when it is made, not when it is called.
-    assert "simulator" in look(driver)["compiler"].state
+    assert "simulator" in look(driver)["compiler"].found
 
 
 def test_a_compiler_that_there_is_not(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLKERN_CUDA_COMPILER", "nvcc")
     actual = look(FakeDriver(init=NO_DEVICE))
     assert actual["compiler"].mark is Mark.PROBLEM
-    assert "got 'nvcc'" in actual["compiler"].state
+    assert "got 'nvcc'" in actual["compiler"].found
     assert actual["CuPy"].mark is Mark.MISSING
 
 
@@ -278,7 +278,7 @@ def test_the_successor(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     assert actual["numba-cuda-mlir"].mark is Mark.MISSING
     assert "colkern[mlir13]" in actual["numba-cuda-mlir"].remedy
     actual = look(FakeDriver(FakeDevice()), numba_cuda_mlir="0.6.0")
-    assert actual["numba-cuda-mlir"].state.startswith("0.6.0, by COLKERN_CUDA_COMPILER, ")
+    assert actual["numba-cuda-mlir"].found.startswith("0.6.0, by COLKERN_CUDA_COMPILER, ")
 
 
 def test_the_libraries_of_this_environment() -> None:

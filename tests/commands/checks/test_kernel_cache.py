@@ -30,8 +30,8 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_empty_cache(places: Path, named: Named) -> None:
     actual = named(findings())
     assert actual["directory"].mark is Mark.OK
-    assert str(places / "chosen" / "kernels") in actual["directory"].state
-    assert "drwx------" in actual["directory"].state
+    assert str(places / "chosen" / "kernels") in actual["directory"].found
+    assert "drwx------" in actual["directory"].found
     assert actual["kernels"].mark is Mark.MISSING
     assert "colkern warm" in actual["kernels"].remedy
     assert actual["free space"].mark is Mark.OK
@@ -45,7 +45,7 @@ def test_what_is_compiled(places: Path, named: Named) -> None:
         (kernels / name).write_bytes(bytes(1024))
     actual = named(findings())
     assert actual["kernels"].mark is Mark.OK
-    assert actual["kernels"].state.startswith("2 compiled functions, 2.0 KiB; ")
+    assert actual["kernels"].found.startswith("2 compiled functions, 2.0 KiB; ")
 
 
 def test_a_directory_that_others_may_write_to(places: Path, named: Named) -> None:
@@ -53,7 +53,7 @@ def test_a_directory_that_others_may_write_to(places: Path, named: Named) -> Non
     (places / "chosen").chmod(0o777)
     directory = named(findings())["directory"]
     assert directory.mark is Mark.PROBLEM
-    assert directory.state == (
+    assert directory.found == (
         f"{places}/xdg/colkern/kernels, as others cannot be used: "
         f"{places}/chosen: writable by others, or another user's"
     )
@@ -77,4 +77,4 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage(1 << 40, 1 << 40, 4096))
     space = named(findings())["free space"]
-    assert (space.mark, space.state) == (Mark.PROBLEM, "4.0 KiB only")
+    assert (space.mark, space.found) == (Mark.PROBLEM, "4.0 KiB only")

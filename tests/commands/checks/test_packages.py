@@ -51,9 +51,9 @@ def test_what_is_installed(install: Install) -> None:
     assert optional("fruit", "fruit", "pies", "") == ok("fruit", "1.2", "pies")
     nuts = optional("nuts", "nuts", "", "")
     assert nuts.mark is Mark.PROBLEM
-    assert nuts.state == "3.4 does not work: ImportError: libnuts.so: no such file"
+    assert nuts.found == "3.4 does not work: ImportError: libnuts.so: no such file"
     bread = required("bread", "bread", "")
-    assert bread.state == "5.6 does not work: the process crashes: Aborted"
+    assert bread.found == "5.6 does not work: the process crashes: Aborted"
 
 
 def test_what_is_installed_but_does_not_go_with_another(install: Install) -> None:

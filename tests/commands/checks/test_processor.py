@@ -102,7 +102,7 @@ def test_threads_that_share_few_cores(
     monkeypatch.setenv("COLKERN_NUM_THREADS", "64")
     threads = look(quota=quota)["threads"]
     assert threads.mark is Mark.MISSING
-    assert threads.state == f"64, which share {quota:g} cores' time"
+    assert threads.found == f"64, which share {quota:g} cores' time"
     assert threads.remedy == f"set COLKERN_NUM_THREADS={advised}"
 
 
@@ -119,4 +119,4 @@ def test_a_number_of_threads_that_is_none(
     monkeypatch.setenv("COLKERN_NUM_THREADS", "many")
     threads = look()["threads"]
     assert threads.mark is Mark.PROBLEM
-    assert "expected a positive number, got 'many'" in threads.state
+    assert "expected a positive number, got 'many'" in threads.found

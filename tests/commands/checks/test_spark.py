@@ -42,7 +42,7 @@ def test_java_of_java_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     java = named(spark.findings())["Java"]
     assert java.mark is Mark.OK
-    assert java.state.startswith(f"21 from JAVA_HOME, {tmp_path}/jdk; ")
+    assert java.found.startswith(f"21 from JAVA_HOME, {tmp_path}/jdk; ")
 
 
 def test_a_java_home_without_java(
@@ -51,7 +51,7 @@ def test_a_java_home_without_java(
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     java = named(spark.findings())["Java"]
     assert java.mark is Mark.PROBLEM
-    assert f"{tmp_path}/bin/java" in java.state
+    assert f"{tmp_path}/bin/java" in java.found
 
 
 def test_a_java_home_that_is_passed_over(
@@ -64,7 +64,7 @@ def test_a_java_home_that_is_passed_over(
     java = named(spark.findings())["Java"]
     # colkern's sessions set another one; a plain `pyspark` would start with this one, and fail.
     assert java.mark is Mark.PROBLEM
-    assert java.state.startswith(f"JAVA_HOME={tmp_path}/old has no Java 17 or later; ")
+    assert java.found.startswith(f"JAVA_HOME={tmp_path}/old has no Java 17 or later; ")
     assert java.remedy == f"unset JAVA_HOME, or set it to {tmp_path}/jdk"
 
 
@@ -82,9 +82,9 @@ def test_the_workers_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nam
     actual = named(spark.findings())
     assert actual["PYSPARK_PYTHON"].mark is Mark.PROBLEM
     version = platform.python_version()
-    assert actual["PYSPARK_PYTHON"].state == f"{other} is Python 3.9.1, this is {version}"
+    assert actual["PYSPARK_PYTHON"].found == f"{other} is Python 3.9.1, this is {version}"
     assert actual["PYSPARK_DRIVER_PYTHON"].mark is Mark.PROBLEM
-    assert "does not run" in actual["PYSPARK_DRIVER_PYTHON"].state
+    assert "does not run" in actual["PYSPARK_DRIVER_PYTHON"].found
 
 
 def test_the_same_python(monkeypatch: pytest.MonkeyPatch, named: Named) -> None:
@@ -106,5 +106,5 @@ def test_an_environment_that_is_not_activated_is_said_with_what_to_set(
     monkeypatch.setattr("shutil.which", {"python3": str(other)}.get)
     actual = named(spark.findings())["PYSPARK_PYTHON"]
     assert actual.mark is Mark.MISSING
-    assert str(other) in actual.state
+    assert str(other) in actual.found
     assert f"PYSPARK_PYTHON={sys.executable}" in actual.remedy

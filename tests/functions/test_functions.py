@@ -139,7 +139,7 @@ def test_times_with_an_offset_from_utc_are_those_of_python() -> None:
 
 
 def test_clocks_that_skip_or_repeat_a_time() -> None:
-    for text, word in (("2021-03-28 02:30", "never"), ("2021-10-31 02:30", "twice")):
+    for text, word in (("2021-03-28 02:30", "does not exist"), ("2021-10-31 02:30", "twice")):
         local = ck.strptime(ck.array([text]), "%Y-%m-%d %H:%M")
         with pytest.raises(ValueError, match=word):
             ck.assume_timezone(local, "Europe/Oslo")

@@ -1,4 +1,4 @@
-"""`python -m colkern`: the command, where its script is not on the path."""
+"""Runs the command as `python -m colkern`, for when its script is not on the path."""
 
 from colkern.cli import main
 

@@ -1,7 +1,7 @@
 """The folder of files that are kept between runs: compiled kernels, generated data, small scripts.
 
-Compiled kernels are loaded as pickles, so the directory must belong to this user and be closed to
-the writing of others; a candidate that is not is passed over, never trusted.
+Compiled kernels are loaded as pickles, so the directory must belong to this user, and nobody else may
+write to it; any other directory is skipped.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def cache_dir(name: str = "") -> Path:
         name: A sub-directory of it, made as well.
 
     Raises:
-        PermissionError: If none can be written to by this user alone.
+        PermissionError: If there is none that this user alone can write to.
 
-    A directory that is passed over is said in a `RuntimeWarning`, once a process.
+    Skipped directories are named in a `RuntimeWarning`, once a process.
     """
     refusals: dict[Path, str] = {}
     for candidate in _candidates():
@@ -50,7 +50,7 @@ _SAID: set[Path] = set()
 
 
 def _say_once(refusals: Mapping[Path, str], instead: str) -> None:
-    """Warn of directories that are not used, once in a process: kernels ask for theirs all the time."""
+    """Warn about skipped directories once a process, since kernels ask for the directory all the time."""
     new = [refusal for candidate, refusal in refusals.items() if candidate not in _SAID]
     _SAID.update(refusals)
     if new:
@@ -63,7 +63,7 @@ def _say_once(refusals: Mapping[Path, str], instead: str) -> None:
 
 
 def passed_over() -> list[str]:
-    """Why directories that come before `cache_dir()` are not used; of all, if none is."""
+    """The reasons why directories that come before `cache_dir()` are skipped; all, if none is usable."""
     refusals = []
     for candidate in _candidates():
         refusal = _refusal(candidate, candidate)
@@ -74,7 +74,7 @@ def passed_over() -> list[str]:
 
 
 def _refusal(candidate: Path, directory: Path) -> str | None:
-    """Why a directory, which is made if need be, cannot be used; None if it can."""
+    """The reason why a directory, which is made if need be, cannot be used; None if it can."""
     try:
         # On its own, as `parents` follow the umask, which may leave them open to a group.
         candidate.parent.mkdir(parents=True, exist_ok=True)
@@ -121,19 +121,19 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 def compilations() -> dict[str, int]:
-    """How many functions this process `compiled`, `loaded` from the disk cache, and `saved` there."""
+    """The numbers of functions that this process `compiled`, `loaded` from the disk cache and `saved`."""
     return {what: COUNTS[what] for what in ("compiled", "loaded", "saved")}
 
 
 def read_whole(path: Path) -> bytes | None:
-    """The content of a file of `write_whole`; None if it is damaged: its code would crash."""
+    """The content of a file that `write_whole` wrote; None if it is damaged: its code would crash."""
     stored = path.read_bytes()
     digest, content = stored[:_DIGEST], stored[_DIGEST:]
     return content if hashlib.sha256(content).digest() == digest else None
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
+    """Write a file so that other processes see either all of it or nothing."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -46,7 +46,7 @@ COMMANDS = (
     doctor.add_command,
     integration.add_command,
 )
-"""The commands, in the order of the help."""
+"""The commands, in the order in which the help lists them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The end of a `with` block: its object is closed, or what was begun is undone."""
+"""Context managers that close an object at the end of a block, or undo work if the block fails."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Self
 
 
 class Closing:
-    """A context manager: its `close` is called when the block ends, however it does."""
+    """A context manager that calls its own `close` when the block ends, also with an exception."""
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Release what was opened."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -21,10 +21,10 @@ class Closing:
 
 
 class AsyncClosing:
-    """The same for `async with`."""
+    """As `Closing`, for `async with`."""
 
     async def close(self) -> None:
-        """Let go of what was opened."""
+        """Release what was opened."""
         raise NotImplementedError
 
     async def __aenter__(self) -> Self:
@@ -35,7 +35,7 @@ class AsyncClosing:
 
 
 class OnFailure:
-    """A context manager: `undo` is called if an exception ends the block; the exception goes on."""
+    """A context manager that calls `undo` if an exception ends the block, and lets it pass on."""
 
     __slots__ = ("_undo",)
 

@@ -248,7 +248,7 @@ class FixedSizeList(_ListLike):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Struct(trees.NestedType):
-    """A fixed set of named children, one value of each a slot."""
+    """Named children, each with one value a slot."""
 
     struct_fields: tuple[Field, ...]
 
@@ -299,7 +299,7 @@ class Map(trees.NestedType):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Union(trees.NestedType):
-    """A value of one of several types a slot; `type_codes[k]` marks the slots of child `k`."""
+    """A value of one of several types in each slot; `type_codes[k]` marks the slots of child `k`."""
 
     mode: UnionMode
     union_fields: tuple[Field, ...]
@@ -358,12 +358,12 @@ class RunEndEncoded(trees.NestedType):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Extension(trees.NestedType):
-    """A name and a serialized parameter on top of a storage type. No code runs because of it."""
+    """A name and serialized metadata over a storage type. No code is run for it."""
 
     storage_type: DataType  #: The type of what is stored.
     extension_name: str  #: The name.
     extension_metadata: bytes = b""  #: The parameter.
-    #: Whether a field of the type states the parameter; some writers leave an empty one out. Not
+    #: Whether fields of the type write the metadata key; some writers leave out an empty one. Not
     #: compared by `==`.
     has_metadata: bool = dataclasses.field(default=True, compare=False)
 

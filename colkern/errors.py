@@ -1,7 +1,7 @@
 """Every exception that colkern raises on purpose.
 
-Wrong use of the API raises plain `TypeError` or `ValueError` that names the argument; the classes
-here are for what the data, the limits or the machine do.
+Wrong use of the API raises a plain `TypeError` or `ValueError` that names the argument. The classes
+here report faults of data, exceeded limits and what a machine lacks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class InvalidArrowError(ColkernError, ValueError):
 
     Args:
         message: The content that is wrong, and the rule of the format.
-        place: A message number, a column path, a slot; stands before the message.
+        place: The message number, column path or slot; printed before the message.
     """
 
     def __init__(self, message: str, *, place: str = "") -> None:
@@ -30,13 +30,13 @@ class InvalidArrowError(ColkernError, ValueError):
         super().__init__(f"{place}: {message}" if place else message)
 
     def at(self, place: str) -> InvalidArrowError:
-        """The same error seen from one level further out: `place` stands before its place."""
+        """The same error, with `place` (one level further out) put before its own place."""
         inner = f"{place}, {self.place}" if self.place else place
         return InvalidArrowError(self.message, place=inner)
 
 
 class UnsupportedError(ColkernError, NotImplementedError):
-    """Valid, but not supported; the message says what is not."""
+    """The data or the request is valid, but colkern does not support it; the message says which part."""
 
 
 class LimitExceededError(ColkernError, MemoryError):
@@ -45,7 +45,7 @@ class LimitExceededError(ColkernError, MemoryError):
 
 @contextmanager
 def placed(place: str) -> Iterator[None]:
-    """Errors in the data, raised within the block, say its place: a file, a message, a column."""
+    """Errors in the data that are raised within the block get `place` (a file, a message, a column)."""
     try:
         yield
     except InvalidArrowError as error:
@@ -71,7 +71,7 @@ class DifferenceError(ColkernError, AssertionError):
 
 
 def without_addresses(text: str) -> str:
-    """A text without the addresses of objects, which say nothing to who reads it."""
+    """A text without the memory addresses of objects, which mean nothing to a reader."""
     text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-fA-F]+>", r"\1", text)
     text = re.sub(r"<function (?:[\w.<>]+\.)?([\w<>]+) at 0x[0-9a-fA-F]+>", r"\1", text)
     return re.sub(r" at 0x[0-9a-fA-F]+|\b0x[0-9a-fA-F]{6,}", "", text)

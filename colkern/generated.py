@@ -1,9 +1,9 @@
 """Functions that are generated, and why they are.
 
-A loop over rows has a parameter for each buffer of its arguments, and an append to a struct has a statement
-for each field. Numba compiles neither a variable number of different parameters nor a loop over different
-types, so such functions are written as text, or as a syntax tree, for the types at hand. What users name
-(fields, for example) goes into the text as `repr` writes it.
+A loop over rows has a parameter for each buffer of its arguments, and an append to a struct has a
+statement for each field. Numba compiles neither a variable number of different parameters nor a loop
+over different types, so such functions are written as text, or as a syntax tree, for the types at hand.
+Names that users choose, such as those of fields, go into the text as `repr` writes them.
 
 A cache knows a generated function like any other: by its code and what its globals hold
 (`colkern.cpu.content`), so a change of a template is a change of the key. The namespace becomes the
@@ -21,7 +21,7 @@ from types import FunctionType
 def function_of_text(
     name: str, source: str, namespace: dict[str, object], title: str
 ) -> FunctionType:
-    """The function of that name which a text defines, in its globals, too; tracebacks show its lines."""
+    """The function `name` that `source` defines, which `namespace` gets too; tracebacks show its lines."""
     path = f"<colkern {title} {hashlib.sha256(source.encode()).hexdigest()[:8]}>"
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     exec(compile(source, path, "exec"), namespace)
@@ -31,7 +31,7 @@ def function_of_text(
 def function_of_tree(
     name: str, tree: ast.Module, namespace: dict[str, object], path: str
 ) -> FunctionType:
-    """The function of that name which a syntax tree defines; the namespace gets it too."""
+    """The function `name` that a syntax tree defines, which `namespace` gets too."""
     exec(compile(tree, path, "exec"), namespace)
     return _defined(name, namespace)
 

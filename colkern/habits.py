@@ -1,8 +1,8 @@
 """Names that other libraries use, and what to write in their place.
 
-Functions and methods have pyarrow's names alone. Who writes one of pandas or polars gets an
-`AttributeError` that says what it is called here: `colkern.methods` binds a `names.Elsewhere` to each.
-`docs/cheat_sheet.md` has more.
+Functions and methods have pyarrow's names only. A name of pandas or polars raises an `AttributeError`
+that gives colkern's name: `colkern.methods` binds a `names.Elsewhere` to each. `docs/cheat_sheet.md`
+has more.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ OF_COLUMNS: Mapping[str, str] = {
     "var": "variance(ddof=1)",
     "where": "colkern.if_else(condition, column, other)",
 }
-"""Name → what to write, of arrays and chunked arrays."""
+"""Name in another library → what to write, for arrays and chunked arrays."""
 
 OF_TABLES: Mapping[str, str] = {
     **dict.fromkeys(
@@ -95,7 +95,7 @@ OF_TABLES: Mapping[str, str] = {
     "to_parquet": "write_parquet(path)",
     "with_row_index": "with_column('index', range(len(table)))",
 }
-"""Name → what to write, of batches and tables."""
+"""Name in another library → what to write, for batches and tables."""
 
 OF_PACKAGE: Mapping[str, str] = {
     **dict.fromkeys(("DataFrame", "from_dict", "from_pandas", "from_polars"), "table(data)"),
@@ -118,4 +118,4 @@ OF_PACKAGE: Mapping[str, str] = {
     "where": "if_else(condition, value, other)",
     "write_feather": "ipc.write_file(path, table)",
 }
-"""Name → what to write, of the package."""
+"""Name in another library → what to write, for functions of the package."""

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 
 class KeyValueMetadata(Mapping[bytes, bytes]):
-    """A mapping of bytes to bytes that keeps all pairs, in their order, where keys come twice.
+    """A mapping of bytes to bytes that keeps all pairs in order, also those with equal keys.
 
-    Of equal keys the last one counts for lookups; `pairs` has all of them. Readers make one where a
-    key comes more than once, and a dict where none does; writers take both.
+    A lookup gives the last value of a key; `pairs` has all pairs. Readers make one only if a key
+    repeats, and else a dict; writers take both.
 
     Args:
         pairs: The pairs.
@@ -48,7 +48,7 @@ class KeyValueMetadata(Mapping[bytes, bytes]):
 
 
 def metadata_of(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[bytes, bytes] | None:
-    """The metadata that some pairs are: a dict unless a key comes twice; None without pairs."""
+    """Pairs as metadata: a dict, or a `KeyValueMetadata` if a key repeats; None without pairs."""
     metadata = KeyValueMetadata(pairs)
     if len(metadata) < len(metadata.pairs):
         return metadata

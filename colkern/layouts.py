@@ -39,7 +39,7 @@ class LayoutKind(Enum):
     DICTIONARY = "dictionary-encoded"
     RUN_END_ENCODED = "run-end encoded"
 
-    # Tables by layout are on the way of every operation, and the hash of Enum is Python code.
+    # Every operation looks up tables by layout, and Enum's own hash is Python code.
     __hash__ = object.__hash__
 
 
@@ -56,7 +56,7 @@ class Role(Enum):
 
 
 class Extent(Enum):
-    """How the least size of a buffer follows from the number of slots."""
+    """The rule for the least size of a buffer, given the number of slots."""
 
     BITS = "one bit a slot"
     SLOTS = "one item a slot"
@@ -65,7 +65,7 @@ class Extent(Enum):
 
 
 class ChildLength(Enum):
-    """How the least length of a child follows from its parent."""
+    """The rule for the least length of a child, given its parent."""
 
     NONE = "no children"
     SAME = "as long as the parent"
@@ -86,7 +86,8 @@ class BufferSpec:
     #: The bytes that reverse together when the byte order changes, by part of an item; empty where
     #: order does not matter.
     swap_bytes: tuple[int, ...] = ()
-    # How many bits a slot needs, and all slots together on top: every array made is measured by them.
+    # Bits for each slot, and extra bits for all slots together: each new array is checked against
+    # them.
     slot_bits: int = field(init=False, repr=False, compare=False)
     extra_bits: int = field(init=False, repr=False, compare=False)
 
@@ -112,7 +113,7 @@ class BufferSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """The buffers and children of a data type in order; each type has its own, a key of plans."""
+    """The buffers and children of a data type, in order. Equal types share one, which keys plans."""
 
     kind: LayoutKind
     buffers: tuple[BufferSpec, ...]

@@ -1,4 +1,4 @@
-"""This machine: the processor, the system, the releases of the packages that matter."""
+"""Facts about this machine: processor, system, and the releases of packages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PACKAGES = (
 )
 
 _VARIABLES = ("COLKERN_", "CK_", "NUMBA_", "CUDA_")
-"""How the variables of the environment begin that change what colkern does."""
+"""The prefixes of environment variables that change what colkern does."""
 
 
 def machine() -> dict[str, Any]:
@@ -49,13 +49,13 @@ def _processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """The releases of colkern, Python, and those packages that are installed; none is imported."""
+    """The releases of colkern, of Python, and of those packages that are installed; none is imported."""
     releases = {"colkern": colkern.__version__, "python": platform.python_version()}
     return releases | {name: there for name in _PACKAGES if (there := release(name)) is not None}
 
 
 def show_versions() -> None:
-    """Print what a report of a fault needs: releases, the machine, threads, memory, settings."""
+    """Print the facts that a bug report needs: releases, device, threads, memory, settings."""
     from colkern.cpu.threads import num_threads
 
     facts: dict[str, object] = {**versions(), **machine(), "threads": num_threads()}
@@ -66,14 +66,14 @@ def show_versions() -> None:
 
 
 class MemoryPool(NamedTuple):
-    """Figures of the blocks of host memory that are used again."""
+    """The state of the pool of host memory that is used again."""
 
     kept_bytes: int  #: What no array uses, and the next output may take.
     most_kept_bytes: int  #: The most that is kept: `COLKERN_POOL_BYTES`.
 
 
 def memory_pool() -> MemoryPool:
-    """How much memory is kept for the next outputs; see "Settings" in the documentation."""
+    """The memory kept for the next outputs, and its limit; see "Settings" in the documentation."""
     return MemoryPool(POOL.kept(), POOL.most)
 
 

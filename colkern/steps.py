@@ -1,4 +1,4 @@
-"""`progress`: how far long work has come, for who asks."""
+"""`progress` reports the progress of long work to whoever asks for it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import TypeAlias, TypeVar
 Item = TypeVar("Item")
 
 Report: TypeAlias = Callable[[str, int, int | None], None]
-"""Is told the work in words, the steps that are done, and their number, None if that is not known."""
+"""Called with a description of the work, the steps done, and the steps in all (None if unknown)."""
 
 _report: ContextVar[Report | None] = ContextVar("progress", default=None)
 
 _PATIENCE = 0.5
-"""The seconds for which work may last without a line about it."""
+"""The seconds that work may take before a line reports it."""
 
 
 @contextmanager
 def progress(report: Report | None = None) -> Iterator[None]:
-    """Within the context, long work in chunks or batches tells how far it has come.
+    """Within the context, long work in chunks or batches reports its progress.
 
     Args:
-        report: Called after each step, with the work in words, the steps that are done and their
-            number, or None. By default a line on standard error, from half a second on.
+        report: Called after each step with a description of the work, the steps done, and the steps in
+            all, or None if that is unknown. By default, a line on standard error, after half a second.
     """
     token = _report.set(report or _Line())
     try:
@@ -36,7 +36,7 @@ def progress(report: Report | None = None) -> Iterator[None]:
 
 
 def steps(items: Iterable[Item], work: str) -> Iterable[Item]:
-    """The items, each of which is a step of work; they are the items themselves if no one asks."""
+    """The items, each counted as a step of work; unchanged if no one asked for progress."""
     report = _report.get()
     return items if report is None else _told(items, work, report)
 
@@ -49,7 +49,7 @@ def _told(items: Iterable[Item], work: str, report: Report) -> Iterator[Item]:
 
 
 class _Line:
-    """A line on standard error, which is written over again and again, and ended with the work."""
+    """A line on standard error that each report overwrites, ended with the work."""
 
     def __init__(self) -> None:
         self._begun = self._written = 0.0

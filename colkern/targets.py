@@ -7,7 +7,7 @@ An operation runs on the target where the bytes of its input live. `Target` list
 | --- | --- | --- |
 | map | one range for each thread of the pool, or the calling thread alone | tiles over a grid |
 | reduce | a partial result for each thread | a partial result for each block, combined on the host |
-| scan, accumulate, running_sum | NumPy's cumsum, or one kernel | CuPy's cumsum |
+| scan, accumulate, running_sum | one kernel in order | CuPy's cumsum |
 | sort_positions | a radix sort | CuPy's stable sort |
 | allocate, output, table | host memory | device memory |
 """
@@ -37,7 +37,7 @@ NOWHERE = (1 << 64) - 1
 
 
 class Target(Protocol):
-    """Runs kernels on one device, and gives them memory there."""
+    """Runs kernels on one device, and allocates memory there."""
 
     @property
     def device(self) -> Device:
@@ -45,7 +45,7 @@ class Target(Protocol):
 
     @property
     def no_bits(self) -> Items:
-        """The bitmap of arrays without one, as kernels take it: no bytes."""
+        """The bitmap that kernels get for an array without one: no bytes."""
 
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in one block of a filter."""
@@ -58,7 +58,7 @@ class Target(Protocol):
         work: float = 1,
         balance: Items | None = None,
     ) -> None:
-        """Run a kernel that writes, over `count` items.
+        """Run a kernel that writes its outputs, over `count` items.
 
         A CUDA device may still be running it when the call returns.
 
@@ -66,46 +66,46 @@ class Target(Protocol):
             kernel: The kernel.
             count: The number of items.
             args: The kernel's arguments.
-            work: The work for an item; 1 for one number in a plain loop.
-            balance: The running sum of the work for each item, [count + 1], where items differ much:
-                each thread of a CPU then gets as much work, not as many items.
+            work: The cost of an item; 1 is that of one number in a plain loop.
+            balance: The running sum of the cost of each item, [count + 1], if items differ much: the
+                threads of a CPU then share the cost equally, not the items.
         """
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
-        """Run a kernel that returns partial results, and combine them as `kernel.combine` says. Waits."""
+        """Run a kernel that returns partial results, combined as `kernel.combine` says. Waits."""
 
     def later(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> Later:
-        """As `reduce`, but waits, for all asked for by then, when the result is called, in this thread."""
+        """Start a `reduce`; calling the result waits for it and for all that this thread started before."""
 
     def later_item(self, array: Items, position: int) -> Later:
         """As `item`, but waits as `later` does."""
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
-        """As `reduce`, for what can wait: `UNKNOWN` where the result would have to be waited for."""
+        """As `reduce`, but without waiting: `UNKNOWN` if the result would have to be waited for."""
 
     def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
-        """`[0, l0, l0 + l1, …]`: lengths (int64[n]) to offsets (dtype[n + 1]), whose `total` fits."""
+        """Offsets `[0, l0, l0 + l1, …]` (dtype[n + 1]) of lengths (int64[n]), whose sum must fit."""
 
     def copy(self, items: Items, out: Items, place: int = 0) -> None:
         """`out[place : place + len(items)] = items`, both of bytes (uint8[])."""
 
     def accumulate(self, lengths: Items) -> None:
-        """Turn lengths, behind any item, into offsets `[0, l0, l0 + l1, …]` in place; their sum fits."""
+        """Turn `[any, l0, l1, …]` into offsets `[0, l0, l0 + l1, …]` in place; the sum must fit."""
 
     def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
-        """As `scan`, and the sum. Waits. Where the sum does not fit `dtype`, the offsets mean nothing."""
+        """As `scan`, and the sum. Waits. If the sum does not fit `dtype`, the offsets are meaningless."""
 
     def total(self, lengths: Items) -> int:
-        """The exact sum of an int64 array without negative items, also past 64 bits. Waits."""
+        """The exact sum of an int64 array without negative items; it may exceed 64 bits. Waits."""
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
         """A zeroed array."""
 
     def output(self, count: int, dtype: DTypeLike) -> Items:
-        """An array of which a kernel writes every item; not zeroed."""
+        """An array that is not zeroed, for a kernel that writes every item."""
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
-        """A small array of host values, readable by kernels; perhaps `values`, which callers leave then."""
+        """A small array of host values for kernels; perhaps `values` itself, which must not change then."""
 
     def positions(self, count: int) -> NDArray[np.int64]:
         """The numbers from 0 on (int64[count])."""
@@ -117,7 +117,7 @@ class Target(Protocol):
         """One number of an array. Waits."""
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
-        """The first and the last number of each array; all are of one type, none is empty. Waits once."""
+        """The first and the last number of each array, all of one dtype and none empty. Waits once."""
 
     def address(self, array: Items) -> int:
         """The address of an array's first item."""
@@ -153,7 +153,7 @@ def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
 
 @cache
 def target_of(device: Device) -> Target:
-    """The target for a device; compilers are imported when it is first asked for."""
+    """The target for a device; its compiler is imported at the first call."""
     if device.kind == "cpu":
         from colkern.cpu.target import CpuTarget
 

@@ -1,6 +1,6 @@
 """Arrays, record batches, tables and streams of batches: buffers with a type.
 
-Beside the classes: their values as Python objects, equality and printing.
+Besides the classes, the package has their values as Python objects, equality and printing.
 """
 
 from colkern.arrays.array import UNKNOWN, Array

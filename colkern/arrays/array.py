@@ -1,7 +1,7 @@
 """`Array`: one class for every layout, a type over buffers.
 
-What an array has follows from `colkern.layouts`. Nothing here reads a value: methods that do
-(`to_pylist`, `equals`, `validate` …) are functions of higher packages; `colkern.methods` binds them.
+`colkern.layouts` says which buffers and children an array has. Nothing here reads values: methods that
+do (`to_pylist`, `equals`, `validate` …) are functions of higher packages, bound by `colkern.methods`.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -39,14 +39,14 @@ class Array(Column):
             data buffers after the fixed ones.
         children: The child arrays, for nested types.
         dictionary: The values, for a dictionary type.
-        offset: The slot where the array starts; buffers and children are not cut.
-        null_count: The number of nulls, or `UNKNOWN` (-1) to have it counted when asked for.
+        offset: The slot where the array starts; buffers and children keep the slots before it.
+        null_count: The number of nulls, or `UNKNOWN` (-1) to count them when first asked for.
 
     Raises:
         TypeError: If length, offset or null count is no integer.
         InvalidArrowError: If a count does not fit the layout, a child or the dictionary has another
-            type (see `colkern.schema.same_type`), or a buffer is too small for `offset + length`
-            slots. What only a look at the bytes can tell is left to `validate`.
+            type (see `colkern.schema.same_type`), or a buffer is too small for `offset + length` slots.
+            Rules that only the bytes can show are left to `validate`.
     """
 
     __slots__ = (
@@ -91,19 +91,19 @@ class Array(Column):
         __arrow_c_array__ = methods.array_capsules
         __arrow_c_device_array__ = methods.device_array_capsules
 
-    # That of an array without buffers of its own, once it has been asked for.
+    # For an array without buffers of its own, once asked for.
     _device: Device
     _device_record: Any
-    # What `colkern.operations.text` has asked a device of all bytes.
+    # Set by `colkern.operations.text`: a check of all bytes that runs on a device.
     _encoding: Callable[[], int]
-    # Set by `require_utf8` once all text has been found to be.
+    # Set by `require_utf8` once all text is known to be UTF-8.
     _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
     # The first and the last offset, kept by `colkern.operations.operands.offset_ends`.
     _offset_ends: tuple[int, int]
     _place: int
     _stated_null_count: int
-    # The record that compiled code takes (colkern.jit.views.records), once it is made.
+    # The record for compiled code (colkern.jit.views.records), once it is made.
     _record: Any
 
     def __init__(
@@ -116,7 +116,7 @@ class Array(Column):
         offset: int = 0,
         null_count: int = UNKNOWN,
     ) -> None:
-        # On the way of every array, which most often has Python's own integers.
+        # Every array passes here, and most have Python's own integers.
         if not length.__class__ is offset.__class__ is null_count.__class__ is int:
             length, offset = integer(length, "length"), integer(offset, "offset")
             null_count = integer(null_count, "null_count")
@@ -148,7 +148,7 @@ class Array(Column):
         """An array whose buffers are made by `make_buffers(place)` when they are first asked for.
 
         For types without children and dictionary; the caller has checked counts and sizes. Readers make
-        arrays by the ten thousand, and each further object would cost the garbage collector its time.
+        arrays by the ten thousand, and each further object would slow the garbage collector down.
         """
         array: Array = _new(LateArray)
         array.type = type
@@ -176,14 +176,14 @@ class Array(Column):
         dictionary: Array | None = None,
         offset: int = 0,
     ) -> Array:
-        """An array that is valid by construction: nothing is checked, here or by `require_valid`.
+        """An array that is valid by construction: neither this method nor `require_valid` checks it.
 
-        For what kernels have written. Children and dictionary are valid, too.
+        For the outputs of kernels. Children and dictionary must be valid, too.
         """
         array: Array = _new(cls)
         array.type = type
         try:
-            # No call on the way of every result.
+            # An attribute and no call, since every result passes here.
             array.layout = type._layout  # type: ignore[attr-defined]
         except AttributeError:
             array.layout = layout(type)
@@ -207,7 +207,7 @@ class Array(Column):
     ) -> Array:
         """The same slots under another type of the same layout, or over copies of the parts.
 
-        What is known of the array carries over: the null count, and whether it has been checked.
+        The null count, and whether the array has been checked, carry over.
         """
         nulls, offset = self._null_count, self.offset
         array = self.of_valid(type, self.length, buffers, nulls, children, dictionary, offset)
@@ -215,7 +215,7 @@ class Array(Column):
         return array
 
     def _check_shape(self) -> None:
-        # On the way of every array: no call where there is nothing to look at.
+        # Every array passes here: nothing is called for parts that it does not have.
         rule, buffers, slots = self.layout, self.buffers, self.offset + self.length
         if self.length < 0 or self.offset < 0:
             raise InvalidArrowError(f"negative length {self.length} or offset {self.offset}")
@@ -241,7 +241,7 @@ class Array(Column):
                 )
 
     def _check_parts(self) -> None:
-        # Whoever is handed the array reads children and dictionary by the types that it declares.
+        # Code that gets the array reads children and dictionary by the types that it declares.
         fields = self.type.fields
         if len(self.children) != len(fields):
             raise InvalidArrowError(
@@ -262,11 +262,11 @@ class Array(Column):
 
     @property
     def device(self) -> Device:
-        """The device of the bytes: of the first buffer, here or below; the host if there is none."""
+        """The device of the first buffer, here or below; the host if there is none."""
         for buffer in self.buffers:
             if buffer is not None:
                 return buffer.device
-        # Of runs and structs, on each way through an operation.
+        # Kept for runs and structs, since each operation asks several times.
         device: Device | None = getattr(self, "_device", None)
         if device is None:
             device = self._device = self._device_of_bytes() or HOST
@@ -284,7 +284,7 @@ class Array(Column):
         return None
 
     def buffer(self, role: Role) -> Buffer | None:
-        """The buffer of that role, or None if the array goes without it.
+        """The buffer with that role, or None if it is absent.
 
         Raises:
             KeyError: If the layout has no such buffer.
@@ -294,18 +294,18 @@ class Array(Column):
     def items(self, role: Role) -> Items:
         """The items of a buffer that belong to the array's own slots, as a NumPy (or CuPy) array.
 
-        For offsets of a `slots + 1` layout that is `length + 1` items. Not copied, unless misaligned.
-        Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or empty
-        offsets buffer of an empty array gives its one offset, 0.
+        Offsets of a `slots + 1` layout have `length + 1` items. Nothing is copied, unless items are
+        misaligned. Bitmaps start at a byte, not at a slot: take them whole with `buffer`. An absent or
+        empty offsets buffer of an empty array gives its one offset, 0.
         """
-        # The last items are kept: most arrays are asked for the same items again and again.
+        # The last items are kept, since most arrays are asked for the same items again and again.
         kept = self._kept_items
         if kept is not None and kept[0] is role:
             return kept[1]
         position = self.layout.position(role)
         spec, buffer = self.layout.buffers[position], self.buffers[position]
         if self.length == 0 or buffer is None:
-            # The items of an absent buffer, on the device of the others: that many zeros.
+            # An absent buffer has that many zeros, on the device of the other buffers.
             count = int(spec.extent is Extent.SLOTS_AND_ONE)
             if self.device != HOST:
                 return target_of(self.device).table([0] * count, spec.dtype)
@@ -344,7 +344,7 @@ class Array(Column):
 
     @property
     def may_have_nulls(self) -> bool:
-        """Whether a slot may be null: nulls in the memory of a device that are not counted yet may be."""
+        """Whether a slot may be null; True for nulls on a device that are not counted yet."""
         if self._null_count != UNKNOWN:
             return self._null_count > 0
         bitmap = self.buffers[0] if self.layout.has_validity else None
@@ -376,7 +376,7 @@ class Array(Column):
         offset, count = slice_bounds(offset, length, self.length, "values")
         whole = count == self.length
         nulls = self._null_count if whole or self._null_count == 0 else UNKNOWN
-        # What has been checked of this array holds for its parts.
+        # Checks of this array hold for its parts.
         part: Array = _new(Array)
         part.type = self.type
         part.layout = self.layout
@@ -399,12 +399,11 @@ class Array(Column):
         """One value as a Python object; or values as an array.
 
         Args:
-            key: A position; a slice, of which nothing is copied if its step is 1; or a mask or
-                positions, as arrays, lists or of NumPy, of which those in lists and of NumPy may count
-                from the end.
+            key: A position; a slice (not copied if its step is 1); or a mask or positions, as an array,
+                a list or a NumPy array. Positions in lists and NumPy arrays may be negative.
 
         Raises:
-            TypeError: If the key is none of them.
+            TypeError: If the key is none of these.
             IndexError: If there is no such value.
         """
         if not hasattr(key, "__index__") or hasattr(key, "__len__"):
@@ -422,17 +421,17 @@ class Array(Column):
 
 
 class LateArray(Array):
-    """An array of `Array.late` whose buffers have not been asked for; an `Array` from then on."""
+    """An array of `Array.late` whose buffers nobody has asked for; it becomes an `Array` when they are."""
 
     __slots__ = ()
 
     @property
     def buffers(self) -> tuple[Buffer | None, ...]:  # type: ignore[override]
-        """The buffers, which are made now if they were not yet."""
+        """The buffers, which are made if they are not there yet."""
         make = self._make_buffers
         if make is not None:
             _BUFFERS.__set__(self, make(self._place))
-            # What it holds on to is not needed any more. Another thread may be here too.
+            # The function is not needed any more. Another thread may be here too.
             self._make_buffers = None
             self.__class__ = Array  # type: ignore[assignment]
         buffers: tuple[Buffer | None, ...] = _BUFFERS.__get__(self)

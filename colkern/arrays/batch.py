@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from colkern.arrays.tabular import Chosen
 
 
-# In the place of a column's position: the lock for all of them.
+# The key, in place of a column's position, of the lock for all columns.
 _ALL_COLUMNS = -1
 
 
 class RecordBatch(Tabular):
-    """Columns of one length under a schema. Columns may be decoded as late as when asked for.
+    """Columns of one length under a schema. Columns may be decoded only when they are asked for.
 
     Args:
         schema: The schema.
-        columns: One array a field, of the field's type (see `colkern.schema.same_type`).
-        length: The number of rows; needed where there are no columns.
+        columns: One array for each field, of the field's type (see `colkern.schema.same_type`).
+        length: The number of rows; needed if there are no columns.
         metadata: Key-value pairs of bytes that came with the batch.
     """
 
@@ -56,7 +56,7 @@ class RecordBatch(Tabular):
         __arrow_c_device_array__ = methods.device_array_capsules
         __arrow_c_stream__ = methods.stream_capsule
 
-    # The record that compiled code takes (colkern.jit.views.records), once it is made.
+    # The record for compiled code (colkern.jit.views.records), once it is made.
     _record: Any
 
     def __init__(
@@ -92,10 +92,10 @@ class RecordBatch(Tabular):
         metadata: Mapping[bytes, bytes] | None = None,
         load_many: Callable[[list[int]], list[Array]] | None = None,
     ) -> RecordBatch:
-        """A batch whose column `i` is made by `load(i)` when it is first asked for, by any thread.
+        """A batch whose column `i` any thread makes by `load(i)` when it is first asked for.
 
-        Where all columns are asked for, `load_many` makes those that are not there yet, if it is given;
-        it answers for their types and lengths.
+        If all columns are asked for, `load_many`, if given, makes those that are missing. It is
+        responsible for their types and lengths, which are not checked.
         """
         batch = cls.__new__(cls)
         batch.schema = schema
@@ -116,14 +116,14 @@ class RecordBatch(Tabular):
         return cls(Schema(pairs), arrays)
 
     def column(self, key: int | str) -> Array:
-        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        """The column at a position or with a name; raises `KeyError` or `IndexError` if there is none."""
         position = self.schema.index(key)
         column = self._columns[position]
         return self._loaded(position) if column is None else column
 
     def _loaded(self, position: int) -> Array:
         with self._loading.setdefault(position, Lock()):
-            # Another thread may have made it meanwhile.
+            # Another thread may have made it in the meantime.
             column = self._columns[position]
             if column is None:
                 assert self._load is not None
@@ -139,7 +139,7 @@ class RecordBatch(Tabular):
     def __getitem__(self, key: int | str | Chosen) -> Array | RecordBatch:
         """A column by position or name; columns by a list of names; or rows.
 
-        Rows come by a slice, of which nothing is copied if its step is 1, by a mask, or by positions.
+        Rows are chosen by a slice (not copied if its step is 1), by a mask, or by positions.
         """
         if isinstance(key, str):
             return self.column(key)
@@ -160,7 +160,7 @@ class RecordBatch(Tabular):
             return
         missing = [i for i, column in enumerate(self._columns) if column is None]
         for position, column in zip(missing, load_many(missing), strict=True):
-            # Another thread may have asked for this one alone meanwhile.
+            # Another thread may have asked for this one alone in the meantime.
             if self._columns[position] is None:
                 self._columns[position] = column
         self._load_many = None
@@ -170,7 +170,7 @@ class RecordBatch(Tabular):
         return iter(self.columns)
 
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
-        """`length` rows from `offset` on; as lazy as this batch, and nothing is copied.
+        """`length` rows from `offset` on (all that follow, if None); as lazy as this batch, not copied.
 
         Raises:
             TypeError: If one of them is no integer.
@@ -198,12 +198,12 @@ def _check_column(field: Field, column: Array, length: int) -> None:
 
 
 class RecordBatchStream(PublicNames):
-    """A schema and an iterator over batches of it; can be consumed once.
+    """A schema and an iterator over batches with it; can be consumed once.
 
     Args:
         schema: The schema of every batch.
         batches: The batches.
-        device: The device of their bytes; None if it is not known before they are pulled.
+        device: The device of their bytes; None if that is not known before the batches are read.
     """
 
     if TYPE_CHECKING:
@@ -234,12 +234,12 @@ class RecordBatchStream(PublicNames):
         raise cannot_be_pickled(self)
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
-        """Refused, in words for NumPy and pandas, which would make an array of batches."""
+        """Raise `TypeError`, with words for NumPy and pandas, which would make an array of batches."""
         raise no_numpy_array(self)
 
 
 def cannot_be_pickled(obj: object) -> TypeError:
-    """The error of whoever pickles or copies what reads an open source."""
+    """The error for pickling or copying an object that reads an open source."""
     return TypeError(
         f"a {type(obj).__name__} cannot be pickled or copied, since it reads an open source: pickle its "
         "batches, or open the source where they are needed"

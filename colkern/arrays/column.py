@@ -1,18 +1,18 @@
-"""`Column`: the base of arrays and of chunked arrays, to which operations and operators are bound.
+"""`Column`: the base of arrays and chunked arrays. Operations and operators are bound to it.
 
-`column.pyi` beside it is written by `tests/operation_stubs.py` from the operations themselves. Type
-checkers read it, and `colkern.methods` takes the names of the methods from it.
+`tests/operation_stubs.py` writes `column.pyi` beside it from the operations themselves. Type checkers
+read it, and `colkern.methods` takes the names of the methods from it.
 """
 
 from colkern.names import PublicNames
 
 
 class Column(PublicNames):
-    """Values of one type that operations take. Methods are functions of `colkern.operations`."""
+    """Values of one type that operations take. Its methods are functions of `colkern.operations`."""
 
     __slots__ = ()
 
-    # So that NumPy's arrays and scalars leave operators to columns.
+    # NumPy's arrays and scalars leave operators to columns because of this.
     __array_priority__ = 1000
-    # `==` is slot by slot.
+    # `==` compares slot by slot, so columns cannot be hashed.
     __hash__ = None  # type: ignore[assignment]

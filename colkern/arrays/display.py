@@ -1,7 +1,7 @@
 """Columns, record batches and tables as text: the type, the counts and the first and last values.
 
 A `repr` costs the same for ten values and for ten million: it decodes a fixed number of values and a
-bounded part of each. It never raises: the error stands in the place of the values.
+bounded part of each. It never raises: an error is shown in place of the values.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ ELLIPSIS = "…"
 
 
 def column_repr(column: Array | ChunkedArray) -> str:
-    """Type, length, null count if known, and the values at both ends; on a device, no values."""
+    """Type, length, null count if known, and the values at both ends; no values if on a device."""
     title = f"<{_column_title(column)}>"
     return title if column.device.kind != "cpu" else f"{title}\n{_values_text(column)}"
 
 
 def rows_repr(table: RecordBatch | Table) -> str:
-    """The counts, then the first columns' values at both ends, as many as fit into a line."""
+    """The counts, then the values of the first columns at both ends, as many columns as fit a line."""
     grid, widths = _grid(table)
     title = f"<{_rows_title(table)}>"
     if not grid:
@@ -103,7 +103,7 @@ def _rows_title(table: RecordBatch | Table) -> str:
 
 
 def _grid(table: RecordBatch | Table) -> tuple[list[list[str]], list[int]]:
-    """The texts of the first columns, as many as fit into a line, and their widths."""
+    """The texts of the first columns, as many as fit a line, and their widths."""
     grid: list[list[str]] = []
     widths: list[int] = []
     for position in range(min(table.num_columns, MOST_COLUMNS)):
@@ -133,7 +133,7 @@ def _guarded(make: Callable[[], list[str]]) -> list[str] | str:
 
 
 def _ends(data: Any, edge: int, texts: Callable[[Any], list[str]]) -> list[str]:
-    """The texts of slots or rows, with an ellipsis for those between the first and the last ones."""
+    """The texts of slots or rows, with an ellipsis for those between the first and the last."""
     if data.length <= 2 * edge:
         return texts(data)
     return [*texts(data.slice(0, edge)), ELLIPSIS, *texts(data.slice(data.length - edge))]
@@ -156,7 +156,7 @@ def _values_text(column: Array | ChunkedArray) -> str:
 
 
 def _filled(texts: list[str]) -> str:
-    """The texts with commas between, as many on a line as fit."""
+    """The texts with commas between them, as many on a line as fit."""
     text = ""
     room = LINE
     for i, each in enumerate(texts):
@@ -173,12 +173,12 @@ def _filled(texts: list[str]) -> str:
 
 
 def cell_text(value: object) -> str:
-    """A value of `preview(array, MOST_MEMBERS + 1)`, cut; text stands without quotes."""
+    """The text, cut to fit, of a value of `preview(array, MOST_MEMBERS + 1)`; strings have no quotes."""
     return _cut(value if isinstance(value, str) else _text(value, MOST_MEMBERS), VALUE_WIDTH)
 
 
 def _column_texts(table: RecordBatch | Table, position: int) -> list[str]:
-    """Name, type and one text a row that is shown; of a column on a device, where it is."""
+    """Name, type, and one text for each row that is shown; for a column on a device, where it is."""
     field = table.schema.fields[position]
     rows = min(table.num_rows, 2 * EDGE_ROWS + 1)
 
@@ -199,7 +199,7 @@ def _one_line(text: str) -> str:
 
 
 def _text(value: object, most: int) -> str:
-    """A value of `preview` as text; it has one more member than is shown if there are more."""
+    """A value of `preview` as text. A list with more members than `most` is cut, with an ellipsis."""
     inner = max(most - 1, 0)
     if value is None:
         return "null"

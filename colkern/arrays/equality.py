@@ -1,6 +1,6 @@
 """Equality of arrays, by their values.
 
-Offsets, absent bitmaps, the order of views and list-views and what stands under nulls play no part.
+Offsets, absent bitmaps, the order of views and list-views, and values under nulls play no part.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ _compare: Dispatch[LayoutKind, _Comparer] = by_layout("equality")
 
 
 def equals(a: Array, b: Array) -> bool:
-    """Whether both arrays have the same type and the same values, as pyarrow says.
+    """Whether both arrays have the same type and the same values, as in pyarrow.
 
-    Types as `colkern.schema.same_type` compares them. Nulls equal nulls. NaN equals nothing, 0.0
-    equals -0.0. Dictionary arrays are equal when their indices are equal and their dictionaries are:
-    the same values through another dictionary differ. Runs may be cut differently.
+    Types are compared by `colkern.schema.same_type`. Nulls equal nulls. NaN equals nothing, 0.0 equals
+    -0.0. Dictionary arrays are equal if both their indices and their dictionaries are: the same values
+    through another dictionary differ. Runs may be cut differently.
 
     Raises:
         InvalidArrowError: If an offset, an index, a type id or a run end is bad, with the slot.
@@ -63,7 +63,7 @@ def equals(a: Array, b: Array) -> bool:
 
 
 def equals_by_chunks(a: Array | ChunkedArray, b: Array | ChunkedArray) -> bool:
-    """`equals` of columns in chunks, wherever either is cut."""
+    """`equals` for columns in chunks, which may be cut at different places."""
     if a.length != b.length or not same_type(a.type, b.type):
         return False
     sides = cut_alike([chunks_of(a), chunks_of(b)])
@@ -111,7 +111,7 @@ def _variable(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool
 def _same_bytes(
     a: NDArray[np.uint8], a_starts: Slots, b: NDArray[np.uint8], b_starts: Slots, sizes: Slots
 ) -> bool:
-    """Whether the ranges of `sizes` bytes are equal; neighbours on both sides are compared as one."""
+    """Whether the ranges of `sizes` bytes are equal; adjacent ranges are compared as one."""
     filled = sizes > 0
     if not filled.any():
         return True
@@ -128,7 +128,7 @@ def _same_bytes(
 
 
 def _blocks(a_start: int, b_start: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """A pair of ranges as blocks, so that comparing a large column needs little memory."""
+    """A pair of ranges cut into blocks, so that comparing a large column needs little memory."""
     for done in range(0, size, _BLOCK_BYTES):
         yield a_start + done, b_start + done, min(_BLOCK_BYTES, size - done)
 
@@ -140,11 +140,12 @@ def _views(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -
     if not np.array_equal(sizes, b_views.sizes):
         return False
     inline = a_views.sources == INLINE
-    # Behind a short value, its view has padding.
+    # A short value has padding behind it in its view.
     own = np.arange(VIEW_INLINE_BYTES) < sizes[inline, None]
     if ((a_views.raw[inline, 4:] != b_views.raw[inline, 4:]) & own).any():
         return False
-    # One number for a pair of data buffers: sorting numbers is far quicker than sorting pairs.
+    # One number for a pair of data buffers, since sorting numbers is far quicker than sorting
+    # pairs.
     count = max(len(b.data_buffers), 1)
     pairs = (a_views.sources * count + b_views.sources)[~inline]
     for a_source, b_source in (divmod(pair, count) for pair in np.unique(pairs).tolist()):
@@ -165,7 +166,8 @@ def _lists(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -
     a_child, b_child = a.children[0], b.children[0]
     a_places, b_places = concatenated(a_starts, sizes), concatenated(b_starts, sizes)
     if a_places.size > a_child.length:
-        # Lists that overlap, or are pointed to many times, would multiply at each of many levels.
+        # Repeated elements are compared once: lists that overlap would multiply with each level of
+        # nesting.
         a_places, b_places = np.unique(np.stack([a_places, b_places]), axis=1)
     if isinstance(a.type.storage, Map):
         return _structs(a_child, a_places, b_child, b_places, by_value)
@@ -188,7 +190,7 @@ def _unions(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) 
     a_ids, b_ids = (
         items_at(array, Role.TYPE_IDS, slots) for array, slots in ((a, a_slots), (b, b_slots))
     )
-    # Equal ids, so both sides go through the same children in the same order.
+    # The type ids are equal, so both sides visit the same children in the same order.
     return np.array_equal(a_ids, b_ids) and all(
         equal_slots(a.children[child], a_places, b.children[child], b_places, by_value)
         for (child, _, a_places), (_, _, b_places) in zip(a_members, b_members, strict=True)
@@ -208,7 +210,7 @@ def _encoded(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool)
 @_compare.of(LayoutKind.RUN_END_ENCODED)
 def _runs(a: Array, a_slots: Slots, b: Array, b_slots: Slots, by_value: bool) -> bool:
     a_runs, b_runs = run_slots(a, a_slots), run_slots(b, b_slots)
-    # One comparison for each stretch in which neither side comes to a new run.
+    # One comparison for each stretch in which both sides stay in one run.
     new = np.ones(a_runs.size, np.bool_)
     new[1:] = (np.diff(a_runs) != 0) | (np.diff(b_runs) != 0)
     return equal_slots(a.children[1], a_runs[new], b.children[1], b_runs[new], by_value)

@@ -1,7 +1,7 @@
 """Values of canonical extension types as Python objects.
 
-A presenter is asked for chosen slots that are valid, as decoders in `colkern.arrays.values` are, and is
-handed the decoder of the type's storage.
+A presenter makes the values of chosen valid slots, like a decoder in `colkern.arrays.values`. It is
+given the decoder for the type's storage.
 
 Format: "Canonical Extension Types".
 """
@@ -49,7 +49,7 @@ class OffsetTimestamp(NamedTuple):
         if np.isnat(stamp):
             return "NaT"
         per_second = s.PER_SECOND[np.datetime_data(stamp.dtype)[0]]
-        # Python's integers: near the ends of 64 bits an offset leads out of them.
+        # As Python's integers, since near the ends of 64 bits an offset leads outside.
         seconds, part = divmod(int(stamp.astype(np.int64)), per_second)
         seconds += self.offset_minutes * 60
         if not -(2**63) < seconds < 2**63:
@@ -61,7 +61,7 @@ class OffsetTimestamp(NamedTuple):
 
 
 def presenter_of(type_: s.Extension) -> Presenter | None:
-    """The presenter of a type's values; None if they are shown as their storage's."""
+    """The presenter for a type's values; None if they are shown as their storage's."""
     present = _PRESENTERS.get(type_.extension_name)
     return present if present and known_parameters(type_) is not None else None
 
@@ -110,7 +110,7 @@ def _fixed_shape_tensors(
     assert isinstance(parameters, TensorParameters)
     elements = _Elements(array.children[0], parameters)
     if most is not None and elements.numbers is None:
-        # Objects would have to be made of all elements to show a few.
+        # To show a few elements, this would have to make objects of all.
         return decode(array, slots, most)
     ranges = zip(*(part.tolist() for part in element_ranges(array, slots)), strict=True)
     shape = parameters.shape or ()
@@ -128,7 +128,7 @@ def _variable_shape_tensors(
     elements = _Elements(data.children[0], parameters)
     if most is not None and elements.numbers is None:
         return decode(array, slots, most)
-    # Whether data or shape of a tensor is null, the tensor is.
+    # A tensor is null if its data or its shape is.
     places = same_slots(array, data_at, slots)
     bitmaps = valid_at(data, places), valid_at(shapes, same_slots(array, shape_at, slots))
     present = np.ones(slots.size, np.bool_)
@@ -154,7 +154,7 @@ def _shape_text(shape: Shape) -> str:
 
 
 def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int | None]]:
-    """The shapes at those slots, None for nulls within a shape."""
+    """The shapes at those slots, with None for nulls within a shape."""
     starts, _ = element_ranges(shapes, slots)
     places = (starts[:, None] + np.arange(dimensions)).reshape(-1)
     sizes = items_at(shapes.children[0], Role.DATA, places)
@@ -166,7 +166,7 @@ def _shape_rows(shapes: Array, slots: Slots, dimensions: int) -> list[list[int |
 
 
 class _Elements:
-    """The elements of tensors, from which each takes its own."""
+    """The elements of all tensors; each tensor is a part of them."""
 
     def __init__(self, child: Array, parameters: TensorParameters) -> None:
         self._child = child
@@ -176,7 +176,7 @@ class _Elements:
         """The elements, not copied, nulls among them as they lie; None if they are no numbers."""
 
     def tensor(self, start: int, size: int, shape: Shape, most: int | None) -> object:
-        """The tensor of `size` elements from `start` on, in logical order; lists of the first `most`."""
+        """The tensor of `size` elements from `start` on, in logical order; cut, and as lists, by `most`."""
         sizes = [own for own in shape if own is not None and own >= 0]
         if len(sizes) != len(shape) or prod(sizes) != size:
             raise InvalidArrowError(f"shape {_shape_text(shape)} of {size} elements")
@@ -195,7 +195,8 @@ class _Elements:
         try:
             tensor = elements.reshape(shape).transpose(self._order)
         except ValueError:
-            # Without elements a shape may have any other sizes, and NumPy counts all bytes of those.
+            # A shape without elements may have sizes whose product, without the 0, is too large for
+            # NumPy.
             raise UnsupportedError(
                 f"a tensor of shape {_shape_text(shape)}; NumPy has none that large"
             ) from None

@@ -23,11 +23,11 @@ class Table(Tabular):
 
     Args:
         batches: Batches of one schema, none of which is copied.
-        schema: Their schema; needed where there is none.
+        schema: Their schema; needed if there are no batches.
 
     Raises:
         ValueError: If there is neither a batch nor a schema.
-        TypeError: If what is given is no batch.
+        TypeError: If one of `batches` is no batch.
         InvalidArrowError: If the columns of a batch have other names or types.
     """
 
@@ -56,11 +56,11 @@ class Table(Tabular):
 
     @classmethod
     def from_columns(cls, schema: Schema, columns: Sequence[Array | ChunkedArray]) -> Table:
-        """A table of columns of one length, whose chunks are cut where those of any other end.
+        """A table of columns of one length; each is cut where a chunk of any other ends.
 
         Raises:
             ValueError: If there are not as many columns as fields, or lengths differ.
-            InvalidArrowError: If a column has not the type of its field.
+            InvalidArrowError: If a column does not have the type of its field.
         """
         if len(columns) != len(schema):
             raise ValueError(f"columns: {len(columns)} columns for {len(schema)} fields")
@@ -84,7 +84,7 @@ class Table(Tabular):
         return list(self.batches)
 
     def column(self, key: int | str) -> ChunkedArray:
-        """The column at a position or of a name; `KeyError` or `IndexError` if there is none."""
+        """The column at a position or with a name; raises `KeyError` or `IndexError` if there is none."""
         position = self.schema.index(key)
         chunks = [batch.column(position) for batch in self.batches]
         return ChunkedArray(chunks, self.schema.field(position).type)
@@ -124,11 +124,11 @@ class Table(Tabular):
         return Table(cut_out(self.batches, offset, count), self.schema)
 
     def cut_at(self, ends: Sequence[int]) -> Table:
-        """The same rows in batches that end at `ends`, among which is each end of a batch."""
+        """The same rows in batches that end at `ends`, which must include the ends of all batches."""
         return Table(cut_at(self.batches, ends), self.schema)
 
     def map_batches(self, function: Callable[[RecordBatch], RecordBatch]) -> Table:
-        """A table of what a function makes of each batch; all have one schema."""
+        """A table of the batches that `function` returns for each batch; all must have one schema."""
         batches = [function(batch) for batch in self.batches]
         return Table(batches, None if batches else self.schema)
 
@@ -146,7 +146,7 @@ class Table(Tabular):
 
 
 def _check_alike(own: Schema, schema: Schema, place: str) -> None:
-    """Check that a batch has columns of the names and types that a schema says."""
+    """Raise `InvalidArrowError` unless a batch has columns of the schema's names and types."""
     if own.names != schema.names or not all(map(same_type, own.types, schema.types)):
         raise InvalidArrowError(
             f"batch of {_words(own)} in a table of {_words(schema)}", place=place

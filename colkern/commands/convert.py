@@ -40,7 +40,7 @@ def _run(options: argparse.Namespace) -> None:
     codec, level = codec_and_level(options.compression)
     from colkern.commands.conversion import opened_table, rechunked, write_table
 
-    # In a file a dictionary has one state, which Parquet's row groups do not share.
+    # In a file, a dictionary has one state; Parquet's row groups have separate dictionaries.
     with opened_table(options.source, unify_dictionaries=target.format == "file") as table:
         if options.batch_rows:
             table.batches = rechunked(table.batches, options.batch_rows)

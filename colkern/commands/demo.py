@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _run_with_progress(run: Callable[[Callable[[str, float], None]], Run], console: Console) -> Run:
-    """On a terminal a bar that moves; elsewhere a line for each step."""
+    """Runs the demo with a progress bar on a terminal, or a line for each step elsewhere."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     if not console.is_terminal:

@@ -18,7 +18,7 @@ BROKEN = 1
 """The exit status if a finding is a problem."""
 
 _AT_A_TIME = 4
-"""The sections that are checked at a time: they mostly wait for processes."""
+"""The number of sections checked at a time: they mostly wait for processes."""
 
 _Section = Callable[[], Iterable["Finding"]]
 
@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace) -> int:
     report = []
     sections = _sections()
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        # In order, each as soon as it is there.
+        # In order, each as soon as it is available.
         for title, findings in zip(
             sections, pool.map(checked, sections, sections.values()), strict=True
         ):
@@ -88,7 +88,7 @@ def _sections() -> dict[str, _Section]:
 
 
 def _print_section(title: str, findings: list[Finding]) -> None:
-    """Print a section. Not a table: paths must not be cut, so that they can be copied."""
+    """Print a section; not as a table, which would cut paths, so that paths can be copied."""
     width = max((len(finding.name) for finding in findings), default=0)
     print(title)
     for finding in findings:

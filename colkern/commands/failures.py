@@ -14,20 +14,20 @@ BAD_DATA, BAD_USE, INTERRUPTED = 1, 2, 130
 
 
 class UsageError(Exception):
-    """The command cannot do what it was asked for: exit status 2."""
+    """The command was used wrongly: exit status 2."""
 
 
 class CommandError(Exception):
-    """The command could not do it with this data: exit status 1."""
+    """The command failed for this data: exit status 1."""
 
 
 DATA_ERRORS = (CommandError, ColkernError, OSError, MemoryError)
-"""The exceptions that data causes; others are mistakes in colkern."""
+"""The exceptions that data can cause; others are mistakes in colkern."""
 
 
 @contextlib.contextmanager
 def system_errors_of(name: str) -> Iterator[None]:
-    """Raise errors of the system within as `CommandError`, with a name before the reason."""
+    """Raise operating system errors within as `CommandError`, with a name before the reason."""
     try:
         yield
     except ColkernError:
@@ -45,7 +45,7 @@ def report(error: BaseException) -> None:
 
 
 def error_text(error: BaseException) -> str:
-    """The message of an error, after the name of the file that it is about."""
+    """Returns the message of an error, after the name of its file."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     return str(error) or f"{type(error).__name__} without a message"

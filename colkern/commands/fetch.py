@@ -94,7 +94,7 @@ def _connected(options: argparse.Namespace) -> ServiceReader:
 
 @contextlib.contextmanager
 def _naming(service: str) -> Iterator[None]:
-    """Errors within name the service."""
+    """Errors raised within name the service."""
     try:
         with system_errors_of(service), placed(service):
             yield
@@ -103,7 +103,7 @@ def _naming(service: str) -> Iterator[None]:
 
 
 def _received(reader: ServiceReader, service: str, update: Update) -> Iterator[RecordBatch]:
-    """The batches as they come; the line says how far they are, and the average rate."""
+    """Yields the batches as they come; the progress line shows their count and the average rate."""
     begin = time.monotonic()
     rows = 0
     while True:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from colkern.ipc import FileReader, StreamReader
 
 STANDARD = "-"
-"""Stands for standard input or output."""
+"""The name of standard input or output."""
 
 FORMATS = {
     ".arrow": "file",
@@ -28,14 +28,14 @@ FORMATS = {
     ".stream": "stream",
     ".parquet": "parquet",
 }
-"""Suffix of a file's name → its format."""
+"""For each suffix of a file name, the format."""
 
 ARROW_SUFFIXES = tuple(suffix for suffix, format_ in FORMATS.items() if format_ != "parquet")
-"""The suffixes of Arrow files and streams in a folder."""
+"""The suffixes of Arrow files and streams that are read from folders."""
 
 
 def source_of(name: str) -> Path | BinaryIO:
-    """The path, or standard input."""
+    """Returns the path, or standard input."""
     if name != STANDARD:
         return _local(name)
     # None where the process was started without one.
@@ -45,7 +45,7 @@ def source_of(name: str) -> Path | BinaryIO:
 
 
 def target_of(name: str) -> Path | BinaryIO:
-    """The path, or standard output."""
+    """Returns the path, or standard output."""
     if name != STANDARD:
         return _local(name)
     if sys.stdout is None:
@@ -86,7 +86,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_target(name: str, format_: str | None) -> Target:
-    """The target of a name and of the option `--to`; without it, the suffix says the format."""
+    """Returns the target of a name and of the option `--to`; without it, the suffix tells the format."""
     suffix = os.path.splitext(name)[1].lower()
     chosen = format_ or ("stream" if name == STANDARD else FORMATS.get(suffix))
     if chosen is None:
@@ -98,7 +98,7 @@ def chosen_target(name: str, format_: str | None) -> Target:
 
 @contextlib.contextmanager
 def writing(target: str, source: str) -> Iterator[None]:
-    """Raise errors of the system with the target's name; those about the source keep its name."""
+    """Raise operating system errors with the target's name; errors about the source keep its name."""
     try:
         yield
     except ColkernError:
@@ -112,7 +112,7 @@ def writing(target: str, source: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(name: str) -> Iterator[StreamReader | FileReader]:
-    """A reader of an Arrow file or stream; errors within name the file."""
+    """Yields a reader of an Arrow file or stream; errors raised within name the file."""
     from colkern import ipc
 
     with placed(name), ipc.open(source_of(name)) as reader:
@@ -120,7 +120,7 @@ def opened(name: str) -> Iterator[StreamReader | FileReader]:
 
 
 def size_of(name: str) -> int | None:
-    """The bytes of a regular file; None for pipes, devices and standard input."""
+    """Returns the size of a regular file in bytes; None for pipes, devices and standard input."""
     if name == STANDARD:
         return None
     status = os.stat(_local(name))
@@ -128,7 +128,7 @@ def size_of(name: str) -> int | None:
 
 
 def with_files_of_folders(names: Iterable[str]) -> list[str]:
-    """The names, with each folder replaced by the Arrow files in it and in the folders below."""
+    """Returns the names, with each folder replaced by the Arrow files in it and in its subfolders."""
     # A folder without such files is kept: `require_files` raises the error for it.
     files: list[str] = []
     for name in names:

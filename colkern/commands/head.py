@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from colkern.schema import Schema
 
 _NARROWEST = 16
-"""Wider columns may be squeezed to this many characters before the next one is left out."""
+"""Wider columns may be cut to this many characters before the next column is left out."""
 
 _MOST_ROWS = 1_000
-"""The rows that become text at once; a table sets its width by them."""
+"""The number of rows converted to text at once; they determine the widths of a table."""
 
 
 def add_command(commands: Commands) -> None:
@@ -104,7 +104,7 @@ def _print_objects(rows: Iterator[RecordBatch], schema: Schema, positions: list[
 
 
 def _together(rows: Iterator[RecordBatch]) -> Iterator[list[RecordBatch]]:
-    """Small batches, collected for one table of up to `_MOST_ROWS` rows."""
+    """Yields lists of batches for one table each, of up to `_MOST_ROWS` rows."""
     parts: list[RecordBatch] = []
     held = 0
     for batch in rows:
@@ -130,7 +130,7 @@ def _print_tables(
     any_rows = False
     for batches in _together(rows):
         if not any_rows:
-            # The first rows decide for all which columns stand side by side.
+            # The first rows determine the groups of columns for all tables.
             groups, left = _grouped(batches, schema, positions, options.all)
         for group in groups:
             table = Table()
@@ -151,7 +151,7 @@ def _print_tables(
 
 
 def _columns(batches: list[RecordBatch], schema: Schema, positions: list[int]) -> list[list[Text]]:
-    """The head and the cells of columns."""
+    """Returns the head and the cells of columns."""
     from rich.text import Text
 
     return [
@@ -166,12 +166,12 @@ def _columns(batches: list[RecordBatch], schema: Schema, positions: list[int]) -
 def _grouped(
     batches: list[RecordBatch], schema: Schema, positions: list[int], show_all: bool
 ) -> tuple[list[list[int]], list[int]]:
-    """The groups of columns that fit side by side (only the first unless all are shown), and the rest."""
+    """Returns groups of columns that fit side by side (only one unless all are shown), and the rest."""
     room = terminal_width()
     groups: list[list[int]] = []
     left = positions
     while left and (show_all or not groups):
-        # No more columns can stand side by side, however narrow they are.
+        # More columns could not fit, however narrow they are.
         candidates = left[: max(room // (FRAME + 1), 1)]
         shown = _fitting(_columns(batches, schema, candidates), room)
         groups.append(left[:shown])
@@ -180,7 +180,7 @@ def _grouped(
 
 
 def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
-    """The values of a column, cut."""
+    """Returns the values of a column, cut."""
     from rich.text import Text
 
     from colkern.arrays.display import MOST_MEMBERS, cell_text
@@ -191,17 +191,17 @@ def _cells(batches: list[RecordBatch], position: int) -> list[Text]:
     for batch in batches:
         column = batch.column(position)
         values += marked(preview(column, MOST_MEMBERS + 1), column.type)
-    # A null is dim: a text may well be `null`.
+    # A null is dim, as a text may be `null`, too.
     return [
         Text(printable(cell_text(value)), style="dim" if value is None else "") for value in values
     ]
 
 
 def _fitting(columns: list[list[Text]], room: int) -> int:
-    """The number of columns that fit side by side; at least one."""
+    """Returns the number of columns that fit side by side; at least one."""
     left = room - 1
     for number, cells in enumerate(columns):
-        # A head has two lines: the longer one counts.
+        # A head has two lines, of which the longer one counts.
         widest = max(line.cell_len for cell in cells for line in cell.split())
         left -= min(widest, _NARROWEST) + FRAME
         if left < 0:

@@ -1,4 +1,4 @@
-"""Output of commands: text that cannot control a terminal, sizes, tables, JSON."""
+"""Output of commands: sizes, tables, JSON, and text that cannot control a terminal."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 
 def printable(text: str) -> str:
-    """The text with control characters as escapes: text of a file must not control the terminal."""
+    """Returns text with control characters escaped: text from a file must not control the terminal."""
     return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def text_of(data: bytes) -> str:
-    """Bytes of custom metadata as text; those that are not UTF-8 as `\\xNN`."""
+    """Returns bytes of custom metadata as text; bytes that are not UTF-8 become `\\xNN`."""
     return data.decode(errors="backslashreplace")
 
 
 def cut(text: str, most: int) -> str:
-    """The text, cut to `most` characters."""
+    """Returns the text, cut to `most` characters."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def size_text(size: int) -> str:
-    """A number of bytes as text: `512 B`, `1.5 KiB`."""
+    """Returns a number of bytes as text: `512 B`, `1.5 KiB`."""
     if size < 1024:
         return f"{size} B"
     exponent = min((size.bit_length() - 1) // 10, len(_UNITS) - 1)
@@ -47,7 +47,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def print_json(document: object) -> None:
-    """Print a document in one line, in ASCII: as good in every encoding of the output."""
+    """Print a document on one line, in ASCII, which works in every encoding."""
     print(json.dumps(document, allow_nan=False))
 
 
@@ -59,11 +59,11 @@ def terminal_width() -> int:
 
 
 def print_table(table: Table) -> None:
-    """Print a table, as wide as the terminal at most."""
+    """Print a table, at most as wide as the terminal."""
     from rich.console import Console
 
     console = Console()
-    # Not printed by rich: it ends the process where the reader of a pipe has gone.
+    # Not printed by rich, which ends the process if the reader of a pipe has closed it.
     with console.capture() as captured:
         console.print(table)
     print(captured.get(), end="")
@@ -121,23 +121,23 @@ def _cut_to_fit(head: Sequence[str], rows: list[list[Text]], texts: Iterable[int
 
 
 class Update(Protocol):
-    """Changes the line."""
+    """Changes the progress line."""
 
     def __call__(
         self, *, description: str = ..., completed: float = ..., advance: float = ...
     ) -> None:
-        """Set the text or the completed part, or add to the completed part."""
+        """Set the text or the completed amount, or add to the completed amount."""
 
 
 def _no_line(**changes: str | float) -> None:
-    """There is no line: standard error is not a terminal."""
+    """Does nothing: standard error is not a terminal."""
 
 
 @contextlib.contextmanager
 def progress_line(
     shape: Literal["spinner", "bar", "count"], total: float | None = None
 ) -> Iterator[Update]:
-    """A line that goes when the block ends; there is none unless standard error is a terminal.
+    """Shows a progress line within the context, if standard error is a terminal.
 
     Args:
         shape: A spinner, a bar, or a bar with the completed number.
@@ -170,7 +170,7 @@ def progress_line(
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
-        # Lines of a pipe stay in the pipe.
+        # Only output to a terminal is redirected above the bar; a pipe gets its lines directly.
         redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
     ) as progress:
         task = progress.add_task("", total=total)

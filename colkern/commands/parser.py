@@ -1,4 +1,4 @@
-"""The parser of the command line, and the options of several commands; wrong use raises `UsageError`."""
+"""The parser of the command line, and options of several commands; wrong use raises `UsageError`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AddCommand = Callable[[Commands], None]
 """Adds a subcommand."""
 
 Run = Callable[[argparse.Namespace], int | None]
-"""Runs a subcommand with its options; the exit status, or None for 0."""
+"""Runs a subcommand with its options; returns the exit status, or None for 0."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,7 +36,7 @@ class _Version(argparse.Action):
 
 
 def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParser:
-    """The parser of `colkern` with those subcommands; raises `UsageError` where argparse would exit."""
+    """Returns the parser of `colkern` with subcommands; raises `UsageError` where argparse would exit."""
     parser = _Parser(
         prog="colkern",
         description="Arrow columns through Numba kernels, on the CPU and on the GPU.",
@@ -51,7 +51,7 @@ def command_parser(add_commands: Iterable[AddCommand]) -> argparse.ArgumentParse
 def new_command(
     commands: Commands, name: str, run: Run, summary: str, description: str = "", keys: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a subcommand; returns its parser. `keys` tells those of its JSON documents, below the options."""
+    """Add a subcommand and return its parser. `keys` describes its JSON documents, below the options."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -71,7 +71,7 @@ def add_timeout(parser: argparse.ArgumentParser, summary: str) -> None:
 
 
 def positive(text: str) -> int:
-    """A whole number from 1 on."""
+    """Returns a whole number of 1 or more."""
     number = int(text)
     if number < 1:
         raise ValueError
@@ -82,7 +82,7 @@ positive.__name__ = "positive number"
 
 
 def positive_float(text: str) -> float:
-    """A number above zero, and not infinite."""
+    """Returns a finite number above zero."""
     number = float(text)
     if not 0 < number < float("inf"):
         raise ValueError
@@ -99,13 +99,13 @@ def add_token(parser: argparse.ArgumentParser, summary: str) -> None:
     """Add the option; `given_token` reads it."""
     parser.add_argument(
         "--token",
-        # Every user of the machine can see the words of a command.
+        # Command lines are visible to every user of the machine.
         help=f"{summary}; else the variable {TOKEN_VARIABLE}, which other users do not see; or none",
     )
 
 
 def given_token(options: argparse.Namespace) -> str:
-    """The token of the option, else that of the environment; empty for none."""
+    """Returns the token from the option, else from the environment; empty if neither has one."""
     token: str | None = options.token
     return os.environ.get(TOKEN_VARIABLE, "") if token is None else token
 
@@ -114,7 +114,7 @@ _CODECS: dict[str, Literal["lz4", "zstd"] | None] = {"none": None, "lz4": "lz4",
 
 
 def codec_and_level(words: str | None) -> tuple[str | None, int | None]:
-    """The codec ("none" is one) and its level in `CODEC[:LEVEL]`; None stands for no choice."""
+    """Returns codec (or "none") and level from `CODEC[:LEVEL]`; None for what is not given."""
     if words is None:
         return None, None
     from colkern.ipc import WriteOptions

@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _by_identifier(names: list[str]) -> dict[str, str]:
-    """Identifier → file. Each file is opened once, so that its errors come now."""
+    """Returns the file for each identifier. Each file is opened once, so that errors come now."""
     files: dict[str, str] = {}
     for name in names:
         if name == STANDARD:
@@ -103,7 +103,7 @@ def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
     codec, level = codec_and_level(options.compression)
     try:
         return serve(
-            # A single file is served to every client, whatever it asks for.
+            # A single file is served to every client, whatever identifier it asks for.
             files if len(files) > 1 else next(iter(files.values())),
             options.uri,
             data_uri=options.data_uri,
@@ -123,7 +123,7 @@ def _serving(options: argparse.Namespace, files: dict[str, str]) -> Server:
 @contextlib.contextmanager
 def _signals_waited_for() -> Iterator[list[int]]:
     """Block the signals that stop the command: `sigtimedwait` receives them, or the list gets them."""
-    # A thread of a library that has not blocked them may get one while this thread does not wait.
+    # A library's thread that has not blocked a signal may receive it while this thread does not wait.
     received: list[int] = []
     handlers = {
         number: signal.signal(number, lambda got, frame: received.append(got))
@@ -139,7 +139,7 @@ def _signals_waited_for() -> Iterator[list[int]]:
 
 
 def _wait(server: Server, files: str, received: list[int]) -> None:
-    """Wait for a signal; a line says what the server does."""
+    """Wait for a signal; the progress line shows the server's activity."""
     with progress_line("spinner") as update:
         before, time_before = 0, time.monotonic()
         while True:

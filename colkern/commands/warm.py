@@ -1,4 +1,4 @@
-"""`colkern warm`: compiles kernels and functions for this machine, so that no later process has to."""
+"""`colkern warm`: compiles kernels and functions in advance for this machine or for GPUs."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def _capability(text: str) -> tuple[int, int]:
 
 
 class _Work(NamedTuple):
-    """A unit of compilation, which one process takes at a time."""
+    """A unit of compilation for one process."""
 
     name: str
     variants: int
-    #: Compiles what has the name; how many it compiled and loaded.
+    #: Compiles the functions of a name; returns the numbers compiled and loaded.
     warm: Callable[[str], dict[str, int]]
 
 
@@ -76,17 +76,17 @@ def _run(options: argparse.Namespace) -> None:
     from colkern.cache import cache_dir
     from colkern.kernels import KERNELS
 
-    # Before the work: without a directory it would be in vain.
+    # First of all: without a directory, the work would be in vain.
     cache = cache_dir("kernels")
     kernels = _for_gpus(options.cuda) if options.cuda else _for_processor()
     functions = _functions(options.cuda)
     totals = {"compiled": 0, "loaded": 0}
     jobs = options.jobs or len(os.sched_getaffinity(0))
-    # The largest first, so that no process is left with one of them at the end.
+    # The largest first, so that none of them is left at the end for a single process.
     works = [*sorted(kernels, key=lambda work: -work.variants), *functions]
     with (
         progress_line("count", sum(work.variants for work in works)) as update,
-        # Not forked: this process has threads of its own.
+        # Not forked, because this process has threads of its own.
         ProcessPoolExecutor(jobs, get_context("spawn")) as pool,
     ):
         for work, counts in zip(works, pool.map(_done, works), strict=True):
@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace) -> None:
     )
 
 
-# Imported late: what they import loads Numba.
+# Imported late, because these modules load Numba.
 
 
 def _for_processor() -> list[_Work]:

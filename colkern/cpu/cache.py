@@ -1,8 +1,8 @@
-"""Compiled functions on disk: one file a function content, signature and processor.
+"""Compiled functions on disk: a file for each content of a function, signature and processor.
 
-A Numba dispatcher takes any object with the methods of its `_Cache`; this one is keyed by
-`content_hash`, Numba's settings and what it was taught by others, needs no source file and no index,
-and never trusts a file that it did not write: the directory is private to the user (`colkern.cache`).
+A Numba dispatcher takes any object with the methods of its `_Cache`. This one is keyed by
+`content_hash`, Numba's settings and registered extensions. It needs no source file and no index, and
+trusts only files that the user wrote: the directory is private (`colkern.cache`).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from colkern.cache import COUNTS, FILES, cache_dir, read_whole, write_whole
 from colkern.cpu.content import content_hash, is_shared
 from colkern.cpu.extensions import extensions_key
 
-# The one symbol of machine code that a module of Numba defines only once it is imported.
+# The only symbol in machine code that a module of Numba defines when it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
 
-# The errors of reading a file and making objects of it.
+# The errors that can occur when a file is read and unpickled.
 UNUSABLE = (
     OSError,
     ImportError,
@@ -49,16 +49,18 @@ UNUSABLE = (
     pickle.PickleError,
 )
 
-# A symbol of the compiling process alone, to which functions link that call each other in a circle.
+# A symbol that exists only in the compiling process: functions that call each other in a circle
+# link to it.
 _UNRESOLVED = b".numba.unresolved$"
 
-# cloudpickle's name where it pickles a class by value, as those of scripts and notebooks: code that
-# raises such an exception, or returns such a tuple, would do so with another class than the process has.
+# cloudpickle's function for classes that are pickled by value, as those of scripts and notebooks.
+# Code that raises such an exception, or returns such a named tuple, would use another class than
+# the process has.
 _CLASS_BY_VALUE = b"_make_skeleton_"
 
 _DEFINES = 'define void @"{}"() {{ ret void }}'
 
-# Settings of other targets, of threads, and of where files and messages go.
+# Settings of other targets, of threads, and of the places of files and messages.
 _OTHER_SETTINGS = (
     "CACHE_",
     "COLOR_SCHEME",
@@ -85,10 +87,10 @@ SerializedLibrary = tuple[str, str, tuple[bytes, bytes]]
 class ContentCache(_Cache):
     """The cache of one dispatcher.
 
-    `key` gives the content hash at each load: an array that the function reads may have changed. `only` has
-    the argument types that it takes, None for any; `prepare` is called before it is compiled. Of an
-    `outermost` function, called from Python alone, nothing is stored by which Numba would compile it into
-    others: reading that takes as long as all the rest.
+    `key` computes the content hash at each load, since an array that the function reads may have
+    changed. `only` has the accepted argument types, None for any. `prepare` is called before the
+    function is compiled. An `outermost` function is called only from Python; it is stored without what
+    Numba needs to compile it into others, which would double the time of loading.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class ContentCache(_Cache):
 
     @property
     def cache_path(self) -> str:
-        """The directory."""
+        """The directory of the cache."""
         return str(cache_dir("kernels"))
 
     def enable(self) -> None:
@@ -117,24 +119,25 @@ class ContentCache(_Cache):
         self._enabled = True
 
     def disable(self) -> None:
-        """Leave the disk alone."""
+        """Do not use the disk."""
         self._enabled = False
 
     def flush(self) -> None:
-        """Remove what is stored of this function."""
+        """Remove all files of this function."""
         for path in Path(self.cache_path).glob(f"{self._name}-{self._key()}-*"):
             path.unlink(missing_ok=True)
 
     def load_overload(self, sig: InputTypes, target_context: CPUContext) -> CompileResult | None:
-        """The compiled code of a signature; None if it must be compiled, `TypeError` if it may not be."""
-        # Numba's own cache first loads what a compilation needs, some 300 ms; to run machine code, its
-        # runtime (NRT) is enough.
+        """The compiled code for a signature; None if it must be compiled, `TypeError` if not accepted."""
+        # Numba's own cache first loads everything for compiling, which takes 300 ms; to run machine
+        # code, its runtime (NRT) is enough.
         if self._only is not None and sig not in self._only:
             raise TypeError(f"{self._name}: declared for {self._only}, called with {sig}")
         rtsys.initialize(target_context)
         result = self._load(sig, target_context) if self._enabled else None
         if result is None:
-            # Packages that extend Numba are imported by now, if they were not for the arguments.
+            # Packages that extend Numba are imported now, unless arguments have already needed
+            # them.
             init_all()
             if self._prepare is not None:
                 self._prepare()
@@ -152,19 +155,19 @@ class ContentCache(_Cache):
                 importlib.import_module("numba.cpython.hashing")
             parts, environments = pickle.loads(content)
         except UNUSABLE:
-            # No file, or one that names what this process cannot import or make, costs a
-            # compilation, no more; as does the lack of a directory to keep files in.
+            # Without a file or directory, or if a file names objects that this process cannot
+            # import, the function is compiled; it is no error.
             return None
         arguments, _ = sigutils.normalize_signature(sig)
         if tuple(_signature(parts).args) != tuple(arguments):
-            # Of types that are pickled by value, and are other ones in each process.
+            # Types that are pickled by value are different ones in each process.
             return None
         COUNTS["loaded"] += 1
         FILES.add(file)
         return CompileResult._rebuild(target_context, *parts, environments)
 
     def save_overload(self, sig: InputTypes, data: CompileResult) -> None:
-        """Store what was compiled; a full or read-only disk is no error."""
+        """Store compiled code; a full or read-only disk is no error."""
         COUNTS["compiled"] += 1
         file = self._files.get(sig)
         if not self._enabled or file is None:
@@ -172,7 +175,8 @@ class ContentCache(_Cache):
         if data.lifted or data.library.has_dynamic_globals:
             return
         with contextlib.suppress(OSError):
-            # Numba's annotation of the source, for people, reads the file, which may have changed.
+            # Numba's annotated source, for people, would read the source file, which may have
+            # changed.
             bare = data._replace(type_annotation="")
             library, description, environment, *parts, environments = bare._reduce()
             if self._outermost:
@@ -186,10 +190,10 @@ class ContentCache(_Cache):
             FILES.add(file)
 
     def _file(self, sig: InputTypes, codegen: CPUCodegen) -> str | None:
-        """The name of the file; None where no other process would find it."""
+        """The name of the file; None if no other process could find it."""
         if self._only is not None:
-            # Kernels take numbers and arrays alone, which their names tell apart, and which nobody
-            # teaches Numba anew.
+            # Kernels take only numbers and arrays, whose names identify their types, and which no
+            # extension changes.
             types, extensions = str(sig), ""
         else:
             arguments, returned = sigutils.normalize_signature(sig)
@@ -203,13 +207,13 @@ class ContentCache(_Cache):
 
 
 def _signature(parts: Sequence[object]) -> Signature:
-    """The signature among the parts that Numba stores of a compiled function."""
+    """The signature among the parts of a compiled function that Numba stores."""
     _library, _description, _environment, signature, *_ = parts
     return signature
 
 
 def _without_bitcode(library: SerializedLibrary, wrapper: str) -> SerializedLibrary:
-    """A library as Numba stores it, with bitcode that defines one name: that of the function for Python."""
+    """A library as Numba stores it, with bitcode only for the name of the function that Python calls."""
     name, kind, (machine_code, _) = library
     return name, kind, (machine_code, parse_assembly(_DEFINES.format(wrapper)).as_bitcode())
 
@@ -217,8 +221,8 @@ def _without_bitcode(library: SerializedLibrary, wrapper: str) -> SerializedLibr
 class _Environment:
     """Pickles the environment of a function.
 
-    Numba imports the module that the function is from, for its globals. Only code that works with Python
-    objects looks at them, and that has constants, too.
+    For its globals, Numba imports the function's module. Only code that uses Python objects needs them,
+    and such code has constants, too.
     """
 
     def __init__(self, environment: Environment) -> None:
@@ -230,7 +234,7 @@ class _Environment:
 
 
 def bare_environment(module: str, constants: list[object], name: str) -> Environment:
-    """The environment of a function by its name, made without its module if there is none."""
+    """The environment with a name; if there is none, a new one that does not import the module."""
     environment = lookup_environment(name)
     if environment is None:
         environment = Environment._memo[name] = Environment({"__name__": module})
@@ -239,13 +243,13 @@ def bare_environment(module: str, constants: list[object], name: str) -> Environ
 
 
 def compiler_key() -> str:
-    """The key of the compiler: the machine code depends on versions, and on Numba's settings."""
+    """The compiler's part of keys: machine code depends on versions, and on Numba's settings."""
     versions = (numba.__version__, llvmlite.__version__, np.__version__)
     return repr((versions, _settings()))
 
 
 def _settings() -> list[tuple[str, str]]:
-    """Numba's settings (`NUMBA_…`), but for those that leave the code as it is."""
+    """Numba's settings (`NUMBA_…`), except those that do not affect the code."""
     return [
         (name, str(getattr(config, name)))
         for name in sorted(vars(config))

@@ -1,8 +1,8 @@
-"""The extensions of others to Numba, on which compiled code depends.
+"""Extensions of Numba by users and other packages, on which compiled code depends.
 
-An `overload` that a user registers for a method, an attribute or a type of their own is found while a
-function is compiled, by types alone: nothing in the function names it. Its content is therefore part
-of the key of every user's function.
+An `overload` that a user registers, for a method, an attribute or a type, is found by types while a
+function is compiled: nothing in the function names it. So its content is part of the key of every
+user's function.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ _SOURCES: list[Callable[[], Iterable[object]]] = [
 
 
 def extensions_key(arguments: Iterable[object]) -> str:
-    """A hash of all that has been registered with Numba outside it and colkern."""
-    # What entry points register (`numba_extensions`) counts only if an argument's type is from there: Numba
-    # loads it when something is compiled, not in a process that finds everything compiled.
-    # Note what was registered by which package.
+    """A hash of everything that users and other packages have registered with Numba."""
+    # Registrations by entry points (`numba_extensions`) count only if an argument's type is from
+    # their package: Numba loads them when it compiles, so a process that finds all code compiled
+    # never does. Therefore it is noted which package registered what.
     with _looking:
         for number, source in enumerate(_SOURCES):
             entries = list(source())
@@ -77,10 +77,10 @@ def _note(entry: object) -> None:
 
 
 def _content(package: str) -> str:
-    """A hash of what a package registered."""
+    """A hash of everything that a package registered."""
     entries = _registered[package]
     if (package, len(entries)) not in _contents:
-        # The order of imports is no difference.
+        # The order of imports must not matter.
         digests = sorted(_digest(entry) for entry in entries)
         _contents[package, len(entries)] = hashlib.sha256(b"".join(digests)).hexdigest()
     return _contents[package, len(entries)]
@@ -94,19 +94,19 @@ def _digest(entry: object) -> bytes:
     return digest.digest()
 
 
-# Where Numba makes classes and functions around those that are registered.
+# Modules in which Numba makes classes and functions around the registered ones.
 _WRAPPERS = {"abc", "numba.core.imputils", "numba.core.typing.templates"}
 
 
 def _is_known(entry: object) -> bool:
-    """Whether something is from Numba or colkern; thousands of entries are."""
+    """Whether a registered object is from Numba or colkern, as thousands are."""
     function = getattr(entry, "_overload_func", None) or getattr(entry, "_definition_func", entry)
     module = function.__module__
     return module not in _WRAPPERS and _package(module) in _KNOWN
 
 
 def _functions(entry: object) -> Iterator[types.FunctionType]:
-    """The functions that a template, a data model or an implementation consists of."""
+    """The functions in a template, a data model or an implementation."""
     for name in ("_overload_func", "_definition_func"):
         function = getattr(entry, name, None)
         if function is not None:
@@ -122,7 +122,7 @@ def _functions(entry: object) -> Iterator[types.FunctionType]:
 
 
 def _unwrapped(value: object) -> Iterator[types.FunctionType]:
-    """A function, and those that it wraps if it is Numba's."""
+    """A function, and those that it wraps if it is one of Numba's wrappers."""
     if isinstance(value, types.FunctionType):
         yield value
         if value.__module__ in _WRAPPERS:
@@ -132,7 +132,7 @@ def _unwrapped(value: object) -> Iterator[types.FunctionType]:
 
 
 def _package(module: str | None) -> str:
-    # Functions that Numba generates say of no module that they are from there.
+    # Functions that Numba generates have no module.
     return (module or "numba").partition(".")[0]
 
 

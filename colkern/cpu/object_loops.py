@@ -1,7 +1,7 @@
 """Compiled loops over Python objects, which call functions of CPython by their addresses.
 
-A loop keeps the GIL. Objects are addresses: the class of one stands behind its reference count, in the
-second word. Functions of CPython are arguments, as their addresses differ from process to process.
+A loop holds the GIL. Objects are given as addresses; the second word of an object, after its reference
+count, is its class. Functions of CPython are arguments, since their addresses differ between processes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BYTE = ir.IntType(8)
 
 
 def _calls(result: Type) -> Any:
-    """An intrinsic that calls the function at an address with a tuple of integers."""
+    """An intrinsic that calls the function at an address, with a tuple of integers as arguments."""
 
     @instructions(
         lambda function, arguments: result(types.int64, types.UniTuple(types.int64, len(arguments)))
@@ -54,23 +54,23 @@ _call_for_nothing = _calls(types.void)
 
 @instructions(types.none(types.int64, types.int64, types.int64))
 def _copy(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """A copy of bytes from address to address."""
+    """Copies bytes from address to address."""
     places = [pointer(context, builder, place, _BYTE) for place in args[:2]]
     cgutils.raw_memcpy(builder, *places, args[2], 1)
 
 
 def _loop(function: Callable[..., int]) -> Any:
-    """A loop that is called from Python, and keeps the GIL."""
+    """A compiled loop that is called from Python, and holds the GIL."""
     return jit(function, outermost=True, nogil=False, _nrt=False)
 
 
 @_loop
 def find_classes(objects: int, count: int, classes: Items) -> int:
-    """Write the addresses of the classes of objects; how many they are, or -1 if there is no room."""
+    """Write the addresses of the distinct classes of objects; returns their number, or -1 without room."""
     known = last = before = 0
     for i in range(count):
         of_class = get_word(get_word(objects + 8 * i) + CLASS)
-        # Two, as None among others would mislead the processor each time.
+        # The last two classes, since None among others would cause a branch miss each time.
         if (of_class == last) | (of_class == before):
             continue
         before, last = last, of_class
@@ -87,7 +87,7 @@ def find_classes(objects: int, count: int, classes: Items) -> int:
 
 @_loop
 def find_objects(objects: int, count: int, wanted: int, matches: Items) -> int:
-    """Write whether each object is the wanted one (uint8[]); how many are."""
+    """Write whether each object is the wanted one (uint8[]); returns the number that are."""
     total = 0
     for i in range(count):
         matches[i] = get_word(objects + 8 * i) == wanted
@@ -97,9 +97,10 @@ def find_objects(objects: int, count: int, wanted: int, matches: Items) -> int:
 
 @_loop
 def read_integers(objects: int, count: int, none: int, convert: int, items: Items) -> int:
-    """Write integers (int64[]), 0 for None; how many were read before one without 64 bits."""
-    # `objects` is the address of the addresses of `count` integers and None, `none` that of None, `convert`
-    # that of `PyLong_AsLongLongAndOverflow`. `items` has one item more, which is written over.
+    """Write integers (int64[]), 0 for None; returns the number read before one that needs over 64 bits."""
+    # `objects` is the address of an array of addresses of `count` integers and None; `none` is the
+    # address of None, `convert` that of `PyLong_AsLongLongAndOverflow`. `items` has one more item,
+    # which is overwritten.
     overflow = items.ctypes.data + 8 * count
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -113,7 +114,7 @@ def read_integers(objects: int, count: int, none: int, convert: int, items: Item
 
 @_loop
 def read_floats(objects: int, count: int, none: int, convert: int, items: Items) -> int:
-    """Write the floats (float64[]), 0 for None. `convert` is the address of `PyFloat_AsDouble`."""
+    """Write floats (float64[]), 0 for None. `convert` is the address of `PyFloat_AsDouble`."""
     for i in range(count):
         value = get_word(objects + 8 * i)
         items[i] = 0.0 if value == none else _call_for_float(convert, (value,))
@@ -125,8 +126,8 @@ def find_texts(
     objects: int, count: int, none: int, utf8: int, clear: int, places: Items, sizes: Items
 ) -> int:
     """Write address and size (int64[]; 0 for None) of each text's UTF-8; how many before one without."""
-    # `objects` is the address of the addresses of `count` texts and None, `none` that of None, `utf8` that
-    # of `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
+    # `objects` is the address of an array of addresses of `count` texts and None; `none` is the
+    # address of None, `utf8` that of `PyUnicode_AsUTF8AndSize`, `clear` that of `PyErr_Clear`.
     size = sizes.ctypes.data
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -143,7 +144,7 @@ def find_texts(
 def find_bytes(
     objects: int, count: int, none: int, place: int, size: int, places: Items, sizes: Items
 ) -> int:
-    """As `find_texts`, for bytes: by the addresses of `PyBytes_AsString` and `PyBytes_Size`."""
+    """As `find_texts`, for bytes, with the addresses of `PyBytes_AsString` and `PyBytes_Size`."""
     for i in range(count):
         value = get_word(objects + 8 * i)
         sizes[i] = 0
@@ -155,7 +156,7 @@ def find_bytes(
 
 @_loop
 def copy_pieces(places: Items, sizes: Items, out: Items) -> int:
-    """Write pieces of bytes one behind the other; how many bytes they have."""
+    """Write byte strings one after the other; returns the number of bytes."""
     end = start = out.ctypes.data
     for i in range(len(sizes)):
         _copy(end, places[i], sizes[i])
@@ -167,7 +168,7 @@ def copy_pieces(places: Items, sizes: Items, out: Items) -> int:
 def make_objects(
     values: int, data: Items, starts: Items, sizes: Items, make: int, put: int, clear: int
 ) -> int:
-    """Put an object made of bytes at each place of a list; how many before one that cannot be made."""
+    """Put objects made from bytes into a list; returns the number before one that cannot be made."""
     # `values` is the address of the list, `make` that of `PyUnicode_FromStringAndSize` or
     # `PyBytes_FromStringAndSize`, `put` that of `PyList_SetItem`, `clear` that of `PyErr_Clear`.
     address = data.ctypes.data
@@ -182,7 +183,7 @@ def make_objects(
 
 @_loop
 def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> int:
-    """Write the sizes of objects (int64[]), 0 for None; their sum."""
+    """Write the sizes of objects (int64[]), 0 for None; returns their sum."""
     # `size` is the address of `PyList_Size` or `PyDict_Size`.
     total = 0
     for i in range(count):
@@ -196,9 +197,9 @@ def find_sizes(objects: int, count: int, none: int, size: int, sizes: Items) -> 
 def flatten_lists(
     objects: int, count: int, sizes: Items, first: int, hold: int, put: int, values: int
 ) -> int:
-    """Put the items of lists of those sizes into one; how many they are."""
-    # A list has the address of its items `first` bytes from its own. `hold` is that of `Py_IncRef`, and
-    # `put` of `PyList_SetItem`.
+    """Put the items of lists, whose sizes are given, into one list; returns their number."""
+    # A list has the address of its items `first` bytes after its own. `hold` is the address of
+    # `Py_IncRef`, and `put` that of `PyList_SetItem`.
     place = 0
     for i in range(count):
         if sizes[i]:
@@ -215,8 +216,9 @@ def flatten_lists(
 def find_members(
     objects: int, count: int, none: int, name: int, get: int, hold: int, put: int, values: int
 ) -> int:
-    """Put what dictionaries have under a name at their places of a list of None; how many have it."""
-    # `get` is the address of `PyDict_GetItem`, which hides exceptions; the others as in `flatten_lists`.
+    """Put the values of dictionaries under a name into a list of None; returns how many have the name."""
+    # `get` is the address of `PyDict_GetItem`, which hides exceptions; the others are as in
+    # `flatten_lists`.
     count_known = 0
     for i in range(count):
         value = get_word(objects + 8 * i)
@@ -231,9 +233,9 @@ def find_members(
 
 @_loop
 def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
-    """Exchange objects, one after the other, with those that are None at valid places (bool[])."""
-    # So no reference is made or lost. `spread` is the address of the addresses of as many None as there are
-    # places, and `none` that of None.
+    """Swap objects, in order, with the None at valid places (bool[]) of a list."""
+    # Swapping makes and loses no references. `spread` is the address of an array of addresses of
+    # None, one for each place, and `none` that of None.
     place = 0
     for i in range(len(valid)):
         if valid[i]:
@@ -247,8 +249,9 @@ def spread_objects(objects: int, valid: Items, none: int, spread: int) -> int:
 def cut_lists(
     values: int, firsts: Items, stops: Items, cut: int, put: int, clear: int, lists: int
 ) -> int:
-    """Put `values[first:stop]` of a list into another, for each of both (int64[])."""
-    # How many before one that there is no memory for. `cut` is the address of `PyList_GetSlice`.
+    """Put `values[first:stop]` of a list into another list, for each pair (int64[])."""
+    # Returns the number of lists before one for which there is no memory. `cut` is the address of
+    # `PyList_GetSlice`.
     for i in range(len(firsts)):
         list_ = _call(cut, (values, firsts[i], stops[i]))
         if list_ == 0:
@@ -262,14 +265,14 @@ def cut_lists(
 def make_dictionaries(
     names: Items, columns: Items, count: int, make: int, enter: int, put: int, clear: int, rows: int
 ) -> int:
-    """Put dictionaries of columns into a list; how many before one that there is no memory for."""
-    # Names are addresses (int64[]), columns those of the addresses of their objects. `make` and `enter` are
-    # the addresses of `PyDict_New` and `PyDict_SetItem`.
+    """Put a dictionary for each row into a list; returns the number before one without memory."""
+    # `names` are addresses (int64[]), `columns` addresses of arrays of addresses of objects. `make`
+    # and `enter` are the addresses of `PyDict_New` and `PyDict_SetItem`.
     for i in range(count):
         row = _call(make, ())
         failed = row == 0
         if not failed:
-            # The list holds it from now on.
+            # The list owns it from now on.
             _call(put, (rows, i, row))
             for k in range(len(names)):
                 entry = (row, names[k], get_word(columns[k] + 8 * i))

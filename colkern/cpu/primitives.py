@@ -51,7 +51,7 @@ _PIECE = 32
 
 
 def _sets_flag(instruction: str) -> Any:
-    """Whether integers make the processor set its flag of an overflow, of which there are no vectors."""
+    """Whether integers of a type make the processor set its overflow flag, which vectors do not have."""
 
     @instructions(types.boolean(types.int64, types.int64))
     def sets_flag(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
@@ -75,20 +75,20 @@ def _bit_instruction(builder: Builder, name: str, args: Values) -> Value:
 
 @instructions(types.uint64(types.uint64, types.uint64))
 def extract_bits(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """`pext` where the processor has it, else a few shifts for each power of two."""
+    """`pext` if the processor has it, else a few shifts for each power of two."""
     if "bmi2" in fast_features():
         return _bit_instruction(builder, "pext", args)
     return context.compile_internal(builder, _extracted_bits, signature, args)
 
 
 def _extracted_bits(word: uint64, mask: uint64) -> uint64:
-    """Each step moves those bits that have a number of zeros below them with that power of two in it."""
+    """Each step moves the bits whose number of lower zeros in the mask has a certain power of two."""
     # Hacker's Delight, 7-4: compress.
     bits = word & mask
     below = ~mask << uint64(1)
     step = uint64(1)
     while step < uint64(64):
-        # Bit i: whether there is an odd number of ones in `below` up to bit i.
+        # Bit i: whether `below` has an odd number of ones up to bit i.
         odd = below ^ (below << uint64(1))
         odd ^= odd << uint64(2)
         odd ^= odd << uint64(4)
@@ -110,9 +110,9 @@ def _extracted_bits(word: uint64, mask: uint64) -> uint64:
     )
 )
 def compress_items(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """Vectors of 64 bytes where the processor has an instruction for that."""
-    # Else four or eight items at a time, by a permutation that a table has for each mask; a loop over the
-    # items where there are no such vectors either.
+    """Vectors of 64 bytes, if the processor has an instruction that compresses them."""
+    # Otherwise four or eight items at a time, permuted by a table for each mask; without such
+    # vectors, a loop over the items.
     features = fast_features()
     if "avx2" not in features:
         context.compile_internal(builder, _compressed_items, signature, args)
@@ -129,7 +129,7 @@ def compress_items(context: Target, builder: Builder, signature: Signature, args
 def _compress_at_once(
     builder: Builder, bits: int, target: Value, place: Value, source: Value, kept: Value
 ) -> None:
-    """All 64 items of `bits` bits, a vector of 64 bytes at a time, by one instruction each."""
+    """Compress 64 items of `bits` bits, a vector of 64 bytes at a time, with one instruction each."""
     lanes = 512 // bits
     vector = ir.VectorType(ir.IntType(bits), lanes)
     chosen = ir.VectorType(ir.IntType(1), lanes)
@@ -151,9 +151,9 @@ def _compress_at_once(
 def _compress(
     builder: Builder, bits: int, target: Value, place: Value, source: Value, kept: Value
 ) -> None:
-    """All 64 items of `bits` bits."""
+    """Compress 64 items of `bits` bits."""
     lanes = min(256 // bits, 8)
-    # The items that are permuted: bytes, or words of 32 bits.
+    # The unit that is permuted: bytes, or 32-bit words.
     part = 8 if bits < 32 else 32
     parts = bits // part
     vector = ir.VectorType(ir.IntType(part), lanes * parts)
@@ -172,7 +172,7 @@ def _compress(
 
 
 def _table_of_permutations(builder: Builder, lanes: int, parts: int) -> Value:
-    """For each mask of `lanes` bits, which parts of a vector are kept, where a lane has several."""
+    """For each mask of `lanes` bits, the kept parts of a vector; a lane may have several parts."""
     entries = bytearray()
     for mask in range(1 << lanes):
         kept = [lane for lane in range(lanes) if mask >> lane & 1]
@@ -202,7 +202,7 @@ def _permuted_bytes(builder: Builder, items: Value, chosen: Value) -> Value:
 
 
 def _first_lanes(builder: Builder, vector: Value, count: int) -> Value:
-    """The first `count` lanes of a vector; if it has fewer, the others are anything."""
+    """The first `count` lanes of a vector; if it has fewer, the others are undefined."""
     lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count)))
     undefined = ir.Constant(vector.type, ir.Undefined)
     return builder.shuffle_vector(vector, undefined, lanes)
@@ -219,7 +219,7 @@ def _compressed_items(
 
 @instructions(lambda values: types.uint64(values))
 def most_one_by_one(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """As measured; none where an instruction compresses, which takes as long for any of them."""
+    """As measured; 0 if an instruction compresses, since that takes equally long for any mask."""
     if "avx512vbmi2" in fast_features():
         return ir.Constant(_WORD, 0)
     return ir.Constant(_WORD, 12 if signature.args[0].dtype.bitwidth == 64 else 5)
@@ -228,7 +228,7 @@ def most_one_by_one(context: Target, builder: Builder, signature: Signature, arg
 @instructions(lambda data, position, word: types.uint64(data, types.uint64, types.uint64))
 def load_word(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A 64-bit load that needs no alignment."""
-    # The word's number indexes a pointer to words: LLVM sees consecutive loads, not a gather.
+    # Indexing a pointer to words shows LLVM consecutive loads, not a gather.
     array = context.make_array(signature.args[0])(context, builder, args[0])
     first = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
     return builder.load(builder.gep(first, [args[2]], inbounds=True), align=1)
@@ -268,7 +268,7 @@ def copy_piece(context: Target, builder: Builder, signature: Signature, args: Va
 
 @instructions(types.int64(types.int64, types.int64, types.int64))
 def range_places(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """One comparison of a vector for both ends."""
+    """One vector comparison tests both ends of the range."""
     address, first, count = args
     distances = builder.sub(_piece(context, builder, address), _all_bytes(builder, first))
     inside = builder.icmp_unsigned("<", distances, _all_bytes(builder, count))
@@ -277,7 +277,7 @@ def range_places(context: Target, builder: Builder, signature: Signature, args: 
 
 @instructions(types.none(types.int64, types.int64, types.int64, types.int64))
 def turn_piece(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """One comparison of a vector for both ends."""
+    """One vector comparison tests both ends of the range."""
     target, source, first, either = args
     piece = _piece(context, builder, source)
     places = builder.sub(
@@ -295,12 +295,12 @@ def _piece(context: Target, builder: Builder, address: Value) -> Value:
 
 
 def _places(builder: Builder, hits: Value) -> Value:
-    """A bit for each byte that was found, as a word."""
+    """A word with a bit for each byte that was found."""
     return builder.zext(builder.bitcast(hits, ir.IntType(32)), _WORD)
 
 
 def _all_bytes(builder: Builder, byte: Value | int) -> Value:
-    """A piece of one byte, the lowest of a word."""
+    """A vector of 32 bytes that all are the lowest byte of a word."""
     if isinstance(byte, int):
         return ir.Constant(_PIECE_OF_BYTES, [byte] * 32)
     one = builder.insert_element(
@@ -314,7 +314,7 @@ def _all_bytes(builder: Builder, byte: Value | int) -> Value:
 def character_starts(
     context: Target, builder: Builder, signature: Signature, args: Values
 ) -> Value:
-    """A comparison of a vector: as signed bytes, the later ones of a character are the lowest."""
+    """One vector comparison: as signed bytes, continuation bytes of characters are the lowest."""
     piece = _piece(context, builder, args[0])
     return _places(builder, builder.icmp_signed(">", piece, _all_bytes(builder, -65)))
 
@@ -325,7 +325,7 @@ def character_starts(
     )
 )
 def store_equal(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """A comparison of vectors of 64 items, whose outcome is a word."""
+    """Compares vectors of 64 items; the result is a word."""
     sides = _sixty_four_pairs(context, builder, signature.args, args)
     same = _equal_mask(builder, signature.args[2].dtype, *sides)
     word = _turned(builder, same, args[-1])
@@ -338,7 +338,7 @@ def store_equal(context: Target, builder: Builder, signature: Signature, args: V
     )
 )
 def store_equal_to(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """As `store_equal`, with a vector of the same value everywhere."""
+    """As `store_equal`, with a vector of one repeated value."""
     items = _sixty_four(context, builder, signature.args, args, 2)
     same = _equal_mask(builder, signature.args[2].dtype, items, _vector_of(builder, args[4], 64))
     word = _turned(builder, same, args[-1])
@@ -353,8 +353,8 @@ def store_equal_to(context: Target, builder: Builder, signature: Signature, args
 def store_less_integers(
     context: Target, builder: Builder, signature: Signature, args: Values
 ) -> None:
-    """A comparison of vectors of 64 items, whose outcome is a word."""
-    # As signed items: not every processor has vectors of others to compare.
+    """Compares vectors of 64 items; the result is a word."""
+    # As signed items, since not every processor can compare vectors of unsigned ones.
     sides = _sixty_four_pairs(context, builder, signature.args, args)
     item = sides[0].type.element
     least = ir.Constant(item, 1 << (item.width - 1))
@@ -372,7 +372,7 @@ def store_less_integers(
 def store_less_floats(
     context: Target, builder: Builder, signature: Signature, args: Values
 ) -> None:
-    """As `store_less_integers`, for each relation in code of its own."""
+    """As `store_less_integers`, with separate code for each relation."""
     mine, others = _sixty_four_pairs(context, builder, signature.args, args)
 
     def store(less: Value) -> None:
@@ -394,24 +394,24 @@ def store_less_floats(
 
 
 def _sixty_four_pairs(context: Target, builder: Builder, kinds: Types, args: Values) -> Values:
-    """The items of two arrays, of the arguments from the third on."""
+    """64 items of each of two arrays, which are arguments from the third on."""
     return [_sixty_four(context, builder, kinds, args, k) for k in (2, 4)]
 
 
 def _sixty_four(context: Target, builder: Builder, kinds: Types, args: Values, k: int) -> Value:
-    """A vector of items of an array, of arguments `k` and `k + 1`."""
+    """A vector of 64 items of an array, from arguments `k` and `k + 1`."""
     data = context.make_array(kinds[k])(context, builder, args[k]).data
     vector = ir.VectorType(data.type.pointee, 64).as_pointer()
     return builder.load(builder.bitcast(builder.gep(data, [args[k + 1]]), vector), align=1)
 
 
 def _narrowed(builder: Builder, word: Value, item: Value) -> Value:
-    """The low bits of a word, as many as an item has."""
+    """The low bits of a word, as many as an item has bits."""
     return word if item == _WORD else builder.trunc(word, item)
 
 
 def _turned(builder: Builder, word: Value, flip: Value) -> Value:
-    """A word, each byte of it turned where `flip` has ones."""
+    """A word, with each byte combined with `flip` by exclusive or."""
     flips = builder.mul(flip, ir.Constant(_WORD, 0x0101_0101_0101_0101))
     return builder.xor(word, flips)
 
@@ -419,7 +419,7 @@ def _turned(builder: Builder, word: Value, flip: Value) -> Value:
 def _store_word(
     context: Target, builder: Builder, signature: Signature, args: Values, word: Value
 ) -> None:
-    """A word to the first argument, at the place that the second says."""
+    """Stores a word in the first argument, at the position in the second."""
     data = context.make_array(signature.args[0])(context, builder, args[0]).data
     place = builder.bitcast(builder.gep(data, [args[1]]), _WORD.as_pointer())
     builder.store(word, place, align=1)
@@ -435,7 +435,7 @@ def _equal_mask(builder: Builder, item: Type, left: Value, right: Value) -> Valu
     lambda out, position, address, count: types.none(out, types.uint64, types.uint64, types.uint64)
 )
 def copy_bytes(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """Up to 64 bytes as two pieces that overlap, more by `memcpy`: a call costs more than they do."""
+    """Up to 64 bytes are copied as two pieces that overlap, more by `memcpy`, whose call costs more."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     target = builder.gep(array.data, [args[1]])
     source = builder.inttoptr(args[2], _BYTE.as_pointer())
@@ -450,7 +450,7 @@ def copy_bytes(context: Target, builder: Builder, signature: Signature, args: Va
 def copy_bytes_loosely(
     context: Target, builder: Builder, signature: Signature, args: Values
 ) -> None:
-    """Pieces of 32 bytes where there is room for whole ones, else `copy_bytes`."""
+    """Pieces of 32 bytes if there is room for whole ones, else `copy_bytes`."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     target = builder.gep(array.data, [args[1]])
     source = builder.inttoptr(args[2], _BYTE.as_pointer())
@@ -467,7 +467,7 @@ def copy_bytes_loosely(
 def _copy_whole_pieces(
     builder: Builder, target: Value, source: Value, count: Value, size: int
 ) -> None:
-    """At least one piece of `size` bytes, and as many as have any of the `count` bytes."""
+    """Copies whole pieces of `size` bytes, at least one, that cover `count` bytes."""
     before = builder.block
     loop = builder.append_basic_block("piece")
     after = builder.append_basic_block("copied")
@@ -483,7 +483,7 @@ def _copy_whole_pieces(
 
 
 def _copy(builder: Builder, target: Value, source: Value, count: Value) -> None:
-    """`count` bytes, in code of its own for each power of two."""
+    """Copies `count` bytes, with separate code for each power of two."""
 
     def larger_than(most: int) -> Value:
         return builder.icmp_unsigned(">", count, ir.Constant(_WORD, most))
@@ -508,14 +508,14 @@ def _copy(builder: Builder, target: Value, source: Value, count: Value) -> None:
 
 
 def _copy_ends(builder: Builder, target: Value, source: Value, count: Value, size: int) -> None:
-    """The first and the last `size` of `size` to `2 * size` bytes."""
+    """Copies the first and the last `size` bytes of `size` to `2 * size` bytes."""
     item = ir.IntType(8 * size) if size <= 8 else ir.VectorType(_BYTE, size)
     last = builder.sub(count, ir.Constant(_WORD, size))
     _copy_pieces(builder, target, source, (ir.Constant(_WORD, 0), last), item)
 
 
 def _copy_up_to_3(builder: Builder, target: Value, source: Value, count: Value) -> None:
-    """The first, the middle and the last of 1 to 3 bytes, some of them the same."""
+    """Copies the first, the middle and the last of 1 to 3 bytes, which may coincide."""
     one = ir.Constant(_WORD, 1)
     places = (ir.Constant(_WORD, 0), builder.lshr(count, one), builder.sub(count, one))
     _copy_pieces(builder, target, source, places, _BYTE)
@@ -524,7 +524,7 @@ def _copy_up_to_3(builder: Builder, target: Value, source: Value, count: Value) 
 def _copy_pieces(
     builder: Builder, target: Value, source: Value, places: Value, item: Value
 ) -> None:
-    """One `item` at each place; all are loaded before the first is stored."""
+    """Copies one `item` at each place; all are loaded before the first is stored."""
 
     def at(start: Value, place: Value) -> Value:
         return builder.bitcast(builder.gep(start, [place]), item.as_pointer())
@@ -536,7 +536,7 @@ def _copy_pieces(
 
 @instructions(lambda out, position, value, stride: types.none(out, types.uint64, value, stride))
 def fill_eight(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """One vector: LLVM does not make one of eight stores itself."""
+    """One vector, which LLVM does not make from eight stores by itself."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     item = context.get_data_type(signature.args[0].dtype)
     first, step = (
@@ -553,7 +553,7 @@ def fill_eight(context: Target, builder: Builder, signature: Signature, args: Va
     lambda out, position, values, source: types.none(out, types.uint64, values, types.uint64)
 )
 def copy_eight(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """One vector: all is read before anything is written, so that the arrays need not differ."""
+    """One vector: everything is read before it is written, so the arrays may be the same."""
     target, origin = (
         context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2)
     )
@@ -567,8 +567,9 @@ def copy_eight(context: Target, builder: Builder, signature: Signature, args: Va
     lambda out, position, values, source: types.none(out, types.uint64, values, types.uint64)
 )
 def copy_line(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """Vectors that are stored without being read first: a third less for memory to move."""
-    # Other threads see them once this one has released a lock, as it does before it reports back.
+    """Vectors stored without reading the memory first, which saves a third of memory traffic."""
+    # Other threads see the stores once this one has released a lock, as it does before it reports
+    # back.
     vector = ir.VectorType(_WORD, 4)
     target, origin = (
         builder.bitcast(
@@ -583,7 +584,7 @@ def copy_line(context: Target, builder: Builder, signature: Signature, args: Val
     places = [ir.Constant(_WORD, k) for k in range(2)]
     loaded = [builder.load(builder.gep(origin, [place]), align=1) for place in places]
     past_caches = builder.module.add_metadata([ir.Constant(_INDEX, 1)])
-    # The instruction faults at any other address.
+    # The instruction faults at unaligned addresses.
     low_bits = builder.and_(builder.ptrtoint(target, _WORD), ir.Constant(_WORD, 31))
     aligned = builder.icmp_unsigned("==", low_bits, ir.Constant(_WORD, 0))
     with builder.if_else(aligned, likely=True) as (past, through):
@@ -601,7 +602,7 @@ def _eight(item: Value) -> ir.VectorType:
 
 
 def _vector_of(builder: Builder, value: Value, count: int) -> Value:
-    """A vector of `count` times the value."""
+    """A vector of `count` copies of a value."""
     nothing = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
     one = builder.insert_element(nothing, value, ir.Constant(_INDEX, 0))
     zeros = ir.Constant(ir.VectorType(_INDEX, count), [0] * count)
@@ -615,7 +616,7 @@ def _store_eight(builder: Builder, vector: Value, place: Value, item: Value) -> 
 
 @instructions(types.none(types.uint64))
 def prefetch(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """LLVM's `prefetch`, to be read and kept in all caches."""
+    """LLVM's `prefetch`, for reading, into all caches."""
     number = ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")

@@ -1,8 +1,8 @@
-"""Sorting on the CPU: the schedule of the kernels in `colkern.kernels.sorting`.
+"""Sorting on the CPU, by the kernels of `colkern.kernels.sorting`.
 
-A radix sort of words that hold 32 bits of the key and the position. Keys that differ in more bits are
-sorted by their upper ones, and the few that are equal there put in order after that; where many are,
-by the lower ones first.
+A radix sort of words that have 32 bits of the key, and the position. Longer keys are sorted by their
+upper bits, and then the few with equal upper bits are put in order; if these are many, keys are sorted
+by their lower bits first.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _MOST = 1 << 32
 _POSITION = _MOST - 1
 _ALL = 2**64 - 1
 _DIGIT_BITS = 8
-"""More bits are fewer passes over the data, and more places that each pass writes to."""
+"""More bits mean fewer passes over the data, but more places that each pass writes to."""
 
 FEW_BITS = 11
-"""Keys of so many bits are counted, not packed and sorted by digits."""
+"""Keys of up to this many bits are counted, not packed and sorted by digits."""
 
 _LONG = 16
-"""So many keys with equal upper bits cost more to put in order one by one than another sort."""
+"""Putting this many keys with equal upper bits in order one by one takes longer than another sort."""
 
 
 def sorted_positions(
     target: Target, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
 ) -> Items:
-    """`positions` (all, in their order, if None) in the order of their keys; stable (uint64[])."""
+    """`positions` (None for all) in the order of their keys; stable (uint64[])."""
     if len(keys) > _MOST:
         chosen = keys if positions is None else keys[positions]
         order = np.argsort(chosen, kind="stable").astype(np.uint64)
@@ -69,14 +69,14 @@ def _has_long_ties(target: Target, words: Items) -> bool:
 
 
 def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
-    """Packed words by the lowest `bits` of their keys; of each, the bits `kept`."""
+    """Packed words, sorted by the lowest `bits` of their keys; the bits `kept` of each word."""
     count = len(words)
     passes = max(-(-bits // _DIGIT_BITS), 1)
     digit = max(-(-bits // passes), 1)
     chunks, chunk = _chunks(count)
-    # The last pass leaves its result in one of them; the other one is for the passes before.
+    # The last pass writes to one of them; the others are for the passes before.
     spare = [target.output(count + (chunks << digit), np.uint64) for _ in range(min(passes, 2))]
-    # The words of a chunk change with every pass, if there are several chunks.
+    # If there are several chunks, the words of a chunk change with every pass.
     counts = _counts(target, words, chunk, chunks, 32, passes, digit) if chunks == 1 else None
     for number in range(passes):
         first = 32 + number * digit
@@ -94,9 +94,8 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
 
 
 def counted_positions(target: Target, words: Items, flip: int, low: int, bits: int) -> Items:
-    """All positions (uint64[n]) in the order of few keys; stable."""
-    # The key of a word is the word with the bits of `flip` flipped, less `low`; keys have at most
-    # `FEW_BITS` bits.
+    """All positions (uint64[n]) in the order of keys of few bits; stable."""
+    # The key of a word is `(word ^ flip) - low`; keys have at most `FEW_BITS` bits.
     chunks, chunk = _chunks(len(words))
     keys = (words, flip, low, chunk, bits)
     counts = target.allocate(chunks << bits, np.int64)
@@ -108,7 +107,7 @@ def counted_positions(target: Target, words: Items, flip: int, low: int, bits: i
 
 
 def _chunks(count: int) -> tuple[int, int]:
-    """The number of chunks and their length: one for each thread that has enough to do."""
+    """The number of chunks and their length: one chunk for each thread that has enough to do."""
     # Several chunks need more passes than one.
     chunks = max(min(num_threads(), count // (4 * GRAIN)), 1)
     return chunks, max(-(-count // chunks), 1)
@@ -130,7 +129,7 @@ def _counts(
 
 
 def _next_places(counts: Items) -> Items:
-    """Where the first word of each chunk goes by its digit: after lower digits, and chunks before."""
+    """The place of each chunk's first word of each digit: after lower digits, and chunks before."""
     by_digit = counts.T.reshape(-1)
     places = np.cumsum(by_digit) - by_digit
     return places.reshape(counts.shape[1], counts.shape[0]).T.reshape(-1).view(np.uint64)

@@ -1,7 +1,7 @@
-"""Hashes of the files of packages, remembered for as long as nobody touches them.
+"""Hashes of the files of packages, cached until a file changes.
 
-A package whose functions call each other in many ways says `hash_as_whole`: hashing its files is quicker
-than walking its functions.
+A package whose functions call each other in many ways calls `hash_as_whole`: hashing its files is
+faster than walking over its functions.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _WHOLE: list[str] = []
 
 
 def hash_as_whole(package: str) -> None:
-    """Hash each function of a package by all files of the package."""
+    """Register a package, whose functions are then hashed by all files of the package."""
     _WHOLE.append(package)
 
 
 def package_of(module: str) -> str | None:
-    """The package that said `hash_as_whole` and has the module, if one has."""
+    """The package registered by `hash_as_whole` that has the module; None if there is none."""
     return next((package for package in _WHOLE if module.startswith(f"{package}.")), None)
 
 
 @cache
 def source_key(package: str) -> str:
-    """A hash of all files of a package: of every function in them, whoever calls it."""
-    # The hash is kept on disk by the sizes and times of the files. The time of the last change of a file's
-    # status is among them, which no program can set.
+    """A hash of all files of a package, and so of every function in them."""
+    # The hash is kept on disk by the sizes and times of the files, including the time of the last
+    # change of a file's status, which no program can set.
     folder = resources.files(package)
     if not isinstance(folder, Path):
         return _hash_of(folder)
@@ -66,7 +66,7 @@ def module_key(module: str) -> str:
 
 
 def _statuses(folder: str) -> Iterator[tuple[str, int, int, int, int]]:
-    """Path, number, size and times of each Python file in a folder and those within it."""
+    """Path, inode number, size and times of each Python file in a folder and its subfolders."""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir():
@@ -86,7 +86,7 @@ def _hash_of(folder: Traversable) -> str:
 
 
 def _sources(folder: Traversable) -> Iterator[Traversable]:
-    """The Python files in a folder and those within it, in an order that is always the same."""
+    """The Python files in a folder and its subfolders, always in the same order."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir():
             yield from _sources(entry)

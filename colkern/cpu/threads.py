@@ -1,6 +1,6 @@
-"""Ranges over threads: a pool of workers for loops that release the GIL.
+"""A pool of threads that run ranges of loops without the GIL.
 
-Numba's own parallel layers are not used: they do not survive `fork`, which Spark's workers do, nor
+Numba's own parallel layers are not used: they support neither `fork`, which Spark's workers use, nor
 concurrent callers.
 """
 
@@ -29,7 +29,7 @@ _threads = 0
 
 
 class _Role(threading.local):
-    """Whether the running thread is of the pool: all others may wait for it, so it waits for none."""
+    """Whether a thread is in the pool: then it waits for no other, since all may wait for it."""
 
     is_worker = False
 
@@ -38,7 +38,7 @@ _role = _Role()
 
 
 def num_threads() -> int:
-    """The number of threads for a loop: `set_num_threads`, `COLKERN_NUM_THREADS`, or one a core."""
+    """The number of threads for a loop: by `set_num_threads`, `COLKERN_NUM_THREADS`, or one a core."""
     if _threads:
         return _threads
     if chosen := os.environ.get("COLKERN_NUM_THREADS", ""):
@@ -49,7 +49,7 @@ def num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Let loops of this process use `count` threads from now on; 0 goes back to the default.
+    """Let loops of this process use `count` threads from now on; 0 restores the default.
 
     Raises:
         ValueError: If `count` is negative.
@@ -69,10 +69,10 @@ def run_ranges(
     grain: int = GRAIN,
     balance: Items | None = None,
 ) -> list[Result]:
-    """`loop(start, stop, *args)` over ranges that cover `count` items; the results in order."""
-    # One call in this thread where there is less work than twice the grain (the least that a thread is
-    # worth waking for), and in a thread of the pool. `balance` is the running sum of the work for each
-    # item, [count + 1]. An exception of any call is raised once all have ended.
+    """The results of `loop(start, stop, *args)` over ranges that cover `count` items, in order."""
+    # There is one call, in this thread, if there is less work than twice the grain (the least worth
+    # waking a thread for), and in a thread of the pool. `balance` is the running sum of the cost of
+    # each item, [count + 1]. An exception in any call is raised after all calls have ended.
     work = count if balance is None else int(balance[count] - balance[0])
     workers = max(count, work) // grain
     if workers > 1:
@@ -94,7 +94,7 @@ def run_ranges(
 
 
 def _balanced_cuts(count: int, workers: int, balance: Items) -> list[int]:
-    """The bounds of ranges of about as much work for each worker."""
+    """The bounds of ranges with about equal work, one for each worker."""
     begin, end = int(balance[0]), int(balance[count])
     shares = [begin + (end - begin) * i // workers for i in range(1, workers)]
     return [0, *np.searchsorted(balance[: count + 1], shares).tolist(), count]
@@ -103,9 +103,10 @@ def _balanced_cuts(count: int, workers: int, balance: Items) -> list[int]:
 def map_items(
     function: Callable[[Item], Result], items: Sequence[Item], total: int
 ) -> list[Result]:
-    """`[function(item) for item in items]` over the threads, without the GIL; the work is `total` bytes."""
-    # Each thread takes the next item when it is through with one; one thread where there is little to do,
-    # and in a thread of the pool. An exception of any call is raised once all threads have stopped.
+    """`[function(item) for item in items]` on threads, without the GIL; `total` is the work in bytes."""
+    # Each thread takes the next item when it has finished one. One thread is used for little work,
+    # and in a thread of the pool. An exception in any call is raised after all threads have
+    # stopped.
     workers = min(len(items), num_threads())
     if workers <= 1 or total < GRAIN or _role.is_worker:
         return [function(item) for item in items]
@@ -122,7 +123,8 @@ def map_items(
         _submit(futures, work, [()] * (workers - 1))
         work()
     finally:
-        # Those that have not begun would find nothing to do, and may wait for a thread that waits here.
+        # Calls that have not begun would find nothing to do, and may wait for a thread that waits
+        # here.
         futures = [future for future in futures if not future.cancel()]
         _wait_for_all(futures)
     for future in futures:
@@ -135,22 +137,23 @@ def _submit(
     function: Callable[..., Result],
     calls: Sequence[tuple[object, ...]],
 ) -> None:
-    """Start calls in the pool, and append their futures; of none while the interpreter shuts down."""
-    # The lock, as `set_num_threads` shuts the pool down for new work.
+    """Start calls in the pool, and append their futures; starts none while the interpreter shuts down."""
+    # Locked, since `set_num_threads` shuts the pool down for new work.
     with _lock:
         pool = _shared_pool()
         for arguments in calls:
             try:
                 futures.append(pool.submit(function, *arguments))
             except RuntimeError as error:
-                # Not where a thread cannot start: its call may be in the queue already.
+                # Other errors are raised: if a thread cannot start, its call may already be in the
+                # queue.
                 if "interpreter shutdown" not in str(error):
                     raise
                 return
 
 
 def _wait_for_all(futures: Sequence[Future[Result]]) -> None:
-    """Wait, also through interrupts: loops read memory that the caller frees once this returns."""
+    """Wait for all futures, also through interrupts: loops read memory that the caller frees afterwards."""
     interrupt = None
     for future in futures:
         while not future.done():
@@ -165,7 +168,7 @@ def _wait_for_all(futures: Sequence[Future[Result]]) -> None:
 def _shared_pool() -> ThreadPoolExecutor:
     global _pool
     if _pool is None:
-        # The calling thread takes a range itself.
+        # The calling thread runs one range itself.
         workers = max(num_threads() - 1, 1)
         _pool = ThreadPoolExecutor(workers, "colkern", _become_worker)
     return _pool
@@ -183,7 +186,7 @@ def _drop_pool() -> None:
 
 
 def _after_fork() -> None:
-    """A forked child has the pool's object but none of its threads, and perhaps a held lock."""
+    """Reset a forked child, which has the pool's object, none of its threads, perhaps a held lock."""
     global _lock, _pool
     _lock = threading.Lock()
     _pool = None

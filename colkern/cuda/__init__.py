@@ -1,8 +1,9 @@
 """The CUDA target: the same kernels on a GPU. Importing this package needs no GPU and no CUDA.
 
-`adapter` and the primitives of each compiler are the only modules that meet a CUDA compiler, `cupy_library`
-is the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; see `adapter`. What device
-memory is asked for stands in `device_library`; CuPy gives it, and where there is no GPU a `stand_in`.
+`adapter` and the primitives of each compiler are the only modules that meet a CUDA compiler,
+`cupy_library` is the only one that imports CuPy. COLKERN_CUDA_COMPILER chooses the compiler; see
+`adapter`. `device_library` is the interface for device memory; CuPy implements it, and a `stand_in` if
+there is no GPU.
 """
 
 from colkern.names import late_names

@@ -1,8 +1,8 @@
-"""GPUDirect Storage: files into device memory past the host's memory, through kvikio.
+"""GPUDirect Storage: reads files into device memory, bypassing host memory, by kvikio.
 
-kvikio uses it where driver and file system can; elsewhere, in its compatibility mode, it goes through
-the host's memory, as `colkern.cuda.staging` does. Only the former is used here. A file that the host has
-in its page cache may be read faster from there: COLKERN_DIRECT_STORAGE=0 turns this off.
+kvikio uses it if driver and file system support it. Otherwise, in its compatibility mode, it goes
+through host memory, like `colkern.cuda.staging`; that mode is not used here. A file in the host's page
+cache may be read faster from there: COLKERN_DIRECT_STORAGE=0 turns this off.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @cache
 def is_available() -> bool:
-    """Whether kvikio is installed and reads past the host's memory; nothing is raised."""
+    """Whether kvikio is installed and can bypass host memory; raises nothing."""
     if os.environ.get("COLKERN_DIRECT_STORAGE", "1") == "0":
         return False
     try:
@@ -29,19 +29,19 @@ def is_available() -> bool:
 
         return not kvikio.defaults.is_compat_mode_preferred()
     except (ImportError, OSError, RuntimeError, AttributeError):
-        # Releases before 24.12 do not say.
+        # Releases before 24.12 do not tell.
         return False
 
 
 class PendingRead(Protocol):
-    """A read under way, of kvikio."""
+    """A kvikio read that is under way."""
 
     def get(self) -> int:
-        """Wait for it; the number of bytes that were read."""
+        """Wait for the read; returns the number of bytes that were read."""
 
 
 class DirectFile:
-    """A file that is read into device memory, by its name or /proc/self/fd/N."""
+    """A file to be read into device memory, given by its path or /proc/self/fd/N."""
 
     def __init__(self, path: str) -> None:
         import kvikio
@@ -50,7 +50,7 @@ class DirectFile:
             self._file = kvikio.CuFile(path, "r")
 
     def begin(self, offset: int, target: Items) -> PendingRead:
-        """Start to fill an unused uint8 array on the device, in no stream's order; for `end`."""
+        """Start to fill an unused uint8 array on the device, outside any stream's order; see `end`."""
         with _as_os_error():
             return cast("PendingRead", self._file.pread(target, target.nbytes, offset))
 
@@ -67,7 +67,7 @@ class DirectFile:
 
 @contextmanager
 def _as_os_error() -> Iterator[None]:
-    """Raise errors of kvikio as those of files."""
+    """Raise kvikio's errors as `OSError`."""
     try:
         yield
     except RuntimeError as error:

@@ -1,6 +1,7 @@
-"""The CUDA driver and the devices that it sees; through ctypes, without any package.
+"""The CUDA driver and the devices that it sees, by ctypes, without any package.
 
-A look at a device makes a context on it, as that is where broken ones fail, and pins some host memory.
+To test a device, a context is made on it, since that fails on broken ones, and some host memory is
+pinned.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _MAJOR, _MINOR = 75, 76
 
 
 class DriverError(Exception):
-    """A call of the driver that failed; the message names both."""
+    """A call of the driver that failed; the message names the function and the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True)
 class DriverDevice:
-    """A device, as the driver sees it."""
+    """A device, as the driver reports it."""
 
     ordinal: int
     name: str
@@ -50,7 +51,7 @@ class DriverDevice:
 
 
 def find_driver() -> Driver | str:
-    """The driver, or why there is none to use; `DriverError` if there is one that does not work."""
+    """The driver, or the reason why there is none; raises `DriverError` for one that does not work."""
     try:
         library = loaded_driver()
     except OSError as error:
@@ -76,7 +77,7 @@ def loaded_driver() -> ctypes.CDLL:
 
 
 def examine(library: ctypes.CDLL) -> Driver | str:
-    """The same for a library with the functions of the driver."""
+    """As `find_driver`, for a library with the functions of the driver."""
     code = library.cuInit(0)
     if code == _NO_DEVICE:
         return "the driver sees no device"
@@ -91,7 +92,7 @@ def examine(library: ctypes.CDLL) -> Driver | str:
 
 
 class DriverCalls:
-    """Calls functions of a driver by their names; raises `DriverError` where one fails."""
+    """Calls functions of a driver by name; raises `DriverError` if one fails."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -101,7 +102,7 @@ class DriverCalls:
         self.check(name, getattr(self._library, name)(*arguments))
 
     def check(self, name: str, code: int) -> None:
-        """Raise unless a function has returned that it succeeded."""
+        """Raise `DriverError` unless the code of a function stands for success."""
         if code == _SUCCESS:
             return
         text = ctypes.c_char_p()
@@ -125,7 +126,7 @@ def _device(call: DriverCalls, ordinal: int) -> DriverDevice:
 
 
 def _tried(call: DriverCalls, handle: ctypes.c_int) -> tuple[int | None, bool, str]:
-    """A trial of a device: its free memory, whether host memory is pinned, and the error, if any."""
+    """A test of a device: its free memory, whether host memory can be pinned, and the error, if any."""
     context, memory = ctypes.c_void_p(), ctypes.c_void_p()
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     try:

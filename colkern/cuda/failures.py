@@ -1,4 +1,4 @@
-"""Errors of CUDA's libraries in colkern's words: no memory, a lost context, a forked process."""
+"""Errors of CUDA's libraries in colkern's words: out of memory, a lost context, a forked process."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _LOST = {
     "launchtimeout",
     "misalignedaddress",
 }
-"""After each of them, every further call of CUDA in the process fails with the same error."""
+"""Errors after which every further CUDA call in the process fails in the same way."""
 
 _FORKED = "CUDA initialized before forking"
 """The message of numba-cuda."""
 
-# Of the first process that used a device through colkern, for its forked children.
+# The first process that used a device through colkern; forked children compare it.
 _process = os.getpid()
 
 
@@ -60,7 +60,7 @@ def explained(error: BaseException) -> ColkernError | None:
     if isinstance(error, ColkernError):
         return None
     text = str(error)
-    # The names of CUDA's errors stand in the texts of all these libraries.
+    # The messages of all these libraries contain the names of CUDA's errors.
     named = _NAME.search(text)
     name = named[1].replace("_", "").lower() if named else ""
     if name in _NO_MEMORY or _is_of_device_memory(error):
@@ -81,14 +81,14 @@ def explained(error: BaseException) -> ColkernError | None:
 
 
 def _is_of_device_memory(error: BaseException) -> bool:
-    """CuPy's class, or RMM's text; other MemoryErrors are of host memory."""
+    """Whether it is CuPy's class, or RMM's message; other MemoryErrors are for host memory."""
     return isinstance(error, MemoryError) and (
         type(error).__module__.startswith("cupy") or "bad_alloc" in str(error)
     )
 
 
 class Explaining(AbstractContextManager[object]):
-    """Another context manager, within which errors of CUDA's libraries are raised in colkern's words."""
+    """A context manager around another one; errors of CUDA's libraries are raised in colkern's words."""
 
     __slots__ = ("_inner",)
 
@@ -114,7 +114,7 @@ class Explaining(AbstractContextManager[object]):
         try:
             self._inner.__exit__(kind, error, traceback)
         except Exception as other:
-            # Of a device that is lost, leaving fails, too.
+            # With a lost device, leaving the context fails, too.
             failed = error or other
             if explained(failed) is None:
                 raise
@@ -124,7 +124,7 @@ class Explaining(AbstractContextManager[object]):
 
 
 def explaining(decorated: Class) -> Class:
-    """A class whose methods raise errors of CUDA's libraries, but `MemoryError`, in colkern's words."""
+    """A class decorator: methods raise errors of CUDA's libraries, except `MemoryError`, in our words."""
     for name, member in list(vars(decorated).items()):
         if isinstance(member, types.FunctionType) and not name.startswith("_"):
             setattr(decorated, name, _in_our_words(member))

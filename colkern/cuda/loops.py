@@ -1,13 +1,13 @@
-"""`for i in range(begin, end, step)` as a loop that both CUDA compilers make good code of.
+"""Turns `for i in range(begin, end, step)` into a loop that CUDA compilers make good code of.
 
-Numba's own `range` carries a count and a position that are selected anew in each iteration, and finds
-the count with a 64-bit division, signed at that, which a GPU has no instruction for. So bodies are
-compiled with their loops spelled out, over unsigned numbers, as all indices of bodies are: where the
-step is a constant (a block's width is), the division becomes a shift, and a loop with a step of one
-has none. What a body means is not changed by this, which the simulator proves: it runs these loops.
+Numba's own `range` keeps a count and a position that are selected anew in each iteration, and computes
+the count with a signed 64-bit division, for which a GPU has no instruction. So bodies are compiled with
+their loops spelled out over unsigned numbers. If the step is a constant (as a block's width is), the
+division becomes a shift; with a step of one there is none. The meaning of a body stays the same: the
+simulator runs these loops, which proves it.
 
-A search for the first slot of a kind asks after each whether it is one, and so waits for memory each time.
-It is spelled out to look at eight slots before it asks; where one is of that kind, it goes on one by one.
+A search for the first slot of a kind tests each slot, and so waits for memory each time. It is spelled
+out to read eight slots before it tests; if one of them is of that kind, it goes on one by one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from colkern.generated import function_of_tree
 from colkern.kernels.arguments import members_of
 
 UNSIGNED = "_u8"
-"""The name that the loops know uint64 by."""
+"""The name of uint64 in the generated loops."""
 
 _HALF = 1 << 63
 
 _NAMES = ("next", "end", "step", "left", "here", "found")
-"""Variables of a loop's own, in the source of a kernel."""
+"""The variables that a generated loop adds to a kernel's source."""
 
 _BY_ONE = """
 {next}, {end} = {u8}({begin}), {u8}({stop})
@@ -66,15 +66,15 @@ while {next} + {u8}(7) * {step} < {end}:
 def with_plain_loops(
     function: Callable[..., object], namespace: dict[str, object]
 ) -> types.FunctionType:
-    """The same function with its loops spelled out; `TypeError` for those not over a rising range."""
+    """The same function with spelled-out loops; raises `TypeError` unless they are over a rising range."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     (definition,) = tree.body
     assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
-    # Annotations name types that the namespace need not have.
+    # Annotations may use names that are not in the namespace.
     definition.returns = None
     _spell_out_groups(function, definition)
-    # Where an error is, in the file of the body.
+    # Keeps the line numbers of the body's file in errors.
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
     namespace[UNSIGNED] = np.uint64
     _Loops(function.__name__, namespace).visit(definition)
@@ -86,7 +86,7 @@ def with_plain_loops(
 
 
 def _spell_out_groups(function: Callable[..., object], definition: ast.FunctionDef) -> None:
-    """Give a function a parameter for each member of a group, and no annotations."""
+    """Give a function one parameter for each member of a group, and remove annotations."""
     members: dict[str, list[str]] = {}
     parameters = []
     for argument in definition.args.args:
@@ -105,13 +105,13 @@ def _flat_name(path: str) -> str:
 
 
 class _Groups(ast.NodeTransformer):
-    """Replaces members of groups by parameters: a compiler need not know `NamedTuple`."""
+    """Replaces members of groups by parameters, so that a compiler need not support `NamedTuple`."""
 
     def __init__(self, members: dict[str, list[str]]) -> None:
         self._members = members
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        """A group that is an argument is passed as its members."""
+        """Pass a group that is an argument as its members."""
         if node.keywords:
             raise TypeError(f"line {node.lineno}: kernels call functions by position")
         node.func = self.visit(node.func)
@@ -119,7 +119,7 @@ class _Groups(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """A member."""
+        """Replace a member of a group."""
         if ast.unparse(node) in self._members:
             (part,) = self._parts(node)
             return part
@@ -127,7 +127,7 @@ class _Groups(ast.NodeTransformer):
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        """A name that is no group's."""
+        """Check that a name is not that of a group."""
         if node.id in self._members:
             raise TypeError(f"line {node.lineno}: the group `{node.id}` is no value of its own")
         return node
@@ -146,7 +146,7 @@ class _Loops(ast.NodeTransformer):
         self._loops = 0
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
-        """The statements that stand for a loop; those within it are visited, too."""
+        """The statements that replace a loop; loops within it are replaced, too."""
         self.generic_visit(node)
         self._loops += 1
         begin, stop, by = self._bounds(node)
@@ -173,12 +173,12 @@ class _Loops(ast.NodeTransformer):
         return statements
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A global number, or whatever else has a name."""
+        """Spell out a global number; other names stay."""
         known = self._namespace.get(node.id) if isinstance(node.ctx, ast.Load) else None
         return self._spelled_out(node, known)
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        """A number that stands in the body."""
+        """Spell out a number in the body."""
         return self._spelled_out(node, node.value)
 
     def _spelled_out(self, node: ast.expr, value: object) -> ast.expr:
@@ -209,7 +209,7 @@ class _Loops(ast.NodeTransformer):
 
 
 def _searched(node: ast.For) -> ast.expr | None:
-    """The condition that few slots meet, if a loop returns at the first valid one that does."""
+    """The condition that few slots meet, if a loop returns at the first valid slot that meets it."""
     *known, last = node.body
     if not (isinstance(last, ast.If) and isinstance(last.body[0], ast.Return) and not last.orelse):
         return None

@@ -1,6 +1,6 @@
 """Device memory: allocation, the current device and stream, and copies to and from the host.
 
-The pool, the current device and the current stream are the user's, as CuPy has them: colkern follows.
+Colkern uses the pool, the current device and the current stream that the user has set in CuPy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Transfers:
-    """Copies between host and device.
+    """Counts of copies between host and device.
 
     Args:
         bytes_to_device: Bytes that went to a device.
@@ -50,10 +50,10 @@ _counting: list[Transfers] = []
 
 @contextmanager
 def count_transfers() -> Iterator[Transfers]:
-    """Count the copies of this process between host and device, in all of its threads.
+    """Count the copies between host and device in all threads of this process.
 
-    Counted are those of colkern: bodies of messages, arrays that are moved, results that operations
-    fetch to decide on. A copy counts when it is asked for.
+    Only copies by colkern are counted: bodies of messages, moved arrays, results that operations fetch
+    for decisions. A copy counts when it is started.
     """
     counted = Transfers()
     with _lock:
@@ -62,7 +62,7 @@ def count_transfers() -> Iterator[Transfers]:
         yield counted
     finally:
         with _lock:
-            # By identity: two of them may have counted the same.
+            # By identity: two of them may have equal counts.
             _counting[:] = [other for other in _counting if other is not counted]
 
 
@@ -85,10 +85,10 @@ def count_to_host(size: int) -> None:
 
 
 class Placement(NamedTuple):
-    """Places in a block.
+    """Places of buffers in a block.
 
     Args:
-        starts: Where each buffer begins, a multiple of 64.
+        starts: The start of each buffer, a multiple of 64.
         size: The bytes of the block, a multiple of 64.
     """
 
@@ -97,12 +97,12 @@ class Placement(NamedTuple):
 
 
 def padded(size: int) -> int:
-    """The next multiple of 64."""
+    """The size rounded up to a multiple of 64."""
     return size + -size % ALIGNMENT
 
 
 def placed(sizes: Sequence[int]) -> Placement:
-    """Places for buffers of those sizes, one after the other."""
+    """Places for buffers of those sizes, in order."""
     starts, end = [], 0
     for size in sizes:
         starts.append(end)
@@ -111,7 +111,7 @@ def placed(sizes: Sequence[int]) -> Placement:
 
 
 def library() -> DeviceLibrary:
-    """The manager of device memory: CuPy, or a stand-in, as always in the simulator."""
+    """The manager of device memory: CuPy, or a stand-in (always in the simulator)."""
     return stand_in.installed_library() or _library_of_process()
 
 
@@ -130,7 +130,7 @@ def is_available() -> bool:
 
 
 def require_device(device: Device | None = None) -> None:
-    """Raise `DeviceUnavailableError` unless there is a device and memory on it, saying what is missing."""
+    """Raise `DeviceUnavailableError`, saying what is missing, unless a device can be used."""
     library().require_device()
     array_library()
     if device is not None and not 0 <= device.ordinal < library().devices():
@@ -140,7 +140,7 @@ def require_device(device: Device | None = None) -> None:
 
 
 def array_library() -> ArrayLibrary:
-    """CuPy; NumPy for a stand-in, whose memory is host memory."""
+    """The array library: CuPy, or NumPy for a stand-in, whose memory is host memory."""
     return library().arrays
 
 
@@ -155,13 +155,13 @@ def current_device() -> Device:
 
 
 def device_of(value: object) -> Device | None:
-    """Where an array of CuPy is; None for all else, and for a stand-in's, which are NumPy's."""
+    """The device of a CuPy array; None for anything else, and for a stand-in's NumPy arrays."""
     ordinal = library().ordinal_of(value)
     return None if ordinal is None else Device("cuda", ordinal)
 
 
 def finish(device: Device) -> None:
-    """Wait for the work of the current stream of a device; the host has none."""
+    """Wait for the work of the current stream of a device; do nothing for the host."""
     if device != HOST:
         with current(device):
             library().finish()
@@ -173,14 +173,14 @@ def current_stream() -> int:
 
 
 def on_stream(stream: object) -> AbstractContextManager[object]:
-    """Within it, a stream of the current device is CuPy's current one; None for the one that is."""
+    """Within it, a stream of the current device is CuPy's current one; None changes nothing."""
     if stream is None:
         return nullcontext()
     return library().on_stream(stream)
 
 
 def current_state(device: Device) -> object:
-    """The caller's stream and allocator, for `in_state`; None if other threads cannot have it."""
+    """The caller's stream and allocator, for `in_state`; None if other threads cannot use the stream."""
     with current(device):
         return library().current_state()
 
@@ -210,7 +210,7 @@ def all_on_host(arrays: Sequence[Items]) -> list[Items]:
 
 
 def on_device(array: Items) -> Items:
-    """A NumPy array as one of the current device."""
+    """A NumPy array copied to the current device."""
     count_to_device(array.nbytes)
     return cast("Items", array_library().asarray(array))
 
@@ -226,7 +226,7 @@ def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
 
 
 def _allocated(make: Callable[[int, DTypeLike], Items], count: int, dtype: DTypeLike) -> Items:
-    # CuPy's and RMM's errors are MemoryErrors.
+    # Errors of CuPy and RMM for lack of memory are MemoryErrors.
     try:
         return make(count, dtype)
     except MemoryError as error:
@@ -234,11 +234,11 @@ def _allocated(make: Callable[[int, DTypeLike], Items], count: int, dtype: DType
 
 
 class InUse:
-    """Keeps the owner of foreign memory alive, until devices have ended the work that reads the memory.
+    """Keeps the owner of foreign memory alive until devices have finished all work that reads the memory.
 
-    A kernel that was started over an array may still run when the last reference to the array is dropped.
-    So before the owner is let go of, all streams of the device are waited for: kernels run on whichever
-    stream was current when they were started.
+    A kernel may still read an array when the last reference to it is dropped. So all streams of the
+    device are waited for before the owner is released: a kernel runs on the stream that was current
+    when it was started.
     """
 
     __slots__ = ("_ordinals", "_process", "_sharing", "owner")
@@ -251,18 +251,19 @@ class InUse:
 
     def __del__(self) -> None:
         if hasattr(self, "_ordinals") and is_told_of(self._process):
-            # A device that is lost reads nothing more.
+            # A lost device reads nothing any more.
             with contextlib.suppress(DeviceUnavailableError):
                 for ordinal in self._ordinals:
                     self._sharing.finish_device(ordinal)
 
 
 def held(owner: object, device: Device) -> InUse:
-    """The same for the memory of one device."""
+    """As `InUse`, for the memory of one device."""
     return InUse(owner, (device.ordinal,))
 
 
 def is_told_of(process: int) -> bool:
-    """Whether CUDA can be told that memory of a process is not used any more."""
-    # A forked child has no CUDA, and its parent goes on; at the end of a process all is unmapped.
+    """Whether CUDA can still be told that memory of a process is not used any more."""
+    # A forked child cannot use CUDA, and its parent goes on; at the end of a process everything is
+    # unmapped.
     return os.getpid() == process and not sys.is_finalizing()

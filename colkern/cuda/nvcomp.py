@@ -1,4 +1,4 @@
-"""nvCOMP, an optional library of NVIDIA's: decompression of bytes that a trusted writer has compressed.
+"""nvCOMP, an optional NVIDIA library, for decompressing bytes that a trusted writer has compressed.
 
 Its packages are `nvidia-nvcomp-cu12` and `nvidia-nvcomp-cu13` (colkern[nvcomp12], colkern[nvcomp13]).
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from colkern.targets import Items
 
 ALIGNMENT = 16
-"""All bytes begin at an address that is a multiple of this; no codec of nvCOMP asks for more."""
+"""The alignment of all arrays; no codec of nvCOMP needs more."""
 
 
 @cache
@@ -37,7 +37,7 @@ def _library() -> ModuleType:
 
 
 class _Kept(threading.local):
-    """The codec that a thread used last: its memory and its stream are made once."""
+    """The codec that a thread used last, kept because making its memory and stream takes time."""
 
     made_for: object = None
     codec: Any = None
@@ -62,10 +62,10 @@ def _codec(library: ModuleType, algorithm: str, device: Device, stream: int) -> 
 def decompress(
     algorithm: str, stored: Sequence[Items], outputs: Sequence[Items], device: Device
 ) -> list[int]:
-    """Decompress arrays into others, on the current stream; waits until they are there."""
-    # All are uint8[] on the current device, at multiples of `ALIGNMENT`. Gives how many bytes each makes;
-    # nothing if nvCOMP refuses any of them. The formats are the plain ones, which say themselves how many
-    # bytes there are.
+    """Decompress arrays into others, on the current stream, and wait for the result."""
+    # All are uint8[] on the current device, at multiples of `ALIGNMENT`. Returns the number of
+    # bytes of each output; an empty list if nvCOMP refuses any of them. The formats are the plain
+    # ones, in which frames state their own sizes.
     library = _library()
     stream = memory.current_stream()
     try:

@@ -1,10 +1,10 @@
 """The primitives of `colkern.kernels.primitives` for CUDA.
 
-A GPU loads a word only from an address that is a multiple of its size, so `load_word` loads the one
-or two aligned words around it; they lie in the same allocation.
+A GPU can load a word only from an aligned address, so `load_word` loads the one or two aligned words
+around it, which are in the same allocation.
 
-A primitive written in Python is compiled with two names bound to what its thread is in: `cuda`, the
-compiler's module, and `LANES`, how many threads work on one item.
+A primitive written in Python is compiled with two global names: `cuda`, the compiler's module, and
+`LANES`, the number of threads that work on one item.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from colkern.kernels.intrinsics import sum_overflows as sum_overflows
 from colkern.kernels.intrinsics import trailing_zeros as trailing_zeros
 from colkern.kernels.intrinsics import wrapped as wrapped
 
-# What primitives here name is looked up as in kernels: this target's way of it.
+# Names that these primitives use are looked up as in kernels: in this target's version.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
 from colkern.kernels.primitives import lane as this_lane
 from colkern.kernels.primitives import popcount as this_popcount
@@ -59,7 +59,7 @@ from colkern.kernels.primitives import word_at as this_word_at
 
 _WORD = ir.IntType(64)
 
-# The address space that all arrays are in; a load that does not know asks for it each time.
+# The address space of all arrays; a load that does not know it must test the address each time.
 _GLOBAL = 1
 
 cuda: Any = None
@@ -69,8 +69,8 @@ LANES = uint64(1)
 def _multiplied(
     context: Target, builder: Builder, kind: types.Float, left: Value, right: Value
 ) -> Value:
-    """`mul.rn` of two floats of a kind, which no compiler fuses with an addition."""
-    # Single precision holds every product of two halves exactly: it is rounded once, to a half.
+    """`mul.rn` of two floats of a type, which no compiler fuses with an addition."""
+    # Single precision holds every product of two halves exactly, so it is rounded once, to a half.
     wide = types.float32 if kind == types.float16 else kind
     sides = [context.cast(builder, side, kind, wide) for side in (left, right)]
     name = "llvm.nvvm.mul.rn.d" if wide == types.float64 else "llvm.nvvm.mul.rn.f"
@@ -81,7 +81,7 @@ def _multiplied(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def product(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
-    """`left * right`, of floats as a number by itself: not fused with what it is added to.
+    """`left * right`; floats are rounded by themselves, not fused with a following addition.
 
     A fused operation rounds once, where Python and the CPU round twice.
     """
@@ -101,9 +101,9 @@ def product(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
 
 @instructions(lambda value: value(value))
 def rounded(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """The same number, after a rounding that the compiler cannot remove."""
-    # A power is computed as products. Without this rounding, the compiler would fuse the last product with
-    # a following addition, and the result would differ from that on the host.
+    """The same number, rounded in a way that the compiler cannot remove."""
+    # A power is computed as products. Without this rounding, the compiler would fuse the last
+    # product with a following addition, and the result would differ from that on the host.
     if not isinstance(signature.args[0], types.Float):
         return args[0]
     one = context.get_constant(signature.args[0], 1.0)
@@ -112,7 +112,7 @@ def rounded(context: Target, builder: Builder, signature: Signature, args: Value
 
 @instructions(lambda data, position, word: types.uint64(data, types.uint64, types.uint64))
 def load_word(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """Two aligned loads (of one word, if it is aligned itself) and a shift."""
+    """Loads two aligned words (one word, if the address is aligned) and shifts."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     begin = builder.add(builder.ptrtoint(array.data, _WORD), args[1])
     word = builder.shl(args[2], ir.Constant(_WORD, 3))
@@ -149,7 +149,7 @@ def store_item(context: Target, builder: Builder, signature: Signature, args: Va
 
 @instructions(lambda out, position, word: types.none(out, types.uint64, types.uint64))
 def store_word(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """A 64-bit store to eight bytes of `out`, of which the first has an aligned address."""
+    """Stores a word to eight bytes of `out`, the first of which has an aligned address."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     place = builder.bitcast(builder.gep(array.data, [args[1]]), _WORD.as_pointer())
     builder.store(args[2], place, align=8)
@@ -175,7 +175,7 @@ def get_unaligned(context: Target, builder: Builder, signature: Signature, args:
 
 
 def character_starts(address: uint64) -> uint64:
-    """The bits of four words: the one bit of each byte is multiplied to its place among eight."""
+    """The bits of four words: products move the bit of each byte to its place among eight."""
     bits = uint64(0)
     for k in range(uint64(0), uint64(32), uint64(8)):
         word = this_word_at(address + uint64(k))
@@ -186,12 +186,12 @@ def character_starts(address: uint64) -> uint64:
 
 
 def lane() -> uint64:
-    """By its place in the block."""
+    """The place of the thread in its group, by its place in the block."""
     return uint64(cuda.threadIdx.x) % LANES
 
 
 def lanes() -> uint64:
-    """A constant."""
+    """The number of lanes, a constant."""
     return LANES
 
 
@@ -202,12 +202,12 @@ def group() -> uint64:
 
 
 def of_lane(value: uint64, away: uint64) -> uint64:
-    """A shuffle of the group."""
+    """The value of another lane, by a shuffle within the group."""
     return uint64(cuda.shfl_xor_sync(group(), int64(value), away))
 
 
 def compress_items(out: Out[T], place: uint64, values: In[T], first: uint64, kept: uint64) -> None:
-    """Each lane looks at its own slots, whose values are loaded before any is written."""
+    """Each lane handles its own slots, whose values are all loaded before any is written."""
     for k in range(uint64(0), uint64(64), LANES):
         slot = uint64(k) + this_lane()
         value = values[first + slot]
@@ -217,9 +217,9 @@ def compress_items(out: Out[T], place: uint64, values: In[T], first: uint64, kep
 
 
 def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64) -> None:
-    """Words where `out` has whole ones, and the bytes around them; of a group, each lane has a share."""
-    # Neither end need be aligned: `out` is written at aligned places, and the source read as it lies.
-    # Spelled so that no number is below 0, of which the simulator would warn.
+    """Copies whole words of `out`, and bytes around them; the lanes of a group share the work."""
+    # Neither end need be aligned: `out` is written at aligned places, and the source is read as it
+    # is. Written such that no number is negative, of which the simulator would warn.
     head = min((~address_of(out, position) + uint64(1)) & uint64(7), count)
     words = (count - head) >> uint64(3)
     tail = head + (words << uint64(3))
@@ -235,16 +235,16 @@ def copy_bytes(out: Out[uint8], position: uint64, address: uint64, count: uint64
 def copy_bytes_loosely(
     out: Out[uint8], position: uint64, address: uint64, count: uint64, room: uint64
 ) -> None:
-    """Exact, as threads write neighbouring values at the same time."""
+    """Copies exactly `count` bytes, since threads write neighbouring values at the same time."""
     this_copy_bytes(out, position, address, count)
 
 
 def repeat_bytes(
     out: Out[uint8], position: uint64, distance: uint64, count: uint64, room: uint64
 ) -> None:
-    """Rounds of twice as many bytes each, as far as they have been written by the rounds before."""
-    # A group's lanes wait for each other before each round; other groups of the warp go their own way. A
-    # lane has a byte at a time: most matches are no longer than a warp.
+    """Each round copies twice as many bytes, as far as the rounds before have written them."""
+    # The lanes of a group wait for each other before each round, independently of other groups in
+    # the warp. A lane has one byte at a time: most matches are no longer than a warp.
     done = uint64(0)
     while done < count:
         if LANES > 1:

@@ -1,8 +1,8 @@
-"""Bytes between host and device, through page-locked slots of host memory.
+"""Copies bytes between host and device through page-locked slots of host memory.
 
-A device copies by itself from and to memory that is page-locked, while the host goes on. Locking pages
-is slow, so a few slots are locked once and used in turn: while one is copied, the next ones are filled
-or emptied. A slot is used again when the copy from it has ended.
+A device copies from and to page-locked memory by itself, while the host goes on. Locking pages is slow,
+so a few slots are locked once and used in turn: while one is copied, the next ones are filled or
+emptied. A slot is reused when its copy has ended.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from colkern.targets import Items
 
 _LEAST_PART = 2 << 20
-"""The least bytes that a thread fills: to copy fewer takes Python longer than the bus."""
+"""The fewest bytes that a thread fills: for fewer, Python takes longer than the bus."""
 
 _IN_FLIGHT = 2
 """The slots of a download under way: one is emptied while the device fills the other."""
 
 
 class Piece(NamedTuple):
-    """Bytes that belong into a block of device memory."""
+    """Bytes for a place in a block of device memory."""
 
     at: int  #: Where they begin in the block.
     size: int
-    #: `(offset, view)`: puts those from `offset` on, counted in the piece, into all of a uint8
-    #: array; from any thread.
+    #: `(offset, view)`: reads bytes from `offset` in the piece on into all of a uint8 array; in any
+    #: thread.
     read_into: Callable[[int, NDArray[np.uint8]], None]
 
     @classmethod
@@ -57,10 +57,10 @@ class Piece(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """Device arrays that follow each other in memory: they are copied as one."""
+    """Device arrays that are adjacent in memory, and so are copied together."""
 
     bytes: Items  #: From the begin of the first to the end of the last one.
-    #: The number of each array, and where it begins and ends in `bytes`.
+    #: The number of each array, and its start and end in `bytes`.
     places: list[tuple[int, int, int]]
 
 
@@ -77,7 +77,7 @@ class _Slot:
 
 
 class Staging:
-    """A library's slots, each of one thread; a device's copies share a stream: one lane each way."""
+    """The slots of a library, each used by one thread; copies of a device share one stream each way."""
 
     def __init__(self, library: DeviceLibrary) -> None:
         self._library = library
@@ -96,7 +96,7 @@ class Staging:
 
     @contextmanager
     def slot(self, *, at_once: bool = False) -> Iterator[_Slot]:
-        """A slot to fill; `at_once` waits for no other thread's: a peer may hold up nobody else."""
+        """A slot to fill; `at_once` waits for no other thread, so that a slow peer delays nobody else."""
         with nullcontext() if at_once else self._turns:
             slot = self.take()
             try:
@@ -105,9 +105,9 @@ class Staging:
                 self.give_back(slot)
 
     def take(self) -> _Slot:
-        """A slot whose last copy has ended; a further one where all are in other hands."""
+        """A slot whose last copy has ended; a new one if all others are in use."""
         with self._lock:
-            # The one that was given back first has had most time for its copy.
+            # The slot that was given back first has had the most time for its copy.
             is_over = bool(self._free) and _is_over(self._free[0])
             if is_over or (self._free and self._count >= self._library.most_slots):
                 slot = self._free.popleft()
@@ -124,10 +124,10 @@ class Staging:
         return slot
 
     def give_back(self, slot: _Slot) -> None:
-        """The slot is for others now, once its last copy has ended."""
+        """Return a slot, which others may use once its last copy has ended."""
         with self._lock:
             self._free.append(slot)
-            # Those that were made as all others were in use.
+            # Slots that were added while all others were in use.
             while self._free and self._count > self._library.most_slots and _is_over(self._free[0]):
                 self._free.popleft()
                 self._count -= 1
@@ -154,10 +154,10 @@ def _staging_of(library: DeviceLibrary) -> Staging:
 
 
 class Upload:
-    """A block of device memory, and what is on its way there.
+    """A block of device memory, and the bytes on their way to it.
 
-    The block is allocated for the caller's current stream. Copies run beside that stream; what has
-    been sent may be used, on any stream that is current then, after `hold_current`.
+    The block is allocated for the caller's current stream. Copies run beside that stream. After
+    `hold_current`, the bytes sent may be used on the stream that is then current.
     """
 
     def __init__(self, device: Device, size: int) -> None:
@@ -169,11 +169,11 @@ class Upload:
         self._sent: Event | None = None
         with memory.current(device):
             self.block: Items = memory.allocate_for_overwrite(size, np.uint8)
-            # The memory may have belonged to an array that the current stream still works on.
+            # The memory may have belonged to an array that the current stream still uses.
             self._stream.wait_for_current()
 
     def send_pieces(self, pieces: Sequence[Piece], *, in_order: bool = False) -> None:
-        """Send pieces, each at a multiple of 64, zeros between; `in_order`: in turn, by this thread."""
+        """Send pieces, at multiples of 64 with zeros between; `in_order`: in sequence, by this thread."""
         room, total = self._library.slot_bytes, _extent(pieces)
         if in_order:
             self._send(pieces, room, at_once=True)
@@ -181,9 +181,9 @@ class Upload:
             self._send(pieces, min(room, _share(total)), total)
 
     def send_whole(self, pieces: Sequence[Piece]) -> None:
-        """As `send_pieces`, keeping what stands between; each piece is read by one thread."""
+        """As `send_pieces`, keeping the bytes between pieces; each piece is read by one thread."""
         total = _extent(pieces)
-        # Some for each thread, as some take longer than others.
+        # Several for each thread, since some take longer than others.
         size = max(_share(total) // 4, _LEAST_PART)
         shares: list[list[Piece]] = []
         end = -1
@@ -198,7 +198,7 @@ class Upload:
     def _send(
         self, pieces: Sequence[Piece], room: int, total: int = 0, *, at_once: bool = False
     ) -> None:
-        """Send pieces by parts of `room` bytes; those of `total` bytes by several threads."""
+        """Send pieces in parts of `room` bytes; `total` bytes are shared by several threads."""
         if not pieces:
             return
         starts = [piece.at for piece in pieces]
@@ -216,11 +216,11 @@ class Upload:
         map_items(send, range(starts[0], end, room), total)
 
     def receive(self, file: DirectFile, ranges: Sequence[tuple[int, int, int]]) -> None:
-        """Fill parts (in the block, size, in the file) from a file, past the host's memory; waits."""
+        """Fill parts (place in block, size, place in file) from a file, bypassing host memory; waits."""
         with memory.current(self._device):
-            # The reads know no streams.
+            # These reads are not in the order of any stream.
             self._library.finish()
-            # All of them end, before an error frees the block.
+            # All of them must end before an error frees the block.
             with ExitStack() as under_way:
                 for at, size, offset in ranges:
                     count_to_device(size)
@@ -228,41 +228,41 @@ class Upload:
                     under_way.callback(file.end, read, size, offset)
 
     def end(self) -> None:
-        """All has been sent."""
+        """Note that everything has been sent."""
         self._sent = self._stream.record()
 
     def hold_current(self) -> None:
-        """Further work of the current stream waits for the bytes that were sent; call `end` first."""
+        """Make the current stream wait for the bytes that were sent; call `end` first."""
         sent, self._sent = self._sent, None
         if sent is not None:
             sent.hold_current()
             self._is_under_way = False
 
     def abandon(self) -> None:
-        """Wait for the bytes that were sent: the block may be freed after that."""
+        """Wait for the bytes that were sent, so that the block may be freed."""
         self._stream.record().wait()
         self._is_under_way = False
 
     def __del__(self) -> None:
-        # Where nothing else waits for it, others would get the block while it is written.
+        # If nothing waited for it, the block could be given to others while it is still written.
         if getattr(self, "_is_under_way", False):
             self.abandon()
 
 
 def _extent(pieces: Sequence[Piece]) -> int:
-    """The bytes of a block from the first piece to behind the last one."""
+    """The size of the block's part from the first piece to the end of the last one."""
     return padded(pieces[-1].at + pieces[-1].size) - pieces[0].at if pieces else 0
 
 
 def _share(size: int) -> int:
-    """The bytes that a thread fills at once: all threads work, also where one slot would hold them."""
+    """The bytes that a thread fills at a time: all threads work, even if one slot has room for all."""
     return max(padded(-(-size // num_threads())), _LEAST_PART)
 
 
 def _fill(
     part: NDArray[np.uint8], start: int, pieces: Sequence[Piece], starts: Sequence[int]
 ) -> None:
-    """Put what lies in a part of the block, which begins at `start` there, into `part`."""
+    """Fill `part`, which begins at `start` in the block, with the pieces that are in it."""
     filled = 0
     number = max(bisect_right(starts, start) - 1, 0)
     while number < len(pieces) and pieces[number].at < start + part.size:
@@ -279,7 +279,7 @@ def _fill(
 def downloaded(
     sources: Sequence[Items], device: Device
 ) -> Generator[tuple[int, NDArray[np.uint8]]]:
-    """Uint8 arrays of a device in parts, valid until the next, which the device copies meanwhile."""
+    """Uint8 arrays of a device, in parts that are valid until the next; the device copies ahead."""
     download = _Download(device)
     slots: list[_Slot] = []
     under_way: deque[tuple[_Slot, _Load]] = deque()
@@ -296,7 +296,7 @@ def downloaded(
             yield from ((number, part) for number, _, part in _arrived(*under_way.popleft()))
     finally:
         if under_way:
-            # Where it was not read on: before arrays and slots are others'.
+            # If the caller stopped early: wait before arrays and slots are given to others.
             download.stream.record().wait()
         for slot in slots:
             download.staging.give_back(slot)
@@ -305,10 +305,10 @@ def downloaded(
 def download(
     sources: Sequence[Items], outputs: Sequence[NDArray[np.uint8]], device: Device
 ) -> None:
-    """Copy device arrays to arrays of the host, which several threads fill.
+    """Copy device arrays to host arrays, which several threads fill.
 
     Args:
-        sources: uint8 arrays of one device, which the current stream may still have to write.
+        sources: uint8 arrays of one device; the current stream may still be writing them.
         outputs: For each of them, a uint8 array of its size.
         device: The device.
     """
@@ -326,7 +326,7 @@ def download(
 
 
 class _Download:
-    """A stream and staging memory for copies to the host; it waits for the current one's work so far.
+    """A stream and slots for copies to the host; it waits for the present work of the current stream.
 
     Args:
         device: The device.
@@ -349,14 +349,14 @@ class _Download:
                 self.stream.to_host(run.bytes[begin:end], slot.bytes[place : place + end - begin])
                 place += end - begin
         finally:
-            # Where one copy raises, those before it still write to the slot.
+            # If one copy raises an error, those before it still write to the slot.
             slot.copied = self.stream.record(slot.copied)
 
 
 def _runs(sources: Sequence[Items], device: Device) -> list[_Run]:
-    """The runs of arrays of a device, in order: parts of one allocation with a few bytes between them.
+    """The runs of arrays of a device, in order: parts of one allocation with few bytes between them.
 
-    A copy costs Python and the driver as much time as its first half megabyte.
+    Starting a copy takes as long as copying half a megabyte.
     """
     library = memory.library()
     begin = end = owner = -ALIGNMENT
@@ -381,7 +381,7 @@ def _runs(sources: Sequence[Items], device: Device) -> list[_Run]:
 
 
 def _loads(runs: Sequence[_Run], room: int) -> Iterator[_Load]:
-    """The loads of one slot after the other."""
+    """The loads for one slot after the other."""
     load: _Load = []
     left = room
     for run in runs:
@@ -399,7 +399,7 @@ def _loads(runs: Sequence[_Run], room: int) -> Iterator[_Load]:
 
 
 def _arrived(slot: _Slot, load: _Load) -> Iterator[tuple[int, int, NDArray[np.uint8]]]:
-    """The parts of arrays in a slot: which array, where the part begins in it, and its bytes."""
+    """The parts of arrays in a slot: the array's number, the part's place in it, and its bytes."""
     bytes_ = _ready(slot).bytes
     for run, begin, end in load:
         first = bisect_right(run.places, begin, key=itemgetter(2))

@@ -1,4 +1,4 @@
-"""Kernels over a stand-in's memory: they run on the CPU, and what they make is on the device."""
+"""Kernels over a stand-in's memory: they run on the CPU, with outputs in the stand-in's memory."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Kernels compiled ahead for a compute capability, without a GPU: each with every choice of its types.
+"""Kernels compiled ahead for a compute capability, without a GPU, for every choice of their types.
 
-A kernel whose items are shared by groups of threads is compiled for each size of the groups.
+A kernel whose items are shared by groups of threads is compiled for each group size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from colkern.names import why_missing
 
 
 def require_capability(capability: tuple[int, int]) -> None:
-    """Make sure that kernels can be compiled for a compute capability here, and kept."""
+    """Raise unless kernels can be compiled for a compute capability here, and stored."""
     if not adapter.loads_kernels():
         raise UnsupportedError("numba-cuda alone compiles kernels ahead, and not in its simulator")
     adapter.compiler()
@@ -32,13 +32,13 @@ def require_capability(capability: tuple[int, int]) -> None:
 
 
 def cuts(kernel: Kernel) -> set[Cut]:
-    """The ways to cut a range up for which a kernel has code of its own."""
+    """The cuts of ranges for which a kernel has code of its own."""
     schedule = schedule_for(1)
     return {schedule.cut(kernel, 1, least) for least, _ in schedule.lanes}
 
 
 def warm(name: str, capability: tuple[int, int]) -> dict[str, int]:
-    """Have every variant of one kernel compiled, or found in the cache; how many were which."""
+    """Compile all variants of a kernel, or find them in the cache; returns the number of each."""
     before = compilations()
     kernel = KERNELS[name]
     for cut in cuts(kernel):

@@ -1,6 +1,7 @@
-"""`connect_async` and `serve_async`: the same for programs with an event loop.
+"""`connect_async` and `serve_async`: `connect` and `serve` for programs with an event loop.
 
-Bytes are received by a thread, as without a loop; the loop is told once a batch, not once a part of one.
+A thread receives the bytes, as without a loop; it wakes the loop once for each batch, not for each part
+of one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class AsyncReader(AsyncClosing):
 
     Args:
         reader: The reader.
-        thread: The thread in which it is used.
+        thread: The thread that uses the reader.
     """
 
     def __init__(self, reader: ServiceReader, thread: ThreadPoolExecutor) -> None:
@@ -43,37 +44,37 @@ class AsyncReader(AsyncClosing):
 
     @property
     def traffic(self) -> Traffic:
-        """The bytes of bodies so far."""
+        """The bytes of bodies received so far."""
         return self._reader.traffic
 
     def __aiter__(self) -> AsyncIterator[RecordBatch]:
         return self
 
     async def __anext__(self) -> RecordBatch:
-        """The next batch; raises as `ServiceReader`'s iteration does."""
+        """The next batch; raises like iterating over a `ServiceReader`."""
         batch: RecordBatch | None = await self._in_thread(partial(next, self._reader, None))
         if batch is None:
             raise StopAsyncIteration
         return batch
 
     async def read_all(self) -> list[RecordBatch]:
-        """All batches that are left."""
+        """All remaining batches."""
         return await self._in_thread(self._reader.read_all)
 
     async def close(self) -> None:
-        """Leave the stream; batches that were read stay good."""
+        """Leave the stream; batches that were read stay valid."""
         self._is_closed = True
         self._reader.close()
         self._thread.shutdown(wait=False)
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         if self._is_closed:
-            # Nothing comes any more, so nothing is waited for.
+            # The stream is closed, so nothing is waited for.
             return work()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except asyncio.CancelledError:
-            # Wakes the thread, which would wait on.
+            # This wakes the thread, which would go on waiting.
             self._reader.close()
             raise
 
@@ -91,11 +92,11 @@ async def connect_async(uri: str, identifier: bytes | str = b"", **options: Any)
 
 
 class AsyncServer(AsyncClosing):
-    """A server whose closing does not hold up the loop; an asynchronous context manager.
+    """A server that the loop does not wait for when it closes; an asynchronous context manager.
 
     Args:
         server: The server.
-        source: The source to cancel when it is closed.
+        source: The source to cancel when the server is closed.
     """
 
     def __init__(self, server: Server, source: AsyncBatches | None) -> None:
@@ -109,11 +110,11 @@ class AsyncServer(AsyncClosing):
 
     @property
     def data_uri(self) -> str | None:
-        """The URI of the second service, for bodies; None where there is one service."""
+        """The URI of the second service, for bodies; None if there is one service."""
         return self.server.data_uri
 
     async def close(self) -> None:
-        """Take no more clients, leave those there are, and cancel the source."""
+        """Accept no more clients, disconnect the present ones, and cancel the source."""
         if self._source is not None:
             self._source.cancel()
         await asyncio.to_thread(self.server.close)
@@ -131,7 +132,7 @@ async def serve_async(
         options: As for `serve`.
 
     Raises:
-        TypeError: If an asynchronous iterable comes without a schema.
+        TypeError: If an asynchronous iterable is given without a schema.
     """
     if not hasattr(source, "__aiter__"):
         return AsyncServer(serve(source, *args, **options), None)

@@ -1,4 +1,4 @@
-"""The bounds of messages and bytes under way, and counts of bytes that went."""
+"""Limits on messages and bytes under way, and counts of transferred bytes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The messages and bytes that one stream may have under way; at a bound, the other side waits.
+    """Limits on the messages and bytes under way in a stream; at a limit, the other side waits.
 
-    The protocol leaves backpressure to transports. Here it is theirs (a socket that is not read from
-    takes no more), and these bounds say when to stop reading, or sending.
+    The protocol leaves backpressure to transports, which have it (a socket that is not read accepts no
+    more); these bounds say when to stop reading, or sending.
 
     Args:
-        pending_messages: How many messages a client keeps that are not complete, or not due yet.
-        pending_bytes: How many bytes they may have; one more than fits is kept. A server of two services
-            also keeps messages: those that only one of a client's two streams has sent so far. It keeps
-            `pending_messages` for each client, and `pending_bytes` for all clients together.
-        outstanding_bytes: How many bytes a server keeps for one client that has not freed them. Memory of
-            mapped files, which costs nothing to keep, does not count.
-        frame_bytes: How large a tagged message may be.
-        metadata_bytes: How large an untagged message may be.
+        pending_messages: The most messages that a client keeps which are incomplete, or not due yet.
+        pending_bytes: The most bytes of these messages; one message may exceed it. A server of two
+            services also keeps messages: those that only one of a client's two streams has sent so far.
+            It keeps `pending_messages` for each client, and `pending_bytes` for all clients together.
+        outstanding_bytes: The most bytes that a server keeps for one client until it frees them. Memory
+            of mapped files, which costs nothing to keep, does not count.
+        frame_bytes: The most bytes of a tagged message.
+        metadata_bytes: The most bytes of an untagged message.
     """
 
     pending_messages: int = 1 << 16
@@ -42,12 +42,12 @@ DEFAULT_BOUNDS = Bounds()
 
 @dataclass(slots=True)
 class Traffic:
-    """Bytes of bodies by how they went; of one client, or of all clients of a server.
+    """Counts of bytes of bodies by the way they took; for one client, or all clients of a server.
 
     Args:
-        packed_bytes: In packed bodies: all of them went through the transport.
-        announced_bytes: In bodies of locations.
-        placed_bytes: Of these, those that had to be copied to where the client reaches them.
+        packed_bytes: Bytes in packed bodies, which went through the transport.
+        announced_bytes: Bytes in bodies that are sent as locations.
+        placed_bytes: Those of them that had to be copied to memory that the client can reach.
     """
 
     packed_bytes: int = 0
@@ -60,7 +60,7 @@ class Traffic:
         return self.packed_bytes + self.placed_bytes
 
     def add(self, other: Traffic) -> None:
-        """Count another one's bytes, too."""
+        """Add the counts of another one."""
         self.packed_bytes += other.packed_bytes
         self.announced_bytes += other.announced_bytes
         self.placed_bytes += other.placed_bytes

@@ -1,4 +1,4 @@
-"""`connect`: a reader of a service's batches.
+"""`connect`, which returns a reader of a service's batches.
 
 Dissociated IPC protocol: "Client Sequence".
 """
@@ -35,7 +35,7 @@ class ServiceReader(StreamReader):
 
     @property
     def traffic(self) -> Traffic:
-        """The bytes of bodies so far."""
+        """The bytes of bodies received so far."""
         return self._messages.traffic
 
 
@@ -49,7 +49,7 @@ class ConnectOptions:
     bounds: Bounds = DEFAULT_BOUNDS
     limits: Limits = DEFAULT_LIMITS
     first_sequence: int = 0  #: See `ClientStream`.
-    #: Where bodies that come to a device may stay; None for wherever that is.
+    #: The device to which bodies are copied; None to leave them where they arrive.
     device: Device | None = None
 
 
@@ -67,7 +67,7 @@ def connect(
     bounds: Bounds = DEFAULT_BOUNDS,
     limits: Limits = DEFAULT_LIMITS,
 ) -> ServiceReader:
-    """Ask a service for data; the reader that is returned has the schema.
+    """Connect to a service and ask it for data; the reader that is returned has the schema.
 
     >>> import colkern.dissociated as dissociated
     >>> with dissociated.connect(uri) as reader:  # doctest: +SKIP
@@ -77,26 +77,28 @@ def connect(
     Args:
         uri: The server's `uri`.
         identifier: The identifier of the data.
-        data_uri: Where bodies come from, if that is another service.
-        columns: Names or positions of the columns to hand out; None for all.
-        device: Where bodies go: one device, as for `colkern.ipc.open`; None for where they come to,
+        data_uri: The URI of the service that sends bodies, if it is another one.
+        columns: Names or positions of the columns to read; None for all.
+        device: The device for bodies, as for `colkern.ipc.open`; None to leave them where they arrive,
             which over `cuda:` is the server's memory.
         trusted: See `colkern.ipc.open`.
-        token: The token that the server asks for.
-        timeout: For how many seconds nothing may come from the server, also no sign that it lives.
-        sealed_only: Whether to refuse shared memory that the server could cut short while it is used
-            here, which would end this process (SIGBUS): mapped files. Anonymous memory cannot be.
+        token: The token that the server requires.
+        timeout: The most seconds without any message from the server, including heartbeats; None for no
+            limit.
+        sealed_only: Whether to refuse shared memory that the server could truncate during use, which
+            would end this process (SIGBUS): that is possible for mapped files, but not for anonymous
+            memory.
         bounds: The bounds of the stream.
         limits: The limits on untrusted input.
 
-    Packed bodies come into memory of this process. Locations are mapped for reading and not copied; when
-    the last array over a body is gone, the server is told that it may free it. Close the reader, or read
-    it to its end; batches stay good.
+    Packed bodies are received in memory of this process. Locations are mapped for reading and not
+    copied; when the last array over a body is gone, the server is told to free it. Close the reader, or
+    read it to its end; batches stay valid.
 
     Raises:
         DeviceUnavailableError: If the server's memory is on a device that this process does not see.
         InvalidArrowError: If a URI is malformed, or the server breaks the protocol.
-        StreamError: If the server reports an error, has gone, or nothing comes in time.
+        StreamError: If the server reports an error, has ended, or sends nothing in time.
         OSError: If there is no such service.
         ValueError: If a URI has another scheme.
     """
@@ -108,7 +110,7 @@ def connect(
     with OnFailure(messages.close):
         reader = ServiceReader(messages, limits, columns, destinations)
     if wanted is None:
-        # Locations are wherever the server has them.
+        # Locations may be on any device that the server has used.
         reader.device = None
     reader._closing.append(messages.close)
     return reader
@@ -117,7 +119,7 @@ def connect(
 def open_stream(
     uri: str, data_uri: str | None, identifier: bytes | str, options: ConnectOptions
 ) -> ReceivedMessages:
-    """As `connect`: the messages of the stream, none of which has been received."""
+    """As `connect`, but returns the messages of the stream, none of which has been received yet."""
     wanted = identifier.encode() if isinstance(identifier, str) else bytes(identifier)
     hello = Hello(secrets.token_bytes(CLIENT_BYTES), options.token)
     services = [parse_uri(each) for each in (uri, data_uri) if each is not None]
@@ -157,7 +159,7 @@ def open_stream(
 
 def _ask(connection: Connection, service: ServiceUri, hello: Hello, identifier: bytes) -> None:
     greeting = hello.encode()
-    # A server that turns a client away says why: receiving raises it.
+    # A server that refuses a client sends the reason, which receiving raises.
     with contextlib.suppress(ConnectionError):
         connection.send(FrameKind.HELLO, len(greeting), [greeting])
         connection.send(FrameKind.TAGGED, len(identifier), [identifier], service.want_data)

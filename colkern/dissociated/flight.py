@@ -1,7 +1,8 @@
-"""Arrow Flight as the control plane: the names of data, where it is served, and its identifiers.
+"""Arrow Flight as the control plane: it names data, and tells where it is served.
 
-The endpoints of a flight have the URIs of services as locations, and the identifier as their ticket. The
-data itself goes by the Dissociated IPC protocol; to clients that know only Flight, by `do_get`.
+The endpoints of a flight have the URIs of services as locations, and the identifier as their ticket.
+The data itself is sent by the Dissociated IPC protocol, or by `do_get` to clients that know only
+Flight.
 
 >>> from colkern.dissociated.flight import FlightService, connect_flight
 >>> with FlightService({"orders": "orders.arrow"}, uris=["shm:", "tcp:"]) as service:  # doctest: +SKIP
@@ -39,7 +40,7 @@ except ImportError as error:
     message = f"colkern.dissociated.flight: {why_missing(error, 'pyarrow')}"
     raise ImportError(message, name=error.name) from None
 
-# Flight's own way to say: ask the one who told you.
+# Flight's way to say: ask the service that gave you this location.
 _HERE = "arrow-flight-reuse-connection://?"
 _HEADER = "authorization"
 _ABSENT = (
@@ -50,28 +51,29 @@ _ABSENT = (
     UnsupportedError,
     socket.gaierror,
 )
-"""Errors of a location that this process cannot reach, or lacks the package for; another may do."""
+"""Errors of a location that cannot be reached, or needs a missing package; others may work."""
 
 
 class FlightService(flight.FlightServerBase):  # type: ignore[misc]
-    """Named sources: Flight lists them, servers of the Dissociated IPC protocol send it.
+    """Named sources that Flight lists, and that servers of the Dissociated IPC protocol send.
 
-    It serves until `shutdown`; a context manager.
+    The service runs until `shutdown`. It is a context manager.
 
     Args:
         sources: Name → source, each as `colkern.dissociated.serve` takes it. A name is the descriptor's
             path (its parts joined by `/`) or command, and the ticket.
-        location: Where Flight listens, `grpc://host:port`; port 0 for one that is free.
-        uris: Where the data is served, as `serve` takes it: the first one that a client reaches is its.
-        token: The token of clients, for Flight (as a bearer token) and for the data.
+        location: The address at which Flight listens, `grpc://host:port`; port 0 for any free port.
+        uris: The addresses at which the data is served, as `serve` takes them; a client uses the first
+            one that it can reach.
+        token: The token that clients need, for Flight (as a bearer token) and for the data.
         remote: Whether other machines may connect; that needs a token.
         limits: The limits on files that are served.
         flight_options: Further arguments of `pyarrow.flight.FlightServerBase`, such as `tls_certificates`.
         options: Further arguments of `colkern.dissociated.serve`.
 
     Raises:
-        OSError: If an address cannot be had.
-        ValueError: If a URI or an option is not right, or other machines could connect and should not.
+        OSError: If an address is not available.
+        ValueError: If a URI or an option is invalid, or other machines could connect without `remote`.
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     @property
     def location(self) -> str:
-        """Where Flight's clients connect to."""
+        """The address that Flight's clients connect to."""
         scheme, host = urlsplit(self._location).scheme, urlsplit(self._location).hostname or ""
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
@@ -113,8 +115,8 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
         return self._servers
 
     def shutdown(self) -> None:
-        """Serve no more: neither Flight, nor data. Further calls do nothing."""
-        # Not its `shutdown`, which may be called once only.
+        """Stop serving Flight and data. Further calls do nothing."""
+        # Not `shutdown` of the base class, which may be called only once.
         super().__exit__(None, None, None)
         for server in self._servers:
             server.close()
@@ -131,17 +133,17 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
     def get_flight_info(
         self, context: object, descriptor: flight.FlightDescriptor
     ) -> flight.FlightInfo:
-        """Schema, ticket and URIs of one (GetFlightInfo)."""
+        """Schema, ticket and URIs of one flight (GetFlightInfo)."""
         return self._info(descriptor, _name_of(descriptor))
 
     def get_schema(
         self, context: object, descriptor: flight.FlightDescriptor
     ) -> flight.SchemaResult:
-        """Its schema (GetSchema)."""
+        """The schema of one flight (GetSchema)."""
         return flight.SchemaResult(self._schema(_name_of(descriptor)))
 
     def do_get(self, context: object, ticket: flight.Ticket) -> flight.GeneratorStream:
-        """Its batches by Flight (DoGet): for clients that do not know the Dissociated IPC protocol."""
+        """The batches of a ticket by Flight (DoGet), for clients without the Dissociated IPC protocol."""
         with _told():
             stream = self._catalogue.open(ticket.ticket)
             schema = pa.schema(stream.schema)
@@ -164,7 +166,7 @@ class _Tokens(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         self._expected = _bearer(token)
 
     def start_call(self, info: object, headers: Mapping[str, Sequence[str | bytes]]) -> None:
-        """Called before every method."""
+        """Check the token; called before every method."""
         for value in headers.get(_HEADER, ()):
             given = value.encode() if isinstance(value, str) else value
             if hmac.compare_digest(given, self._expected):
@@ -181,22 +183,22 @@ def connect_flight(
     flight_options: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> ServiceReader:
-    """Ask a Flight service where data is, and connect there by the Dissociated IPC protocol.
+    """Ask a Flight service where data is, and connect to it by the Dissociated IPC protocol.
 
     Args:
-        location: Where Flight is: `grpc://host:port`.
+        location: The address of Flight: `grpc://host:port`.
         name: A name, which is the descriptor's path, or a descriptor.
         token: The service's token, for Flight and for the data.
-        timeout: How many seconds the answer may take, and for how many nothing may come from the server.
+        timeout: The most seconds for the answer, and for any later message from the server.
         flight_options: Further arguments of `pyarrow.flight.connect`, such as `tls_root_certs`.
         options: Further arguments of `colkern.dissociated.connect`.
 
-    Of the locations of the endpoint, the first one that answers is taken. The reader is that of
-    `connect`, which lists further errors.
+    The first location of the endpoint that answers is used. `connect`, which gives the reader, lists
+    further errors.
 
     Raises:
         StreamError: If Flight reports an error, or does not answer.
-        UnsupportedError: If the data is in several endpoints, or none of them is for this protocol.
+        UnsupportedError: If the data is in several endpoints, or no location uses this protocol.
         OSError: If no location answers; the error of the last one.
     """
     descriptor = name
@@ -219,7 +221,7 @@ def connect_flight(
 
 
 def _only_endpoint(info: flight.FlightInfo, location: str) -> tuple[list[str], bytes]:
-    """The URIs of services, and the identifier to ask for."""
+    """The URIs of the services, and the identifier to ask them for."""
     if len(info.endpoints) != 1:
         raise UnsupportedError(f"Flight at {location}: data in {len(info.endpoints)} endpoints")
     (endpoint,) = info.endpoints
@@ -236,7 +238,7 @@ def _only_endpoint(info: flight.FlightInfo, location: str) -> tuple[list[str], b
 def _sent_by_flight(
     stream: RecordBatchStream, schema: pa.Schema
 ) -> Iterator[flight.RecordBatchStream]:
-    """Each batch with its dictionaries, which Flight leaves out of batches that are alone."""
+    """Each batch with its dictionaries, which Flight leaves out of single batches."""
     with _told():
         for batch in stream:
             reader = pa.RecordBatchReader.from_batches(schema, [pa.record_batch(to_host(batch))])
@@ -245,7 +247,7 @@ def _sent_by_flight(
 
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
-    """Raise errors of a source as Flight's, which does not send the client their traceback."""
+    """Raise errors of a source as Flight's own, which do not send their traceback to the client."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever a source raises

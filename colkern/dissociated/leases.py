@@ -1,4 +1,4 @@
-"""Memory of a server that a client uses: freed there when the last array over it is gone here.
+"""A server's memory that a client uses; it is freed there when the last array over it is gone here.
 
 Dissociated IPC protocol: "Client Sequence", step 5.
 """
@@ -19,7 +19,7 @@ _SECONDS_UNTIL_NEXT_TRY = 0.01
 
 
 class Lease:
-    """The owner of the buffers of one body: its addresses are freed when the last buffer is gone."""
+    """The owner of the buffers of one body; frees the body's addresses when the last buffer is gone."""
 
     __slots__ = ("_addresses", "_frees", "memory")
 
@@ -30,13 +30,13 @@ class Lease:
         frees.begin()
 
     def __del__(self) -> None:
-        # The mapping goes first: once the server knows, there may be other bytes in it.
+        # Unmapped first: once the server knows, it may put other bytes there.
         self.memory = None
         self._frees.give(self._addresses)
 
 
 class Frees:
-    """Tells a server which addresses it may free; never waits: `try_send` says if it would."""
+    """Tells a server which addresses it may free. It never waits, since it sends with `try_send`."""
 
     def __init__(self, try_send: Callable[[bytes], bool], close: Callable[[], None]) -> None:
         self._try_send = try_send
@@ -52,28 +52,28 @@ class Frees:
         return len(self._in_use)
 
     def begin(self) -> None:
-        """There is one more lease."""
+        """Count one more lease."""
         self._in_use.append(None)
 
     def give(self, addresses: list[int]) -> None:
-        """A lease has ended."""
+        """End a lease, and free its addresses."""
         if addresses:
             self._waiting.append(addresses)
         self._in_use.pop()
         self.send()
 
     def send(self) -> None:
-        """Send waiting addresses, unless another thread does, or the transport takes nothing now."""
-        # The thread with the lock looks once more after releasing it.
+        """Send waiting addresses, unless another thread does so or the transport accepts nothing now."""
+        # The thread with the lock checks again after releasing it.
         while self._waiting or (self._is_over and not self._in_use):
             if not self._sending.acquire(blocking=False):
                 return
             try:
                 if not self._send_waiting():
-                    # Send later from a thread: no further call may come.
+                    # A thread tries again later, since there may be no further call.
                     timer = threading.Timer(_SECONDS_UNTIL_NEXT_TRY, self.send)
                     timer.daemon = True
-                    # There are no new threads while the process ends; that frees all.
+                    # No thread can start while the process ends, and that frees everything.
                     with contextlib.suppress(RuntimeError):
                         timer.start()
                     return
@@ -84,7 +84,7 @@ class Frees:
                 self._sending.release()
 
     def finish(self) -> None:
-        """The stream is over: the connection is closed as soon as nothing of it is in use."""
+        """End the stream: the connection is closed once nothing of it is in use."""
         self._is_over = True
         self.send()
 

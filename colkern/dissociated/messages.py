@@ -18,19 +18,19 @@ from numpy.typing import NDArray
 from colkern.errors import InvalidArrowError, UnsupportedError
 
 SEQUENCE_MASK = 0xFFFF_FFFF
-"""The bits of a sequence number; those of a tag that say which message its body belongs to."""
+"""The bits of a sequence number, also in the tag of a body."""
 
 _HALF = 1 << 31
 
 
 def after(sequence: int, steps: int = 1) -> int:
-    """The number so many steps behind another one."""
+    """The sequence number that is `steps` after another one."""
     return (sequence + steps) & SEQUENCE_MASK
 
 
 def distance(start: int, sequence: int) -> int:
-    """The steps from `start` to `sequence`; negative if `sequence` comes before it."""
-    # Numbers wrap around, so of both ways the shorter one counts.
+    """The number of steps from `start` to `sequence`; negative if `sequence` comes first."""
+    # Numbers wrap around, so the shorter of the two ways counts.
     steps = (sequence - start) & SEQUENCE_MASK
     return steps - (1 << 32) if steps >= _HALF else steps
 
@@ -49,14 +49,14 @@ class BodyType(IntEnum):
 
 
 def body_tag(sequence: int, body_type: BodyType) -> int:
-    """The tag of a message's body: bits 0 to 31 the sequence number, bits 56 to 63 the type."""
+    """The tag of a body: bits 0 to 31 have the sequence number, bits 56 to 63 the type."""
     return body_type << _TYPE_SHIFT | sequence
 
 
 def parse_body_tag(tag: int) -> tuple[int, BodyType]:
-    """The sequence number and the type of the body; reserved bits (32 to 55) are passed over."""
-    # A type shifted by 55, as in the specification's diagrams, is refused: locations would be taken for a
-    # packed body.
+    """The sequence number and the type of a body; reserved bits (32 to 55) are ignored."""
+    # A type shifted by 55 bits, as in the specification's diagrams, is refused: else locations
+    # would be read as a packed body.
     sequence = tag & SEQUENCE_MASK
     if tag & ~SEQUENCE_MASK == _LOCATIONS_SHIFTED_BY_55:
         raise InvalidArrowError(
@@ -85,7 +85,7 @@ class MetadataMessage(NamedTuple):
 
 
 def metadata_prefix(sequence: int) -> bytes:
-    """The bytes in front of the FlatBuffers bytes."""
+    """The bytes that precede the FlatBuffers bytes."""
     return _PREFIX.pack(_METADATA, sequence)
 
 
@@ -95,7 +95,7 @@ def end_of_stream(sequence: int) -> bytes:
 
 
 def parse_metadata_message(data: bytes) -> MetadataMessage:
-    """A message as it came."""
+    """A parsed message of the metadata stream."""
     if len(data) < _PREFIX.size:
         raise InvalidArrowError(
             f"metadata message of {len(data)} bytes; type and sequence number take {_PREFIX.size}"
@@ -117,27 +117,27 @@ def parse_metadata_message(data: bytes) -> MetadataMessage:
 
 _UINT64 = np.dtype("<u8")
 LOCATION_BYTES = 2 * _UINT64.itemsize
-"""The size of one; as many bytes stand in front of all, for the total and the count."""
+"""The bytes of a location, and of the total and count in front of all locations."""
 
 _MOST = (1 << 63) - 1
 
 
 class Location(NamedTuple):
-    """Where a buffer is, in memory that both sides know; one without bytes is nowhere: 0, 0."""
+    """The place of a buffer in memory that both sides know; (0, 0) for one without bytes."""
 
     address: int
     length: int
 
 
 class BodyLocations(NamedTuple):
-    """Where the buffers of a body are, in the order of the buffers in the message's metadata."""
+    """The places of a body's buffers, in the order of the buffers in the message's metadata."""
 
     total: int  #: How many bytes they have together.
     buffers: tuple[Location, ...]
 
     @classmethod
     def of(cls, buffers: Sequence[Location]) -> BodyLocations:
-        """The locations with their total."""
+        """Locations, with the sum of their lengths."""
         return cls(sum(buffer.length for buffer in buffers), tuple(buffers))
 
     def encode(self) -> bytes:
@@ -146,7 +146,7 @@ class BodyLocations(NamedTuple):
         return pairs.tobytes()
 
     def addresses(self) -> list[int]:
-        """The addresses to free: that of every buffer with bytes, as often as it stands there."""
+        """The addresses to free: those of all buffers with bytes, repeated if buffers share them."""
         return [buffer.address for buffer in self.buffers if buffer.length]
 
 
@@ -198,7 +198,7 @@ CLIENT_BYTES = 16
 
 
 class Hello(NamedTuple):
-    """A client."""
+    """The first frame of a client, which identifies it."""
 
     client: bytes  #: 16 random bytes; the same on its connections for metadata and for bodies.
     token: bytes
@@ -208,7 +208,7 @@ class Hello(NamedTuple):
         return _MAGIC + self.client + self.token
 
     def is_admitted(self, token: bytes) -> bool:
-        """Whether it has the server's token; how long that takes says nothing of where they differ."""
+        """Whether the client has the server's token, compared in constant time."""
         return hmac.compare_digest(self.token, token)
 
 
@@ -217,7 +217,7 @@ UNKNOWN = Hello(b"", b"")
 
 
 def parse_hello(frame: bytes | NDArray[np.uint8]) -> Hello:
-    """The client of a frame; raises `InvalidArrowError` if it is none."""
+    """The hello in a frame; raises `InvalidArrowError` if it is none."""
     data = bytes(frame)
     start = len(_MAGIC) + CLIENT_BYTES
     if len(data) < start or not data.startswith(_MAGIC):

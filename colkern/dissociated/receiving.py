@@ -1,4 +1,4 @@
-"""The messages of a stream as they arrive over connections, for a reader of IPC streams.
+"""Receives the messages of a stream over connections, in the form for a reader of IPC streams.
 
 Dissociated IPC protocol: "Client Sequence".
 """
@@ -31,7 +31,7 @@ from colkern.memory import EMPTY, HOST, Buffer, Device
 
 
 class ScatteredBody:
-    """Access to buffers by where they would stand in the packed body; `read` copies none."""
+    """Access to separate buffers by their place in the packed body; `read` copies nothing."""
 
     def __init__(self, offsets: Sequence[int], buffers: Sequence[Buffer], size: int) -> None:
         self._offsets = offsets
@@ -40,7 +40,7 @@ class ScatteredBody:
         self.device = buffers[0].device if buffers else HOST
 
     def read(self, offset: int, length: int) -> Buffer:
-        """A slice of a buffer, on whatever device it is."""
+        """A slice of a buffer, on any device."""
         if not length:
             return EMPTY
         number = bisect_right(self._offsets, offset) - 1
@@ -53,7 +53,7 @@ class ScatteredBody:
         return buffer if length == buffer.size else buffer[begin : begin + length]
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Copy a range of host memory; between buffers stands padding, of zeros."""
+        """Copy a range of host memory; the padding between buffers is zeros."""
         view[:] = 0
         end = offset + view.size
         number = max(bisect_right(self._offsets, offset) - 1, 0)
@@ -69,10 +69,11 @@ Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]
 
 
 class ReceivedMessages:
-    """The messages of one stream in order; each is received when it is asked for.
+    """The messages of a stream in order; each is received when it is asked for.
 
-    `metadata` and `bodies` may be one connection; `reach` is None where locations cannot be reached,
-    `device` where bodies stay on whatever device they come to. Nothing may come for `timeout` seconds.
+    `metadata` and `bodies` may be one connection. `reach` is None if locations cannot be reached, and
+    `device` is None to leave bodies on the device on which they arrive. If nothing comes for `timeout`
+    seconds, the stream fails.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class ReceivedMessages:
         self._timeout = timeout
         self._device = device
         self._server_waits_since: float | None = None
-        # Since when nothing has come over each connection that is waited for.
+        # For each connection that is waited for, the time since which nothing has come.
         self._silent_since: dict[int, float] = {}
         self._is_closed = False
         self.position = 0
@@ -122,25 +123,25 @@ class ReceivedMessages:
             self.close()
             raise
         if self._is_closed:
-            # The server has been left, and keeps nothing for this message.
+            # The stream was closed, and the server keeps nothing for this message.
             raise _closed_meanwhile()
         return message
 
     def settle_last(self) -> None:
-        """Bodies are where they stay."""
+        """Do nothing: bodies stay where they are."""
 
     def finish_last(self) -> None:
-        """Bodies have been received whole."""
+        """Do nothing: bodies have been received completely."""
 
     def close(self) -> None:
-        """Leave the stream; batches that were read stay good."""
+        """Leave the stream; batches that were read stay valid."""
         self._is_closed = True
         self._finish()
-        # Memory that no array is over need not stay mapped.
+        # Memory without arrays over it need not stay mapped.
         self._reach = None
 
     def _ready(self) -> Sequence[Connection]:
-        """The connections to receive from; of two, those whose messages there is room for."""
+        """The connections to receive from: those whose messages there is room for."""
         wanted = [
             each
             for each in self._open.values()
@@ -151,7 +152,7 @@ class ReceivedMessages:
             self._silent_since.clear()
             return wanted or list(self._open.values())
         ready = self._wait(wanted, self._patience(wanted))
-        # The others may be alive: that is no sign of this one's server.
+        # Messages over other connections do not show that this connection's server is alive.
         for each in wanted:
             if each not in ready and self._patience([each]) == 0:
                 part = "metadata" if each is self._metadata else "bodies"
@@ -159,7 +160,7 @@ class ReceivedMessages:
         return ready
 
     def _patience(self, connections: Sequence[Connection]) -> float | None:
-        """For how many seconds more nothing may come over one of several connections; None for ever."""
+        """The seconds left in which one of several connections must send something; None for no limit."""
         if self._timeout is None:
             return None
         now = time.monotonic()
@@ -174,7 +175,7 @@ class ReceivedMessages:
         except OSError as error:
             if isinstance(error, ColkernError):
                 raise
-            # Reset, or without a way to the other machine any more.
+            # The connection was reset, or the other machine cannot be reached any more.
             frame = None
         if frame is None:
             self._ended(connection)
@@ -216,7 +217,7 @@ class ReceivedMessages:
             self._stream.end_of_bodies()
 
     def _server_waits(self) -> None:
-        """The server has sent all it may until this client frees memory, which nobody has done so far."""
+        """Handle the server's note that it waits for this client to free memory."""
         now = time.monotonic()
         if self._server_waits_since is None:
             self._server_waits_since = now
@@ -263,7 +264,7 @@ class ReceivedMessages:
 
 
 def _is_compressed(record: Record) -> bool:
-    """Whether the buffers of a batch have to be decompressed, which is begun on the host."""
+    """Whether the buffers of a batch are compressed: decompression begins on the host."""
     header = record["header"]
     if record["header_type"] == MessageHeader.DictionaryBatch:
         header = header["data"] or {"compression": None}

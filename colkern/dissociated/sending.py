@@ -1,4 +1,4 @@
-"""One stream on its way to one client over one connection: metadata, bodies, or both.
+"""Sends one stream to one client over one connection: metadata, bodies, or both.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -28,14 +28,14 @@ _FAILURE_BYTES = 4096
 
 
 class SeparateBuffers(Body):
-    """A body that also keeps its buffers as they are, on whatever device, each in its place."""
+    """A body that also keeps its separate buffers, on their devices."""
 
     def __init__(self, alignment: int) -> None:
         super().__init__(alignment)
         self.buffers: list[Buffer] = []
 
     def add(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Append a compressed buffer; refused, as the places of compressed ones are not sent."""
+        """Refuse a compressed buffer, as locations of compressed buffers are not sent."""
         raise ValueError("compression: bodies of locations are the buffers themselves")
 
     def add_buffer(self, buffer: Buffer) -> tuple[int, int]:
@@ -55,13 +55,13 @@ class StreamOptions:
     body_type: BodyType
     options: WriteOptions
     bounds: Bounds = DEFAULT_BOUNDS
-    #: Whether a body is sent before its metadata, which clients must take as well.
+    #: Whether to send a body before its metadata, which clients must accept, too.
     bodies_first: bool = False
     first_sequence: int = 0  #: See `ClientStream`.
 
 
 def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[Message]:
-    """The messages of a stream: its schema's, then those of each batch."""
+    """The messages of a stream: that of the schema, then those of each batch."""
     new_body: Callable[[], Body] | None = None
     if options.body_type is BodyType.LOCATIONS:
         new_body = partial(SeparateBuffers, options.options.alignment)
@@ -74,11 +74,11 @@ def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[M
 
 
 class Sending:
-    """The server's side of one stream, which has seen the request.
+    """The server's side of one stream, after the request.
 
-    `run` sends, in a thread of its own; `receive` is called by the thread that receives from the client.
-    `streams` are what goes there of a message; `announcer` is None where bodies are packed, or do not go
-    there; `leave` is called when the client has gone.
+    `run` sends, in its own thread; the thread that receives from the client calls `receive`. `streams`
+    says which parts of messages are sent here. `announcer` is None if bodies are packed, or not sent
+    here. `leave` is called when the client has gone.
     """
 
     def __init__(
@@ -104,9 +104,10 @@ class Sending:
         self._is_announcing = False
 
     def run(self, open_messages: Callable[[], Iterator[Message]]) -> None:
-        """Send all of a source, and wait until the client has freed what was announced."""
-        # An error of the source ends the stream, and is sent to the client. Until all is freed, the
-        # connection stays open in this direction, too: for errors in messages that free.
+        """Send a source, and wait until the client has freed everything that was announced."""
+        # An error of the source ends the stream, and is sent to the client. The connection stays
+        # open in this direction, too, until everything is freed: for errors in messages that free
+        # memory.
         try:
             self._send_stream(open_messages())
         except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
@@ -117,7 +118,7 @@ class Sending:
         self._connection.finish()
 
     def receive(self, frame: Frame) -> None:
-        """A frame of the client; raises `InvalidArrowError` if it breaks the protocol."""
+        """Handle a frame from the client; raises `InvalidArrowError` if it breaks the protocol."""
         if frame.kind is not FrameKind.TAGGED:
             raise InvalidArrowError(f"a {frame.kind.name.lower()} frame from a client")
         with self._changed:
@@ -125,7 +126,7 @@ class Sending:
             self._changed.notify_all()
 
     def disconnected(self) -> None:
-        """The connection has ended: nothing more is sent, and nothing is kept for the client."""
+        """Note that the connection has ended: nothing more is sent, or kept for the client."""
         with self._changed:
             self._is_gone = True
             self._let_go()
@@ -144,7 +145,7 @@ class Sending:
             self._connection.send(FrameKind.FAILURE, len(data), [data])
 
     def beat(self) -> None:
-        """Tell the client that the server is alive, or that it waits for it."""
+        """Tell the client that the server is alive, or that it waits for the client."""
         kind = FrameKind.WAITING if self._is_waiting else FrameKind.HEARTBEAT
         self._connection.try_send(kind, b"")
 
@@ -155,7 +156,8 @@ class Sending:
         if self._streams != "bodies":
             self._connection.send(FrameKind.MESSAGE, len(end), [end])
         elif self._stream.is_holding:
-            # The connection of bodies does not end yet, and has no end of the stream that would tell.
+            # The connection of bodies stays open, and has no end of stream that would tell the
+            # client.
             self._connection.send(FrameKind.SENT, 0, [])
 
     def _send(self, message: Message) -> None:
@@ -214,14 +216,14 @@ class Sending:
             self._is_announcing = True
 
     def _let_go(self) -> None:
-        """Keep nothing for a client that has gone."""
-        # A body must not be placed in memory that the client had, and may still read.
+        """Release everything that is kept for a client that has gone."""
+        # A new body must not be placed in memory that the client had, and may still read.
         if self._is_gone and not self._is_announcing:
             self._stream.disconnected()
 
 
 def encode_failure(reason: str) -> bytes:
-    """The text of a failure for a client; the protocol has no message for that."""
+    """The text of an error for a client; the protocol itself has no message for errors."""
     return reason.encode(errors="backslashreplace")[:_FAILURE_BYTES]
 
 

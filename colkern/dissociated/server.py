@@ -1,4 +1,4 @@
-"""A server: its services, their clients, and the streams that are under way.
+"""A server: its services, their clients, and their streams.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -39,7 +39,7 @@ _UNTIL_NEXT_TRY = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One URI, and which streams clients get there."""
+    """One URI, and the streams that clients get there."""
 
     transport: Transport
     listener: Listener
@@ -90,7 +90,7 @@ class Server(Closing):
         self._max_connections = max_connections
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
-        # Since when those are there that have not asked.
+        # The connections that have not sent a request, with the time of their start.
         self._asking: dict[Connection, float] = {}
         self._sendings: dict[Sending, Traffic] = {}
         self._finished = Traffic()
@@ -109,12 +109,12 @@ class Server(Closing):
 
     @property
     def data_uri(self) -> str | None:
-        """The URI of the second service, for bodies; None where there is one service."""
+        """The URI of the second service, for bodies; None if there is one service."""
         return str(self._services[1].uri) if len(self._services) > 1 else None
 
     @property
     def num_streams(self) -> int:
-        """The number of streams under way, those whose client has memory to free included.
+        """The number of streams under way, including those whose client has memory to free.
 
         A client of two services has two.
         """
@@ -145,7 +145,7 @@ class Server(Closing):
             )
 
     def close(self) -> None:
-        """Take no more clients, leave those there are, and let go of memory announced to them."""
+        """Accept no more clients, disconnect the present ones, and release memory announced to them."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -193,7 +193,7 @@ class Server(Closing):
                 self._turn_away(connection, f"no thread for this client ({error}); try again later")
 
     def _has_room_for(self, connection: Connection) -> bool:
-        """Count a connection in, unless there are as many as there may be."""
+        """Count a connection, unless there are as many as allowed."""
         with self._lock:
             has_room = len(self._connections) < self._max_connections
             if has_room:
@@ -211,7 +211,8 @@ class Server(Closing):
             self._beat_once()
 
     def _beat_once(self) -> None:
-        # In a frame that ends: while it waits, the thread must not keep streams that are over.
+        # In a function of its own: while the thread waits, it must not keep references to ended
+        # streams.
         latest = time.monotonic() - self._timeout
         with self._lock:
             sendings = list(self._sendings)
@@ -238,7 +239,7 @@ class Server(Closing):
         except ColkernError as error:
             self._refuse(connection, f"{type(error).__name__}: {error}")
         except OSError:
-            # It was cut, on either side.
+            # The connection was cut, by either side.
             pass
         finally:
             if sending is not None:
@@ -258,7 +259,7 @@ class Server(Closing):
                 del self._asking[connection]
 
     def _refuse(self, connection: Connection, reason: str) -> None:
-        """Tell a client why it is left, unless it takes nothing."""
+        """Send a client the reason why it is refused, unless it accepts nothing."""
         end = time.monotonic() + _TELLING_SECONDS
         while not connection.try_send(FrameKind.FAILURE, encode_failure(reason)):
             if time.monotonic() > end:
@@ -266,8 +267,9 @@ class Server(Closing):
             time.sleep(_UNTIL_NEXT_TRY)
 
     def _asked(self, service: Service, connection: Connection) -> _Asked:
-        """Wait for a client to ask, and to say hello before; raises if it does not, or must not."""
-        # The protocol itself has no hello: who needs no token, and has one connection, may leave it out.
+        """Wait for a client's hello and request; raises if they are missing or not allowed."""
+        # The protocol itself has no hello: a client that needs no token, and has one connection,
+        # may omit it.
         frame, hello = self._first(connection), UNKNOWN
         says_hello = frame.kind is FrameKind.HELLO
         if says_hello:
@@ -299,7 +301,7 @@ class Server(Closing):
         return frame
 
     def _sending_for(self, asked: _Asked) -> Sending:
-        """The stream that a client has asked for; with two services, once it has asked at both."""
+        """The stream that a client has asked for; with two services, after it has asked at both."""
         if len(self._services) == 1:
             catalogue, options = self._catalogue, self._options
             return self._sending(
@@ -308,7 +310,7 @@ class Server(Closing):
         role = int(asked.service is self._services[1])
         shared = self._shared(asked, role)
         leave = partial(shared.leave, role)
-        # Whatever happens: the other stream must not wait for this one.
+        # Whatever happens, the other stream must not wait for this one.
         with OnFailure(leave):
             return self._sending(asked, partial(shared.messages, role), leave)
 
@@ -331,7 +333,7 @@ class Server(Closing):
         except TimeoutError:
             if self._pairing.forget(key, role, half):
                 raise
-            # It has asked there in the last moment.
+            # The other request has come at the last moment.
             return half.result(self._timeout)
 
     def _opened(self, identifier: bytes) -> list[Iterator[Message]]:

@@ -1,4 +1,4 @@
-"""`serve`: batches for clients.
+"""`serve`, which serves batches to clients.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -48,28 +48,29 @@ def serve(
     ...     print(server.uri)
 
     Args:
-        source: A path of an IPC file or stream (mapped, and announced where it is); a
-            batch or list of batches; a `RecordBatchStream` of a schema and a generator, or any iterable
-            of batches; an object with Arrow's PyCapsule interface. Or a mapping from identifiers to
-            sources, or a callable that takes an identifier (bytes) and returns a source. Iterators are
-            given to one client, all else to any number.
-        uri: Where: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`, `shm://@name`,
-            `cuda:///path`, `cuda://@name`, `ucx://host:port` or `inproc://name`. Missing parts are
-            chosen. Tags may be given as parameters.
-        data_uri: A second service, for bodies; clients ask at both, and may read either stream first.
-            None for one service for all.
-        streams: Which streams clients get, if the others are served elsewhere, from equal batches.
-        bodies: "packed", or "locations" where memory can be shared; None for the transport's own.
-        bodies_first: Whether a body is sent before its metadata, where both share a connection.
+        source: A path of an IPC file or stream (mapped, and announced where it is); a batch or list of
+            batches; a `RecordBatchStream` of a schema and a generator, or any iterable of batches; an
+            object with Arrow's PyCapsule interface. Or a mapping from identifiers to sources, or a
+            callable that takes an identifier (bytes) and returns a source. Iterators are sent to one
+            client, all other sources to any number.
+        uri: The address: `tcp://host:port`, `unix:///path`, `unix://@name`, `shm:///path`,
+            `shm://@name`, `cuda:///path`, `cuda://@name`, `ucx://host:port` or `inproc://name`. Missing
+            parts are chosen automatically. Tags may be given as parameters.
+        data_uri: The address of a second service for bodies; clients send a request to both, and may
+            read either stream first. None for a single service.
+        streams: The streams that clients get here, if the others are served elsewhere, from equal
+            batches.
+        bodies: "packed", or "locations" if memory can be shared; None for the transport's default.
+        bodies_first: Whether to send a body before its metadata, if both share a connection.
         token: The token that clients need.
         remote: Whether other machines may connect; that needs a token.
-        timeout: How many seconds a client may take to ask, or to ask at the other service.
-        heartbeat: Every so many seconds clients hear that the server is alive. A client that reads all
-            metadata before the bodies, or the other way round, may have to wait up to twice as long, once,
-            where the source is read only once.
-        max_connections: How many there may be at once; a client of two services has two. Each takes a
-            thread or two, and a source that is read once for two connections takes one more. One more
-            connection is refused.
+        timeout: The seconds within which a client must send its request, also to the other service.
+        heartbeat: The seconds between signs to clients that the server is alive. If the source can be
+            read only once, a client that reads all metadata before the bodies, or the reverse, may wait
+            up to twice as long, once.
+        max_connections: The most connections at a time; a client of two services has two. Each takes
+            one or two threads, and a source that is read once for two connections takes one more.
+            Further connections are refused.
         bounds: The bounds of each stream.
         limits: The limits on files that are served.
         options: See `colkern.ipc.WriteOptions`.
@@ -78,9 +79,9 @@ def serve(
 
     Raises:
         DeviceUnavailableError: If the scheme is `cuda`, and there is no device.
-        OSError: If the address cannot be had.
+        OSError: If the address is not available.
         InvalidArrowError: If a URI is malformed.
-        ValueError: If a URI or an option is not right, or other machines could connect and should not.
+        ValueError: If a URI or an option is invalid, or other machines could connect without `remote`.
     """
     if remote and not token:
         raise ValueError("token: a service for other machines needs one")
@@ -119,7 +120,7 @@ def start_server(
     heartbeat: float,
     max_connections: int = DEFAULT_MAX_CONNECTIONS,
 ) -> Server:
-    """As `serve`, with options as `StreamOptions`."""
+    """As `serve`, with `StreamOptions`."""
     roles: list[Streams] = [streams] if len(uris) == 1 else ["metadata", "bodies"]
     services: list[Service] = []
     try:

@@ -1,4 +1,4 @@
-"""A client of two services, of metadata and of bodies: its connections are paired, and share a source.
+"""Pairs the connections of clients that ask two services, one for metadata and one for bodies.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -19,23 +19,23 @@ Key = tuple[bytes, bytes]
 
 
 class Half(Generic[Result]):
-    """A client that has asked at one of the services."""
+    """A client that has sent its request to one of the services."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._result: Result | None = None
 
     def complete(self, result: Result) -> None:
-        """Give the result, once it has asked at the other service, too."""
+        """Set the result, after the client has asked at the other service, too."""
         self._result = result
         self._event.set()
 
     def give_up(self) -> None:
-        """End the wait: there will be no result."""
+        """End the wait without a result."""
         self._event.set()
 
     def result(self, timeout: float) -> Result:
-        """The result, once it has asked at the other service; raises `TimeoutError`."""
+        """The result, once the client has asked at the other service; raises `TimeoutError`."""
         if not self._event.wait(timeout) or self._result is None:
             raise TimeoutError
         return self._result
@@ -49,7 +49,7 @@ class Pairing(Generic[Result]):
         self._waiting: dict[tuple[Key, int], Half[Result]] = {}
 
     def other_or_wait(self, key: Key, role: int) -> tuple[Half[Result], bool]:
-        """The other half, and True; or the half that waits for it (`role`: the service, 0 or 1)."""
+        """The other half, and True; or a new half that waits for it (`role` is the service, 0 or 1)."""
         with self._lock:
             waiting = self._waiting.pop((key, 1 - role), None)
             if waiting is not None:
@@ -58,7 +58,7 @@ class Pairing(Generic[Result]):
             return half, False
 
     def forget(self, key: Key, role: int, half: Half[Result]) -> bool:
-        """A half waits no more; whether it did, since nobody has asked at the other service."""
+        """Remove a waiting half; returns whether it was there, so that the other service had no request."""
         with self._lock:
             if self._waiting.get((key, role)) is not half:
                 return False
@@ -66,7 +66,7 @@ class Pairing(Generic[Result]):
             return True
 
     def give_up(self) -> None:
-        """No half need wait any more."""
+        """End the wait of all halves."""
         with self._lock:
             for half in self._waiting.values():
                 half.give_up()
@@ -81,7 +81,7 @@ _LEAD_BYTES = 1 << 18
 
 
 class SharedBytes:
-    """Bytes of bodies that a server may keep for clients far apart, and one body more each."""
+    """The bytes of bodies that a server may keep for clients that are far apart, plus one body for each."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -93,25 +93,25 @@ class SharedBytes:
         return self._left > 0
 
     def take(self, size: int) -> None:
-        """So many more are kept."""
+        """Take `size` bytes from those that may be kept."""
         with self._lock:
             self._left -= size
 
     def give_back(self, size: int) -> None:
-        """So many are kept no longer."""
+        """Give back `size` bytes that are no longer kept."""
         with self._lock:
             self._left += size
 
 
 class _Kept(NamedTuple):
-    """A message that one stream has still to take, and how many of the shared bytes it takes up."""
+    """A message that one stream has still to take, and the shared bytes that are charged for it."""
 
     message: Message
     charged: int
 
 
 class _Stream:
-    """The messages that are kept for one of both streams."""
+    """The messages kept for one of the two streams."""
 
     def __init__(self) -> None:
         self.kept: deque[_Kept] = deque()
@@ -123,20 +123,20 @@ class _Stream:
 
     @property
     def is_near(self) -> bool:
-        """Whether the other stream is not far ahead of it."""
+        """Whether the other stream is not far ahead of this one."""
         return self.kept_bytes < _LEAD_BYTES and len(self.kept) < _LEAD_MESSAGES
 
 
 class SharedMessages:
     """The messages of one source for two streams.
 
-    A source that can be read twice is read by each of them (`open_source` then gives two). Every other one
-    is opened and read by one thread, as some sources ask for; it takes a message when a stream waits for
-    one, and keeps it until the other stream has taken it, too.
+    If the source can be read twice, each stream reads it (`open_source` then returns two). Any other
+    source is opened and read in one thread, as some sources require. The thread takes a message when a
+    stream waits for one, and keeps it until the other stream has taken it, too.
 
-    A stream may be a little ahead of the other one. It may go further once the other one has taken nothing
-    for `patience` seconds, as it does where a client reads one stream to its end first; `shared_bytes` is
-    kept for those.
+    A stream may be a little ahead of the other. It may go further once the other has taken nothing for
+    `patience` seconds, as when a client reads one stream to its end first; `shared_bytes` limits what
+    is kept for such clients.
     """
 
     def __init__(
@@ -160,17 +160,17 @@ class SharedMessages:
         self._failure: BaseException | None = None
 
     def messages(self, role: Role) -> Iterator[Message]:
-        """The messages for one of the streams; `BrokenPipeError` if it was left."""
+        """The messages for one of the streams; raises `BrokenPipeError` if it was left."""
         self._start_once()
         while (message := self._next(role)) is not None:
             yield message
-            # Not kept here while the next one is waited for.
+            # No reference is kept while the next message is waited for.
             del message
         if self._twice is not None:
             yield from self._twice[role]
 
     def leave(self, role: Role) -> None:
-        """One of the streams takes no more; the other one need not wait for it."""
+        """Note that a stream takes no more messages; the other one need not wait for it."""
         stream = self._streams[role]
         with self._changed:
             stream.has_left = True
@@ -210,7 +210,7 @@ class SharedMessages:
             return None
 
     def _read(self) -> None:
-        """Open the source and take the messages that the streams wait for; all in one thread."""
+        """Open the source and read the messages that the streams wait for, all in one thread."""
         try:
             opened = self._open_source()
             if len(opened) > 1:
@@ -229,9 +229,9 @@ class SharedMessages:
             self._changed.notify_all()
 
     def _is_wanted(self) -> bool:
-        """Wait until a stream waits for a message that may be taken; False if both have been left."""
+        """Wait until a stream needs a message that may be taken; False if both have been left."""
         with self._changed:
-            # Time passes without a notice, and so do bytes that other clients give back.
+            # Nothing notifies of passing time, nor of bytes that other clients give back.
             while not self._changed.wait_for(
                 lambda: self._may_take() or self._is_over, self._patience
             ):
@@ -258,7 +258,7 @@ class SharedMessages:
         )
 
     def _keep(self, message: Message | None) -> bool:
-        """Keep a message for both streams; False if there is none, as the source has ended."""
+        """Keep a message for both streams; False if it is None, at the end of the source."""
         if message is None:
             return False
         size = _body_bytes(message)

@@ -1,4 +1,4 @@
-"""The sources of a server: one, or several by the identifiers that clients ask for."""
+"""The sources of a server: one, or several by identifier."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ Source: TypeAlias = object
 
 
 class Catalogue:
-    """Opens the source an identifier names: of one source, a mapping, or a callable."""
+    """Opens the source for an identifier; made from one source, a mapping, or a callable."""
 
     def __init__(self, sources: object, limits: Limits = DEFAULT_LIMITS) -> None:
         self._find = _finder(sources)
-        # A callable makes a source for each client: none of them is asked for again.
+        # A callable makes a new source for each client, which is not asked for again.
         self._is_asked_again = not callable(sources)
         self._limits = limits
         self._lock = threading.Lock()
-        # Sources that give their batches once, and have been given to a client.
+        # Sources that can be read only once, and have been given to a client.
         self._taken: dict[int, object] = {}
 
     def open(self, identifier: bytes) -> RecordBatchStream:
-        """The batches of an identifier; `KeyError` for none, `ValueError` for another client's."""
+        """The batches of an identifier; `KeyError` if unknown, `ValueError` if given to another client."""
         return self._opened(self._find(identifier))
 
     def _opened(self, source: Source) -> RecordBatchStream:
         if isinstance(source, str | os.PathLike):
-            # A file, mapped so that its buffers can be announced where they are.
+            # A file, mapped so that its buffers can be announced without a copy.
             mapped = _mapped_file(source)
             return _opened_bytes(source if mapped is None else mapped, self._limits)
         if self._is_asked_again and _gives_once(source):
@@ -54,9 +54,9 @@ class Catalogue:
 
     def open_for_two(self, identifier: bytes) -> list[RecordBatchStream]:
         """The batches of an identifier for two streams: two results, or one that both share."""
-        # A file and batches in memory can be read twice. Any other source might give something else the
-        # second time, so it is opened once. A file is mapped once for both, so that another file that takes
-        # its place does not mix with it.
+        # A file and batches in memory can be read twice. Any other source might give different
+        # batches the second time, so it is opened once. A file is mapped once for both streams, so
+        # that a replaced file does not mix with it.
         source = self._find(identifier)
         if isinstance(source, str | os.PathLike):
             mapped = _mapped_file(source)
@@ -67,7 +67,7 @@ class Catalogue:
         return [self._opened(source)]
 
     def schema(self, identifier: bytes) -> Schema:
-        """The schema of an identifier's batches; `ValueError` if it comes only with them."""
+        """The schema of an identifier's batches; `ValueError` if it is known only from the batches."""
         source = self._find(identifier)
         if not _gives_once(source):
             return self.open(identifier).schema
@@ -82,7 +82,7 @@ class Catalogue:
 
 
 class AsyncBatches:
-    """An asynchronous iterator of a running loop, whose batches a server's threads take."""
+    """An asynchronous iterator of a running loop, from which a server's threads take batches."""
 
     def __init__(
         self, schema: Schema, batches: AsyncIterator[RecordBatch], loop: asyncio.AbstractEventLoop
@@ -101,7 +101,7 @@ class AsyncBatches:
             return await anext(self._batches, None)
 
         self._step = asyncio.run_coroutine_threadsafe(step(), self._loop)
-        # Read behind that: `cancel` sees the step by now.
+        # Read after that, so that `cancel` sees the step by now.
         if self._is_cancelled:
             self._step.cancel()
         batch = self._step.result()
@@ -149,7 +149,7 @@ def _opened_bytes(data: Buffer | str | os.PathLike[str], limits: Limits) -> Reco
 
 
 def _is_of_batches(source: Source) -> bool:
-    """Whether it is batches, which are the same each time; other iterables need not be."""
+    """Whether a source is one or more batches, which can be read again; other iterables may not."""
     if isinstance(source, list | tuple):
         return all(isinstance(batch, RecordBatch) for batch in source)
     return isinstance(source, RecordBatch)

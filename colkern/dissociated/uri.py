@@ -1,4 +1,4 @@
-"""The URI that names a service: where it is, and the tags that it answers to.
+"""The URI of a service: its address, and the tags that it answers to.
 
 Dissociated IPC protocol: "URI Specification".
 """
@@ -18,17 +18,17 @@ _PARAMETERS = ("want_data", "free_data", "remote_handle")
 
 @dataclass(frozen=True, slots=True)
 class ServiceUri:
-    """One service, as its URI names it.
+    """One service, as described by its URI.
 
     Args:
-        scheme: The transport: "tcp", "unix", "shm", "inproc", or one that others have added.
+        scheme: The transport: "tcp", "unix", "shm", "inproc", or another one.
         address: The part between the scheme and the parameters, decoded: `127.0.0.1:5000`, a path.
         want_data: The tag of the request that starts a stream, uint64.
-        free_data: The tag of messages that free memory, uint64; None where nothing is to be freed.
-        remote_handle: Gives access to the memory that addresses point into.
+        free_data: The tag of messages that free memory, uint64; None if there is nothing to free.
+        remote_handle: The handle that gives access to the memory of addresses.
 
     Raises:
-        ValueError: If a tag is no uint64, or both are one.
+        ValueError: If a tag is no uint64, or both tags are equal.
     """
 
     scheme: str
@@ -59,11 +59,11 @@ class ServiceUri:
 def parse_uri(text: str) -> ServiceUri:
     """The service that a URI names.
 
-    Parameters that the protocol does not know are passed over.
+    Parameters that are not in the protocol are ignored.
 
     Raises:
-        InvalidArrowError: If it is no such URI, lacks `want_data`, has a parameter twice, or one of
-            another form; the message says which.
+        InvalidArrowError: If the URI is malformed, lacks `want_data`, repeats a parameter, or has an
+            invalid one; the message says which.
     """
     scheme, address, values = _split(text)
     want_data = _uint64(text, values, "want_data")
@@ -77,7 +77,7 @@ def parse_uri(text: str) -> ServiceUri:
 
 
 def parse_address(text: str) -> tuple[str, str, int | None, int | None]:
-    """Scheme, address, and the tags if they are given: of a service that is to be started."""
+    """Scheme, address, and tags (None if not given) of a service to be started."""
     scheme, address, values = _split(text)
     if "remote_handle" in values:
         raise _bad(text, "remote_handle is for the server to give")
@@ -109,7 +109,7 @@ def _uint64(text: str, values: dict[str, str], name: str) -> int | None:
     value = values.get(name)
     if value is None:
         return None
-    # Twenty digits are enough, and int() takes long over a million.
+    # Twenty digits are enough, and int() takes long for a million.
     if not (value.isascii() and value.isdigit() and len(value) <= 20) or int(value) > _UINT64_MAX:
         raise _bad(text, f"{name}: expected a uint64 in decimal digits, got {value[:40]!r}")
     return int(value)

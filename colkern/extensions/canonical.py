@@ -80,7 +80,7 @@ def offset_text(type_: s.Extension, parameters: object, of: Spell) -> str:
 
 
 def variant_text(type_: s.Extension, parameters: object, of: Spell) -> str:
-    """The name; how a variant is shredded shows in its storage."""
+    """The name; the storage shows how a variant is shredded."""
     shredded = any(field.name == "typed_value" for field in type_.fields)
     return f"{type_.extension_name}[{of(type_.storage_type)}]" if shredded else type_.extension_name
 
@@ -93,9 +93,9 @@ MAX_METADATA_BYTES = 1 << 16
 class Canonical:
     """The rules of the format for one extension type."""
 
-    storage: str  #: The types that it may be stored as, in words.
-    stores: Callable[[s.DataType], bool]  #: Whether a type is one of them.
-    #: Reads the metadata of a type whose storage is right.
+    storage: str  #: The allowed storage types, in words.
+    stores: Callable[[s.DataType], bool]  #: Whether a type is an allowed storage type.
+    #: Reads the metadata of a type with an allowed storage type.
     parameters: Callable[[s.Extension], Parameters]
     #: The text within `extension<…>`, from the type and its parameters.
     text: Callable[[s.Extension, Any, Spell], str]
@@ -170,7 +170,7 @@ def _parameters_of(type_: s.Extension) -> Parameters:
 
 
 def known_parameters(type_: s.Extension) -> Parameters | None:
-    """As `parameters_of`, but also None for a type that breaks a rule or is over a limit."""
+    """Like `parameters_of`, but also None for a type that breaks a rule or exceeds a limit."""
     try:
         return parameters_of(type_)
     except ColkernError:
@@ -178,7 +178,7 @@ def known_parameters(type_: s.Extension) -> Parameters | None:
 
 
 def text_of(type_: s.Extension, of: Spell = str) -> str:
-    """The type as text: its name and parameters, or storage; `of` gives that of a type inside."""
+    """Returns the type as text: its name and parameters, or storage; `of` formats nested types."""
     parameters = known_parameters(type_)
     if parameters is None:
         return f"extension<{type_.extension_name}[{of(type_.storage_type)}]>"

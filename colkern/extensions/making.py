@@ -1,4 +1,4 @@
-"""Canonical extension types to make.
+"""Makes canonical extension types.
 
 Format: "Canonical Extension Types".
 """
@@ -54,14 +54,14 @@ def variable_shape_tensor(
     permutation: Sequence[int] | None = None,
     uniform_shape: Sequence[int | None] | None = None,
 ) -> s.Extension:
-    """Tensors with shapes of their own, `arrow.variable_shape_tensor`, stored as lists and shapes.
+    """Tensors with individual shapes, `arrow.variable_shape_tensor`, stored as lists and shapes.
 
     Args:
         value_type: The type of the elements.
-        ndim: How many dimensions each tensor has.
+        ndim: The number of dimensions of each tensor.
         dim_names: A name for each physical dimension.
-        permutation: For each logical dimension, the physical one that it is.
-        uniform_shape: The sizes that all tensors have in common, None where they differ.
+        permutation: For each logical dimension, the physical dimension.
+        uniform_shape: The sizes that all tensors share; None for dimensions in which they differ.
 
     Raises:
         TypeError: If `ndim` is no integer, `permutation` or `uniform_shape` no sequence of integers,
@@ -72,7 +72,7 @@ def variable_shape_tensor(
     dimensions = integer(ndim, "ndim")
     if dimensions < 0:
         raise ValueError(f"ndim: must not be negative, got {dimensions}")
-    # The format allows no metadata at all where nothing is said; Arrow C++ reads an object only.
+    # The format allows empty metadata if there are no parameters; Arrow C++ only reads an object.
     metadata = serialized(
         permutation=_order(permutation),
         dim_names=dimension_names(dim_names),
@@ -104,10 +104,10 @@ def bool8() -> s.Extension:
 
 
 def opaque(storage_type: s.DataType, type_name: str, vendor_name: str) -> s.Extension:
-    """Values of another system's type, `arrow.opaque`, that Arrow has no type for.
+    """Values of another system's type, `arrow.opaque`, for which Arrow has no type.
 
     Args:
-        storage_type: What they are stored as; `null()` if there is no data.
+        storage_type: The type in which they are stored; `null()` if there is no data.
         type_name: The name of the type in that system.
         vendor_name: The name of that system.
 
@@ -181,7 +181,7 @@ def _uniform(shape: Any) -> list[int | None] | None:
 
 
 def dimension_names(names: Any) -> tuple[str, ...] | None:
-    """Names that a caller gives, or None; raises `TypeError` if they are no sequence of text."""
+    """Returns names that a caller gives, or None; raises TypeError unless they are a sequence of str."""
     if names is None:
         return None
     is_sequence = isinstance(names, Iterable) and not isinstance(names, str | bytes)

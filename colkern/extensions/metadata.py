@@ -1,4 +1,4 @@
-"""The parameters of canonical extension types, read from their metadata (JSON) and written.
+"""Reads and writes the parameters of canonical extension types as metadata (JSON).
 
 Format: "Canonical Extension Types".
 """
@@ -24,13 +24,13 @@ class TensorParameters:
 
     value_type: s.DataType
     dimensions: int
-    #: The physical shape, in row-major order; None where each tensor has its own.
+    #: The physical shape, in row-major order; None if each tensor has its own.
     shape: tuple[int, ...] | None = None
-    #: For tensors with shapes of their own, the sizes that all have in common, None for a dimension
-    #: where they differ.
+    #: For tensors with individual shapes, the sizes that all share; None for a dimension in which they
+    #: differ.
     uniform_shape: tuple[int | None, ...] | None = None
     dim_names: tuple[str, ...] | None = None  #: A name for each physical dimension, or None.
-    #: For each logical dimension, the physical one that it is, or None for the same.
+    #: For each logical dimension, the physical dimension, or None if they are the same.
     permutation: tuple[int, ...] | None = None
 
     def logical(self, shape: Sequence[int]) -> tuple[int, ...]:
@@ -42,7 +42,7 @@ class TensorParameters:
 class OpaqueParameters:
     """The parameters of `arrow.opaque`."""
 
-    type_name: str  #: The name of the type in the system that it is from.
+    type_name: str  #: The name of the type in the system of its origin.
     vendor_name: str  #: The name of that system.
 
 
@@ -75,7 +75,7 @@ def _object(metadata: bytes) -> Mapping[str, Any]:
 
 
 def serialized(**parameters: object) -> bytes:
-    """Parameters as a JSON object, without those that are None, in the form that Arrow C++ writes."""
+    """Returns parameters, except those that are None, as a JSON object as Arrow C++ writes it."""
     import json
 
     given = {name: value for name, value in parameters.items() if value is not None}
@@ -83,8 +83,8 @@ def serialized(**parameters: object) -> bytes:
 
 
 def json_parameters(type_: s.Extension) -> NoParameters:
-    """The parameters of `arrow.json`: an object without anything in it."""
-    # Arrow C++ looks at none of it; the format has the empty string or an object, so far empty.
+    """The parameters of `arrow.json`: an empty object."""
+    # Arrow C++ ignores it; the format allows the empty string or an object, which is empty so far.
     if type_.extension_metadata:
         _object(type_.extension_metadata)
     return NoParameters()
@@ -108,7 +108,7 @@ def _sizes(value: object, what: str, unknown: tuple[None, ...] = ()) -> tuple[An
             f"tensors of {len(value)} dimensions; colkern has at most {MAX_DIMENSIONS}"
         )
     for size in value:
-        # A bool is an int to Python, and no number to JSON.
+        # In Python a bool is an int; in JSON it is not a number.
         is_size = type(size) is int and 0 <= size < 1 << 63
         if not is_size and size not in unknown:
             raise InvalidArrowError(f"{what} {value!r:.100}: {size!r:.40} is no size")
@@ -118,7 +118,7 @@ def _sizes(value: object, what: str, unknown: tuple[None, ...] = ()) -> tuple[An
 def _names_and_order(
     members: Mapping[str, object], dimensions: int
 ) -> tuple[tuple[str, ...] | None, tuple[int, ...] | None]:
-    """The names of dimensions and the permutation, where they are given."""
+    """Returns the names of dimensions and the permutation, if they are given."""
     names, order = members.get("dim_names"), members.get("permutation")
     if names is not None:
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):

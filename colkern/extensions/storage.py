@@ -18,13 +18,13 @@ TEXT = (s.Utf8, s.LargeUtf8, s.Utf8View)
 
 
 def tensor_fields(storage: s.DataType) -> tuple[s.Field, s.Field]:
-    """The fields `data` and `shape` of variable-shape tensors, in whatever order they stand."""
+    """Returns the fields `data` and `shape` of variable-shape tensors, which may stand in either order."""
     by_name = {field.name: field for field in storage.fields}
     return by_name["data"], by_name["shape"]
 
 
 def stores_variable_shapes(storage: s.DataType) -> bool:
-    """Whether `arrow.variable_shape_tensor` may be stored as that."""
+    """Whether `arrow.variable_shape_tensor` may have this storage type."""
     if not isinstance(storage, s.Struct) or sorted(_names(storage)) != ["data", "shape"]:
         return False
     data, shapes = tensor_fields(storage)
@@ -40,12 +40,12 @@ def _names(storage: s.DataType) -> list[str]:
 
 
 def _unencoded(type_: s.DataType) -> s.DataType:
-    """The type of the values behind a dictionary or runs."""
+    """Returns the type of the values of a dictionary or of runs."""
     return type_.value_type if isinstance(type_, s.Dictionary | s.RunEndEncoded) else type_
 
 
 def stores_offset_timestamps(storage: s.DataType) -> bool:
-    """Whether `arrow.timestamp_with_offset` may be stored as that."""
+    """Whether `arrow.timestamp_with_offset` may have this storage type."""
     if not isinstance(storage, s.Struct) or _names(storage) != ["timestamp", "offset_minutes"]:
         return False
     stamp, offset = (field.type for field in storage.fields)
@@ -57,7 +57,7 @@ def stores_offset_timestamps(storage: s.DataType) -> bool:
 
 
 def stores_variants(storage: s.DataType) -> bool:
-    """Whether `arrow.parquet.variant` may be stored as that."""
+    """Whether `arrow.parquet.variant` may have this storage type."""
     if not isinstance(storage, s.Struct) or len(set(_names(storage))) != len(storage.fields):
         return False
     fields = {field.name: field for field in storage.fields}
@@ -71,7 +71,7 @@ def stores_variants(storage: s.DataType) -> bool:
 
 
 def _is_shredded(fields: tuple[s.Field, ...]) -> bool:
-    """Whether fields are `value`, `typed_value` or both, each of a type that it may have."""
+    """Whether fields are `value`, `typed_value` or both, each of an allowed type."""
     rules = {"value": lambda type_: isinstance(type_, _BINARY), "typed_value": _is_typed_value}
     names = [field.name for field in fields]
     return (

@@ -1,7 +1,7 @@
 """Functions of columns that are row functions: numbers, text, dates, nested values.
 
-Each is a line or a few of Python, compiled for the types that it meets, on the host or a device. Names are
-imported when they are first used.
+Each is one line or a few lines of Python, compiled for the types of its columns, on the host or a
+device. Names are imported when they are first used.
 """
 
 from colkern.names import late_names

@@ -15,11 +15,12 @@ WRITTEN = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
 
 @operation(kind=Kind.ELEMENT_WISE)
 def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
-    """As `colkern.operations.cast`, which says what casts mean; and between text and what is written as it.
+    """As `colkern.operations.cast`, which documents each cast; and between text and values that can be
+    written as text.
 
-    Numbers, booleans, dates and timestamps become text as pyarrow writes them: `1` of 1.0, `true`,
-    `2024-01-02 03:04:05`. Python's forms are those of `str(x)` in a row function. Text becomes them if it
-    has such a form; underscores and spaces are none.
+    Numbers, booleans, dates and timestamps become text as pyarrow writes them: `1` for 1.0, `true`,
+    `2024-01-02 03:04:05`. For Python's forms, use `str(x)` in a row function. Text is parsed if it has
+    such a form; underscores and spaces are not allowed.
 
     Args:
         array: Any array.
@@ -44,7 +45,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         or (isinstance(source, WRITTEN) and isinstance(result, TEXT))
     ):
         return convert(array, type, safe)
-    # Imported late: other casts need no row functions.
+    # Imported late, since other casts need no row functions.
     from colkern.functions.text_casts import from_text, to_text
 
     return (to_text if isinstance(result, TEXT) else from_text)(array, type)

@@ -1,4 +1,4 @@
-"""Functions of lists, maps and structs. Lists give what pyarrow and polars give by these names."""
+"""Functions of lists, maps and structs. Those of lists agree with pyarrow and polars."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colkern.operations.validity import compact_validity, null_outside
 
 
 def item_of(*types: s.DataType) -> s.DataType:
-    """That of a list's items."""
+    """The type of a list's items."""
     return types[0].storage.fields[0].type
 
 
@@ -52,7 +52,7 @@ def _max(lists: list[Any]) -> Any:
 
 @element_wise("Lists, maps and structs")
 def list_sum(lists: Array) -> Array:
-    """The sum of each list's items: int64 of integers, else of their type. Nulls in it do not count.
+    """The sum of the items of each list: int64 for integers, else of their type. Nulls are skipped.
 
     Args:
         lists: Lists of numbers.
@@ -66,19 +66,19 @@ def list_sum(lists: Array) -> Array:
 
 @element_wise("Lists, maps and structs")
 def list_mean(lists: Array) -> Array:
-    """The mean of each list's items: float64, null of an empty list. Nulls in it do not count."""
+    """The mean of the items of each list: float64, null for an empty list. Nulls are skipped."""
     return over_rows(_mean, [lists], lambda *_: s.float64(), LISTS, name="list_mean")
 
 
 @element_wise("Lists, maps and structs")
 def list_min(lists: Array) -> Array:
-    """The least of each list's items, null of an empty list. Nulls in it do not count."""
+    """The least item of each list, null for an empty list. Nulls are skipped."""
     return over_rows(_min, [lists], item_of, LISTS, name="list_min")
 
 
 @element_wise("Lists, maps and structs")
 def list_max(lists: Array) -> Array:
-    """The greatest of each list's items, null of an empty list. Nulls in it do not count."""
+    """The greatest item of each list, null for an empty list. Nulls are skipped."""
     return over_rows(_max, [lists], item_of, LISTS, name="list_max")
 
 
@@ -88,11 +88,11 @@ def _contains(lists: list[Any], value: Any) -> bool:
 
 @element_wise("Lists, maps and structs")
 def list_contains(lists: Array, value: Any) -> Array:
-    """Whether a value is among each list's items: booleans; null for a null list.
+    """Whether each list contains a value: booleans; null for a null list.
 
     Args:
         lists: Lists.
-        value: A Python value, or an array of as many.
+        value: A Python value, or an array with a value for each list.
     """
     return over_rows(_contains, [lists, value], boolean, LISTS, name="list_contains")
 
@@ -109,7 +109,7 @@ def _sorted_with_nulls(lists: list[Any], descending: bool) -> list[Any]:
 
 @element_wise("Lists, maps and structs")
 def list_sort(lists: Array, *, descending: bool = False) -> Array:
-    """The items of each list in order; nulls stand at the end."""
+    """The items of each list in ascending or descending order; nulls are put at the end."""
     has_nulls = bool(getattr(lists, "children", ())) and lists.children[0].null_count
     function = _sorted_with_nulls if has_nulls else _sorted
     return over_rows(function, [lists, descending], same, LISTS, name="list_sort")
@@ -121,7 +121,7 @@ def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[An
 
 @element_wise("Lists, maps and structs")
 def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1) -> Array:
-    """Items `start` to `stop` of each list, as Python's slices; the type stays."""
+    """Items `start` to `stop` of each list, as Python slices lists; the type is kept."""
     return over_rows(_slice, [lists, start, stop, step], same, LISTS, name="list_slice")
 
 
@@ -159,12 +159,12 @@ def _values_of(*types: s.DataType) -> s.DataType:
 
 @element_wise("Lists, maps and structs")
 def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") -> Array:
-    """The value of a key in each map; null where the key is not there.
+    """The value of a key in each map; null if the map does not have the key.
 
     Args:
         maps: Maps.
-        query_key: A Python value, or an array of as many.
-        occurrence: "first" or "last" of several, or "all" of them, as a list.
+        query_key: A Python value, or an array with a key for each map.
+        occurrence: "first" or "last" if a key repeats, or "all" for a list of its values.
 
     Raises:
         TypeError: If the array has no maps.
@@ -179,12 +179,12 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
 
 @element_wise("Lists, maps and structs")
 def struct_with_field(array: Array, name: str, values: Array) -> Array:
-    """Structs with a field of a name: in the place of that which has it, else behind the others.
+    """Structs with a field added at the end, or with the field of that name replaced.
 
     Args:
         array: A struct array.
         name: The field's name.
-        values: As many values, on the same device.
+        values: An array of the same length, on the same device.
 
     Raises:
         TypeError: If the array has no structs.

@@ -1,4 +1,4 @@
-"""Python's operators on columns: each is an operation, by the types of what stands on its sides."""
+"""Python's operators on columns: each calls the operation that fits the types of its operands."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ from colkern.operations.time_arithmetic import is_duration
 
 
 def applied(operator: str, *operands: object) -> Any:
-    """The operator of that name (`"add"` for `+`) on its operands, of which one is a column.
+    """Applies the operator with that name (`"add"` for `+`) to operands, at least one of them a column.
 
-    - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`.
-    - Integers beside decimals, or a `Decimal`, become decimals; nulls without a type are of that of the
-      other side.
-    - `/` is division of floating-point numbers: integers are cast to float64 first.
-    - `+` of text puts the texts behind each other.
-    - `&`, `|`, `^` and `~` are logical on booleans, as far as is known where one is null, and bit-wise
-      on integers.
+    - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`. -
+    Integers beside decimals, or a `Decimal`, become decimals; columns of type null take the type of the
+    other side. - `/` is division of floating-point numbers: integers are cast to float64 first. - `+`
+    of text concatenates. - `&`, `|`, `^` and `~` are logical on booleans, with Kleene logic for nulls,
+    and bit-wise on integers.
 
     Raises:
-        TypeError: As the operation does, or if two types have none that holds the values of both.
+        TypeError: As the operation, or if no common type holds the values of both types.
         ValueError: If a value does not fit the type that it is cast to.
     """
     decision = (operator, *map(_mark, operands))
@@ -67,7 +65,7 @@ def applied(operator: str, *operands: object) -> Any:
 
 
 def _typed(sides: list[Any]) -> list[Any]:
-    """Columns of nulls without a type as ones of the type of the other side, if that has one."""
+    """The operands, with columns of type null cast to the type of the other side, if it has one."""
     untyped = [isinstance(side, Column) and isinstance(value_type(side), s.Null) for side in sides]
     if not any(untyped) or all(untyped):
         return sides
@@ -84,14 +82,14 @@ _KNOWN: dict[tuple[object, ...], Callable[..., Any]] = {}
 """An operator and a mark of each operand → the operation, where it takes the operands as they are."""
 
 _MOST_KNOWN = 1 << 12
-"""So many decisions are kept, as a process may have types without end."""
+"""The most decisions kept, since the types of a process have no limit."""
 
 _VALUES = frozenset({bool, int, float, str})
 """Classes of values whose class alone says which operation is meant."""
 
 
 def _mark(operand: object) -> Layout | type | None:
-    """The part of a key of `_KNOWN` for an operand: a layout or a class; None if these do not decide."""
+    """An operand's part of a key of `_KNOWN`: its layout or class; None if these do not decide."""
     kind = operand.__class__
     if kind is Array:
         return operand.layout  # type: ignore[attr-defined, no-any-return]
@@ -110,7 +108,7 @@ _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 def _have_decimals(sides: list[Any], kinds: list[s.DataType]) -> bool:
-    """Whether a side is of decimals, or a decimal beside integers."""
+    """Whether one side has decimals, or is a decimal beside integers."""
     if any(isinstance(side, Decimal) for side in sides):
         return all(isinstance(kind, s.Int | s.Decimal) for kind in kinds)
     return any(isinstance(kind, s.Decimal) for kind in kinds)
@@ -121,7 +119,7 @@ _OF_COLUMNS = ("floor_divide", "mod", "power", "shift_left", "shift_right")
 
 
 def _repeated(value: object, column: Column) -> Array:
-    """A value for each slot of a column, where that is."""
+    """A column that has a value in each slot, with the length and device of `column`."""
     assert isinstance(column, Array | ChunkedArray)
     one = array([value], value_type(column))
     return operations.repeat(to_device(one, column.device), len(column))

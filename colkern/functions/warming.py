@@ -1,6 +1,6 @@
-"""Functions compiled ahead of the first call, for the types that columns mostly have.
+"""Functions compiled before the first call, for the types that columns mostly have.
 
-Those whose pattern, format or time zone is compiled into them are compiled when it is known.
+Functions with a pattern, format or time zone compiled into them are compiled once that is known.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ TYPES: dict[str, tuple[s.DataType, ...]] = {
     "Numbers": (s.float64(), s.int64()),
     "Text": (s.utf8(),),
 }
-"""By heading, the types that functions are compiled for; none of those that have no end of types."""
+"""Heading → the types to compile its functions for; headings with unlimited types are left out."""
 
 _VALUES = {"int": 1, "float": 1.0, "str": "a", "Any": 1, "IntegersOrNumber": 1}
-"""By annotation, a value of an option."""
+"""Annotation of an option → a value for it."""
 
 _COMPILED_IN = {"format", "timezone"}
 
 
 def options_of(name: str, function: Callable[..., object]) -> list[Any] | None:
-    """Values for the options that a function must have; None if it cannot be compiled ahead."""
+    """Values for the required options of a function; None if it cannot be compiled ahead."""
     options = [*inspect.signature(function).parameters.values()][1:]
     needed = [option for option in options if option.default is option.empty]
     if name.endswith("_regex") or any(option.name in _COMPILED_IN for option in needed):
@@ -50,10 +50,10 @@ def functions_to_warm() -> list[str]:
 
 
 def warm(name: str, capability: tuple[int, int] | None = None) -> dict[str, int]:
-    """Have a function compiled, or found in the cache; how many loops were which.
+    """Compile a function, or find it in the cache; returns the number of loops compiled and loaded.
 
     Args:
-        name: The function's.
+        name: The function's name.
         capability: The compute capability to compile for; by default, the function is compiled for this
             processor. Functions that devices do not run are left out.
     """
@@ -62,7 +62,8 @@ def warm(name: str, capability: tuple[int, int] | None = None) -> dict[str, int]
     token = CAPABILITY.set(capability)
     try:
         for type_ in TYPES[own.heading]:
-            # One of several types of a heading, as dates for `hour`; or no kernel.
+            # The heading has several types, and this one may not fit, as dates for `hour`; or there
+            # is no kernel.
             with contextlib.suppress(TypeError, UnsupportedError):
                 own.called(nulls(0, type_), *(options_of(name, own.called) or []))
     finally:

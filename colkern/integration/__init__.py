@@ -1,7 +1,7 @@
-"""Arrow's integration tests: their JSON format, read and written, and testers for their runner.
+"""Arrow's integration tests: reads and writes their JSON format, and has testers for their runner.
 
-`colkern integration` runs one conversion or comparison, as Arrow's runner asks for in a process of its
-own. `colkern.integration.tester` does the same, and the C Data interface, within the runner's process.
+`colkern integration` runs one conversion or comparison, as Arrow's runner requests in a process of its own.
+`colkern.integration.tester` does the same, and the C Data interface, within the runner's process.
 
 >>> from colkern.integration.documents import read_json
 >>> document = read_json("generated_union.json.gz")  # doctest: +SKIP

@@ -1,7 +1,7 @@
-"""The first difference between two schemas, arrays or batches, by value.
+"""Finds the first difference between two schemas, arrays or batches, by value.
 
 Values are compared by `colkern.arrays.equality`, with NaN equal to NaN and dictionaries replaced by the
-values that slots point to. A null does not equal an index that leads to a null.
+values to which slots refer. A null does not equal an index that refers to a null.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ from colkern.layouts import LayoutKind, Role
 from colkern.schema import DataType, Dictionary, Field, Map, Null, Schema, Union, same_type
 
 _ROWS = 1 << 16
-"""The rows that are compared at a time: what is gathered for them stays small."""
+"""The number of rows compared at a time, so that the memory gathered for them stays small."""
 
 
 # Schemas
 
 
 def require_equal_schemas(a: Schema, b: Schema, a_name: str, b_name: str) -> None:
-    """`DifferenceError` unless schemas are equal but for names in lists and maps, ids, metadata's order."""
+    """Raise DifferenceError unless schemas are equal, except for names in lists and maps, ids, metadata
+    order."""
 
     def refuse(path: str, a_says: object, b_says: object) -> None:
         place = f"schema, field {path}" if path else "schema"
@@ -57,14 +58,14 @@ _Refuse = Callable[[str, object, object], None]
 def _compare_fields(
     path: str, a: Field, b: Field, refuse: _Refuse, are_entries: bool = False
 ) -> None:
-    # The deepest difference first: the types of the fields around it differ for its sake.
+    # The deepest difference comes first, as it makes the enclosing types differ.
     a_children, b_children = _children(a.type), _children(b.type)
     if len(a_children) == len(b_children):
         for a_child, b_child in zip(a_children, b_children, strict=True):
             _compare_fields(
                 f"{path}.{a_child.name}", a_child, b_child, refuse, isinstance(a.type.storage, Map)
             )
-    # The names in the entries of a map mean nothing, those in other structs do.
+    # The names in the entries of a map have no meaning; those in other structs do.
     if not are_entries and not same_type(a.type, b.type):
         refuse(path, a.type, b.type)
     if a.nullable != b.nullable:
@@ -91,16 +92,16 @@ def _compare_metadata(
 
 
 class Difference(NamedTuple):
-    """Where two arrays differ."""
+    """The place at which two arrays differ."""
 
     row: int
-    path: tuple[str, ...]  #: The names of the children from there to where it shows.
+    path: tuple[str, ...]  #: The names of the nested children that lead to the difference.
     a: str
-    b: str  #: The value of the other.
+    b: str  #: The value in the other array.
 
 
 def require_equal_batches(a: RecordBatch, b: RecordBatch, a_name: str, b_name: str) -> None:
-    """Make sure that two batches of equal schemas have the same rows; else `DifferenceError` says where."""
+    """Raise DifferenceError, with the place, unless two batches of equal schemas have the same rows."""
     if a.num_rows != b.num_rows:
         raise DifferenceError(f"{a.num_rows} rows in {a_name}, {b.num_rows} in {b_name}")
     for position, field in enumerate(a.schema):
@@ -115,7 +116,7 @@ def require_equal_batches(a: RecordBatch, b: RecordBatch, a_name: str, b_name: s
 
 
 def array_difference(a: Array, b: Array) -> Difference | None:
-    """A row in which two arrays of equal types and lengths differ, or None; host memory only."""
+    """Returns a row in which two arrays of equal types and lengths differ, or None; host memory only."""
     if isinstance(a.type.storage, Null):
         return None
     for start in range(0, a.length, _ROWS):
@@ -128,7 +129,8 @@ def array_difference(a: Array, b: Array) -> Difference | None:
 
 
 def _first_difference(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> int | None:
-    """The first i for which slot `a_slots[i]` of `a` differs from slot `b_slots[i]` of `b`, by halves."""
+    """Returns the first i for which slot `a_slots[i]` of `a` differs from slot `b_slots[i]` of `b`, by
+    bisection."""
     if equal_slots(a, a_slots, b, b_slots, by_value=True):
         return None
     start, stop = 0, a_slots.size
@@ -144,7 +146,7 @@ def _first_difference(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> int
 def _explained(
     a: Array, a_slot: Slots, b: Array, b_slot: Slots
 ) -> tuple[tuple[str, ...], str, str]:
-    """The path to where two slots (int64[1]) differ, and both values there as text."""
+    """Returns the path to the difference of two slots (int64[1]), and both values there as text."""
     sides = ((a, a_slot), (b, b_slot))
     validity = [valid_at(array, slot) for array, slot in sides]
     valid = [bits is None or bool(bits[0]) for bits in validity]
@@ -168,7 +170,7 @@ def _explained(
 def _parts(
     a: Array, a_slot: Slots, b: Array, b_slot: Slots
 ) -> Iterator[tuple[str, Array, Slots, Array, Slots]]:
-    """The parts of two valid slots, by name; none where values have no parts, or different ones."""
+    """Yields the parts of two valid slots, by name; none if values have no parts, or different ones."""
     names = [field.name for field in a.type.storage.fields]
     match a.layout.kind:
         case LayoutKind.LIST | LayoutKind.LIST_VIEW | LayoutKind.FIXED_SIZE_LIST:

@@ -1,4 +1,4 @@
-"""The conversions and the comparison that Arrow's integration runner asks an implementation for.
+"""The conversions and the comparison that Arrow's integration runner requests from an implementation.
 
 Integration testing: "Strategy".
 """
@@ -22,7 +22,7 @@ QUIRKS: dict[str, TypeRule] = {
     "no_date64_validate": "dates",
     "no_times_validate": "times",
 }
-"""A mistake of old writers → the check of `validate` that is left out for it."""
+"""For each known mistake of old writers, the check of `validate` that is skipped for it."""
 
 Source = str | os.PathLike[str] | BinaryIO
 """A path, or a binary file object."""

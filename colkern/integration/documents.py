@@ -1,4 +1,4 @@
-"""Arrow's integration JSON files: a schema, dictionaries and batches, read and written.
+"""Arrow's integration JSON files: reads and writes a schema, dictionaries and batches.
 
 Integration testing: "JSON test data format".
 """
@@ -29,7 +29,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class JsonDocument(Sequence[RecordBatch]):
-    """The batches of an integration JSON file; a batch is decoded when it is asked for."""
+    """The batches of an integration JSON file; a batch is decoded when it is read."""
 
     def __init__(self, document: object) -> None:
         whole = Entry(document, "document")
@@ -137,7 +137,7 @@ def _limited(file: BinaryIO) -> bytes:
 
 
 def document_of(schema: Schema, batches: Iterable[RecordBatch]) -> dict[str, Json]:
-    """The integration JSON of batches in host memory; `UnsupportedError` if JSON has no form for some."""
+    """Returns the integration JSON of batches in host memory; UnsupportedError if JSON lacks a form."""
     wire = wire_schema_of(schema, {})
     dictionaries = WrittenDictionaries()
     entries: list[Json] = []

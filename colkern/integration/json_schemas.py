@@ -1,7 +1,7 @@
-"""Data types, fields and schemas in Arrow's integration JSON, both ways.
+"""Data types, fields and schemas to and from Arrow's integration JSON.
 
-Types follow the table of metadata: `colkern.ipc.types`. A field's entry says which dictionary the field
-has, as in IPC, so both have the same fields with ids: `colkern.ipc.fields.WireField`.
+Types follow the table of metadata: `colkern.ipc.types`. A field's entry names its dictionary, as in IPC, so
+both use the same class of fields with ids: `colkern.ipc.fields.WireField`.
 
 Integration testing: "JSON test data format", Schema, Field and Type.
 """
@@ -41,7 +41,7 @@ def type_to_json(data_type: s.DataType) -> dict[str, Json]:
     members: dict[str, Json] = {"name": row.name}
     for key, parameter in row.parameters.items():
         value = getattr(data_type, parameter.attribute)
-        # A timestamp without a zone has none here.
+        # A timestamp without a zone has no such member.
         if value is not None and value != "":
             members[_member(key)] = _written(value, parameter)
     return members
@@ -56,7 +56,7 @@ def index_type_from_json(entry: Entry) -> s.Int:
 
 
 def _member(name: str) -> str:
-    """The member of JSON for a parameter: `isSigned` for `is_signed`."""
+    """Returns the JSON name of a parameter: `isSigned` for `is_signed`."""
     first, *others = name.split("_")
     return first + "".join(map(str.capitalize, others))
 

@@ -67,11 +67,11 @@ Pointer = Any
 
 
 def address_in(pointer: Pointer) -> int:
-    """The address in a pointer; raises `TypeError` if it is neither an integer nor a pointer of cffi's."""
+    """Returns the address in a pointer; raises TypeError if it is neither an integer nor a cffi pointer."""
     try:
         return operator.index(pointer)
     except TypeError:
-        # A caller with a pointer of cffi has cffi.
+        # A caller that has a cffi pointer has imported cffi.
         if type(pointer).__module__ != "_cffi_backend":
             raise TypeError(f"expected an address or a cffi pointer, got {pointer!r}") from None
     return int(importlib.import_module("cffi").FFI().cast("uintptr_t", pointer))
@@ -102,11 +102,11 @@ class _CDataSide:
     required_gc_runs = 1
 
     def run_gc(self) -> None:
-        """Collect what reference counts leave behind."""
+        """Collect objects that reference counting does not free."""
         gc.collect()
 
     def close(self) -> None:
-        """Nothing is kept: exported memory belongs to whoever took it, imported memory is released."""
+        """Does nothing: exported memory belongs to its receiver, and imported memory has been released."""
 
     def __enter__(self) -> Self:
         return self
@@ -123,7 +123,7 @@ class ColkernCDataExporter(_CDataSide):
         self._ledger = _Ledger()
 
     def export_schema_from_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
-        """Export the schema of a JSON file to an `ArrowSchema`, which its taker must release."""
+        """Export the schema of a JSON file to an `ArrowSchema`, which its receiver must release."""
         address = address_in(c_schema_ptr)
         move_schema_to(read_json(json_path).schema, address)
         self._watch(SchemaStruct, address)
@@ -131,7 +131,7 @@ class ColkernCDataExporter(_CDataSide):
     def export_batch_from_json(
         self, json_path: JsonPath, num_batch: int, c_array_ptr: Pointer
     ) -> None:
-        """Export a batch of a JSON file as an `ArrowArray` that its taker must release."""
+        """Export a batch of a JSON file as an `ArrowArray`, which its receiver must release."""
         address = address_in(c_array_ptr)
         batch = read_json(json_path)[num_batch]
         move_part_to(batch, address)
@@ -141,7 +141,7 @@ class ColkernCDataExporter(_CDataSide):
             self._ledger.watch(buffer, 0, buffer.nbytes)
 
     def _watch(self, kind: type[SchemaStruct] | type[ArrayStruct], address: int) -> None:
-        """Count a structure and all below it, by the memory that each one's `private_data` keeps."""
+        """Count a structure and all its children, by the memory that `private_data` of each keeps."""
         struct = struct_at(kind, address)
         anchor = ctypes.cast(struct.private_data, ctypes.py_object).value
         self._ledger.watch(anchor[0], 1, 0)
@@ -150,7 +150,7 @@ class ColkernCDataExporter(_CDataSide):
                 self._watch(kind, part)
 
     def record_allocation_state(self) -> tuple[int, int]:
-        """How many exported structures are alive, and how many bytes of their buffers."""
+        """Returns the number of exported structures that are alive, and the bytes of their buffers."""
         return self._ledger.structures, self._ledger.bytes
 
 
@@ -158,7 +158,7 @@ class ColkernCDataImporter(_CDataSide):
     """Imports by the C Data interface, and compares with integration JSON (archery's protocol)."""
 
     def import_schema_and_compare_to_json(self, json_path: JsonPath, c_schema_ptr: Pointer) -> None:
-        """Import a schema, which is released, and compare it to that of a JSON file: `DifferenceError`."""
+        """Import and release a schema; raises DifferenceError unless it equals that of a JSON file."""
         owner = Imported(SchemaStruct, address_in(c_schema_ptr))
         try:
             schema = schema_of(read_field(owner.address))

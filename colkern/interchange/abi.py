@@ -1,7 +1,7 @@
 """The C structures of Arrow's C Data, C Stream and C Device interfaces, as words of memory.
 
-All members are 64 bits wide on the platforms that colkern supports, or padded to it, so a structure is
-read as one run of integers, and written as an `array.array("q")`, whose address does not change.
+On the platforms that colkern supports, all members are 64 bits wide or padded to that. So a structure
+is read as a row of integers, and written as an `array.array("q")`, whose address does not change.
 
 C Data interface: "Structure definitions"; C Stream interface: "Structure definition"; C Device data
 interface: "Structure definitions".
@@ -54,7 +54,7 @@ def require_known_type(device_type: int) -> None:
 
 
 def device_of_type(device_type: int, device_id: int) -> Device:
-    """The device that uses memory of that kind. Page-locked memory of CUDA is the host's."""
+    """The device that uses memory of that kind. Page-locked memory of CUDA is host memory."""
     require_known_type(device_type)
     if device_type in (CPU, CUDA_HOST):
         return HOST
@@ -64,7 +64,7 @@ def device_of_type(device_type: int, device_id: int) -> Device:
 
 
 def type_of_device(device: Device) -> tuple[int, int]:
-    """The kind of a device, and its number."""
+    """The device type and number, as the C Device interface has them."""
     return (CPU, _NO_ID) if device.kind == "cpu" else (CUDA, device.ordinal)
 
 
@@ -165,11 +165,11 @@ CAPSULE_NAMES: dict[StructClass, str] = {
 
 
 def _format(cls: StructClass) -> str:
-    """The members in the notation of `struct`; the one of 32 bits has padding behind it."""
+    """The format of a structure for `struct`; its 32-bit member has padding behind it."""
     return "".join("i4x" if name == "device_type" else "q" for name in cls._fields)
 
 
-# Overlays, as `ctypes.string_at` takes twice as long.
+# Overlays, since `ctypes.string_at` takes twice as long.
 _OVERLAYS: dict[type[tuple[int, ...]], Any] = {
     cls: ctypes.c_int64 * len(cls._fields) for cls in CAPSULE_NAMES
 }
@@ -177,7 +177,7 @@ _UNPACK: dict[type[tuple[int, ...]], Any] = {
     cls: struct.Struct(_format(cls)).unpack_from for cls in CAPSULE_NAMES
 }
 
-# No schema has more; a larger number is no number of pointers.
+# A larger number of children or buffers cannot be right.
 MAX_POINTERS = 2**31 - 1
 
 
@@ -202,7 +202,7 @@ def address_of(words: array[int]) -> int:
 
 
 def children_at(struct: SchemaStruct | ArrayStruct | DeviceArrayStruct) -> Sequence[int]:
-    """The addresses of the children of a structure."""
+    """The addresses of a structure's children."""
     if struct.n_children == 0:
         return ()
     if not 0 < struct.n_children <= MAX_POINTERS or not struct.children:
@@ -213,7 +213,7 @@ def children_at(struct: SchemaStruct | ArrayStruct | DeviceArrayStruct) -> Seque
     return children
 
 
-# Prototypes of colkern's own: those on `ctypes.pythonapi` are shared by the whole process.
+# Prototypes of colkern's own, since those of `ctypes.pythonapi` are shared by the whole process.
 _get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
@@ -221,7 +221,7 @@ _call_release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def pointer_in(capsule: object, cls: StructClass) -> int:
-    """The address of the structure in a capsule, good for as long as the caller holds the capsule."""
+    """The address of the structure in a capsule, valid while the caller holds the capsule."""
     name = CAPSULE_NAMES[cls]
     try:
         return int(_get_pointer(capsule, name.encode()))
@@ -230,12 +230,12 @@ def pointer_in(capsule: object, cls: StructClass) -> int:
 
 
 class Imported:
-    """A structure taken from its producer, kept alive by all uses; released when it is garbage."""
+    """A structure taken over from its producer. It is released once nothing refers to it."""
 
     __slots__ = ("_release", "words")
 
     def __init__(self, kind: StructClass, address: int) -> None:
-        # Set first: `__del__` runs also for an object whose making failed.
+        # Set first, since `__del__` also runs if the constructor failed.
         self._release = 0
         self.words = array("q", bytes(struct_bytes(kind)))
         position = kind._fields.index("release")
@@ -249,15 +249,15 @@ class Imported:
 
     @classmethod
     def from_capsule(cls, kind: StructClass, capsule: object) -> Imported:
-        """The structure in a capsule; raises like `pointer_in` and the constructor."""
+        """Takes over the structure in a capsule; raises like `pointer_in` and the constructor."""
         return cls(kind, pointer_in(capsule, kind))
 
     @property
     def address(self) -> int:
-        """The address of the structure now."""
+        """The address of the structure here."""
         return self.words.buffer_info()[0]
 
-    # The default holds the prototype when the interpreter's end has emptied this module.
+    # A default argument keeps the prototype after the interpreter's end has emptied this module.
     def close(self, _call: Any = _call_release) -> None:
         """Call the producer's release function, unless that has been done."""
         release, self._release = self._release, 0

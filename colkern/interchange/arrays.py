@@ -33,7 +33,7 @@ from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layou
 from colkern.memory import HOST, Buffer
 from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Null, Schema, Struct
 
-# Stands for buffers of no bytes: consumers of old may read the first offset of an empty array.
+# Stands for empty buffers: old consumers may read the first offset of an empty array.
 _ZEROS = array("q", bytes(64))
 _ZEROS_AT = address_of(_ZEROS)
 
@@ -52,8 +52,8 @@ def export_array(array: Array, requested_schema: object = None) -> tuple[object,
 
     Args:
         array: An array in host memory.
-        requested_schema: Not looked at: colkern hands out the type that the array has, as the
-            PyCapsule interface allows.
+        requested_schema: Ignored: colkern exports the type that the array has, as the PyCapsule
+            interface allows.
 
     Raises:
         UnsupportedError: If the bytes are not in host memory, or the type has no format string.
@@ -62,12 +62,12 @@ def export_array(array: Array, requested_schema: object = None) -> tuple[object,
 
 
 def export_batch(batch: RecordBatch, requested_schema: object = None) -> tuple[object, object]:
-    """The capsules of the struct array that carries a batch; otherwise as `export_array`."""
+    """The capsules of a batch as a struct array; otherwise as `export_array`."""
     return export_schema(batch.schema), _array_capsule(struct_of(batch))
 
 
 def move_part_to(part: Array | RecordBatch, address: int) -> None:
-    """Write the structure of an array or a batch to `address`, whose owner must release it."""
+    """Write the structure of an array or a batch to `address`; its owner must release the structure."""
     export = ArrayExport(ArrayStruct)
     array = struct_of(part) if isinstance(part, RecordBatch) else part
     export.move_to(build_structure(export, array), address)
@@ -79,17 +79,17 @@ def _array_capsule(array: Array) -> object:
 
 
 def struct_of(batch: RecordBatch) -> Array:
-    """The struct array that carries a batch; its columns are loaded."""
+    """A batch as a struct array; its columns are loaded."""
     return Array(Struct(batch.schema.fields), batch.length, (None,), batch.columns, null_count=0)
 
 
 class ArrayExport(Export):
-    """Structures of arrays in the making, whose buffers are in host memory."""
+    """Array structures being built, whose buffers are in host memory."""
 
     __slots__ = ()
 
     def buffer_address(self, buffer: Buffer | None) -> int:
-        """The address that stands for a buffer in the structure."""
+        """The address to export for a buffer."""
         if buffer is None or buffer.size == 0:
             return _ZEROS_AT
         if buffer.device is not HOST and buffer.device.kind != "cpu":
@@ -100,11 +100,11 @@ class ArrayExport(Export):
         return buffer.address
 
     def null_count(self, source: Array) -> int:
-        """The number of nulls by a bitmap that is there, or `UNKNOWN`."""
+        """The number of nulls for an array with a bitmap, or `UNKNOWN`."""
         return source.known_null_count
 
     def sizes(self, sizes: Sequence[int]) -> tuple[int, object]:
-        """The buffer of the sizes of a view's data buffers: its address, and what owns it."""
+        """The buffer with the sizes of a view's data buffers: its address, and the object that owns it."""
         # One word where there are none: the pointer is never NULL.
         words = array("q", sizes or (0,))
         return address_of(words), words
@@ -113,9 +113,9 @@ class ArrayExport(Export):
 def build_structure(
     export: ArrayExport, source: Array, tail: Sequence[int] = (), kept: object = None
 ) -> array[int]:
-    """A structure, `tail` included, and its pointers to buffers and children; `kept` lives as long."""
+    """A structure with `tail`, and its pointers to buffers and children; `kept` lives as long as it."""
     rule = source.layout
-    # A bitmap that contradicts a count of no nulls counts for nothing here, and for some readers.
+    # A count of no nulls makes a bitmap meaningless here and to some readers, so it is left out.
     no_bitmap = rule.has_validity and (source.buffers[0] is None or source.known_null_count == 0)
     buffers = [0] if no_bitmap else []
     buffers += [export.buffer_address(buffer) for buffer in source.buffers[no_bitmap:]]
@@ -132,7 +132,7 @@ def build_structure(
         (
             source.length,
             _exported_null_count(export, source, rule),
-            # Consumers find no bytes at an offset of buffers of an empty array.
+            # Buffers of an empty array may have no bytes at its offset.
             source.offset if source.length else 0,
             len(buffers),
             len(children),
@@ -154,7 +154,7 @@ def build_structure(
 
 
 def _exported_null_count(export: ArrayExport, source: Array, rule: Layout) -> int:
-    """A count that is never `UNKNOWN` where there is no validity bitmap to count in."""
+    """The null count; never `UNKNOWN` without a validity bitmap, where consumers cannot count."""
     if rule.has_validity:
         return 0 if source.buffers[0] is None else export.null_count(source)
     return source.length if isinstance(source.type.storage, Null) else 0
@@ -164,7 +164,7 @@ def _exported_null_count(export: ArrayExport, source: Array, rule: Layout) -> in
 
 
 class HostStructure:
-    """An array's structure that was imported, with its buffers in host memory, which keep it alive."""
+    """An imported array's structure, with its buffers in host memory. The buffers keep it alive."""
 
     __slots__ = ("field", "owner")
 
@@ -173,21 +173,21 @@ class HostStructure:
         self.owner = owner
 
     def buffer_at(self, address: int, size: int) -> Buffer:
-        """The bytes there as a buffer."""
+        """The `size` bytes at `address` as a buffer."""
         return Buffer.from_address(address, size, self.owner)
 
     def bytes_at(self, address: int, size: int) -> bytes:
-        """A copy of a few bytes that say how long something is."""
+        """A copy of a few bytes that hold a length."""
         return ctypes.string_at(address, size)
 
 
 def read_array(source: HostStructure) -> Array:
-    """The array in an imported structure, which all its buffers keep alive."""
+    """The array in an imported structure, which stays alive as long as any of its buffers."""
     return _read(source.field, source.owner.address, source)
 
 
 def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
-    """The batch of the field's children in an imported structure; null rows are refused."""
+    """An imported struct array as a batch of its fields; raises `InvalidArrowError` for null rows."""
     struct = struct_at(ArrayStruct, source.owner.address)
     rule = checked_shape(source.field.type, struct).rule
     bitmap = _read_buffers(rule, struct, source)[0]
@@ -207,7 +207,7 @@ def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
 
 
 class Shape(NamedTuple):
-    """The counts of a type by the layout table, kept for every array of that type."""
+    """The counts of a type by the layout table, cached for all arrays of that type."""
 
     rule: Layout
     n_buffers: int
@@ -215,7 +215,7 @@ class Shape(NamedTuple):
     child_slots: int  #: The slots of each child that a slot needs, as far as that is fixed.
 
 
-# No types or fields in it: equal types differ in their fields' metadata.
+# Without types or fields, since equal types may differ in the metadata of their fields.
 @lru_cache(maxsize=4096)
 def _shape(data_type: DataType) -> Shape:
     rule = layout(data_type)
@@ -227,7 +227,7 @@ def _shape(data_type: DataType) -> Shape:
 
 
 def _read(field: Field, address: int, source: HostStructure) -> Array:
-    # No context manager: each child of each array comes this way.
+    # Not a context manager, since each child of each array passes here.
     try:
         return _checked(field.type, struct_at(ArrayStruct, address), source)
     except InvalidArrowError as error:
@@ -257,12 +257,12 @@ def _checked(data_type: DataType, struct: ArrayStruct, source: HostStructure) ->
 
 
 def dictionary_field(storage: Dictionary) -> Field:
-    """The field under which errors name the dictionary of an array."""
+    """The field that names an array's dictionary in errors."""
     return Field("dictionary", storage.value_type)
 
 
 def _read_child(field: Field, address: int, least: int, source: HostStructure) -> Array:
-    """A child of at least that many slots; what offsets ask of it is left to `Array.validate`."""
+    """A child with at least `least` slots. Offsets that point past its end are left to `Array.validate`."""
     child = _read(field, address, source)
     if child.length < least:
         raise InvalidArrowError(
@@ -272,7 +272,7 @@ def _read_child(field: Field, address: int, least: int, source: HostStructure) -
 
 
 def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
-    """The shape of a type, checked against the counts in a structure."""
+    """The shape of a type. Raises `InvalidArrowError` if the counts in a structure do not fit it."""
     shape = _shape(data_type)
     if not struct.release:
         raise InvalidArrowError("the ArrowArray is released")
@@ -317,7 +317,8 @@ def _read_buffers(rule: Layout, struct: ArrayStruct, source: HostStructure) -> l
             buffers.append(None)
             continue
         if spec.extent is Extent.FREE:
-            # Bytes stand behind their offsets; nothing else says how many there are.
+            # Bytes follow their offsets in the table, and only the last offset says how many there
+            # are.
             size = _last_offset(rule.buffers[position - 1], pointers[position - 1], slots, source)
         else:
             size = spec.min_bytes(slots)
@@ -333,7 +334,7 @@ def _read_buffer(role: Role, pointer: int, size: int, source: HostStructure) -> 
 
 
 def check_pointer(role: Role, pointer: int, size: int) -> None:
-    """Raise `InvalidArrowError` if so many bytes cannot be there."""
+    """Raise `InvalidArrowError` if `size` bytes cannot be at that address."""
     if size and not pointer:
         raise InvalidArrowError(
             f"the {role.value} buffer is a NULL pointer, {size} bytes are needed"
@@ -343,7 +344,7 @@ def check_pointer(role: Role, pointer: int, size: int) -> None:
 
 
 def last_offset_at(offsets: BufferSpec, pointer: int, slots: int) -> tuple[int, int] | None:
-    """The address of the last offset, and its bytes; None if there are no slots."""
+    """The address and the size of the last offset; None if there are no slots."""
     width = offsets.dtype.itemsize
     return (pointer + slots * width, width) if slots else None
 
@@ -359,7 +360,7 @@ def _last_offset(offsets: BufferSpec, pointer: int, slots: int, source: HostStru
 
 
 def sizes_at(pointers: Sequence[int]) -> tuple[int, int] | None:
-    """The address of the sizes of a view's data buffers, and their bytes; None if it has none."""
+    """The address and the size in bytes of the list of a view's data buffer sizes; None if it has none."""
     count = len(pointers) - 1
     if not count:
         return None

@@ -1,7 +1,7 @@
-"""Arrays and batches as `ArrowDeviceArray` structures, both ways, wherever their bytes are.
+"""Arrays and batches as `ArrowDeviceArray` structures, both ways, on any device.
 
-No byte of a buffer is copied. What an import needs to know of device memory, the lengths that are
-written there, comes to the host in one copy, when the first of them is asked for.
+Buffers are not copied. An import needs the lengths that stand in device memory: they come to the host
+in one copy, when the first of them is asked for.
 
 C Device data interface: "The ArrowDeviceArray structure", "Semantics".
 """
@@ -63,13 +63,14 @@ def export_device_array(
 ) -> tuple[object, object]:
     """Capsules named `arrow_schema` and `arrow_device_array`; nothing is copied.
 
-    On a CUDA device, the structure has an event behind what the caller's current stream has to do now:
-    what is started on it later is not waited for. Nulls are counted there if their number is not known.
+    On a CUDA device, the structure has an event for the work queued so far on the caller's current
+    stream; consumers do not wait for work that is queued later. Unknown nulls are counted on the
+    device.
 
     Args:
-        array: An array, all of whose bytes are on one device.
-        requested_schema: Not looked at, as by `export_array`.
-        kwargs: None of them is known; None is taken.
+        array: An array with all its bytes on one device.
+        requested_schema: Ignored, as by `export_array`.
+        kwargs: For later versions of the interface; each must be None.
 
     Raises:
         UnsupportedError: If bytes are on several devices, the type has no format string, or a keyword
@@ -82,25 +83,25 @@ def export_device_array(
 def export_device_batch(
     batch: RecordBatch, requested_schema: object = None, /, **kwargs: object
 ) -> tuple[object, object]:
-    """The capsules of the struct array that carries a batch; otherwise as `export_device_array`."""
+    """The capsules of a batch as a struct array; otherwise as `export_device_array`."""
     require_no_keywords(kwargs)
     return export_schema(batch.schema), _capsule(struct_of(batch))
 
 
 def require_no_keywords(kwargs: dict[str, object]) -> None:
-    """Raise `UnsupportedError` for keywords of later versions of the interface, unless they are None."""
+    """Raise `UnsupportedError` for keywords of later versions of the interface that are not None."""
     unknown = [name for name, value in kwargs.items() if value is not None]
     if unknown:
         raise UnsupportedError(f"keywords of the device interface: {', '.join(unknown)}")
 
 
 def device_of_batch(batch: RecordBatch) -> Device:
-    """The device of the bytes of the columns; the host if there are none."""
+    """The device of the columns' bytes; the host if there are none."""
     return _device_of(batch.columns)
 
 
 def move_device_batch_to(batch: RecordBatch, device: Device, address: int) -> None:
-    """Write the structure of `export_device_batch` to `address`, whose owner must release it."""
+    """Write the structure of a batch on `device` to `address`; its owner must release the structure."""
     export = _DeviceArrayExport(device)
     export.move_to(_build(export, struct_of(batch)), address)
 
@@ -111,7 +112,7 @@ def _capsule(source: Array) -> object:
 
 
 def _device_of(arrays: Iterable[Array]) -> Device:
-    """The device of the first bytes that are not in host memory."""
+    """The device of the first bytes that are not in host memory; the host if there are none."""
     for part in arrays:
         for buffer in part.buffers:
             if buffer is not None and buffer.device != HOST and buffer.size:
@@ -125,7 +126,7 @@ def _device_of(arrays: Iterable[Array]) -> Device:
 
 
 class _DeviceArrayExport(ArrayExport):
-    """Structures in the making on one device; `zeros` are offsets that consumers may read."""
+    """Array structures being built on one device; `zeros` stand for offsets that consumers may read."""
 
     __slots__ = ("device", "zeros")
 
@@ -150,13 +151,14 @@ class _DeviceArrayExport(ArrayExport):
         return buffer.address
 
     def null_count(self, source: Array) -> int:
-        # cuDF takes it at its word, and -1 for no nulls.
+        # cuDF takes this number as it is, and takes -1 for no nulls.
         return source.known_null_count if self.device == HOST else source.null_count
 
     def sizes(self, sizes: Sequence[int]) -> tuple[int, object]:
         if self.device == HOST:
             return super().sizes(sizes)
-        # Consumers differ in whether they read the sizes on the host or on the device: both can here.
+        # Consumers read the sizes either on the host or on the device: in page-locked memory both
+        # can.
         locked = memory.library().page_locked((len(sizes) or 1) * WORD)
         locked.view(np.int64)[: len(sizes)] = sizes
         return int(locked.ctypes.data), locked
@@ -166,7 +168,7 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
     device_type, device_id = type_of_device(export.device)
     if export.device == HOST:
         return build_structure(export, source, (device_id, device_type, 0, *_RESERVED))
-    # The structure has a pointer to the event, which stands behind all that building it has started.
+    # The structure points to an event that is recorded after all work started by building it.
     handle = array("q", (0,))
     kept: list[object] = [handle]
     tail = (device_id, device_type, address_of(handle), *_RESERVED)
@@ -181,7 +183,7 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
 
 
 def device_structure(field: Field, owner: Imported) -> HostStructure:
-    """The source of an array in an `ArrowDeviceArray`; the caller's stream waits for its event."""
+    """The source of an array in an `ArrowDeviceArray`; the caller's stream will wait for its event."""
     struct = struct_at(DeviceArrayStruct, owner.address)
     if struct.device_type == CPU:
         if struct.sync_event:
@@ -234,11 +236,11 @@ class _DeviceStructure(HostStructure):
         return self._lengths[address, size]
 
     def _fetched(self) -> dict[tuple[int, int], bytes]:
-        """All that `bytes_at` will be asked for."""
+        """The bytes of all lengths that `bytes_at` will be asked for, by address and size."""
         lengths = {}
         far = []
         for address, size in set(_lengths_of(self.field, self.owner.address)):
-            # Some producers keep the sizes of a view's buffers in host memory.
+            # Some producers keep the sizes of a view's data buffers in host memory.
             if memory.library().ordinal_at(address) is None:
                 lengths[address, size] = super().bytes_at(address, size)
             else:
@@ -249,7 +251,7 @@ class _DeviceStructure(HostStructure):
 
     def _copied(self, places: Sequence[tuple[int, int]]) -> Iterator[bytes]:
         with memory.current(self._device):
-            # Another stream may be current than the one that waits already.
+            # The current stream may be another one than the one that already waits.
             self._hold_current()
             parts = [self._array_at(address, size) for address, size in places]
             copied = memory.on_host(memory.array_library().concatenate(parts)).tobytes()
@@ -260,7 +262,7 @@ class _DeviceStructure(HostStructure):
 
 
 def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
-    """Address and size of each length that the buffers of an array, and of all below it, hold."""
+    """The address and the size of each length in the buffers of an array and of all arrays below it."""
     with placed(f"field {field.name!r}"):
         yield from _lengths_in(field, struct_at(ArrayStruct, address))
 
@@ -291,21 +293,21 @@ _FUNCTIONS = functions_of(DeviceStreamStruct)
 def export_device_stream(
     stream: RecordBatchStream, requested_schema: object = None, /, **kwargs: object
 ) -> object:
-    """A capsule named `arrow_device_array_stream`, which consumes the stream as the consumer asks.
+    """A capsule named `arrow_device_array_stream`; the stream is consumed as the consumer asks for batches.
 
-    The structure says on which kind of device all batches are. If the stream does not know, its first
+    The structure names one kind of device for all batches. If the stream does not know it, its first
     batch is made now.
 
     Args:
         stream: The stream.
-        requested_schema: Not looked at, as by `export_stream`.
-        kwargs: None of them is known; None is taken.
+        requested_schema: Ignored, as by `export_stream`.
+        kwargs: For later versions of the interface; each must be None.
 
     Raises:
         UnsupportedError: If a keyword has a value.
 
-    and what the stream raises while its first batch is made now. Errors of later ones reach the consumer as
-    those of `export_stream` do, also one of another kind of device.
+    Also raises what the stream raises if its first batch is made now. Later errors reach the consumer
+    as with `export_stream`, also that of a batch on another kind of device.
     """
     require_no_keywords(kwargs)
     rest, device = (stream, stream.device) if stream.device else _looked_into(stream)
@@ -321,7 +323,7 @@ def export_device_stream(
 
 
 def _looked_into(stream: RecordBatchStream) -> tuple[RecordBatchStream, Device]:
-    """The same batches, and where the first one is."""
+    """A stream of the same batches, and the device of the first one."""
     first = next(stream, None)
     if first is None:
         return stream, HOST
@@ -329,10 +331,10 @@ def _looked_into(stream: RecordBatchStream) -> tuple[RecordBatchStream, Device]:
 
 
 def _device_in_stream(batch: RecordBatch, promised: Device) -> Device:
-    """The device of a batch; only its number may change within a stream."""
+    """The device of a batch. Within a stream, only the ordinal may change, not the kind."""
     device = device_of_batch(batch)
     if device == HOST:
-        # Perhaps it has no bytes.
+        # The batch may have no bytes.
         return promised
     if promised == HOST:
         raise UnsupportedError(f"a batch on {device} in a stream of batches on {promised}")

@@ -52,7 +52,7 @@ Fields: TypeAlias = tuple[s.Field, ...]
 
 
 class _Read(NamedTuple):
-    """A format string and its surroundings, as a type is read from them."""
+    """A format string with the fields and flags that a type is read from."""
 
     head: str
     parameters: str
@@ -61,7 +61,7 @@ class _Read(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """How a type with parameters or children is written and read."""
+    """Functions that write and read a type with parameters or children."""
 
     heads: tuple[str, ...]
     children: int | None
@@ -96,14 +96,14 @@ def _read_union(text: _Read) -> s.DataType:
 
 _ROWS: Dispatch[type[s.DataType], _Row] = by_type(
     "format strings",
-    # In `_PLAIN`, or sent as their storage.
+    # In `_PLAIN`, or written as their storage.
     *(s.Null, s.Bool, s.Int, s.FloatingPoint, *TEXT, *BINARY),
     *(s.Date, s.Time, s.Duration, s.Interval, s.Extension),
 )
 
 
 def _constant(head: str, children: int | None, read: Callable[[_Read], s.DataType]) -> _Row:
-    """A type that is written without parameters."""
+    """The row of a type that is written without parameters."""
     return _Row((head,), children, lambda _: head, read)
 
 
@@ -140,7 +140,7 @@ _ROWS |= {
         _read_union,
     ),
     s.RunEndEncoded: _constant("+r", 2, lambda text: s.runs_of_fields(*text.fields)),
-    # Read by the dictionary beside it, not by its format string, which is that of the indices.
+    # Read from the dictionary member: the format string is that of the indices.
     s.Dictionary: _Row(
         (), 0, lambda data_type: format_of(data_type.index_type), lambda _: s.null()
     ),
@@ -150,7 +150,7 @@ _ROWS_BY_HEAD = {head: row for row in _ROWS.values() for head in row.heads}
 
 
 def format_of(data_type: s.DataType) -> str:
-    """The format string of a type, or a dictionary type's indices; extension types as storage."""
+    """The format string of a type; dictionary types have that of their indices, extensions of storage."""
     plain = _PLAIN_FORMATS.get(data_type)
     if plain is not None:
         return plain
@@ -161,7 +161,7 @@ def format_of(data_type: s.DataType) -> str:
 
 
 def type_of(text: str, fields: Fields = (), *, keys_sorted: bool = False) -> s.DataType:
-    """The type behind a format string, with those child fields."""
+    """The type with that format string and those child fields."""
     plain = _PLAIN.get(text)
     head, colon, parameters = text.partition(":")
     row = _ROWS_BY_HEAD.get(head + colon)

@@ -2,7 +2,7 @@
 
 Every structure has an *anchor*: a tuple of the objects that must live as long as the structure. Its
 `private_data` is a reference to that tuple, which the native release function drops. Children have
-anchors of their own, so that a consumer may move them out of their parent and keep them longer.
+their own anchors, so that a consumer may move them out of their parent and keep them longer.
 
 A release function made by ctypes would run Python code, and consumers call release where Python code
 must not run: while an exception is on its way up (the exception would be lost, and the process
@@ -26,14 +26,14 @@ from colkern.interchange.abi import CAPSULE_NAMES, WORD, StructClass, address_of
 
 
 class Native(NamedTuple):
-    """Addresses that belong to one of the structures."""
+    """The addresses of the native functions and names for one of the structures."""
 
     release: int  #: The release function, of the structure and of its children.
     drop: int  #: The destructor of the capsule around the structure.
     name: int  #: The capsule's name, as a C string.
 
 
-# `Py_DecRef` under the GIL; nothing where the interpreter ends or has ended, as memory goes anyway.
+# `Py_DecRef` under the GIL. It does nothing once the interpreter ends, as its memory goes anyway.
 _SHARED = """
 declare i32 @Py_IsInitialized()
 declare i32 @colkern_is_finalizing()
@@ -77,7 +77,7 @@ done:
 }
 """
 
-# What the consumer has moved out of a parent is marked as released there, and lives on.
+# A child that the consumer has moved out is marked as released in its parent, and lives on.
 _RELEASE_PARTS = """
 define internal void @{kind}_release_parts(ptr %struct) {{
 entry:
@@ -110,7 +110,7 @@ define internal void @{kind}_release_parts(ptr %struct) {{
 }}
 """
 
-# The name is asked for, as a consumer may have given the capsule another one.
+# The name is asked for, since a consumer may have renamed the capsule.
 _RELEASE_AND_DROP = """
 @{kind}_name = constant [{name_bytes} x i8] c"{kind}\\00"
 
@@ -160,12 +160,12 @@ def _function_address(function: Any) -> int:
 
 @functools.cache
 def native() -> dict[StructClass, Native]:
-    """The compiled functions of each structure; compiled when first asked for (some 10 ms)."""
+    """The native functions for each structure; compiled at the first call (about 10 ms)."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    # Tell LLVM the addresses; its own search misses a Python library that was loaded privately.
+    # LLVM is told the addresses; its own search misses a Python library that was loaded privately.
     for name in _PYTHON_FUNCTIONS:
         llvm.add_symbol(name, _function_address(getattr(ctypes.pythonapi, name)))
     public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
@@ -198,7 +198,7 @@ _set_context = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p
 
 
 class Export:
-    """Structures in the making, a root and all below: plain garbage until they are handed over."""
+    """Structures being built, a root and all below it; ordinary Python objects until handed over."""
 
     __slots__ = ("_anchors", "_cls", "_private", "release")
 
@@ -214,7 +214,7 @@ class Export:
         words[self._private] = id(anchor)
         self._anchors.append(anchor)
 
-    # References first: an interrupt in between then leaves memory behind, and no dangling pointer.
+    # References first: an interrupt in between leaks memory, but leaves no dangling pointer.
     def _hand_over(self) -> None:
         for anchor in self._anchors:
             _take_reference(anchor)
@@ -230,6 +230,6 @@ class Export:
         return capsule
 
     def move_to(self, root: array[int], address: int) -> None:
-        """Write the structure at the start of `root` to `address`, whose owner must release it."""
+        """Write the structure at the start of `root` to `address`; its owner must release the structure."""
         self._hand_over()
         ctypes.memmove(address, address_of(root), len(self._cls._fields) * WORD)

@@ -43,7 +43,7 @@ _INT = struct.Struct("=i")
 
 
 def encode_key_values(metadata: Mapping[bytes, bytes]) -> bytes:
-    """The pairs as one run of bytes."""
+    """Key-value pairs, encoded as one string of bytes."""
     pairs = pairs_of(metadata)
     parts = [_INT.pack(len(pairs))]
     for pair in pairs:
@@ -69,7 +69,7 @@ class _Cursor:
 
 
 def decode_key_values(address: int) -> Mapping[bytes, bytes] | None:
-    """The pairs at `address`; None if there are none."""
+    """The key-value pairs encoded at `address`; None if there are none."""
     cursor = _Cursor(address)
     return metadata_of(
         [(cursor.take(cursor.count()), cursor.take(cursor.count())) for _ in range(cursor.count())]
@@ -100,7 +100,7 @@ def export_schema(item: DataType | Field | Schema) -> object:
 
 
 def move_schema_to(item: DataType | Field | Schema, address: int) -> None:
-    """Write the structure of `export_schema` to `address`, whose owner must release it."""
+    """Write the structure of `export_schema` to `address`; its owner must release the structure."""
     export = Export(SchemaStruct)
     export.move_to(_build(export, item), address)
 
@@ -158,7 +158,7 @@ def _structure(
 
 @lru_cache(maxsize=4096)
 def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -> array[int]:
-    """A structure, then its pointers to children and strings; pointers are relative to its start."""
+    """A structure, its pointers to children, and its strings; pointers are relative to its start."""
     for string in (text, name):
         if "\0" in string:
             raise UnsupportedError(f"{string!r} in the C Data interface ends at its first NUL")
@@ -179,9 +179,9 @@ def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -
 
 
 def import_field(obj: object) -> Field:
-    """The field behind an object with `__arrow_c_schema__`, or behind an `arrow_schema` capsule.
+    """The field of an object with `__arrow_c_schema__`, or of an `arrow_schema` capsule.
 
-    The capsule stays as it is.
+    A capsule is not consumed.
 
     Raises:
         TypeError: If `obj` is neither.
@@ -193,18 +193,18 @@ def import_field(obj: object) -> Field:
 
 
 def import_type(obj: object) -> DataType:
-    """The data type behind an object with `__arrow_c_schema__`; raises like `import_field`."""
+    """The data type of an object with `__arrow_c_schema__`; raises like `import_field`."""
     return import_field(obj).type
 
 
 def import_schema(obj: object) -> Schema:
-    """The schema behind an object with `__arrow_c_schema__`, or behind an `arrow_schema` capsule.
+    """The schema of an object with `__arrow_c_schema__`, or of an `arrow_schema` capsule.
 
     Raises:
         TypeError: Also if the object is a type or a field, but not a struct: see `import_type`,
             `import_field`.
 
-    and like `import_field`.
+    Also raises like `import_field`.
     """
     return schema_of(import_field(obj))
 
@@ -220,8 +220,8 @@ def field_in(capsule: object) -> Field:
 
 
 def schema_of(field: Field) -> Schema:
-    """The schema that a field of struct type carries; `TypeError` for other fields."""
-    # The keys of an extension type mean nothing among a schema's own.
+    """The schema that a field of struct type stands for; raises `TypeError` for other fields."""
+    # The metadata keys of an extension type do not belong to the schema's own.
     wire = field_to_wire(field)
     if not isinstance(wire.type, Struct):
         raise TypeError(f"expected the struct that carries a schema, got {field.type}")

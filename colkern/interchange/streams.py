@@ -1,6 +1,6 @@
 """Streams of record batches as `ArrowArrayStream` structures, both ways; batches are not copied.
 
-`colkern.interchange.device_arrays` has the same for `ArrowDeviceArrayStream`, by what is here.
+`colkern.interchange.device_arrays` does the same for `ArrowDeviceArrayStream`, using this module.
 
 C Stream interface: "Structure definition", "Thread safety", "Error handling".
 """
@@ -44,16 +44,16 @@ _TEXT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
 
 
 def export_stream(stream: RecordBatchStream, requested_schema: object = None) -> object:
-    """A capsule named `arrow_array_stream`, which consumes the stream as the consumer asks.
+    """A capsule named `arrow_array_stream`; the stream is consumed as the consumer asks for batches.
 
-    An exception while a batch is made becomes an error code, with the exception's text for
-    `get_last_error`. `requested_schema` is not looked at: batches keep the types that they have.
+    An exception while a batch is made becomes an error code, and `get_last_error` gives its text.
+    `requested_schema` is ignored: batches keep the types that they have.
     """
     return _stream_capsule(Producer(stream.schema, stream, ArrayStruct, move_part_to))
 
 
 def export_chunks(column: ChunkedArray, requested_schema: object = None) -> object:
-    """A capsule as of `export_stream`, of the chunks of a column; nothing is copied."""
+    """A capsule like that of `export_stream`, for the chunks of a column; nothing is copied."""
     return _stream_capsule(Producer(column.type, iter(column.chunks), ArrayStruct, move_part_to))
 
 
@@ -65,7 +65,7 @@ def _stream_capsule(producer: Producer) -> object:
 
 
 class Producer:
-    """The state of an exported stream, for its functions."""
+    """The state of an exported stream, which its C functions use."""
 
     def __init__(
         self,
@@ -81,14 +81,14 @@ class Producer:
         self._error: ctypes.Array[ctypes.c_char] | None = None
 
     def fill_schema(self, out: int) -> None:
-        """Move the schema to where the consumer wants it."""
+        """Write the schema to the consumer's structure."""
         move_schema_to(self._schema, out)
 
     def fill_next(self, out: int) -> None:
-        """Move the next batch to where the consumer wants it, or the sign that there is none."""
+        """Write the next batch to the consumer's structure, or mark the end of the stream."""
         part = next(self._parts, None)
         if part is None:
-            # A released structure is the end of the stream.
+            # A released structure marks the end of the stream.
             ctypes.memset(out, 0, struct_bytes(self._kind))
         else:
             if isinstance(self._schema, Schema):
@@ -96,11 +96,11 @@ class Producer:
             self._move_part(part, out)
 
     def attempt(self, step: Callable[[int], None], out: int) -> int:
-        """0, or an error number whose text `error_text` has from then on."""
+        """Run a step; returns 0, or an error number, for which `error_text` then has the text."""
         self._error = None
         try:
             step(out)
-        # All, as nothing passes through C: not even the interrupt of a user who waits.
+        # Every exception is caught, also a user's interrupt, since none can pass through C.
         except BaseException as error:  # noqa: BLE001
             text = f"{type(error).__name__}: {error}".replace("\0", "?")
             self._error = ctypes.create_string_buffer(text.encode(errors="replace"))
@@ -111,12 +111,12 @@ class Producer:
         return 0
 
     def error_text(self) -> int | None:
-        """The address of the text of the last error, if there was one."""
+        """The address of the text of the last error; None if there was none."""
         return None if self._error is None else ctypes.addressof(self._error)
 
 
 def _check_types(schema: Schema, promised: Schema) -> None:
-    """The consumer knows the stream's schema alone, and reads all bytes by it."""
+    """Raise `InvalidArrowError` unless types are as promised: the consumer reads all bytes by them."""
     if schema is promised:
         return
     types, expected = schema.types, promised.types
@@ -162,7 +162,7 @@ def functions_of(kind: StreamKind) -> tuple[int, int, int]:
 
 
 def _for_ever(callback: Any) -> int:
-    """The address of a C callback that outlives this module, as exported streams may."""
+    """The address of a C callback that is never freed: exported streams may outlive this module."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
     address = ctypes.cast(callback, ctypes.c_void_p).value
     assert address is not None
@@ -176,7 +176,7 @@ _FUNCTIONS = functions_of(StreamStruct)
 
 
 class Consumer:
-    """An imported stream; released at its end, after an error, or when this is garbage."""
+    """An imported stream. It is released at its end, after an error, or once nothing refers to it."""
 
     def __init__(self, stream: Imported, kind: StreamKind, array_kind: ArrayKind) -> None:
         self._stream = stream
@@ -187,13 +187,13 @@ class Consumer:
         self._get_last_error = _TEXT(functions.get_last_error)
 
     def field(self) -> Field:
-        """The field of the stream's arrays; `StreamError` with what the producer reports."""
+        """The field of the stream's arrays; raises `StreamError` with the text of the producer."""
         words = self._fill(self._get_schema, SchemaStruct)
         schema = Imported(SchemaStruct, address_of(words))
         return read_field(schema.address)
 
     def structures(self) -> Iterator[Imported]:
-        """The arrays, pulled when asked for; raises like `field`."""
+        """The arrays, each read when it is asked for; raises like `field`."""
         with contextlib.closing(self._stream):
             while True:
                 words = self._fill(self._get_next, self._array_kind)

@@ -1,4 +1,4 @@
-"""Compressed buffers, decompressed where they are needed: in the memory of a device.
+"""Compressed buffers that are decompressed in the memory of a device, where they are needed.
 
 The host reads each frame's headers, the device decompresses all frames of a message at once. Frames that
 a device cannot decompress, or reports as damaged, are left to `Codec.decompress` on the host, which
@@ -36,16 +36,16 @@ from colkern.targets import Items, target_of
 
 @dataclass(frozen=True, slots=True)
 class ExaminedFrame:
-    """A frame whose headers are right, and which a device can decompress."""
+    """A frame that the host has checked, as far as its headers, and that a device can decompress."""
 
     stored: int
     size: int  #: How many bytes it makes, if it is not damaged further inside.
-    #: Where its blocks are (uint64[blocks, 4]), as `independent_blocks` says; of an LZ4 frame.
+    #: The places of its blocks (uint64[blocks, 4]), as from `independent_blocks`; for LZ4 frames.
     blocks: NDArray[np.uint64] | None = None
 
 
 class PlacedFrame(NamedTuple):
-    """A frame, and where its bytes are and go to."""
+    """A frame, with the places of its bytes before and after decompression."""
 
     frame: ExaminedFrame
     begin: int  #: Where its first byte is in the array of compressed bytes; anywhere.
@@ -53,26 +53,27 @@ class PlacedFrame(NamedTuple):
 
 
 class DeviceCodec(Protocol):
-    """One way to decompress buffers on a device."""
+    """A method of decompressing buffers on a device."""
 
     def seconds(self, stored: int) -> float:
-        """The estimated time for frames, side by side, of which the largest has so many bytes."""
+        """The estimated time for frames decompressed in parallel, the largest of `stored` bytes."""
 
     def examined(self, frame: Bytes, size: int) -> ExaminedFrame | None:
-        """The frame as the host examined it; None if it is damaged, or the host has to decompress it."""
-        # Of the bytes behind a buffer's stated (and checked) size, no more is looked at than some for each
-        # block.
+        """The frame, examined by the host; None if it is damaged or the host must decompress it."""
+        # Of the bytes after a buffer's stated (and checked) size, only a few for each block are
+        # read.
 
     def decompress(self, frames: Sequence[PlacedFrame], staged: Items, out: Items) -> int:
-        """Decompress examined frames on the current stream of the device, and wait for their outcome."""
-        # `staged` has the compressed bytes of all, `out` gets what they are decompressed to, at places that
-        # do not overlap: uint8[] on the device. Nothing but those places is written to, whatever is in the
-        # frames. Gives the number of frames, from the first one on, that are whole. The next one is
-        # damaged, or has blocks that no common compressor writes, which the host's decompressor knows.
+        """Decompress examined frames on the device's current stream, and wait for the result."""
+        # `staged` has the compressed bytes of all frames; `out` gets the decompressed ones, at
+        # places that do not overlap. Both are uint8[] on the device. Only those places are written
+        # to, whatever the frames contain. Returns the number of leading frames that are whole. The
+        # next frame is damaged, or has blocks that no common compressor writes, and which the host
+        # can decompress.
 
 
 def require_places(frames: Sequence[PlacedFrame], staged: Items, out: Items) -> None:
-    """Raise `ValueError` unless the arrays have all the places of the frames."""
+    """Raise `ValueError` unless the arrays contain all the places of the frames."""
     for frame, begin, place in frames:
         if begin < 0 or begin + frame.stored > len(staged):
             raise ValueError(
@@ -86,12 +87,12 @@ _BLOCK_BYTES = 1 << 18
 """The bytes of a block, as colkern and others write them."""
 
 _LZ4_SECONDS_PER_BYTE = 4.4e-7
-"""The time for a compressed byte of a block: its sequences wait for each other."""
+"""The time for a compressed byte of a block, whose sequences depend on each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lz4Codec:
-    """As `DeviceCodec`, for anybody's frames of independent blocks: others go one byte after the other."""
+    """A `DeviceCodec` for LZ4 frames with independent blocks; other frames must be decoded in sequence."""
 
     device: Device
 
@@ -129,7 +130,7 @@ class Lz4Codec:
 
 
 def _placed_blocks(placed: PlacedFrame) -> NDArray[np.uint64]:
-    """The blocks of a frame by their places in the arrays of all frames."""
+    """The blocks of a frame, with their places in the arrays for all frames."""
     assert placed.frame.blocks is not None
     return placed.frame.blocks + np.array([placed.begin, 0, placed.place, 0], np.uint64)
 
@@ -148,14 +149,14 @@ _LARGEST_BLOCK = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class ZstdCodec:
-    """As `DeviceCodec` says, but only for frames whose writer is trusted.
+    """A `DeviceCodec` for Zstandard frames, but only those whose writer is trusted.
 
-    What a damaged frame makes nvCOMP do is undefined by its documentation, accesses out of bounds
-    included, and what its Python package tells of such a frame is not documented. The host checks what
-    it can without decompressing; nothing but decompressing tells whether the rest is right.
+    By nvCOMP's documentation, its behaviour for a damaged frame is undefined, and may include accesses
+    out of bounds; what its Python package reports for one is not documented. The host checks as much as
+    it can without decompressing; the rest can only be checked by decompressing.
 
     nvCOMP decompresses each frame into its place, and is faster with many frames than with large ones.
-    None of this has been measured, nor run on a GPU; nor is the estimated time from a measurement.
+    None of this has been run or measured on a GPU, and the estimated time is not from a measurement.
     """
 
     device: Device
@@ -187,13 +188,13 @@ class ZstdCodec:
         return sum(1 for _ in takewhile(lambda pair: pair[0].frame.size == pair[1], pairs))
 
     def _aligned(self, stored: Items) -> Items:
-        """The bytes of a frame at an address that nvCOMP takes; a copy if need be."""
+        """The bytes of a frame at an address that nvCOMP accepts; copied if need be."""
         is_aligned = target_of(self.device).address(stored) % nvcomp.ALIGNMENT == 0
         return stored if is_aligned else stored.copy()
 
 
 def require_one_frame(frame: Bytes, size: int) -> None:
-    """Raise unless a frame states its size and blocks to its end; `UnsupportedError` for others."""
+    """Raise unless a frame is one whose stated size and blocks reach exactly to its end."""
     zstandard = codec_library("zstandard")
     header = frame[:_LARGEST_HEADER]
     try:
@@ -216,7 +217,7 @@ def require_one_frame(frame: Bytes, size: int) -> None:
 
 
 def _end_of_blocks(frame: Bytes, at: int) -> int:
-    """Where the blocks end that begin at a place, which may be past the end of the bytes."""
+    """The end of the blocks that begin at `at`, which may be past the end of the bytes."""
     is_last = False
     while not is_last and at + _BLOCK_HEADER <= len(frame):
         header = int.from_bytes(frame[at : at + _BLOCK_HEADER], "little")
@@ -230,7 +231,7 @@ def _end_of_blocks(frame: Bytes, at: int) -> int:
 
 
 def device_codec_of(codec: Codec, device: Device, *, trusted: bool = False) -> DeviceCodec | None:
-    """How to decompress on a device, or None. Zstandard only if `trusted`: nvCOMP may crash."""
+    """The codec for a device, or None. Zstandard only if `trusted`: nvCOMP may crash on bad frames."""
     if codec.number == CompressionType.LZ4_FRAME:
         return Lz4Codec(device)
     if trusted and codec.number == CompressionType.ZSTD and nvcomp.is_installed():

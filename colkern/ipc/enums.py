@@ -8,16 +8,16 @@ Columnar format 1.5: "Encapsulated message format", "IPC file format", "Message.
 """
 
 CONTINUATION = b"\xff\xff\xff\xff"
-"""Stands before each message since 0.15."""
+"""The bytes before each message since Arrow 0.15."""
 
 MAGIC = b"ARROW1"
 
 FRONT_BYTES = 8
-"""The magic and two bytes of padding stand in front of a file's first message."""
+"""The size of the magic and two bytes of padding, before a file's first message."""
 
 
 class MessageHeader:
-    """The kind of a message's header."""
+    """The kinds of message headers."""
 
     NONE = 0
     Schema = 1

@@ -1,4 +1,4 @@
-"""Fields and schemas as batches carry them: with the ids of dictionaries, which types do not have.
+"""Fields and schemas as batches carry them: with dictionary ids, which data types do not have.
 
 Columnar format 1.5: "Schema message", "Dictionary messages".
 """
@@ -16,7 +16,7 @@ class WireField(NamedTuple):
     """A field as batches carry it."""
 
     field: Field
-    #: The fields of the children: of the type, or of the dictionary's values.
+    #: The fields of the children of the type, or of the type of the dictionary's values.
     children: tuple[WireField, ...]
     dictionary: int | None
     values: DataType  #: The type of the dictionary's values, or the field's type.
@@ -32,7 +32,7 @@ class WireSchema:
 
 
 def dictionary_ids(fields: Iterable[WireField]) -> dict[str, int]:
-    """The path of each field with a dictionary (names with dots between) and its id, if it is one."""
+    """The path of each dictionary field (names joined by dots) → its id, if only one has that path."""
     ids_of: dict[str, set[int]] = {}
     for path, id_ in _dictionary_fields(fields, ""):
         ids_of.setdefault(path, set()).add(id_)

@@ -1,4 +1,4 @@
-"""The limits of readers on untrusted input."""
+"""The limits of readers for untrusted input."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from colkern.errors import LimitExceededError
 
 _MAX_NESTING = 128
-# The limit of the copies of a small batch.
+# The limit for copies in a small batch.
 _SMALL_COPIES = 1 << 27
-# The limit of the decompressed bytes of a small batch.
+# The limit for decompressed bytes of a small batch.
 _SMALL_DECOMPRESSED = 1 << 32
 # A slot of any layout with buffers takes at least one bit.
 _SLOTS_PER_BYTE = 8
@@ -20,26 +20,26 @@ _SLOTS_PER_BYTE = 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of what one source may cost its reader; going over one is a `LimitExceededError`.
+    """Limits on the cost of reading one source; exceeding one raises `LimitExceededError`.
 
-    Every length is also checked against the bytes that are there before anything is allocated for it;
-    these limits are for costs that the bytes alone do not bound. A writer refuses batches that readers
+    Every length is also checked against the bytes present before anything is allocated for it. These
+    limits are for costs that the number of bytes does not bound. A writer refuses batches that readers
     with its limits would refuse, see `WriteOptions.reader_limits`.
 
     Args:
-        metadata_bytes: Size of the metadata of one message, and of a file's footer.
-        nesting_depth: How deep types may nest; at most 128.
-        fields: How many fields a schema may have, those of nested types counted too.
-        variadic_buffers: How many data buffers the view arrays of one batch may have together.
-        decompressed_bytes: Size of all buffers of one batch when they are decompressed.
-        decompression_ratio: How many times the size of its body a batch may grow to: by decompression,
-            if that is more than 4 GiB, and by copies of buffers that overlap, if that is more than
-            128 MiB.
-        unbacked_length: Length of an array (or a batch without columns) that no buffer stands
-            behind, such as null or run-end encoded: a few bytes may claim any number of slots.
-            Reading and validating them costs no memory, so that the default only keeps sums of
-            lengths within 64 bits; a Python object for each of them does. As many slots as the
-            batch's body has bits are never refused.
+        metadata_bytes: The most bytes of metadata of one message, and of a file's footer.
+        nesting_depth: The deepest nesting of types; at most 128.
+        fields: The most fields of a schema, including those of nested types.
+        variadic_buffers: The most data buffers of all view arrays in one batch.
+        decompressed_bytes: The most bytes of all buffers of one batch when they are decompressed.
+        decompression_ratio: The largest ratio of a batch's memory to the size of its body: for
+            decompression, if that gives more than 4 GiB, and for copies of overlapping buffers, if
+            these are more than 128 MiB.
+        unbacked_length: The most slots of an array without buffers of that length, such as null or
+            run-end encoded arrays, or of a batch without columns: a few bytes may claim any number of
+            slots. Reading and validating them costs no memory, but a Python object for each does; the
+            default only keeps sums of lengths within 64 bits. As many slots as the batch's body has
+            bits are always allowed.
     """
 
     metadata_bytes: int = 1 << 28
@@ -62,16 +62,16 @@ class Limits:
             )
 
     def decompressed(self, body_bytes: int) -> int:
-        """The limit of the decompressed bytes of a batch, by the size of its body."""
+        """The limit on the decompressed bytes of a batch with a body of that size."""
         grown = max(_SMALL_DECOMPRESSED, self.decompression_ratio * body_bytes)
         return min(self.decompressed_bytes, grown)
 
     def copied(self, body_bytes: int) -> int:
-        """The limit of the copies of a batch's buffers, by the size of its body."""
+        """The limit on copies of the buffers of a batch with a body of that size."""
         return max(_SMALL_COPIES, self.decompression_ratio * body_bytes)
 
     def unbacked(self, body_bytes: int) -> int:
-        """The limit of slots without a buffer in a batch, by the size of its body."""
+        """The limit on slots without a buffer in a batch with a body of that size."""
         return max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
 
     def require_fields(self, count: int) -> None:
@@ -80,7 +80,7 @@ class Limits:
             raise _over(f"{count} fields are", self.fields, "fields")
 
     def require_depth(self, depth: int) -> None:
-        """Raise `LimitExceededError` if types nest too deep; the depth of a schema's field is 1."""
+        """Raise `LimitExceededError` if types nest too deeply; fields of a schema have depth 1."""
         if depth > self.nesting_depth:
             raise LimitExceededError(
                 f"types nest deeper than the limit of {self.nesting_depth}; "
@@ -98,7 +98,7 @@ class Limits:
             raise _over(f"{count} variadic buffers are", self.variadic_buffers, "variadic_buffers")
 
     def require_decompressed(self, size: int, body_bytes: int) -> None:
-        """Raise `LimitExceededError` if a batch decompresses to too many bytes for its body."""
+        """Raise `LimitExceededError` if a batch decompresses to too many bytes for the size of its body."""
         if size > self.decompressed(body_bytes):
             raise decompression_error(self.decompressed(body_bytes))
 
@@ -112,7 +112,7 @@ class Limits:
 
 
 class FieldCount:
-    """The number of a schema's fields; too many, or nested too deep, they raise `LimitExceededError`."""
+    """A count of a schema's fields; raises `LimitExceededError` for too many, or too deep nesting."""
 
     __slots__ = ("_count", "_limits")
 
@@ -121,7 +121,7 @@ class FieldCount:
         self._count = 0
 
     def add(self, count: int, depth: int) -> None:
-        """Count fields at a depth, which is 1 for those of the schema itself."""
+        """Count fields at a depth, which is 1 for the fields of the schema itself."""
         self._count += count
         self._limits.require_fields(self._count)
         if count:
@@ -144,7 +144,7 @@ def decompression_error(limit: int) -> LimitExceededError:
 
 @contextmanager
 def refused_by_readers() -> Iterator[None]:
-    """Reword errors about limits as errors of what is being written."""
+    """Within the block, errors about limits are reworded as errors of the data to be written."""
     try:
         yield
     except LimitExceededError as error:

@@ -1,8 +1,8 @@
-"""LZ4 frames, looked at without decompressing them: where their blocks are.
+"""LZ4 frames, parsed without decompressing them to find their blocks.
 
-What is around the blocks is a matter of some bytes for each, which the host reads; the blocks are then
-decompressed side by side, wherever they are. Nothing in a frame is believed that is not checked against
-the bytes that are there; only that each block but the last one is full is left to who decompresses it.
+The host reads the few bytes around each block; the blocks are then decompressed in parallel, on any
+device. Everything in a frame is checked against the bytes present, except that each block but the last
+one is full: the decompressor checks that.
 
 LZ4 frame format: https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md
 """
@@ -30,7 +30,7 @@ _IS_PLAIN = 1 << 31
 
 
 class Bytes(Protocol):
-    """Bytes in host memory, as a memoryview has them, or in a file: read where they are looked at."""
+    """Bytes in host memory, as in a memoryview, or in a file, where they are read when accessed."""
 
     def __len__(self) -> int: ...
 
@@ -46,10 +46,10 @@ class _Header(NamedTuple):
 
 
 def independent_blocks(frame: Bytes, size: int) -> NDArray[np.uint64]:
-    """The blocks of one whole frame that can be decompressed side by side: uint64[blocks, 4]."""
-    # As `colkern.kernels.lz4.decode_lz4_blocks` takes them: where a block begins in the frame, its bytes
-    # there, where it begins in what the frame makes, and how many bytes it has to make. `UnsupportedError`
-    # if it is not of independent, full blocks without checksums.
+    """The blocks of a whole frame that can be decompressed in parallel: uint64[blocks, 4]."""
+    # A row is what `colkern.kernels.lz4.decode_lz4_blocks` takes: the block's place in the frame,
+    # its bytes there, its place in the output, and its bytes there. Raises `UnsupportedError`
+    # unless the frame has independent, full blocks without checksums.
     header = _header(frame)
     if header.content_bytes not in (None, size):
         raise InvalidArrowError(
@@ -60,7 +60,7 @@ def independent_blocks(frame: Bytes, size: int) -> NDArray[np.uint64]:
 
 
 def _header(frame: Bytes) -> _Header:
-    """The header of a frame; raises as `independent_blocks` does."""
+    """The header of a frame; raises like `independent_blocks`."""
     start = frame[:_LONGEST_HEADER]
     try:
         header = codec_library("lz4.frame").get_frame_info(start)

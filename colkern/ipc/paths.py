@@ -1,4 +1,4 @@
-"""Paths that sources and sinks are given as."""
+"""Paths of sources and sinks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_url(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a URL, and there is no file of that name."""
+    """Whether a path is a URL, and no file has that name."""
     return bool(_URL.match(os.fsdecode(path))) and not os.path.exists(path)
 
 
 def require_local(path: str | os.PathLike[str], argument: str) -> None:
-    """Refuse URLs, which would be taken for the names of folders; `argument` is the argument's name."""
+    """Raise `UnsupportedError` for URLs, which would be taken for names of folders."""
     if not is_url(path):
         return
     name = os.fsdecode(path)

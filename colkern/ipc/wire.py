@@ -1,6 +1,6 @@
 """The tables of Arrow's metadata, described for `colkern.ipc.flatbuffer`.
 
-The counterpart of `format/*.fbs`: same names, same order. A test holds both against each other.
+They correspond to `format/*.fbs`: same names, same order. A test compares both.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INT64 = Scalar("q")
 BYTES = Bytes()
 INT64S = Vector("<i8")
 
-# Structs, as they stand in vectors and (the codes) in tables.
+# Structs, as used in vectors and (by their codes) in tables.
 FIELD_NODE = np.dtype([("length", "<i8"), ("null_count", "<i8")])
 BUFFER = np.dtype([("offset", "<i8"), ("length", "<i8")])
 BUFFER_CODES = "qq"

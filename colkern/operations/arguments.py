@@ -1,7 +1,7 @@
-"""`operation`: the table of operations, and what they take in the place of arrays.
+"""`operation`, which fills the table of operations and lets them take columns, tables and lists.
 
-An operation is written for arrays. Chunked arrays, tables, and columns of other libraries are dealt
-with by its decorator, once for all of them.
+An operation is written for arrays. Its decorator handles chunked arrays, tables, and columns of other
+libraries in the same way for all operations.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Kind(enum.Enum):
-    """How the result of an operation follows from the chunks of a column."""
+    """The rule by which the result of an operation follows from the chunks of a column."""
 
     ELEMENT_WISE = "element-wise"
-    """A slot of the result follows from that slot of each argument: chunk by chunk."""
+    """A slot of the result depends only on that slot of each argument; runs chunk by chunk."""
 
     SELECTION = "selection"
-    """The results of chunks, one after the other, are the result, which may have another length."""
+    """The result is the concatenation of the chunks' results; it may have another length."""
 
     AGGREGATE = "aggregate"
-    """One value of all slots: from the values of the chunks where `combine` knows how."""
+    """One value for all slots, made from the values of the chunks if `combine` can do that."""
 
     WHOLE_COLUMN = "whole column"
-    """The chunks are made one array first."""
+    """The chunks are joined to one array first."""
 
     JOINING = "joining"
-    """The operation goes over chunks itself."""
+    """The operation handles chunks itself."""
 
 
 Combine = Callable[[list[Any], Array], Any]
-"""The value of a column from those of its chunks, one of which comes along; or `NotImplemented`."""
+"""Makes a column's value from those of its chunks, and one of the chunks; or `NotImplemented`."""
 
 
 class Operation(NamedTuple):
@@ -58,10 +58,10 @@ class Operation(NamedTuple):
         name: Its name.
         function: The function of arrays.
         called: What callers call.
-        kind: How it goes over chunks.
-        combine: Of an aggregate with its usual options.
+        kind: The rule for chunks.
+        combine: For an aggregate with default options: makes one result from those of the chunks.
         of_column: Whether its first argument is a column, so that it is a method of columns, too.
-        heading: What it stands under in the documentation; empty if it is not listed by name.
+        heading: Its heading in the documentation; empty if it is not listed by name.
     """
 
     name: str
@@ -109,11 +109,11 @@ def operation(
     combine: Combine | None = None,
     heading: str = "",
 ) -> Any:
-    """A function that callers use: it is in `OPERATIONS`, and takes what stands for arrays.
+    """A decorator that adds a function to `OPERATIONS`, and lets it take more than arrays.
 
-    In the place of arrays it takes chunked arrays, tables where it takes batches, and columns of NumPy
-    and of what speaks the Arrow PyCapsule interface: see `colkern.operations.chunks`. Errors name each
-    argument of a wrong class.
+    Instead of arrays, it then also takes chunked arrays, NumPy arrays and objects with the Arrow
+    PyCapsule interface, and tables instead of batches: see `colkern.operations.chunks`. Errors name
+    arguments of a wrong class.
 
     The decorator reads the annotations of the parameters. It converts arguments for `int` and
     `int | None` before each call, and so refuses 1.5, for which an operation might return a wrong
@@ -122,9 +122,9 @@ def operation(
 
     Args:
         function: A function of arrays.
-        kind: How it goes over chunks.
-        combine: Of an aggregate with its usual options.
-        heading: What it stands under in the documentation, if it is listed by name.
+        kind: The rule for chunks.
+        combine: For an aggregate with default options: makes one result from those of the chunks.
+        heading: Its heading in the documentation, if it is listed by name.
     """
     if function is None:
         return lambda decorated: _operation(decorated, kind, combine, heading)
@@ -133,9 +133,9 @@ def operation(
 
 @functools.cache
 def _call_with(count: int) -> CodeType:
-    """The code of what callers call in the place of a function that begins with so many arguments.
+    """The code of the public function for a function whose first `count` parameters have names.
 
-    Further ones go to `converted`. Parameters with names take half of the time of a tuple of arguments.
+    Further arguments go to `converted`. Named parameters take half the time of a tuple of arguments.
     """
     names = [f"argument{number}" for number in range(count)]
     first = "".join(f"{name}, " for name in names)
@@ -156,7 +156,7 @@ def _call_with(count: int) -> CodeType:
 
 def _operation(function: _Function, kind: Kind, combine: Combine | None, heading: str) -> _Function:
     parameters = list(inspect.signature(function).parameters.values())
-    # Those that go by their names alone have a place beyond all.
+    # Keyword-only parameters get a place beyond all others.
     integers = [
         (
             place if parameter.kind is _BY_PLACE else sys.maxsize,
@@ -194,7 +194,7 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
                 return called(*given[0], **given[1])
         raise TypeError(wrong)
 
-    # Those before the first integer.
+    # The parameters before the first integer.
     by_place = [
         p for p in parameters[: integers[0][0] if integers else None] if p.kind is _BY_PLACE
     ]
@@ -213,11 +213,11 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
     called = FunctionType(code, namespace, function.__name__, defaults)
     functools.update_wrapper(called, function)
     name = function.__name__
-    # Annotations are texts, and most begin with the class that most values have.
+    # Annotations are strings, and most begin with the class that most values have.
     of_column = bool(parameters) and str(parameters[0].annotation).startswith("Array")
     own = Operation(name, function, called, kind, combine, of_column, heading)
     OPERATIONS[name] = own
-    # A method that waits for the package of this one has the package's name.
+    # A method that waits for this package to be imported has the package's name.
     if of_column and function.__module__.startswith(
         getattr(vars(Column).get(name), "__module__", "-")
     ):
@@ -226,9 +226,9 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
 
 
 def stands_for_columns(value: object) -> bool:
-    """Whether a value is no array or batch, but a column or a table, or a list with one among them."""
+    """Whether a value is a column or table, but no array or batch; or a list with such a value in it."""
     if isinstance(value, list | tuple):
-        # One look at the classes, of which there are few.
+        # One test of all classes, of which there are few.
         if _PLAIN.issuperset(map(type, value)):
             return False
         return any(map(_is_class_of_columns, set(map(type, value)) - _PLAIN))
@@ -254,7 +254,7 @@ def _over_chunks(own: Operation, args: Sequence[object], kwargs: dict[str, objec
 def _wrong_argument(
     function: Callable[..., object], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> str | None:
-    """The message about the first argument of a wrong class; None if there is none."""
+    """The error message for the first argument of a wrong class; None if there is none."""
     signature = inspect.signature(function)
     try:
         given = signature.bind(*args, **kwargs).arguments
@@ -280,7 +280,7 @@ def _wrong_argument(
 
 
 class _Expected(NamedTuple):
-    """The classes that a parameter takes, their names in messages, and how to get one."""
+    """The classes that a parameter takes, their names in messages, and a hint for making one."""
 
     classes: tuple[type, ...]
     words: str
@@ -295,7 +295,7 @@ def _text(name: str, value: object, expected: _Expected) -> str:
 
 
 def _name(value: object) -> str:
-    """The name of a value's class, with its library: others have arrays, too."""
+    """The name of a value's class, with its library, since other libraries have an `Array`, too."""
     if value is None:
         return "None"
     library = type(value).__module__.split(".")[0]
@@ -315,7 +315,7 @@ _EXPECTED: dict[object, _Expected] = {
     Sequence[Array]: _ARRAYS,
     Sequence[Column] | Sequence[Tabular]: _COLUMNS,
     Array | int | float: _Expected(
-        # Beside text, the operation names the array's type as well.
+        # Next to text, the operation itself raises an error that names the array's type, too.
         (Array, Number, np.generic, str, bytes, bytearray, memoryview),
         "an Array or a number",
         _MAKE_ARRAY,
@@ -337,15 +337,15 @@ _EXPECTED: dict[object, _Expected] = {
         (SupportsIndex, str, Sequence), "a position, a name or a path of them", ""
     ),
     Sequence[str]: _Expected((Sequence,), "a list of str", ""),
-    # Beside binary values, a pattern is bytes.
+    # Next to binary values, a pattern is bytes.
     str: _Expected((str, bytes), "str", ""),
     str | Array: _Expected((str, bytes, Array), "str", ""),
 }
-"""Annotation of a parameter → its classes. Operations check parameters of other annotations."""
+"""Annotation of a parameter → its classes. Operations themselves check other annotations."""
 
 _FROM_BATCH = {
     _ARRAY: "take one of its columns: batch['name']",
     _ARRAYS: "its columns are batch.columns",
     _COLUMNS: "its columns are batch.columns",
 }
-"""The remedy where a batch is given instead."""
+"""The hint for an error if a batch is given instead."""

@@ -1,7 +1,8 @@
 """Operations over chunked arrays, tables and columns of other libraries.
 
-What goes chunk by chunk is cut where a chunk of any argument ends, nothing is copied for that, and the
-chunks go over the library's threads. For the rest, the chunks are joined.
+Operations that work chunk by chunk get arguments that are cut wherever a chunk of any argument ends,
+without a copy; the threads of the library share the chunks. For other operations, the chunks are
+joined.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from colkern.operations.devices import device_of_rows
 from colkern.operations.selection.concatenation import concat, join_plan
 
 _FEW = 64
-"""As many chunks stay apart, however short they are."""
+"""The number of chunks that stay separate, however short they are."""
 
 _LEAST_ROWS = 4096
-"""More chunks that are shorter in the mean are joined: a call for each costs more than a copy of all."""
+"""More chunks with a smaller mean length are joined: a call for each costs more than copying them."""
 
 _BLOCK_ROWS = 1 << 18
-"""So many rows of such chunks are joined at a time, on the host: caches hold the copy until it is read."""
+"""The rows of such chunks joined at a time, on the host: caches hold the copy until it is read."""
 
 Columns: TypeAlias = Array | ChunkedArray | RecordBatch | Table
 
 
 def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-    """The result of an operation of which an argument is no array, but stands for one or several."""
+    """The result of an operation with an argument that is no array, but stands for one or several."""
     args, kwargs = without_lists(own.function, args, kwargs)
     args = [as_columns(value) for value in args]
     kwargs = {name: as_columns(value) for name, value in kwargs.items()}
@@ -66,9 +67,9 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
 def without_lists(
     function: Callable[..., object], args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[Sequence[object], Mapping[str, object]]:
-    """The arguments, with arrays in the place of lists where arrays are expected beside the first one.
+    """The arguments, with arrays in place of lists for parameters that take arrays.
 
-    They are the same objects if there is no such list.
+    The same objects are returned if there is no such list.
     """
     if not args or not any(isinstance(value, list) for value in (*args[1:], *kwargs.values())):
         return args, kwargs
@@ -93,10 +94,10 @@ def without_lists(
 
 
 def as_columns(value: object) -> Any:
-    """A column or a table for what stands for one, a list of them for such a list; else the value.
+    """A value as a column or table, if it stands for one; a list of such values as a list; else the value.
 
-    A column of another library is an array if it has one chunk. Not copied, but for what `array` copies
-    of NumPy's arrays.
+    A column of another library is an array if it has one chunk. Nothing is copied, except NumPy arrays
+    that `array` copies.
     """
     if isinstance(value, Column | Tabular) or not stands_for_columns(value):
         return value
@@ -118,7 +119,7 @@ def each_chunk(
     kwargs: Mapping[str, object],
     threads: bool = True,
 ) -> Any:
-    """The results of a function for chunks that are cut alike, one after the other.
+    """Calls a function for each chunk, with arguments cut alike; returns the results joined as columns.
 
     Args:
         function: A function of arrays and batches. Its results are arrays, batches, None, or tuples
@@ -131,7 +132,7 @@ def each_chunk(
     columns: list[Columns] = []
 
     def placed(value: object) -> object:
-        """The value; a place among the sides for a column."""
+        """A placeholder for a column, which is added to the sides; other values themselves."""
         if isinstance(value, Array | ChunkedArray | RecordBatch | Table):
             known = next((k for k, column in enumerate(columns) if column is value), len(sides))
             if known == len(sides):
@@ -143,7 +144,7 @@ def each_chunk(
     given = [placed(value) for value in args]
     named = {name: placed(value) for name, value in kwargs.items()}
     if len({column.length for column in columns}) > 1:
-        # The function's own error says which is too short.
+        # The function's own error says which argument is too short.
         return function(*map(_whole, args), **{name: _whole(v) for name, v in kwargs.items()})
     pieces, places = _pieces(columns, sides)
 
@@ -166,7 +167,7 @@ def each_chunk(
 def _pieces(
     columns: Sequence[Columns], sides: Sequence[Sequence[Any]]
 ) -> tuple[list[Sequence[Any]], list[list[tuple[int, int]]]]:
-    """The parts of columns, cut alike, and which of them make each block, as `_blocks` has it."""
+    """The parts of columns, cut alike, and the parts of each block, as `_blocks` gives them."""
     sizes = [[part.length for part in side] for side in sides]
     finest = max(sizes, key=len)
     blocks = _blocks(finest, columns[0])
@@ -179,7 +180,7 @@ def _pieces(
     rows = [(starts[begin], starts[end] - starts[begin]) for begin, end in blocks]
     alone = list(pairwise(range(len(blocks) + 1)))
     places = [blocks if own == finest else alone for own in sizes]
-    # Sides in other chunks are cut where blocks end.
+    # Columns with other chunks are cut where blocks end.
     pieces = [
         side
         if own == finest
@@ -190,12 +191,12 @@ def _pieces(
 
 
 def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:
-    """The first part of each block, and the one behind it: a block is a part, or many small ones."""
+    """The first part and the part behind the last of each block: one part, or many small ones."""
     count = len(lengths)
     places: Sequence[int] = range(count + 1)
     if count > _FEW and column.length < _LEAST_ROWS * count:
         if device_of_rows(column) != HOST:
-            # Those of several devices stay where they are.
+            # Chunks on several devices stay where they are.
             devices = {device_of_rows(part) for part in parts_of(column) if part.length}
             return [(0, count)] if len(devices) == 1 else list(pairwise(places))
         ends = np.cumsum(lengths)
@@ -207,13 +208,13 @@ def _blocks(lengths: Sequence[int], column: Columns) -> list[tuple[int, int]]:
 def _part(
     column: Columns | None, parts: Sequence[object], block: tuple[int, int] | None = None
 ) -> Any:
-    """The parts of a block, or all of them, as one. Joined late: the next one takes the same memory."""
+    """The parts of a block, or all parts, as one. Joined late, so that blocks reuse the same memory."""
     begin, end = block or (0, len(parts))
     if end == begin + 1:
         return parts[begin]
     if not isinstance(column, ChunkedArray) or parts is not column.chunks:
         return concat(parts[begin:end])
-    # To look at thousands of chunks takes longer than to copy them.
+    # Inspecting thousands of chunks takes longer than copying them.
     plan = column._plans.get((begin, end))
     if plan is None:
         plan = column._plans[begin, end] = join_plan(parts[begin:end])
@@ -221,7 +222,7 @@ def _part(
 
 
 class _Place:
-    """The place of a column in a call, by the number of its side."""
+    """A placeholder for a column in a call, with the number of its side."""
 
     __slots__ = ("side",)
 
@@ -232,7 +233,7 @@ class _Place:
 def _mapped(
     function: Callable[[Any], object], items: Sequence[object], column: Columns
 ) -> list[Any]:
-    """A function of each chunk, over the threads where the bytes are in host memory."""
+    """Calls a function for each chunk; on several threads if the bytes are in host memory."""
     if device_of_rows(column) != HOST:
         return [function(item) for item in items]
     return map_items(function, items, column.length)
@@ -250,14 +251,14 @@ def _joined(results: list[Any]) -> Any:
 
 
 def parts_of(value: Columns) -> Sequence[Any]:
-    """The chunks of a column, the batches of a table; an array or a batch is its own one."""
+    """The chunks of a column, or the batches of a table; an array or a batch is its only part."""
     if isinstance(value, ChunkedArray):
         return value.chunks
     return value.batches if isinstance(value, Table) else (value,)
 
 
 def _whole(value: object) -> Any:
-    """A column as one array, a table as one batch, and so in a list; other values as they are."""
+    """A column as one array, a table as one batch, also in a list; other values unchanged."""
     if isinstance(value, ChunkedArray):
         return combined(value)
     if isinstance(value, Table):
@@ -273,13 +274,13 @@ def as_structs(table: RecordBatch | Table) -> Array | ChunkedArray:
 
 
 def combined(column: ChunkedArray) -> Array:
-    """All values as one array; copied, unless they are in one chunk."""
+    """All values as one array; copied if they are in several chunks."""
     chunks = column.chunks
     return _part(column, chunks) if chunks else nulls(0, column.type)
 
 
 def one_batch(table: Table) -> RecordBatch:
-    """All rows as one batch; columns are copied when they are asked for, unless there is one batch."""
+    """All rows as one batch; with several batches, each column is copied when it is asked for."""
     if table.batches:
         return concat(table.batches)
     return RecordBatch(table.schema, [nulls(0, type_) for type_ in table.schema.types], 0)

@@ -1,4 +1,4 @@
-"""Comparisons of two arrays of one type, or of an array and a value: what `equal` and `less` share.
+"""Comparisons of two arrays of one type, or of an array and a value, for `equal` and `less`.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -40,9 +40,9 @@ class Order(NamedTuple):
     """An order.
 
     Args:
-        swapped: Whether the right value is to be less, not the left one.
-        flip: 0, or 255 if that value is to be not less.
-        nans_greatest: Whether NaN is greater than all numbers; else it is in no order.
+        swapped: Whether to test that the right value is less, not the left one.
+        flip: 0, or 255 to test that this value is not less.
+        nans_greatest: Whether NaN is greater than all numbers; else it is unordered.
     """
 
     swapped: bool
@@ -50,7 +50,7 @@ class Order(NamedTuple):
     nans_greatest: bool = False
 
     def placed(self, sides: tuple[_Side, _Side]) -> tuple[_Side, _Side]:
-        """The side that is to be less (or not less), and the other one."""
+        """The side tested to be less (or not less), and then the other one."""
         return (sides[1], sides[0]) if self.swapped else sides
 
 
@@ -69,19 +69,19 @@ Comparer: TypeAlias = Callable[[Array, Any, Relation], Buffer]
 """Compares the values of an array with those of another, or with a Python value: a bit for each slot."""
 
 _PLANS: defaultdict[object, Plans[Comparer[Any]]] = defaultdict(dict)
-"""By what chooses the comparer."""
+"""Function that gives comparers → its plans."""
 
 
 def compared(
     left: Array, right: object, comparer: Callable[[Array], Comparer[Relation]], asked: Relation
 ) -> Array:
-    """Booleans, slot by slot, null where either is null.
+    """The comparison of values, slot by slot: booleans, null if either value is null.
 
     Args:
         left: An array.
         right: An array of the same length and type on the same device, or a value of that type.
-        comparer: How the values of an array are compared, which is not dictionary- or run-end
-            encoded; raises `UnsupportedError` if they cannot be.
+        comparer: Gives the function that compares values of an array without dictionary- or run-end
+            encoding; raises `UnsupportedError` if they cannot be compared.
         asked: The relation, for the comparer.
 
     Raises:
@@ -149,7 +149,7 @@ def _kind(array: Array) -> type[str] | type[bytes] | None:
 
 
 def output_for(target: Target, array: Array) -> Items:
-    """An output for a bit a slot of an array (uint8[])."""
+    """An output (uint8[]) with a bit for each slot of an array."""
     return target.output((array.length + 7) // 8, np.uint8)
 
 
@@ -159,7 +159,7 @@ def _about_value(what: object, array: Array) -> str:
 
 
 def item_of(array: Array, value: object) -> Items:
-    """The value, which is not null, on the host: a floating-point number, or the words of another item."""
+    """A value other than null as an item on the host: a floating-point number, or a row of words."""
     type_ = array.type.storage
     if isinstance(type_, _NUMBERS) and type_.bit_width != 16:
         number = number_of(value, type_, "right")
@@ -180,7 +180,7 @@ _NUMBERS = (s.Int, s.FloatingPoint)
 
 
 def boolean_of(array: Array, value: object) -> bool:
-    """The value as a boolean, for an array of them."""
+    """The value as a boolean; raises `TypeError` if it is none."""
     from colkern.builders.parts import wrong
 
     if not isinstance(value, bool | np.bool_):
@@ -189,7 +189,7 @@ def boolean_of(array: Array, value: object) -> bool:
 
 
 def bytes_of(array: Array, value: object) -> bytes:
-    """The value as an array of strings or of binary values stores it."""
+    """The value as bytes, as an array of strings or of binary values stores it."""
     from colkern.builders.parts import wrong
 
     expected = _kind(array) or bytes

@@ -53,7 +53,7 @@ def equal(left: Array, right: object) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def not_equal(left: Array, right: object) -> Array:
-    """Whether values differ, slot by slot; the opposite of `equal`, of which see the arguments."""
+    """Whether values differ, slot by slot; the opposite of `equal`, with the same arguments."""
     return compared(left, right, _comparer, _FLIP)
 
 

@@ -30,7 +30,7 @@ _MOST = np.iinfo(np.int32).max
 def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     """A utf8_view or binary_view array as utf8 or binary (large_utf8, large_binary if `large`).
 
-    The bytes are copied, and only those that a valid slot shows.
+    Only bytes that valid slots refer to are copied.
 
     Raises:
         TypeError: If the array has no views.
@@ -62,7 +62,8 @@ def gather_views(array: Array, target: Target, offsets: Items, total: int) -> It
     Args:
         array: The array, checked.
         target: The target where its bytes are.
-        offsets: The place of each value's bytes (int32 or int64[n + 1]); as long as the value, or empty.
+        offsets: Offsets of the output (int32 or int64[n + 1]); each range is as long as its value, or
+            empty.
         total: The last of the offsets.
     """
     words, addresses = array.items(Role.VIEWS).view(np.int32), view_addresses(array)
@@ -115,11 +116,11 @@ def _check_value_lengths(array: Array, target: Target, offsets: Items) -> None:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def compact_views(array: Array) -> Array:
-    """The same values with new data buffers, which hold the bytes that valid slots show.
+    """The same values with new data buffers, which hold only the bytes that valid slots refer to.
 
-    Values that have been selected from a large array keep all its data buffers alive; here they are
-    left behind. The bytes are copied, unless the data buffers have no more of them than the values
-    show: then values share bytes, or nothing would be saved, and the array itself is returned.
+    Values selected from a large array keep all its data buffers alive; the result does not. The bytes
+    are copied. If the data buffers have no more bytes than the values, nothing would be saved, and the
+    array itself is returned.
 
     Args:
         array: A utf8_view or binary_view array.
@@ -146,11 +147,11 @@ def compact_views(array: Array) -> Array:
 
 
 def windows(data: Buffer, starts: Items) -> list[Buffer]:
-    """Gathered bytes as data buffers: each from its window's begin to its last value's end.
+    """Gathered bytes as data buffers, one for each window: from its start to the end of its last value.
 
     Args:
         data: The bytes.
-        starts: Where those of each value begin, and the last end (int64[n + 1]).
+        starts: The start of each value's bytes, and the end of the last (int64[n + 1]).
     """
     window = 1 << views.WINDOW_BITS
     if data.size <= window:

@@ -1,4 +1,4 @@
-"""Arrays from nothing but a type and a length.
+"""Arrays made from a type and a length alone.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -18,10 +18,10 @@ from colkern.targets import target_of
 
 @operation
 def nulls(length: int, type: s.TypeLike, device: Device = HOST) -> Array:
-    """An array of `length` nulls; a union's first child has them, a run-end encoded array's value.
+    """An array of `length` nulls; in a union they are in the first child, in runs in the one value.
 
     Raises:
-        ValueError: If the length is negative, or there are to be slots of a union without children.
+        ValueError: If the length is negative, or a union without children is to have slots.
         LimitExceededError: If the length does not fit the type's run ends.
     """
     if length < 0:
@@ -34,7 +34,7 @@ def nulls(length: int, type: s.TypeLike, device: Device = HOST) -> Array:
     ]
     storage = type.storage
     if isinstance(storage, s.Union):
-        # A slot of zeros would stand for type id 0, which need not be a child's.
+        # Type ids of zero would be wrong, since 0 need not be the code of a child.
         codes = target.allocate(length, np.int8)
         if length and not storage.type_codes:
             raise ValueError(f"length: {type} has no child that could hold a null")

@@ -1,4 +1,4 @@
-"""Arithmetic on decimals: results have the digits that pyarrow's have, and are exact but for quotients.
+"""Arithmetic on decimals. Results have pyarrow's precision and scale; all but quotients are exact.
 
 Columnar format 1.5: "Fixed-Size Primitive Layout".
 """
@@ -24,11 +24,11 @@ def combine_decimals(
 ) -> Array:
     """An operation ("add", "subtract", "multiply", "divide") of decimals, or of an array and a number.
 
-    Arrays are checked and not encoded. Results are decimal128, or decimal256 where an operand is that;
-    if `fits`, they are known to fit the digits that there are.
+    Arrays must be checked, and not encoded. Results are decimal128, or decimal256 if an operand is one.
+    If `fits`, the caller knows that they fit the digits of the type.
 
     Raises:
-        TypeError: If an operand has no decimals, and is no integer.
+        TypeError: If an operand is neither decimals nor an integer.
         ValueError: If lengths or devices differ, or a result needs more digits than there are.
         ZeroDivisionError: If a decimal is divided by 0, in a slot that is not null.
     """
@@ -75,7 +75,7 @@ def combine_decimals(
 
 
 def _digits(name: str, left: s.Decimal, right: s.Decimal) -> tuple[int, int, tuple[int, int]]:
-    """The precision and the scale of a result, and the scales of the operands before."""
+    """The precision and scale of a result, and the scales to which the operands are brought first."""
     whole = max(left.precision - left.scale, right.precision - right.scale)
     if name == "multiply":
         scale = left.scale + right.scale
@@ -89,7 +89,7 @@ def _digits(name: str, left: s.Decimal, right: s.Decimal) -> tuple[int, int, tup
 
 
 def _single(number: Decimal | float, array: Array) -> Array:
-    """A number as an array of one decimal, beside another array."""
+    """A number as an array of one decimal, to be combined with another array."""
     from colkern.builders import array as build_array
     from colkern.operations.moving import to_device
 
@@ -99,7 +99,7 @@ def _single(number: Decimal | float, array: Array) -> Array:
 
 
 def wide_decimals(array: Array) -> Array:
-    """Decimals with room for their sums: of 38 or 76 digits."""
+    """Decimals cast to a precision with room for sums: 38 or 76 digits."""
     type_ = array.type.storage
     assert isinstance(type_, s.Decimal)
     make = s.decimal256 if type_.bit_width == 256 else s.decimal128
@@ -107,5 +107,5 @@ def wide_decimals(array: Array) -> Array:
 
 
 def sum_digits(type_: s.Decimal) -> int:
-    """How many digits sums of decimals of that type have."""
+    """The precision of sums of decimals of that type."""
     return 76 if type_.bit_width == 256 else 38

@@ -1,4 +1,4 @@
-"""Where the bytes of several arrays are: arrays without bytes are nowhere, and do not decide.
+"""The device of several arrays. Arrays without bytes are on no device, and do not decide.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -12,7 +12,7 @@ from colkern.memory import HOST, Device
 
 
 def device_of(arrays: Iterable[Array], default: Device = HOST) -> Device:
-    """The device of the first of the arrays that has buffers; `default` if none has."""
+    """The device of the first array that has buffers; `default` if none has."""
     for array in arrays:
         device = array._device_of_bytes()
         if device is not None:
@@ -21,7 +21,7 @@ def device_of(arrays: Iterable[Array], default: Device = HOST) -> Device:
 
 
 def device_of_rows(data: Array | ChunkedArray | Tabular) -> Device:
-    """The device of a column; of a table, that of its first column in its first batch with rows."""
+    """The device of a column; for a table, that of the first column of its first batch with rows."""
     if isinstance(data, Table):
         filled = [batch for batch in data.batches if batch.length]
         return device_of_rows(filled[0]) if filled else HOST
@@ -31,13 +31,13 @@ def device_of_rows(data: Array | ChunkedArray | Tabular) -> Device:
 
 
 def one_device(arrays: Sequence[Array], *names: str) -> Device:
-    """The device that the bytes of several arrays are on; that of the host if there are none.
+    """The device of the bytes of several arrays; the host if there are none.
 
-    Arrays without values are let through: nothing is read of them.
+    Arrays without values may be on any device, since nothing of them is read.
 
     Args:
         arrays: The arrays.
-        names: What messages call them, if that is not `arrays`.
+        names: The names for messages, if not `arrays`.
 
     Raises:
         ValueError: If they are on several devices.
@@ -47,7 +47,7 @@ def one_device(arrays: Sequence[Array], *names: str) -> Device:
         if (array if last is None else last).device is not HOST:
             break
     else:
-        # Most often: without a call for each.
+        # The usual case, without a call for each array.
         return HOST
     places = [array._device_of_bytes() if array.length else None for array in arrays]
     known = [position for position, device in enumerate(places) if device is not None]

@@ -1,4 +1,4 @@
-"""Dictionary-encoded arrays: values to indices and back, and one dictionary for several arrays.
+"""Dictionary-encoded arrays: encoding, decoding, and one dictionary for several arrays.
 
 Columnar format 1.5: "Dictionary-encoded Layout".
 """
@@ -46,9 +46,9 @@ NullEncoding = Literal["mask", "encode"]
 
 @operation(kind=Kind.ELEMENT_WISE)
 def dictionary_decode(array: Array) -> Array:
-    """The values of a dictionary-encoded array, one a slot; copied (views: the views alone).
+    """The values of a dictionary-encoded array, one for each slot; copied (for views: only the views).
 
-    A slot is null if its index is, or the value that it points at.
+    A slot is null if its index is null, or the value that it points to.
 
     Raises:
         TypeError: If the array is not dictionary-encoded.
@@ -66,11 +66,11 @@ def dictionary_decode(array: Array) -> Array:
 
 
 _DECODE: Dispatch[LayoutKind, Callable[[Array, Array], Array]] = by_layout("dictionary_decode")
-"""By the layout of the values; takes the array and its dictionary."""
+"""Layout of the values → a function that decodes an array with its dictionary."""
 
 
 def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
-    """The validity bitmap and null count of the slots: by their indices and their values."""
+    """The validity bitmap and null count of decoded slots, by their indices and their values."""
     if not values.may_have_nulls:
         return compact_validity(array), array._null_count
     bitmap = values.buffer(Role.VALIDITY)
@@ -80,7 +80,7 @@ def _decoded_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
 
 
 def _decoded_bits(array: Array, values: Array, bits: Buffer) -> Buffer:
-    """The bit of each slot's value; 0 for a null."""
+    """A bit of `bits` for each slot, taken at its index; 0 for a null."""
     target = target_of(array.device)
     size = (array.length + 7) // 8
     out = target.output(size, np.uint8)
@@ -206,15 +206,15 @@ def dictionary_encode(
 def number_values(
     array: Array, counted: bool, dtype: DTypeLike | None, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
-    """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
+    """The number (dtype[n]) of the value in each slot, and the first slot (int64[]) of each value.
 
     Args:
         array: A checked array.
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers; None if they are not wanted.
         expected: The least number of distinct values, if it is known.
-        closed: So many slots are looked at for values. Others that are in none of them need no number: on
-            the host they get the largest, on devices those behind the numbers of those slots.
+        closed: Only this many slots add values. A later slot with another value needs no number of its
+            own: on the host it gets the largest, on devices one behind those of the first slots.
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.
@@ -239,17 +239,17 @@ _RANGE = 1 << 18
 """The least number of slots that are worth a table of their own."""
 
 _SAMPLED = 32
-"""One slot of so many is in a sample."""
+"""A sample has one of this many slots."""
 
 _DIFFERENT = 0.8
-"""If more of a sample of numbers are different, the tables of ranges have few values in common."""
+"""If a larger share of a sample is distinct, the tables of ranges have few values in common."""
 
 _DIFFERENT_BYTES = 0.3
 """As `_DIFFERENT`, for values that are found by hashes: those in common are compared once more."""
 
 
 def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, Items] | None:
-    """As `numbers_by_table`, by tables for each thread; None where that would not be faster."""
+    """As `numbers_by_table`, with a table for each thread; None if that would not be faster."""
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
     target = target_of(array.device)
@@ -279,13 +279,13 @@ def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, It
 
 
 _PARTS = 32
-"""Into so many parts values are divided: the tables of these fit a cache more often."""
+"""The number of parts into which values are divided, so that their tables more often fit a cache."""
 
 
 def _numbers_by_parts(
     array: Array, words: NumberWords | None, dtype: DTypeLike | None
 ) -> tuple[Items, Items] | None:
-    """As `_numbers_by_ranges`, by a table for each part of the values; None if hashes tell too few apart.
+    """As `_numbers_by_ranges`, with a table for each part of the values; None if hashes collide too often.
 
     Args:
         array: Without nulls.
@@ -360,16 +360,16 @@ def _encode_nulls(array: Array, type_: s.Dictionary, counted: bool) -> Array:
 
 @operation
 def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = None) -> list[Array]:
-    """The same arrays over one common dictionary: the first one's values, then what others add.
+    """The arrays over one common dictionary: the first array's values, then those that others add.
 
-    Equal values become one, as `dictionary_encode` has it, a null among the values too. Indices that
-    change are copied, those of the first array most often do not; arrays that have one dictionary already
-    are returned as they are.
+    Equal values become one, as in `dictionary_encode`, also nulls in a dictionary. Only indices that
+    change are copied; those of the first array rarely do. Arrays that already share one dictionary are
+    returned as they are.
 
     Args:
         arrays: Dictionary-encoded arrays with values of one type, on one device.
-        index_type: The type of all indices; that of the arrays if None. It is not widened unasked,
-            so that the type of the result does not hang on the data.
+        index_type: The type of all indices; that of the arrays if None. It is not widened
+            automatically, so that the type of the result does not depend on the data.
 
     Raises:
         TypeError: If an array is not dictionary-encoded, or the types differ (of the indices too, if
@@ -383,7 +383,7 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     type_ = _common_type(arrays, index_type)
     for array in arrays:
         require_valid(array)
-    # By what they are, not what they hold: most often it is the same object.
+    # By identity, not by content: most often, all dictionaries are one object.
     distinct = list({id(_values(array)): _values(array) for array in arrays}.values())
     if len(distinct) == 1 and all(array.type == type_ for array in arrays):
         return list(arrays)
@@ -394,7 +394,8 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         longest = max(values.length for values in distinct)
         moved, firsts = number_values(common, True, np.uint32, longest)
         common = take_positions(common, firsts)
-        # The first values keep their numbers if none is there twice: the last one shows it.
+        # The first values keep their numbers if all are distinct: the number of the last one shows
+        # that.
         if kept and target.item(moved, kept - 1) != kept - 1:
             kept = 0
     else:
@@ -439,7 +440,7 @@ def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Diction
 
 
 def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> Buffer:
-    """An array's indices, each as where its value was moved."""
+    """An array's indices, replaced by the numbers to which its values were moved."""
     target = target_of(array.device)
     dtype = np.dtype(f"u{type_.index_type.bit_width // 8}")
     limit = _values(array).length
@@ -479,7 +480,7 @@ def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[I
     slots = (len(positions), positions, groups)
     unlike = None
     if by_hash:
-        # Asked before the groups are counted: a device then waits for both numbers at once.
+        # Started before the groups are counted, so that a device waits for both numbers at once.
         target.map(kernels.number_groups, *slots, firsts << np.uint64(32), numbered)
         unlike = unlike_counter(array)(0, numbered)
     count = target.item(groups, len(positions))

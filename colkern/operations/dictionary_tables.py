@@ -1,8 +1,8 @@
-"""Distinct values by a table on the CPU: the schedule of its kernels in `colkern.kernels.dictionaries`.
+"""Distinct values by a hash table on the CPU: it runs the kernels of `colkern.kernels.dictionaries`.
 
-Slots are looked up a chunk at a time. A full table is copied into a larger one, and the chunk is
-continued. Bytes have the number of their hash, and then are compared with the first ones of that number:
-should they differ, the rank of each value takes the place of its hash.
+Slots are looked up a chunk at a time. A full table is copied into a larger one, and the chunk goes on.
+Byte strings are numbered by their hashes, and then compared with the first value of the same number. If
+one differs, all are numbered again by their ranks instead of hashes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from colkern.operations.sorting import byte_ranks
 from colkern.targets import Items, target_of
 
 CHUNK = 1 << 15
-"""The slots that are looked up at once: their numbers fit a cache."""
+"""The number of slots that are looked up at once, such that their numbers fit a cache."""
 
 OPEN = (1 << 64) - 1
 """The number of slots that may add values, if all may."""
@@ -33,7 +33,7 @@ OPEN = (1 << 64) - 1
 _FIRST_BITS = 11
 
 _LIKELY = 16
-"""A table begins with so many places for each value that there is at least."""
+"""A table starts with this many places for each expected value."""
 
 _GROWTH_BITS = 2
 
@@ -53,21 +53,22 @@ def spread_of(bits: int) -> int:
 def numbers_by_table(
     array: Array, counted: bool, dtype: DTypeLike | None, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
-    """The number (dtype[n]) of each slot's value, and the first slot (int64[]) of each value.
+    """The number (dtype[n]) of the value in each slot, and the first slot (int64[]) of each value.
 
-    Values are numbered in the order of their first slots. What is too large for `dtype` is cut off.
+    Values are numbered in the order of their first slots. Numbers too large for `dtype` wrap around.
 
     Args:
         array: A checked flat array in host memory.
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers; None if they are not wanted, and there are none.
         expected: The least number of distinct values, if it is known.
-        closed: So many slots add values; the number of one that is in none of them is the largest.
+        closed: Only this many slots add values; a later slot with another value gets the largest
+            number.
     """
     numbers = number_words(array)
     is_one_word = numbers is not None and numbers.width == 1 and not numbers.infinity
     if numbers is not None and is_one_word and closed == OPEN:
-        # Most often, the first ones show that the range is not small.
+        # Mostly, the first slots already show that the range is not small.
         for words in (numbers.words[:CHUNK], numbers.words):
             low, values = word_range(words, numbers.minus)
             if values > 2 * array.length:
@@ -101,7 +102,7 @@ def _by_value(
     counted: bool,
     dtype: DTypeLike | None,
 ) -> tuple[Items, Items]:
-    """As `numbers_by_table`, with an entry for each value of a small range."""
+    """As `numbers_by_table`, with a table entry for each value of a small range."""
     target = target_of(array.device)
     chunk = min(array.length, CHUNK)
     out = target.allocate(HEAD + 2 * chunk + values, np.uint64)
@@ -121,7 +122,7 @@ def _by_value(
 
 
 def _firsts(array: Array, words: Items) -> Items:
-    """The first slot (int64[]) of each word, a null being one: by a table of keys alone."""
+    """The first slot (int64[]) of each distinct word, null counting as one, by a table of keys only."""
     target, bits, done = target_of(array.device), _FIRST_BITS, 0
     bitmap, offset = validity_of(array, target)
     out = target.allocate(FIRSTS + (5 << bits - 2) + 1, np.uint64)
@@ -143,7 +144,7 @@ def _firsts(array: Array, words: Items) -> Items:
 
 
 def _taken_firsts(out: Items, chunk: int) -> Items:
-    """The first slots of the values that a kernel has found; the next one lists others in their place."""
+    """The first slots of the values that a kernel listed, whose place the next call may use."""
     begin = HEAD + chunk
     firsts = out[begin : int(out[1])].astype(np.int64)
     out[1] = begin
@@ -156,10 +157,10 @@ def low_words(words: Items) -> Items:
 
 
 def unlike_counter(array: Array) -> Callable[[int, Items], Later]:
-    """A function that counts the slots that have other bytes than the first one of their number.
+    """A function that counts the slots whose bytes differ from the first value with the same number.
 
-    It takes the first of some slots, and what they have: numbers (uint64[]) below those first slots, in the
-    upper 32 bits.
+    It takes the first slot of a range, and uint64[] words for the range: the first slot of the value in
+    the upper 32 bits, its number in the lower.
     """
     target = target_of(array.device)
     values = byte_values(array)
@@ -176,7 +177,7 @@ def unlike_counter(array: Array) -> Callable[[int, Items], Later]:
 
 
 class _Table:
-    """A table of pairs of keys and entries, and the numbers of an array's values by it."""
+    """A table of keys and entries, and the numbers that it gives the values of an array."""
 
     def __init__(
         self,
@@ -190,7 +191,7 @@ class _Table:
         self._array = array
         self._closed = closed
         self._chunk = min(array.length, CHUNK)
-        # Others have more values than that: growing would move them all.
+        # Arrays with more distinct values exist: then growing would move all of them.
         likely = min(_LIKELY * expected, 2 * array.length)
         self._bits = max(_FIRST_BITS, likely.bit_length())
         self._out = self._empty()
@@ -204,7 +205,7 @@ class _Table:
 
     @property
     def _table(self) -> int:
-        """Where the table begins in the output of kernels."""
+        """The position of the table in the output of kernels."""
         return HEAD + 2 * self._chunk
 
     @property
@@ -216,10 +217,10 @@ class _Table:
         keys_of: Callable[[int, int], Items],
         count_unlike: Callable[[int, Items], Later] | None = None,
     ) -> bool:
-        """Number the values by the keys that a function has for slots `begin` to `end`.
+        """Number the values by the keys that `keys_of` gives for slots `begin` to `end`.
 
         Returns:
-            Whether values are the same if their keys are, as far as `count_unlike` says.
+            Whether equal keys mean equal values, as checked by `count_unlike`.
         """
         bitmap, offset = validity_of(self._array, self._target)
         for begin in range(0, self._array.length, CHUNK):
@@ -245,11 +246,11 @@ class _Table:
         return True
 
     def _grow(self, done: int) -> None:
-        """Grow the table: by more, if most slots up to now had values of their own."""
+        """Grow the table; by more if most slots so far had a new value."""
         old, most = self._out, (2 * min(self._array.length, self._closed)).bit_length()
         most += most <= SMALL_BITS
         more = _CROWDED_BITS if int(old[0]) > done // 2 else _GROWTH_BITS
-        # A last step of one bit would move nearly all values once more.
+        # Else a last step of one bit would move nearly all values once more.
         self._bits = most if most - self._bits <= more + 1 else self._bits + more
         self._out = self._empty()
         self._out[:HEAD] = old[:HEAD]

@@ -1,4 +1,4 @@
-"""`unique`, `value_counts`, `count_distinct` and `mode`: the different values of an array."""
+"""`unique`, `value_counts`, `count_distinct` and `mode`: the distinct values of an array."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def unique(data: Array) -> Array: ...
 def unique(data: RecordBatch, keys: Keys | None = None) -> RecordBatch: ...
 @operation
 def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | RecordBatch:
-    """The different values of an array, or rows of a batch, in the order in which they first come; copied.
+    """The distinct values of an array, or rows of a batch, in the order of first occurrence; copied.
 
-    Null is a value like any other, NaN is one, and 0.0 and -0.0 are the same; see `group_by`.
+    Null counts as one value, NaN as another, and 0.0 and -0.0 are the same; see `group_by`.
 
     Args:
         data: The values, or the rows.
-        keys: The names or positions of the columns of a batch that count: the first of the rows that are
-            equal in these is kept. All count if None.
+        keys: The names or positions of the columns of a batch to compare, or None for all. Of rows that
+            are equal in these columns, the first is kept.
 
     Raises:
         KeyError, IndexError: If there is no such column.
-        UnsupportedError: If there are unions in it.
+        UnsupportedError: If the data has unions.
         LimitExceededError: If there are 2^32 slots or more.
         InvalidArrowError: If an array points outside its own memory.
     """
@@ -57,7 +57,7 @@ def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | Recor
 
 @operation
 def value_counts(array: Array) -> Array:
-    """Structs of the fields "values" and "counts" (int64): what `unique` gives, and how often it is there.
+    """Each distinct value and the number of its occurrences, as structs of "values" and "counts" (int64).
 
     Raises:
         UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
@@ -71,11 +71,12 @@ def value_counts(array: Array) -> Array:
 
 @operation
 def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
-    """The number of different values; NaN is one, and 0.0 and -0.0 are the same.
+    """The number of distinct values; NaN counts as one, and 0.0 and -0.0 are the same.
 
     Args:
         array: Any array but a union.
-        mode: `only_valid`; `only_null`, for 1 if there are nulls; or `all`, where null is one more.
+        mode: `only_valid`; `only_null`, which gives 1 if there are nulls; or `all`, which counts null
+            as one more value.
 
     Raises:
         ValueError: If there is no such mode.
@@ -87,14 +88,14 @@ def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
 
 @operation
 def mode(array: Array, n: int = 1) -> Array:
-    """Structs of the fields "mode" and "count" (int64): the `n` values that are there most often.
+    """The `n` most frequent values, as structs of the fields "mode" and "count" (int64).
 
-    The most frequent one is the first, the least of those that are there as often comes before others.
-    Nulls do not count.
+    The most frequent value is first; of values with the same count, the least is first. Nulls are
+    ignored.
 
     Args:
         array: Values that have an order, as for `sort_indices`.
-        n: How many, fewer if there are not so many different ones.
+        n: The number of values; the result has fewer if there are not that many distinct ones.
 
     Raises:
         ValueError: If `n` is less than 1.

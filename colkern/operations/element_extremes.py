@@ -1,4 +1,4 @@
-"""`max_element_wise` and `min_element_wise`: the greatest and the least of several values, slot by slot.
+"""`max_element_wise` and `min_element_wise`: the greatest and the least of several values in each slot.
 
 Columnar format 1.5: "Validity bitmaps".
 """
@@ -22,15 +22,15 @@ from colkern.operations.selection.choosing import if_else
 
 @operation(kind=Kind.ELEMENT_WISE)
 def max_element_wise(*values: object, skip_nulls: bool = True) -> Array:
-    """The greatest of several values, slot by slot; copied. NaN only where all are.
+    """The greatest of several values, slot by slot; NaN only if all are NaN. Copied.
 
-    As `pyarrow.compute.max_element_wise`, also of text, decimals, dates and times. Numbers of two types
-    become those of one, as by `if_else`.
+    As `pyarrow.compute.max_element_wise`, also for text, decimals, dates and times. Numbers of two
+    types are cast to a common one, as by `if_else`.
 
     Args:
-        values: Arrays of one type and length on one device, and Python values of that type, which stand
-            for every slot; one array at least.
-        skip_nulls: Whether nulls do not count. Else the result is null where one is.
+        values: Arrays of one type and length on one device, and Python values of that type, which are
+            used in every slot; at least one array.
+        skip_nulls: Whether to ignore nulls. Else the result is null if one value is.
 
     Raises:
         TypeError: If there is no array, or the types differ.
@@ -60,7 +60,7 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
     for other in others:
         wins = better(result, other)
         if isinstance(value_type(result).storage, s.FloatingPoint):
-            # What is compared with NaN is neither greater nor less.
+            # Comparisons with NaN are false.
             if isinstance(other, Array):
                 wins = or_(wins, not_equal(other, other))
             elif other != other:

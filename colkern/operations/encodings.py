@@ -1,4 +1,4 @@
-"""Operations slot by slot on encoded arrays: done on the values that there are, then spread out.
+"""Operations on encoded arrays: applied to the values, then spread out to the slots.
 
 Columnar format 1.5: "Dictionary-encoded Layout", "Run-End Encoded Layout".
 """
@@ -21,14 +21,15 @@ Work: TypeAlias = Callable[[Array], Array]
 
 
 def on_values(array: Array, work: Work) -> Array:
-    """`work` on the values of an array that may be dictionary- or run-end encoded; a result a slot.
+    """`work`, applied to the values of an array that may be encoded; the result has a value for each slot.
 
     Args:
         array: A checked array.
-        work: Takes an array without such an encoding, gives one of as many slots, null where it is.
+        work: Takes an array without dictionary- or run-end encoding; returns one of the same length and
+            with the same nulls.
     """
     if isinstance(value_type_of(array).storage, s.Null):
-        # Values without bytes of their own may be any number of them.
+        # Values without bytes may claim any number of slots.
         return work(nulls(array.length, s.null(), array.device))
     if array.layout.kind is LayoutKind.DICTIONARY:
         indices, dictionary = dictionary_parts(array)
@@ -42,10 +43,10 @@ def on_values(array: Array, work: Work) -> Array:
 
 
 def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
-    """`work` on the values of a checked array, with its runs, and its dictionary unless `decode`."""
+    """`work`, applied to the values of a checked array; keeps runs, and the dictionary unless `decode`."""
     if array.layout.kind is LayoutKind.RUN_END_ENCODED:
         ends, values = array.children
-        # Runs outside of the array's own slots are left out.
+        # Runs outside the array's own slots are left out.
         first, count = own_runs(array)
         result = encoded_alike(values.slice(first, count), work, decode)
         return run_end_encoded(array.length, ends.slice(first, count), result, array.offset)
@@ -63,21 +64,21 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
 
 
 def run_end_encoded(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
-    """A run-end encoded array of so many slots from the one at `offset` on."""
+    """A run-end encoded array of `length` slots, starting at slot `offset`."""
     assert isinstance(ends.type, s.Int)
     type_ = kept_type(s.run_end_encoded, ends.type, values.type)
     return Array.of_valid(type_, length, (), 0, (ends, values), offset=offset)
 
 
 def decoded(array: Array) -> Array:
-    """The array without such an encoding, copied if it has one."""
+    """The array without dictionary- and run-end encoding; copied if it is encoded."""
     if array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
         return on_values(array, lambda values: values)
     return array
 
 
 def dictionary_parts(array: Array) -> tuple[Array, Array]:
-    """The indices of a dictionary-encoded array, as an array of their own, and its dictionary."""
+    """The indices of a dictionary-encoded array as an array, and the dictionary."""
     storage = array.type.storage
     assert isinstance(storage, s.Dictionary)
     assert array.dictionary is not None
@@ -86,7 +87,7 @@ def dictionary_parts(array: Array) -> tuple[Array, Array]:
 
 
 def value_type_of(array: Array) -> s.DataType:
-    """The type of the values of an array, whatever encodes them, as stored."""
+    """The storage type of an array's values, without dictionary- and run-end encoding."""
     type_ = array.type.storage
     while isinstance(type_, (s.RunEndEncoded, s.Dictionary)):
         type_ = type_.value_type.storage

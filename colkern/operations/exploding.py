@@ -29,12 +29,12 @@ def explode(
     empty_as_null: bool = True,
     keep_nulls: bool = True,
 ) -> RecordBatch:
-    """One row for each element of a column of lists: the element, and the other columns' values.
+    """A row for each element of a column of lists: the element, and the values of the other columns.
 
-    A row whose list is empty or null becomes one row with a null for the element, unless it is to be
-    left out: by default nothing is lost, as in polars' `Series.explode` and Spark's `explode_outer`;
-    with both arguments False there are elements only, as in Spark's `explode`. Values are copied,
-    but for elements that lie in the child in order and need no nulls between.
+    By default, a row whose list is empty or null becomes a row with a null element, as in polars'
+    `Series.explode` and Spark's `explode_outer`. With both arguments False, only elements make rows, as
+    in Spark's `explode`. Values are copied, except elements that are in order in the child and need no
+    nulls between them.
 
     Args:
         batch: The rows.
@@ -75,7 +75,7 @@ def _repeated(target: Target, column: Array, starts: Items) -> Array:
 
 
 def _elements_and_nulls(own: Lists, starts: Items) -> Array:
-    """The elements, and a null for each list that has none but takes a place by `starts`."""
+    """The elements, with a null for each list that has none but takes one place by `starts`."""
     target, count = own.target, own.array.length
     total = target.item(starts, count)
     if not own.child.length:
@@ -92,6 +92,6 @@ def _elements_and_nulls(own: Lists, starts: Items) -> Array:
 def _schema(schema: s.Schema, position: int, elements: Array) -> s.Schema:
     fields = list(schema.fields)
     old = fields[position]
-    # A null list makes a null element, whatever was declared of the elements.
+    # A null list makes a null element, even if elements are declared not nullable.
     fields[position] = s.Field(old.name, elements.type, True, old.metadata)
     return s.Schema(fields, schema.metadata)

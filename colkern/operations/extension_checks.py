@@ -1,4 +1,4 @@
-"""Extension types: the rules of canonical ones for storage, metadata and values.
+"""The rules of canonical extension types for storage, metadata and values.
 
 Format: "Canonical Extension Types".
 """
@@ -23,16 +23,16 @@ from colkern.targets import NOWHERE, Items, Target, target_of
 
 
 def check_extension(array: Array, full: bool, place: str) -> None:
-    """The rules of an array's extension type, if it has one that is known.
+    """Check the rules of an array's extension type, if it is a known one.
 
     Args:
-        array: The array; for a full look, its positions have been checked.
-        full: Look at values, too.
+        array: The array; for a full check, its positions must have been checked.
+        full: Check values, too.
         place: The path of the array, for errors.
 
     Raises:
         InvalidArrowError: If storage, metadata or a value breaks a rule.
-        LimitExceededError: If the metadata is too long to be looked at.
+        LimitExceededError: If the metadata is too long to be parsed.
         UnsupportedError: If tensors have more dimensions than colkern knows.
     """
     type_ = array.type
@@ -48,7 +48,7 @@ def check_extension(array: Array, full: bool, place: str) -> None:
 
 
 def _beside(array: Array, field: s.Field) -> Array:
-    """The child of a struct, cut to the struct's own slots."""
+    """A child of a struct, cut to the struct's own slots."""
     child = array.children[array.type.fields.index(field)]
     return child.slice(array.offset, array.length)
 
@@ -60,7 +60,7 @@ def _validity(target: Target, *arrays: Array) -> tuple[Items, int]:
 
 
 def _check_tensors(array: Array, parameters: Parameters, place: str) -> None:
-    """Tensors with shapes of their own have as many elements as these say."""
+    """Check that tensors with their own shapes have as many elements as the shapes say."""
     assert isinstance(parameters, TensorParameters)
     data, shapes = (_beside(array, field) for field in tensor_fields(array.type.storage))
     dimensions = parameters.dimensions
@@ -86,7 +86,7 @@ def _check_tensors(array: Array, parameters: Parameters, place: str) -> None:
 
 
 def _check_offsets(array: Array, parameters: Parameters, place: str) -> None:
-    """Offsets from UTC are within the range that the format gives."""
+    """Check that offsets from UTC are within the range that the format allows."""
     from colkern.operations.encodings import decoded
 
     minutes = decoded(_beside(array, array.type.fields[1]))

@@ -1,7 +1,7 @@
-"""Aggregates of the rows of each group: the schedule of the kernels in `colkern.kernels.grouping`.
+"""Aggregates of groups of rows, by the kernels in `colkern.kernels.grouping`.
 
-On a CPU, each thread goes through a range of rows and adds up what all groups have in it. On a device,
-rows are sorted by their group, and a thread has those of one.
+On a CPU, each thread goes through a range of rows, and aggregates it for all groups. On a device, rows
+are sorted by group, and each thread aggregates one group.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from colkern.operations.sorting import dense_ranks, ordered_positions, sort_word
 from colkern.targets import Argument, Items, Target, on_its_device, target_of
 
 _WORTH_SHARES = 4
-"""A thread has sums of its own for all groups, if it has so many times as many rows."""
+"""A thread has its own sums for all groups if it has this many times as many rows as groups."""
 
 
 class GroupedRows:
-    """Rows, of which each is in one of some groups.
+    """Rows with the number of the group that each is in.
 
     Args:
-        target: Where the numbers are.
+        target: The target of the numbers.
         numbers: The group of each row (uint32[n], read-only).
         count: The number of groups.
     """
@@ -60,7 +60,7 @@ class GroupedRows:
     @cached_property
     @on_its_device
     def by_group(self) -> tuple[Items, Items]:
-        """The rows by their group (uint64[n]), and where those of each begin (int64[count + 1])."""
+        """The rows sorted by group (uint64[n]), and the start of each group there (int64[count + 1])."""
         target = self.target
         keys = self.numbers.astype(np.uint64)
         order = target.sort_positions(keys)
@@ -82,9 +82,9 @@ class GroupedRows:
         Args:
             kernel: One of `colkern.kernels.grouping`.
             dtype: The type of its output.
-            args: What it takes after the shares.
+            args: Its arguments after the shares.
             width: The items for each group.
-            fill: What they are before.
+            fill: Their initial value.
             most: The most shares on a CPU.
         """
         target, rows = self.target, len(self.numbers)
@@ -122,14 +122,14 @@ class GroupedRows:
         return _added(self.run(kernels.sum_group_floats, np.float64, items, *validity))[:, 0]
 
     def integer_sums(self, array: Array, items: Items) -> Items:
-        """The sum of items of each group where an array has values, modulo 2^64 (uint64[count])."""
+        """The sums of `items` by group, modulo 2^64, where `array` is valid (uint64[count])."""
         validity = validity_of(array, self.target)
         if items.dtype.itemsize == 8:
             items = items.view(np.int64)
         return _added(self.run(kernels.sum_group_integers, np.uint64, items, *validity))[:, 0]
 
     def square_sums(self, array: Array, means: Items) -> Items:
-        """The sum of the squared distances of the valid floats from the mean of their group."""
+        """The sum of squared deviations of the valid floats from the mean of their group."""
         given = (
             array.items(Role.DATA),
             *validity_of(array, self.target),
@@ -138,15 +138,15 @@ class GroupedRows:
         return _added(self.run(kernels.sum_group_squares, np.float64, *given))[:, 0]
 
     def decimal_sums(self, array: Array) -> Items:
-        """The words of the sums of decimals of 128 or 256 bits (uint64[count, width])."""
+        """The sums of decimals of 128 or 256 bits by group, in words (uint64[count, width])."""
         words, width = own_words(array, Role.DATA)
         given = (words, width, *validity_of(array, self.target))
-        # Sums of several words are not added word by word.
+        # Sums of several words cannot be added word by word.
         sums: Items = self.run(kernels.sum_group_words, np.uint64, *given, width=width, most=1)[0]
         return sums
 
     def whole_sums(self, array: Array) -> list[int]:
-        """The sum of the valid integers of each group, or decimals without their point, of any size."""
+        """The exact sums by group of valid integers, or of unscaled decimals, of any size."""
         words, width = own_words(array, Role.DATA)
         totals = [0] * self.count
         for k in range(2 * width):
@@ -158,28 +158,28 @@ class GroupedRows:
         return totals
 
     def least_rows(self, keys: Items, array: Array) -> Items:
-        """The first row of each group with its least key, of the rows that `array` has valid.
+        """The first row of each group with the group's least key, of the rows that are valid in `array`.
 
-        It is `NO_ROW` where there is none (uint64[count]).
+        `NO_ROW` for a group without one (uint64[count]).
         """
         given = (keys, *validity_of(array, self.target))
         none = kernels.NO_ROW
         shares = self.run(kernels.least_group_keys, np.uint64, *given, width=2, fill=none)
         least, rows = shares[0, :, 0], shares[0, :, 1].copy()
         for share in shares[1:]:
-            # Those of the first share, where keys are equal.
+            # If keys are equal, rows of the first share are kept.
             better = (share[:, 0] < least) | ((rows == none) & (share[:, 1] != none))
             least[better], rows[better] = share[better, 0], share[better, 1]
         return rows
 
     @property
     def device(self) -> Device:
-        """Where the numbers are."""
+        """The device of the numbers."""
         return self.target.device
 
     @on_its_device
     def aggregate(self, function: str, column: Array, **options: object) -> Array:
-        """An aggregate of a checked column, with a slot for each group, as `GroupBy.aggregate` has it."""
+        """An aggregate of a checked column, with a slot for each group; see `GroupBy.aggregate`."""
         return AGGREGATES[function](self, column, **options)
 
     @property
@@ -190,7 +190,7 @@ class GroupedRows:
 
 
 def one_group(array: Array) -> GroupedRows:
-    """The slots of an array as rows of one group."""
+    """The slots of an array as the rows of a single group."""
     target = target_of(array.device)
     return GroupedRows(target, target.allocate(array.length, np.uint32), 1)
 
@@ -209,7 +209,7 @@ def _is_signed(array: Array) -> bool:
 
 
 def _may_reach(array: Array, limit: int) -> bool:
-    """Whether sums of integers or decimals may be as large as a limit, by their highest words."""
+    """Whether sums of integers or decimals may reach a limit, judged by their highest words."""
     words, width = own_words(array, Role.DATA)
     top = words[width - 1 :: width]
     if not len(top):
@@ -230,7 +230,7 @@ def _result(
 
 
 def _taken(rows: GroupedRows, column: Array, positions: Items) -> Array:
-    """The values at some rows, null for `NO_ROW`."""
+    """The values at `positions`; null for `NO_ROW`."""
     known = positions != np.uint64(kernels.NO_ROW)
     return take(column, _result(rows, s.uint64(), positions, known))
 
@@ -252,7 +252,7 @@ def _count_distinct(rows: GroupedRows, column: Array, mode: str = "only_valid") 
 
 
 def _values(column: Array, type_: s.DataType) -> Array:
-    """The values that slots stand for; nulls without a type are of one that aggregates have."""
+    """The decoded values of a column; nulls without a type are cast to a type that has aggregates."""
     values = decoded(column)
     return cast(values, type_) if isinstance(values.type.storage, s.Null) else values
 
@@ -297,7 +297,7 @@ def _product(rows: GroupedRows, column: Array) -> Array:
     items = coalesce(cast(values, wide), 1).items(Role.DATA)[order]
     groups = rows.numbers[order]
     distance = 1
-    # Each factor with those of its group behind it: of 1, 2, 4, … of them.
+    # Each factor is multiplied with those behind it in its group: 1, 2, 4, … of them.
     with np.errstate(over="ignore", invalid="ignore"):
         while distance < len(items) and (own := groups[distance:] == groups[:-distance]).any():
             items[:-distance][own] *= items[distance:][own]
@@ -338,7 +338,7 @@ def _mean(rows: GroupedRows, column: Array) -> Array:
 
 
 def _divided(sums: Items, counts: Items) -> Items:
-    # Of groups without values the result is null.
+    # The result is null for groups without values.
     with np.errstate(invalid="ignore", divide="ignore"):
         quotients: Items = sums / counts
     return quotients
@@ -403,7 +403,7 @@ def _quantile(
     values = floats_of(column, "quantile")
     numbers = if_else(equal(values, values), values, None)
     counts = rows.valid_counts(numbers)
-    # In each group, NaN and nulls come last.
+    # In each group, NaN and nulls are sorted to the end.
     items = values.items(Role.DATA)
     order = ordered_positions(rows.target, [(rows.column, False), (values, False)], False)
     starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
@@ -412,7 +412,7 @@ def _quantile(
 
 
 def require_share(q: float, interpolation: str) -> None:
-    """Raise an error if a quantile is of no share of the values, or there is no such interpolation."""
+    """Raise an error if `q` is no number from 0 to 1, or `interpolation` is unknown."""
     if isinstance(q, bool) or not isinstance(q, (float, int, np.number)):
         raise TypeError(f"q: expected a number from 0 to 1, got {type(q).__name__} {shown(q)}")
     if not 0 <= q <= 1:
@@ -427,11 +427,11 @@ INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "linear": lambda share, low: share,
     "lower": lambda share, low: share * 0,
     "higher": lambda share, low: (share > 0) * 1.0,
-    # The even place, if both are as near.
+    # If both places are equally near, the even one is taken.
     "nearest": lambda share, low: ((share > 0.5) | (share == 0.5) & (low % 2 == 1)) * 1.0,
     "midpoint": lambda share, low: (share > 0) * 0.5,
 }
-"""How much of the way to the next value, from how far a quantile is on it, and from which place."""
+"""The fraction of the way to the next value, from a quantile's own fraction and its lower place."""
 
 
 def _between(
@@ -442,7 +442,7 @@ def _between(
     q: float,
     interpolation: str,
 ) -> Items:
-    """The quantiles of groups of `counts` items that begin at `starts` of that order."""
+    """The quantiles of groups of `counts` items, which begin at `starts` in that order."""
     length = len(items)
     if length == 0:
         return counts.astype(np.float64)
@@ -452,7 +452,7 @@ def _between(
     share = INTERPOLATIONS[interpolation](place - low, low)
     first = items[order[(starts + low).clip(0, length - 1)]]
     second = items[order[(starts + (low + 1).clip(None, most)).clip(0, length - 1)]]
-    # Between infinities there is nothing to add.
+    # Between infinities, the difference would be NaN.
     with np.errstate(invalid="ignore"):
         values: Items = np.where(share == 1, second, first * (1 - share) + second * share)
     values[share == 0] = first[share == 0]
@@ -480,4 +480,4 @@ AGGREGATES: dict[str, Aggregate] = {
     "quantile": _quantile,
     "median": lambda rows, column: _quantile(rows, column),
 }
-"""By name: of grouped rows and a column, with options, an array with a slot for each group."""
+"""Name → a function of grouped rows, a column and options: an array with a slot for each group."""

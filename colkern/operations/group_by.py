@@ -24,7 +24,7 @@ from colkern.targets import target_of
 
 @runtime_checkable
 class GroupReducer(Protocol):
-    """A reducer of the rows of each group: a `ck.reducer`."""
+    """A reducer of the rows of each group, such as a `ck.reducer`."""
 
     __name__: str
 
@@ -47,9 +47,9 @@ def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
 
         ck.group_by(batch, "city").aggregate([("price", "sum"), ("price", "max")])
 
-    Keys are of any type but unions. Null is a key like any other, NaN is one, and 0.0 and -0.0 are the
-    same (but not within lists or structs); encoded keys are compared by their values. Groups come in the
-    order of their first rows.
+    Keys are of any type but unions. Nulls are one key, NaNs another, and 0.0 and -0.0 are the same (but
+    not within lists or structs); encoded keys are compared by their values. Groups come in the order of
+    their first rows.
 
     Args:
         data: The rows; the batches of a table are joined first.
@@ -72,7 +72,7 @@ def _listed(functions: Functions) -> Sequence[str | GroupReducer]:
 
 
 def _of_columns(function: str) -> Callable[..., Any]:
-    """The method for an aggregate of some columns, or of all but the keys, by its name."""
+    """The method `function` of `GroupBy`, for some columns or for all that are no keys."""
 
     def method(self: GroupBy[Any], *columns: Columns) -> Any:
         rows = self._data
@@ -85,12 +85,12 @@ def _of_columns(function: str) -> Callable[..., Any]:
 
 
 class GroupBy(Generic[Rows]):
-    """Rows by the values of some columns; `group_by` makes it.
+    """Rows grouped by the values of some columns; made by `group_by`.
 
     Args:
         data: The rows.
         keys: The positions of the columns.
-        of_table: Whether the results are tables, as the rows were.
+        of_table: Whether the results are tables, as the data was.
     """
 
     def __init__(self, data: RecordBatch, keys: Sequence[int], of_table: bool = False) -> None:
@@ -142,7 +142,7 @@ class GroupBy(Generic[Rows]):
         Args:
             aggregations: Columns (names or positions), functions, and, if need be, a dict of options; or a
                 dict of names of columns and a function, or a list of functions, for each.
-            named: Other ones, by the names that their results are to have.
+            named: More aggregations, by the names of their results.
 
         Raises:
             KeyError: If there is no such column.

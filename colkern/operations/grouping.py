@@ -1,4 +1,4 @@
-"""Groups of rows: one number for all rows that have equal values in every one of some columns.
+"""Numbers for groups of rows: rows with equal values in all of some columns get the same number.
 
 Columnar format 1.5: "Physical Memory Layout", every layout.
 """
@@ -31,7 +31,7 @@ _NUMBER = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Equal rows have the same number, in the order of their first rows.
+    """A number for the group of each row; groups are numbered in the order of their first rows.
 
     Args:
         numbers: The group of each row (uint32[n]).
@@ -42,15 +42,15 @@ class Groups:
     firsts: NDArray[np.int64]
 
     def keys(self, array: Array) -> Array:
-        """The value of each group in one of the columns; copied."""
+        """The value of each group in one of the grouped columns; copied."""
         return take_positions(array, self.firsts)
 
 
 def group_rows(arrays: Sequence[Array]) -> Groups:
     """The groups of equal rows of one or several columns of one length, in host memory.
 
-    Null is a value. Values are compared as `dictionary_encode` compares them: 0.0 and -0.0 differ, and
-    NaNs are equal if their bits are. Dictionary- and run-end encoded slots are compared by their values,
+    Null counts as a value. Values are compared as by `dictionary_encode`: 0.0 and -0.0 differ, and NaNs
+    are equal if their bits are. Dictionary- and run-end encoded slots are compared by their values,
     lists and structs by what they hold.
 
     Args:
@@ -107,7 +107,7 @@ def _null(array: Array) -> Groups:
 @_GROUPS.of(LayoutKind.DICTIONARY)
 def _dictionary(array: Array) -> Groups:
     indices, dictionary = dictionary_parts(array)
-    # A null index and the index of a null are one value. Encoded values have their nulls below them.
+    # A null index and an index to a null are the same. Encoded values have their nulls below them.
     values = decoded(dictionary)
     numbers = Buffer.of_items(_groups_of(values).numbers)
     codes = Array(s.uint32(), values.length, [_shown(values), numbers])
@@ -115,7 +115,7 @@ def _dictionary(array: Array) -> Groups:
 
 
 def _shown(array: Array) -> Buffer | None:
-    """The bitmap of the slots that are not null, of an array that is not encoded."""
+    """The bitmap of valid slots of an array that is not encoded; None if all are valid."""
     if array.layout.kind is LayoutKind.NULL:
         return Buffer(np.zeros((array.length + 7) // 8, np.uint8))
     return compact_validity(array)
@@ -128,7 +128,7 @@ def _run_ends(array: Array) -> Groups:
 
 @_GROUPS.of(LayoutKind.STRUCT)
 def _struct(array: Array) -> Groups:
-    # All the same, and null where the struct is: a column that says which structs are null.
+    # A column of equal values, null where the struct is, that tells null structs from others.
     same = Buffer(np.zeros(array.length, np.uint8))
     nulls = Array(s.uint8(), array.length, [compact_validity(array), same])
     return group_rows([nulls, *struct_flatten(array)])
@@ -136,7 +136,7 @@ def _struct(array: Array) -> Groups:
 
 @_GROUPS.of(LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 def _lists(array: Array) -> Groups:
-    """The groups of lists by the bytes of their elements' numbers."""
+    """The groups of lists, by the bytes of the group numbers of their elements."""
     numbers = _groups_of(list_flatten(array)).numbers
     lengths = list_value_length(array)
     sizes = lengths.items(Role.DATA).astype(np.int64) * _NUMBER.itemsize

@@ -1,4 +1,4 @@
-"""`hash_columns`, a number for each row by its values; and `partition_indices`, rows by partition.
+"""`hash_columns`, a hash of each row; and `partition_indices`, which sorts rows into partitions.
 
 Columnar format 1.5: "Physical Memory Layout", every layout.
 """
@@ -39,14 +39,14 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
     The same values have the same hash in every process, on every machine and device, and in every
     layout: integers of any width and sign, booleans (0 and 1), dates, times and decimals of up to 64
     bits by the integer that they hold; text and bytes by their bytes, be they strings, views or of
-    fixed size; dictionary and run-end encoded values by the value; lists by their elements. Both
-    zeros are one value, so are all NaNs; otherwise a float is its bits, other ones in each width.
-    Decimals of 128 and 256 bits are their bytes. Units, scales and time zones are not looked at.
-    Nulls have a hash of their own. What is computed is written down in `colkern.kernels.hashing`.
+    fixed size; dictionary and run-end encoded values by the value; lists by their elements. Both zeros
+    hash alike, as do all NaNs; other floats are hashed by their bits, which depend on the width.
+    Decimals of 128 and 256 bits are hashed by their bytes. Units, scales and time zones are ignored.
+    Nulls have a hash of their own. `colkern.kernels.hashing` defines the function.
 
     Args:
         arrays: The columns, on one device. The hash of one column is that of its values.
-        seed: Another seed gives other hashes; from 0 to 2^64 - 1.
+        seed: A seed from 0 to 2^64 - 1; each gives other hashes.
 
     Raises:
         ValueError: If there is no column, their lengths differ, or the seed is out of its range.
@@ -64,7 +64,7 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
         require_valid(array)
     state = hashing.state_of(seed)
     first, *others = arrays
-    # Nulls without a bitmap lie nowhere; they are hashed where the others are.
+    # An array of nulls without a bitmap is on no device; it is hashed on that of the others.
     device = next((array.device for array in arrays if array.device != HOST), HOST)
     target = target_of(device)
     hashes = hashes_of(target, first, state)
@@ -75,13 +75,13 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
 
 @operation
 def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
-    """The positions (uint64) of rows by partition, and where each partition's begin (int64).
+    """The positions (uint64) of rows sorted by partition, and the start of each partition there (int64).
 
     Partition `p` has the rows at `positions[offsets[p] : offsets[p + 1]]`, in their order; they are
     those with `(hash >> 32) * partitions >> 32 == p`.
 
     Args:
-        hashes: uint64 without nulls, such as `hash_columns` makes them.
+        hashes: uint64 without nulls, as from `hash_columns`.
         partitions: The number of partitions, from 1 to 2^32.
 
     Raises:
@@ -103,7 +103,7 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
 
 
 def partitioned(target: Target, hashes: Items, partitions: int) -> tuple[Items, Items]:
-    """As `partition_indices`."""
+    """As `partition_indices`, for items on a target."""
     numbers = target.output(len(hashes), np.uint64)
     target.map(hashing.number_partitions, len(hashes), hashes, partitions, numbers)
     positions = target.sort_positions(numbers)
@@ -116,7 +116,7 @@ _HASH: Dispatch[LayoutKind, Callable[[Target, Array, int, Items], None]] = by_la
 
 
 def hashes_of(target: Target, array: Array, state: int) -> Items:
-    """The hash of each slot of a checked array (uint64[n], which may be written)."""
+    """The hash of each slot of a checked array (uint64[n], which the caller may write to)."""
     out = target.output(array.length, np.uint64)
     if array.length:
         _HASH[array.layout.kind](target, array, state, out)
@@ -124,7 +124,7 @@ def hashes_of(target: Target, array: Array, state: int) -> Items:
 
 
 def _combine(target: Target, array: Array, state: int, hashes: Items) -> None:
-    """Add another column to the hashes of rows."""
+    """Combine the hashes of rows with another column."""
     own = hashes_of(target, array, state)
     target.map(hashing.combine_hashes, array.length, own, hashes)
 
@@ -161,7 +161,7 @@ Hasher: TypeAlias = Callable[[int, int, Items], None]
 
 
 def byte_hasher(target: Target, array: Array, state: int) -> Hasher:
-    """A function that writes the hashes (uint64) of slots of a flat array by their bytes."""
+    """A function that writes the hashes (uint64) of the slots of a flat array, by their bytes."""
     masks = run_masks(target)
     bitmap, offset = validity_of(array, target)
     values = byte_values(array)
@@ -195,7 +195,7 @@ class ViewBytes(NamedTuple):
 
 
 class StringBytes(NamedTuple):
-    """Values one after the other."""
+    """Values stored one after the other."""
 
     offsets: Items  #: The begin and end of each value; empty if all have the same width.
     base: int  #: The address of the bytes; 0 if there are none.
@@ -204,7 +204,7 @@ class StringBytes(NamedTuple):
 
 
 def byte_values(array: Array) -> ViewBytes | StringBytes:
-    """The values of a flat array, as kernels that look at bytes take them."""
+    """The values of a flat array, in the form for kernels that read bytes."""
     target = target_of(array.device)
     if array.layout.kind is LayoutKind.BINARY_VIEW:
         addresses = target.table(buffer_addresses(array), np.uint64)
@@ -221,7 +221,7 @@ def byte_values(array: Array) -> ViewBytes | StringBytes:
 
 
 def run_masks(target: Target) -> Items:
-    """The table of kernels that go through bytes by words (uint64[])."""
+    """The table (uint64[]) for kernels that read bytes as words."""
     return target.table(_MASKS, np.uint64)
 
 

@@ -1,4 +1,4 @@
-"""`join` and `join_asof`: rows of two batches side by side, by their keys."""
+"""`join` and `join_asof`, which put rows of two batches side by side by their keys."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ JoinType = Literal[
 Keys: TypeAlias = str | int | Sequence[str | int]
 
 _MUCH = 8
-"""So many times as many right rows are many more than left ones."""
+"""The right side counts as much larger if it has this many times as many rows."""
 
 _MOST = (1 << 64) - 1
 """The greatest distance of two integers."""
@@ -70,11 +70,11 @@ def join(
     right_suffix: str = "_right",
     coalesce_keys: bool = True,
 ) -> RecordBatch:
-    """The rows of two batches whose keys are equal, side by side.
+    """The rows of two batches with equal keys, side by side.
 
-    Keys are equal as `group_by` has it, but null matches nothing. They are of any type but unions; one
-    of two that are compared may be encoded. Rows come in the order of the left ones, and those with one
-    left row in the order of the right ones; right rows without a match come last.
+    Keys are compared as by `group_by`, but null matches nothing. They may be of any type but unions;
+    one of two keys that are compared may be encoded. Rows are in the order of the left rows, and then
+    of the right rows; right rows without a match come last.
 
     ==========================  ================================================================
     how                         rows
@@ -89,16 +89,16 @@ def join(
     ==========================  ================================================================
 
     Args:
-        left, right: The rows, in one memory.
+        left, right: The rows, all on one device.
         keys: The names or positions of the left keys.
-        right_keys: Those of the right keys, as many; the same names if None.
-        how: Which rows.
-        left_suffix, right_suffix: What is added to names that other columns of both sides have.
-        coalesce_keys: Whether the right keys are left out, and left ones have their values where there is
-            no left row; else both are there.
+        right_keys: The names or positions of the right keys; None if they are those of the left keys.
+        how: The rows to return; see above.
+        left_suffix, right_suffix: Suffixes for the names of other columns that both sides have.
+        coalesce_keys: Whether to drop the right keys, and fill the left ones from them if there is no
+            left row; else both are kept.
 
     Raises:
-        ValueError: If there is no such join, there are not as many keys, or two columns have one name.
+        ValueError: If `how` is another word, the numbers of keys differ, or two columns have one name.
         KeyError: If there is no such column.
         TypeError: If keys are of different types.
         UnsupportedError: If there is a union in a key.
@@ -116,7 +116,7 @@ def join(
     if not left_places:
         raise ValueError("keys: expected a column at least, got none")
     own, other = key_columns(left, left_places), key_columns(right, right_places)
-    # A table of the keys of the smaller side is the smaller one, and the quicker to look up.
+    # The table of keys is built from the smaller side, since it is then smaller and faster.
     turned = kind == "inner" and _MUCH * left.length < right.length
     sides = JoinKeys(other, own, few=True) if turned else JoinKeys(own, other)
     if kind in ("semi", "anti"):
@@ -147,7 +147,7 @@ def join(
 
 
 def _filled(target: Target, keys: Array, others: Array, rows: Items) -> Array:
-    """The keys of rows, and where there is no row, those of the other side."""
+    """The keys of rows; where there is no row, those of the other side."""
     there = _is_row(target, rows)
     if there is None:
         return keys
@@ -158,7 +158,7 @@ def _filled(target: Target, keys: Array, others: Array, rows: Items) -> Array:
 
 
 def _taken(target: Target, columns: Sequence[Array], rows: Items | None) -> list[Array]:
-    """The values of columns at rows, null for `NO_MATCH`; the columns themselves if that is None."""
+    """The values of columns at rows, null for `NO_MATCH`; the columns themselves if `rows` is None."""
     if rows is None:
         return list(columns)
     indices = _indices(target, rows)
@@ -168,7 +168,7 @@ def _taken(target: Target, columns: Sequence[Array], rows: Items | None) -> list
 def _places(
     left: RecordBatch, right: RecordBatch, keys: Keys, right_keys: Keys | None, argument: str
 ) -> tuple[list[int], list[int]]:
-    """The positions of the keys on both sides."""
+    """The positions of the key columns on both sides."""
     own = [keys] if isinstance(keys, str | int) else list(keys)
     others = own if right_keys is None else right_keys
     named = [others] if isinstance(others, str | int) else list(others)
@@ -181,9 +181,9 @@ def _places(
 
 
 def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, Items]:
-    """The rows of both sides, side by side (uint64[]); `NO_MATCH` where there is none.
+    """The numbers of the rows on both sides, pair by pair (uint64[]); `NO_MATCH` for no row.
 
-    Those of the left side are None if they are all of them, in order.
+    None stands for all left rows, in order.
     """
     target, least = sides.target, int(kind in ("left", "outer"))
     if sides.right_keys == sides.right_rows:
@@ -208,13 +208,13 @@ def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, It
 
 @on_its_device
 def _by_left(target: Target, left: Items, right: Items | None) -> tuple[Items, Items]:
-    """Pairs in the order of the right rows (all of them, if None), in that of the left ones."""
+    """Pairs sorted by the left rows, and then by the right ones; None stands for all right rows."""
     order = target.sort_positions(left)
     return left[order], order if right is None else right[order]
 
 
 def _require_memory(rows: int, row_bytes: int) -> None:
-    """Refuse a result that this machine cannot hold, before there is no memory left."""
+    """Raise `LimitExceededError` for a result that this machine's memory cannot hold."""
     most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if rows * row_bytes > most:
         raise LimitExceededError(
@@ -233,7 +233,7 @@ def _has_match(target: Target, sides: JoinKeys) -> Items:
 
 @on_its_device
 def _of_one_each(target: Target, sides: JoinKeys, outer: bool) -> tuple[Items | None, Items]:
-    """As `_pairs`, where no two right rows have one key: so the number of a key is that of its row."""
+    """As `_pairs`, if right rows have distinct keys, so that the number of a key is that of its row."""
     matched = _has_match(target, sides)
     right = sides.numbers[sides.right_rows :].astype(np.uint64)
     if outer:
@@ -247,11 +247,11 @@ def _of_one_each(target: Target, sides: JoinKeys, outer: bool) -> tuple[Items | 
 def _with_unmatched(
     target: Target, sides: JoinKeys, left: Items | None, right: Items
 ) -> tuple[Items, Items]:
-    """The rows, and after them the right ones that have no match."""
+    """The rows, followed by the right rows without a match."""
     left = target.positions(len(right)).view(np.uint64) if left is None else left
     alone = target.allocate(sides.right_rows + 1, bool)
     alone[:] = True
-    # The last one takes what stands for no match.
+    # The last item stands for no match.
     alone[right.clip(None, sides.right_rows).astype(np.int64)] = False
     more = alone[:-1].nonzero()[0].astype(np.uint64)
     lefts, rights = (target.output(len(left) + len(more), np.uint64) for _ in range(2))
@@ -267,7 +267,7 @@ def _rows_where(target: Target, mask: Items, wanted: bool) -> Items:
 
 
 def _indices(target: Target, rows: Items) -> Array:
-    """Rows as indices, null for `NO_MATCH`."""
+    """Row numbers as an array of indices, null for `NO_MATCH`."""
     known = _is_row(target, rows)
     buffers = [None, target.buffer(rows)]
     if known is None:
@@ -278,7 +278,7 @@ def _indices(target: Target, rows: Items) -> Array:
 
 @on_its_device
 def _is_row(target: Target, rows: Items) -> Items | None:
-    """Which of them are rows (bool[]); None if all are."""
+    """Whether each is a row (bool[]); None if all are."""
     known = rows != np.uint64(kernels.NO_MATCH)
     return None if known.all() else known
 
@@ -299,26 +299,27 @@ def join_asof(
     tolerance: float | Decimal | timedelta | np.timedelta64 | None = None,
     right_suffix: str = "_right",
 ) -> RecordBatch:
-    """The left rows, each beside the right row that was there at its time.
+    """The left rows, each beside the right row that is valid at its time.
 
-    That is, of the right rows with the same `by`, the last one whose `on` is not greater ("backward"),
-    the first one whose `on` is not less ("forward"), or the nearer of the two ("nearest"). Rows need not
-    be in order. Without such a row, or where `on` or `by` are null or `on` is NaN, the right columns are
-    null.
+    Of the right rows with the same `by`, that is the last one whose `on` is not greater ("backward"),
+    the first one whose `on` is not less ("forward"), or the nearer of the two ("nearest"). Rows may be
+    in any order. The right columns are null if there is no such row, or if `on` or `by` is null or `on`
+    is NaN.
 
     Args:
-        left, right: The rows, in one memory.
-        on: The column that is compared: integers, floats, decimals of 64 bits, dates, times,
+        left, right: The rows, all on one device.
+        on: The column to compare by order: integers, floats, decimals of 64 bits, dates, times,
             timestamps, durations.
-        by: The columns that must be equal, as for `join`.
-        right_on, right_by: Those of the right side, if they have other names.
-        strategy: Which right row.
-        tolerance: The greatest distance of the two: a number, of times in the unit of the column, or a
-            duration; any if None. For decimals, a float is the decimal number that it is printed as.
-        right_suffix: What is added to the names of right columns that left ones have.
+        by: The columns whose values must be equal, as for `join`.
+        right_on, right_by: The columns of the right side, if they have other names.
+        strategy: The rule for choosing the right row; see above.
+        tolerance: The greatest difference of the two: a number (for times, in the unit of the column)
+            or a duration; None for no limit. For decimals, a float counts as the decimal number that it
+            is printed as.
+        right_suffix: A suffix for the names of right columns that left columns have, too.
 
     Raises:
-        ValueError: If there is no such strategy, or not as many columns on both sides, or the tolerance is
+        ValueError: If `strategy` is another word, the numbers of columns differ, or the tolerance is
             negative, NaN, NaT, or of months.
         KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
     """
@@ -347,7 +348,7 @@ def join_asof(
 def _in_units(
     tolerance: float | Decimal | timedelta | np.timedelta64, type_: s.DataType
 ) -> int | float:
-    """The greatest distance of two items of a type; of integers a whole number."""
+    """The tolerance as a difference of two items of a type; for integers, a whole number."""
     from colkern.builders.fixed import NANOS, scalar_nanos, timedelta_nanos
 
     limit: Any = tolerance
@@ -377,7 +378,7 @@ def _in_units(
     if limit < 0:
         raise ValueError(f"tolerance: expected no negative distance, got {tolerance}")
     if isinstance(limit, Decimal):
-        # A fraction takes memory for each digit.
+        # A fraction takes memory for each digit, so large limits are cut.
         limit = Fraction(min(limit, _FAR)) if limit > _NEAR else 0
     if isinstance(type_, s.FloatingPoint):
         return float(limit) if limit <= sys.float_info.max else inf
@@ -396,7 +397,7 @@ def _asof(
     strategy: str,
     limit: float | None,
 ) -> Items:
-    """The right row of each left row, or `NO_MATCH`; right rows are the first of both."""
+    """The right row of each left row, or `NO_MATCH`; the first `rows` items are those of the right side."""
     times = time.items(Role.DATA)
     # NaN has no distance.
     are_numbers = times == times
@@ -416,7 +417,7 @@ def _asof(
     none = np.uint64(kernels.NO_MATCH)
 
     def within(nearest: Items) -> tuple[Items, Items]:
-        """Right rows that are near enough, and how far they are."""
+        """The right rows that are near enough, and their distances."""
         there = nearest != none
         far = _distances(times[np.where(there, nearest, np.uint64(0))], times[rows:])
         if limit is not None:
@@ -440,7 +441,7 @@ _Match: TypeAlias = Callable[[bool], Items]
 
 
 def _matched_in_order(target: Target, words: Items, groups: Groups | None, rows: int) -> _Match:
-    """By going through both sides, which are in order."""
+    """Matches rows in one pass over both sides, which must be in order."""
     count = len(words) - rows
     sides = [words[rows:], words[:rows]]
     if groups is not None:
@@ -449,7 +450,7 @@ def _matched_in_order(target: Target, words: Items, groups: Groups | None, rows:
     def match(forward: bool) -> Items:
         own = sides
         if forward:
-            # From the last ones on, the first is the last.
+            # In reverse order, the first match is the last one.
             left, right, *others = (side[::-1].copy() for side in sides)
             own = [~left, ~right, *others]
         if groups is None:
@@ -476,7 +477,7 @@ def _matched_by_sorting(
     known: Items | None,
     rows: int,
 ) -> _Match:
-    """By sorting both sides together, by groups and times."""
+    """Matches rows by sorting both sides together, by groups and times."""
     # Of equal rows, those of the right side come first.
     order = word_order(target, words)
     on_right = order < rows
@@ -488,7 +489,7 @@ def _matched_by_sorting(
     def match(forward: bool) -> Items:
         before = counts - 1
         if forward:
-            # How many right rows there are before the first of equal rows.
+            # The number of right rows before the first of equal rows.
             changes = word_changes(target, words, order)
             changes[:1] = True
             less: Items = (counts - on_right)[changes]
@@ -508,11 +509,11 @@ def _matched_by_sorting(
 
 
 def _distances(left: Items, right: Items) -> Items:
-    """How far apart numbers are: of floats as float64, of integers as uint64."""
+    """The absolute differences of numbers: float64 for floats, uint64 for integers."""
     if left.dtype.kind == "f":
         left, right = left.astype(np.float64), right.astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            # Of equal infinities, the difference is NaN.
+            # The difference of equal infinities would be NaN.
             return np.where(left == right, 0, abs(left - right))
     less = left < right
     low, high = np.where(less, left, right), np.where(less, right, left)

@@ -1,4 +1,4 @@
-"""Groups of rows whose keys are equal as SQL has it: null is a key, NaN is one, both zeros are one."""
+"""Groups of rows by keys as in SQL: nulls are one key, NaNs are one, and both zeros are one."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from colkern.targets import Items, Target, target_of
 def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
     """The groups of equal rows of checked columns of one length, on one device.
 
-    As `group_rows`, but floats are equal if they are the same number, and no numbers.
+    As `group_rows`, but floats are equal if they are the same number, or both NaN.
 
     Args:
         arrays: The columns, one at least.
-        closed: So many rows are looked at for groups; the number of others that are in none of them may
-            be any larger one.
+        closed: Only this many rows add groups; a later row that is in none of them gets any larger
+            number.
 
     Raises:
         UnsupportedError: If there is a union in a column, or a nested column in device memory.
@@ -76,7 +76,7 @@ def _array(target: Target, numbers: Items) -> Array:
 
 
 def _flat(array: Array) -> Array | None:
-    """Values that are the same if their bytes are, of a column that is not encoded; else None."""
+    """A column as values that are equal if their bytes are; None if it is encoded or nested."""
     if isinstance(array.type.storage, (s.Null, *ENCODED, *NESTED)):
         return None
     numbers = number_words(array)
@@ -118,14 +118,14 @@ def _nested_numbers(array: Array) -> Items:
 
 
 def integer_codes(array: Array) -> Array:
-    """An array that is null where a value is: itself, or codes in the place of encoded values."""
+    """An array that is null where a value is null: itself, or codes in place of encoded values."""
     if isinstance(array.type.storage, s.Null):
         return nulls(array.length, s.uint32(), array.device)
     return on_values(array, _codes) if isinstance(array.type.storage, ENCODED) else array
 
 
 def _codes(array: Array) -> Array:
-    """Integers of up to 64 bits that are equal if the values are; null where they are."""
+    """Integers of up to 64 bits that are equal if the values are; null if they are."""
     if isinstance(array.type.storage, s.Null):
         return nulls(array.length, s.uint32(), array.device)
     flat = _flat(array)

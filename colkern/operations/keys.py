@@ -1,4 +1,4 @@
-"""Keys between brackets: `column[key]` and `table[key]`."""
+"""Indexing: `column[key]` and `table[key]`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from colkern.operations.structs import struct_field
 
 
 def chosen(data: Any, key: Any) -> Any:
-    """The slots of a column, or the rows of a table, that a key chooses.
+    """The values of a column, or the rows of a table, that a key selects.
 
     Args:
         data: A column, a batch or a table.
-        key: A slice, of which nothing is copied if its step is 1; a mask, as `filter` takes it; or
-            positions, as `take` does. Lists and NumPy arrays may count positions from the end. Of structs
-            also the name of a field; of a batch or a table also a position of a column, or a list of
-            names of columns.
+        key: A slice (not copied if its step is 1); a mask, as `filter` takes it; or positions, as
+            `take` takes them. Positions in lists and NumPy arrays may be negative. For structs, also
+            the name of a field; for a batch or a table, also the position of a column, or a list of
+            column names.
 
     Raises:
         TypeError: If the key is none of these.
@@ -72,5 +72,5 @@ def _positions_or_mask(key: Any, data: Any) -> Array:
         if least < -data.length:
             raise IndexError(f"index {least} of {data.length} values")
         items = np.where(items < 0, items + data.length, items)
-    # A list may have None in it, and NumPy has no dtype for that.
+    # A list may contain None, for which NumPy has no dtype.
     return there(items if items.dtype.kind in "iub" else key, data)

@@ -1,4 +1,4 @@
-"""Between the layouts for lists: offsets of 32 and 64 bits, views, and lists of one size.
+"""Conversions between list layouts: offsets of 32 and 64 bits, views, and fixed-size lists.
 
 Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
 """
@@ -52,8 +52,8 @@ def list_to_list_view(array: Array) -> Array:
 def list_view_to_list(array: Array) -> Array:
     """A list view or large list view array as lists or large lists.
 
-    The elements that valid slots show are copied in order, those that several show several times; they
-    are a slice of the child if they are in order there and nothing else is between them.
+    The elements of valid slots are copied in order, also several times if slots overlap. If they are in
+    order in the child, with nothing between them, they are a slice of it.
 
     Raises:
         TypeError: If the array is of another type.
@@ -81,10 +81,10 @@ def list_view_to_list(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
-    """Lists that all have `list_size` elements as a fixed-size list array.
+    """Lists that all have `list_size` elements as fixed-size lists.
 
-    The elements are shared if they are in order and there are `list_size` under each null too; else
-    copied, and null under nulls.
+    The elements are shared if they are in order, with `list_size` of them under each null, too; else
+    they are copied, and are null under nulls.
 
     Args:
         array: A list, large list, list view or large list view array.
@@ -140,7 +140,7 @@ def list_with_offsets(array: Array, bit_width: int) -> Array:
 
     Args:
         array: A list, large list, list view or large list view array.
-        bit_width: 32 or 64. An array that has such offsets is returned itself.
+        bit_width: 32 or 64. An array that already has such offsets is returned as it is.
 
     Raises:
         TypeError: If the array is of another type.
@@ -167,7 +167,7 @@ def list_with_offsets(array: Array, bit_width: int) -> Array:
 
 
 def _accepted(array: Array, types: tuple[type[s.DataType], ...], names: str) -> s.DataType:
-    """The storage type of an array, which must be one of those."""
+    """The storage type of an array; raises `TypeError` unless it is one of `types`."""
     type_ = array.type.storage
     if not isinstance(type_, types):
         raise TypeError(f"array: expected {names}, got {array.type}")
@@ -186,7 +186,7 @@ def _check_lengths(slots: Lists, size: int) -> None:
 
 
 def _even_starts(slots: Lists, size: int) -> Items:
-    """The offsets of lists of one size."""
+    """The offsets of lists that all have `size` elements."""
     own = slots.offsets.dtype
     fits = slots.array.length * size <= most_of(own)
     out = slots.target.output(slots.array.length + 1, own if fits else np.int64)
@@ -195,7 +195,7 @@ def _even_starts(slots: Lists, size: int) -> Items:
 
 
 def _elements_in_place(slots: Lists, size: int) -> Array | None:
-    """The elements where they are, if they are in order and each slot, null or not, has that many."""
+    """The child's elements, if they are in order and each slot, null or not, has `size`; else None."""
     array, target = slots.array, slots.target
     if not array.length * size:
         return slots.child.slice(0, 0)
@@ -213,12 +213,12 @@ def _elements_in_place(slots: Lists, size: int) -> Array | None:
 
 
 def _copied_evenly(slots: Lists, size: int) -> Array:
-    """As many elements for each slot, null under nulls."""
+    """`size` elements for each slot, copied; null under nulls."""
     array, target = slots.array, slots.target
     if array.null_count == array.length:
         return nulls(array.length * size, slots.child.type, array.device)
     starts = _even_starts(slots, size)
-    # Under a null stand any elements, until they are made null.
+    # Under a null are arbitrary elements, until they are made null.
     elements = copy_elements(target, slots.child, slots.begins(starts.dtype), starts, size)
     if not array.null_count:
         return elements

@@ -1,4 +1,4 @@
-"""The lists of an array, whichever layout they have, as kernels take them.
+"""The lists of an array of any list layout, in the form for kernels.
 
 Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
 """
@@ -23,7 +23,7 @@ _LISTS = (LayoutKind.LIST, LayoutKind.LIST_VIEW, LayoutKind.FIXED_SIZE_LIST)
 
 
 class Lists:
-    """Positions of the lists of an array in its child, each computed when it is first asked for.
+    """The positions of an array's lists in its child; each is computed when it is first asked for.
 
     Args:
         array: A checked array of any layout with lists.
@@ -33,12 +33,12 @@ class Lists:
         self.array = array
         self.child = array.children[0]
         self.target = target_of(array.device)
-        # Views have sizes, and come in any order.
+        # List views have sizes, and are in any order.
         self.has_views = array.layout.kind is LayoutKind.LIST_VIEW
 
     @cached_property
     def offsets(self) -> Items:
-        """The begin of each list (int32/int64) and, if there are no sizes, the end of the last one."""
+        """The start of each list (int32/int64) and, if there are no sizes, the end of the last one."""
         storage = self.array.type.storage
         if not isinstance(storage, s.FixedSizeList):
             return self.array.items(Role.OFFSETS)
@@ -54,7 +54,7 @@ class Lists:
 
     @cached_property
     def validity(self) -> tuple[Items, int]:
-        """As `validity_of` gives it."""
+        """The validity, as from `validity_of`."""
         return validity_of(self.array, self.target)
 
     @property
@@ -63,17 +63,17 @@ class Lists:
         return (self.offsets, self.sizes, *self.validity)
 
     def first(self, kernel: Kernel, *args: Argument) -> int:
-        """The first list that a kernel looks for, or `NOWHERE`."""
+        """The first list that a kernel searches for, or `NOWHERE`."""
         if not self.array.length:
             return NOWHERE
         return self.target.reduce(kernel, self.array.length, *args)
 
     def first_of_another_length(self, size: int) -> int:
-        """The first valid list that has not `size` elements, or `NOWHERE`."""
+        """The first valid list that does not have `size` elements, or `NOWHERE`."""
         return self._first_unlike(size, self.validity)
 
     def first_slot_of_another_length(self, size: int) -> int:
-        """The first list, null or not, that has not `size` elements, or `NOWHERE`."""
+        """The first list, null or not, that does not have `size` elements, or `NOWHERE`."""
         return self._first_unlike(size, (self.target.no_bits, 0))
 
     def _first_unlike(self, size: int, validity: tuple[Items, int]) -> int:
@@ -84,7 +84,7 @@ class Lists:
 
     @property
     def _blocks(self) -> int:
-        """The number of blocks by which lists are counted."""
+        """The number of blocks in which lists are counted."""
         return (self.array.length + (1 << lists.BLOCK_BITS) - 1) >> lists.BLOCK_BITS
 
     def length_of(self, slot: int) -> int:
@@ -98,8 +98,8 @@ class Lists:
         """Count the elements of the valid lists.
 
         Args:
-            null: The length that a null list counts as.
-            empty: The length that an empty list counts as.
+            null: The number to count for a null list.
+            empty: The number to count for an empty list.
         """
         blocks = self.target.output(self._blocks, np.int64)
         args = (*self.args, self.array.length, null, empty)
@@ -120,11 +120,11 @@ class Lists:
         return last - first
 
     def starts(self, count: Count, dtype: DType | None = None) -> Items:
-        """The running sum of the lengths that were counted (dtype[lists + 1]), read-only.
+        """The running sum of the counted lengths (dtype[lists + 1]), read-only.
 
         Args:
             count: The count.
-            dtype: That of int32 or int64; that of the offsets, if it fits and None is given.
+            dtype: int32 or int64; None for that of the offsets, if the sum fits it, else int64.
 
         Raises:
             LimitExceededError: If the sum does not fit.
@@ -142,9 +142,9 @@ class Lists:
         return out
 
     def begins(self, dtype: DType) -> Items:
-        """The stated begin of each list (dtype[lists], read-only); any number under nulls.
+        """The start of each list in the child (dtype[lists], read-only); any number under nulls.
 
-        Not copied if the offsets have that type.
+        Not copied if the offsets have that dtype.
         """
         own = self.offsets[: self.array.length]
         if own.dtype == dtype:
@@ -154,15 +154,15 @@ class Lists:
         return out
 
     def element_starts(self) -> Items:
-        """The begin of each list among the elements of the valid lists, from any number on.
+        """The start of each list among the elements of valid lists, counted from any number.
 
-        int32 or int64, [lists + 1], read-only: the offsets themselves if they say so.
+        int32 or int64, [lists + 1], read-only: the offsets themselves, if no elements are hidden.
         """
         return self.offsets if self.hides_nothing else self.starts(self.shown)
 
     @property
     def hides_nothing(self) -> bool:
-        """Whether all that is between the first offset and the last are elements of valid lists."""
+        """Whether all elements between the first and the last offset belong to valid lists."""
         if self.has_views:
             return False
         if not self.array.null_count:
@@ -183,17 +183,17 @@ class Lists:
     def row(self) -> tuple[int, int] | None:
         """The first element and the one past the last, if the lists follow each other in the child.
 
-        Nothing but the elements of valid lists is between these. None if there is more, or if the
-        lists come in another order.
+        Between them are only elements of valid lists. None if there are others, or if the lists are in
+        another order.
         """
         if self.has_views:
             return self.row_from(self.starts(self.shown))
         return self._span() if self.hides_nothing else None
 
     def starts_in_row(self) -> Items | None:
-        """The begins of list views, from 0 on, and the end of the last one (as `offsets`, [lists + 1]).
+        """The starts of list views, counted from 0, and the end of the last one (as `offsets`).
 
-        None if one is null, or begins elsewhere than where the one before it ends.
+        None if one is null, or does not begin where the one before it ends.
         """
         array, target = self.array, self.target
         if array.length == 0 or array.null_count:
@@ -206,7 +206,7 @@ class Lists:
         return out
 
     def row_from(self, starts: Items) -> tuple[int, int] | None:
-        """As `row`, of list views, if the running sum of the shown lengths is known."""
+        """As `row`, for list views, if the running sum of the lengths of valid lists is known."""
         total = self.shown.total
         if not total:
             return 0, 0
@@ -218,7 +218,7 @@ class Lists:
 
 @dataclass(eq=False, slots=True)
 class Count:
-    """The number of elements of lists; without a reference to the lists, which keep it."""
+    """A count of elements of lists. It has no reference to the lists, which keep it."""
 
     args: tuple[Argument, ...]  #: The first arguments of kernels that count.
     blocks: Items  #: The number for each block (int64).
@@ -226,12 +226,12 @@ class Count:
 
 
 def has_lists(array: Array) -> bool:
-    """Whether it is a list, large list, list view, fixed-size list or map array."""
+    """Whether an array is a list, large list, list view, fixed-size list or map array."""
     return array.layout.kind in _LISTS
 
 
 def lists_of(array: Array) -> Lists:
-    """The lists of a list, large list, list view, fixed-size list or map array, checked.
+    """The checked lists of a list, large list, list view, fixed-size list or map array.
 
     Raises:
         TypeError: If the array has no lists.
@@ -242,7 +242,7 @@ def lists_of(array: Array) -> Lists:
 
 
 def require_lists(array: Array) -> None:
-    """Make sure that an array has lists, and that these lie within its child; else raise."""
+    """Raise unless an array has lists, and these lie within its child."""
     if not has_lists(array):
         raise TypeError(f"array: expected lists, got {array.type}")
     if not array._checked:
@@ -250,7 +250,7 @@ def require_lists(array: Array) -> None:
 
 
 def most_of(dtype: DType) -> int:
-    """The greatest number of a signed type; several times as fast as `np.iinfo`."""
+    """The largest number of a signed integer dtype; several times as fast as `np.iinfo`."""
     return (1 << 8 * dtype.itemsize - 1) - 1
 
 

@@ -1,4 +1,4 @@
-"""The elements of lists: all elements, their number in each list, their parents, and one of each list.
+"""Elements of lists: all of them, their number in each list, their parent lists, and one from each list.
 
 Columnar format 1.5: "Variable-size List Layout", "ListView Layout", "Fixed-Size List Layout".
 """
@@ -24,9 +24,10 @@ _INT32, _INT64 = s.int32(), s.int64()
 
 @operation(kind=Kind.SELECTION)
 def list_flatten(array: Array) -> Array:
-    """The elements of all lists in one array; a null list has none, whatever stands under it.
+    """The elements of all lists in one array; elements under null lists are left out.
 
-    A slice of the child if the lists follow each other there and no null hides elements; else copied.
+    The result is a slice of the child if the lists follow each other there and no null hides elements;
+    else it is copied.
 
     Args:
         array: A list, large list, list view, fixed-size list or map array.
@@ -39,7 +40,7 @@ def list_flatten(array: Array) -> Array:
 
 
 def shown_elements(slots: Lists) -> Array:
-    """As `list_flatten`, of the lists of an array."""
+    """As `list_flatten`, for `Lists`."""
     row = slots.row()
     if row is not None:
         return slots.elements(*row)
@@ -49,9 +50,9 @@ def shown_elements(slots: Lists) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def list_value_length(array: Array) -> Array:
-    """The length of each list, null for a null list: int64 of large lists, int32 of others.
+    """The length of each list, null for a null list: int64 for large lists, int32 for others.
 
-    Of list views not copied: their sizes.
+    For list views, these are the sizes, which are not copied.
 
     Args:
         array: A list, large list, list view, fixed-size list or map array.
@@ -77,9 +78,9 @@ def list_value_length(array: Array) -> Array:
 
 @operation
 def list_parent_indices(array: Array) -> Array:
-    """The slot of the list (int64) that each element of `list_flatten(array)` comes from.
+    """The slot (int64) of the list that each element of `list_flatten(array)` comes from.
 
-    Null lists have no elements here either, where pyarrow counts what they hide.
+    Unlike in pyarrow, elements under null lists are not counted.
 
     Args:
         array: A list, large list, list view, fixed-size list or map array.

@@ -1,4 +1,4 @@
-"""Whether values are among others, and where there: `is_in`, `index_in`, `between`.
+"""`is_in`, `index_in` and `between`: whether values are in a set or range, and their place in a set.
 
 Columnar format 1.5: "Dictionary-encoded Layout", "Run-End Encoded Layout".
 """
@@ -36,17 +36,17 @@ from colkern.targets import Items, Target, on_its_device, target_of
 Inclusive = Literal["both", "left", "right", "neither"]
 
 FEW = 4
-"""So many values are compared with one by one."""
+"""Sets of up to this many values are compared one by one."""
 
 
 @operation
 def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool = False) -> Array:
-    """Whether each value is among those of a set, as booleans without nulls; as `pyarrow.compute.is_in`.
+    """Whether each value is in a set, as booleans without nulls; as `pyarrow.compute.is_in`.
 
     Args:
         values: An array that `dictionary_encode` takes; encoded ones are looked up by their values.
         value_set: An array of the same type on the same device, or Python values.
-        skip_nulls: Whether a null in the set stands for nothing. Else a null is in a set with a null.
+        skip_nulls: Whether to ignore nulls in the set. Else nulls are in a set that has a null.
 
     Raises:
         TypeError: If the types differ.
@@ -70,7 +70,7 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
 
 @operation
 def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool = False) -> Array:
-    """The place of each value in a set, the first if there are several, else null: int32.
+    """The first position of each value in a set: int32, null if it is not in the set.
 
     As `pyarrow.compute.index_in`; arguments and errors are those of `is_in`.
     """
@@ -87,17 +87,17 @@ def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: boo
 
 @operation(kind=Kind.ELEMENT_WISE)
 def between(array: Array, low: object, high: object, inclusive: Inclusive = "both") -> Array:
-    """Whether each value is between two others: booleans, null where one of the three is null.
+    """Whether each value is between two others: booleans, null if one of the three is null.
 
     Args:
         array: Values that `less` takes.
-        low: An array of as many values, or a Python value.
+        low: An array of the same length, or a Python value.
         high: As `low`.
-        inclusive: Which of the bounds are between themselves.
+        inclusive: Which of the bounds count as between them.
 
     Raises:
-        ValueError: If `inclusive` is none of its words.
-        TypeError, UnsupportedError, InvalidArrowError: As of `less`.
+        ValueError: If `inclusive` is another word.
+        TypeError, UnsupportedError, InvalidArrowError: As `less`.
     """
     if inclusive not in get_args(Inclusive):
         raise ValueError(f"inclusive: expected one of {get_args(Inclusive)}, got {inclusive!r}")
@@ -107,7 +107,7 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
 
 
 def _as_set(values: Array, value_set: Array | Sequence[object]) -> Array:
-    """A set as an array of the type of the values, which may be encoded."""
+    """A set as an array with the type of the values; these may be encoded."""
     require_valid(values)
     type_ = values.type
     while isinstance(type_.storage, s.Dictionary | s.RunEndEncoded):
@@ -124,8 +124,9 @@ def _as_set(values: Array, value_set: Array | Sequence[object]) -> Array:
 
 @on_its_device
 def _numbers(plain: Array, members: Array) -> tuple[Target, Items, Items]:
-    """The number of each value, and the first slots of those in a set: others have larger numbers."""
-    # A value's number leads to the first slot that has it: in the set, which stands in front.
+    """A number for each value, and first slots of the members of a set; others have larger numbers."""
+    # The number of a value leads to its first slot. The set stands in front, so that slot is in the
+    # set.
     known = members.length
     numbers, firsts = number_values(concat([members, plain]), True, np.uint32, closed=known)
     return target_of(plain.device), numbers[known:], firsts[firsts < known]
@@ -133,7 +134,7 @@ def _numbers(plain: Array, members: Array) -> tuple[Target, Items, Items]:
 
 @on_its_device
 def _are_members(plain: Array, members: Array) -> Array:
-    """Whether each value is in a set, as booleans; false for nulls."""
+    """Whether each value is in a set, as booleans; False for nulls."""
     target, numbers, firsts = _numbers(plain, members)
     bits = _found_bits(target, plain, numbers < len(firsts))
     return Array.of_valid(s.bool_(), plain.length, (None, bits), 0)
@@ -141,7 +142,7 @@ def _are_members(plain: Array, members: Array) -> Array:
 
 @on_its_device
 def _places(plain: Array, members: Array) -> Array:
-    """The first place of each value in a set, int32; null for nulls, and where it is not there."""
+    """The first position of each value in a set, int32; null for nulls and for values not in the set."""
     target, numbers, firsts = _numbers(plain, members)
     known = _found_bits(target, plain, numbers < len(firsts))
     numbers[numbers >= len(firsts)] = 0

@@ -1,4 +1,4 @@
-"""Arrays from host to device, and back."""
+"""Copies of arrays from host to device, and back."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Value = TypeVar("Value", Array, ChunkedArray, RecordBatch, Table)
 def to_device(value: Value, device: str | Device = "cuda") -> Value:
     """The same column, batch or table with all its bytes in the memory of one CUDA device; copied.
 
-    All buffers go into one block of device memory, through page-locked memory, while the current stream
-    does what it has to; it waits for them before what it gets next. Of a slice, whole buffers are
-    copied: `trim` it first. What is on that device already is not copied; what is on another one goes
-    through host memory.
+    All buffers are copied into one block of device memory, through page-locked memory. The current
+    stream goes on meanwhile, and waits for them before later work. For a slice, whole buffers are
+    copied: `trim` it first. Buffers that are already on the device are not copied; those on another
+    device go through host memory.
 
     Args:
         value: An array, chunked array, record batch or table.
-        device: "cuda", "cuda:1", or a `Device`; "cpu" for what `to_host` does.
+        device: "cuda", "cuda:1", or a `Device`; "cpu" to do as `to_host`.
 
     Raises:
         DeviceUnavailableError: If there is no such device.
         LimitExceededError: If it is out of memory.
-        ValueError: If `device` is none.
+        ValueError: If `device` names no device.
     """
     target = device_named(device)
     if target == HOST:
@@ -49,16 +49,16 @@ def to_device(value: Value, device: str | Device = "cuda") -> Value:
 
 
 def to_host(value: Value) -> Value:
-    """The same column, batch or table with its bytes in host memory; copied, unless they are there.
+    """The same column, batch or table with its bytes in host memory; only device memory is copied.
 
-    Waits for what the current stream has to do for them.
+    Waits for the work on the current stream.
     """
     copies = _on_host(buffers_of(value))
     return over_copies(value, copies) if copies else value
 
 
 def there(values: Any, data: Any) -> Array:
-    """Values of the host as an array where a column, or the first one of a table, has its bytes."""
+    """Values of the host as an array on the device of a column, or of a table's first column."""
     array, device = array_of(values), device_of_rows(data)
     return array if device == HOST else to_device(array, device)
 
@@ -78,7 +78,7 @@ def uploaded(buffers: Sequence[Buffer], device: Device) -> list[Buffer]:
 
 
 def _on_host(buffers: list[Buffer]) -> dict[int, Buffer]:
-    """Copies of those buffers that are on devices, by the identities of these."""
+    """Copies of the buffers that are on devices, by the `id` of each original."""
     copies: dict[int, Buffer] = {}
     for device in {buffer.device for buffer in buffers} - {HOST}:
         copies |= _downloaded([buffer for buffer in buffers if buffer.device == device], device)
@@ -86,7 +86,7 @@ def _on_host(buffers: list[Buffer]) -> dict[int, Buffer]:
 
 
 def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
-    """The bytes of a device's buffers in host memory, by the buffers' identities."""
+    """Copies in host memory of the buffers of one device, by the `id` of each original."""
     outputs = [allocate_for_overwrite(buffer.size, np.uint8) for buffer in buffers]
     download([buffer.array for buffer in buffers], outputs, device)
     return {
@@ -120,7 +120,7 @@ def _add_buffers(array: Array, buffers: dict[int, Buffer]) -> None:
 
 
 def over_copies(value: Value, copies: dict[int, Buffer]) -> Value:
-    """A value over copies of its buffers, by the identities of its own."""
+    """A value made over copies of its buffers, which are given by the `id` of each original."""
     moved: dict[int, Array] = {}
 
     def batch_over(batch: RecordBatch) -> RecordBatch:
@@ -137,7 +137,7 @@ def over_copies(value: Value, copies: dict[int, Buffer]) -> Value:
 
 
 def _moved(array: Array, copies: dict[int, Buffer], moved: dict[int, Array]) -> Array:
-    """An array over copies of its buffers; columns go on sharing a dictionary."""
+    """An array over copies of its buffers; columns that share a dictionary still share it."""
     if id(array) not in moved:
         dictionary = array.dictionary
         moved[id(array)] = array.over(

@@ -1,4 +1,4 @@
-"""Arrays as kernels take them."""
+"""Arrays in the form that kernels take."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from colkern.targets import Items, Target, target_of
 
 
 class Operand:
-    """An array as kernels take it, made once an operation.
+    """An array in the form that kernels take, made once for each operation.
 
     Args:
         array: The array.
         role: The buffer whose items kernels read.
 
     Attributes:
-        target: The target where the array's bytes are.
-        items: The items of the array's own slots; see `Array.items`.
-        validity: As `validity_of` gives it.
+        target: The target of the array's bytes.
+        items: The items of the array's own slots, as from `Array.items`.
+        validity: The bitmap and the bit of slot 0, as from `validity_of`.
     """
 
     __slots__ = ("items", "target", "validity")
@@ -39,7 +39,7 @@ class Operand:
 
 
 def validity_of(array: Array, target: Target) -> tuple[Items, int]:
-    """The validity bitmap as kernels take it, and the bit of slot 0.
+    """The validity bitmap in the form for kernels, and the bit of slot 0.
 
     The bitmap (uint8[]) has no bytes if the array has none, or is known to have no nulls.
     """
@@ -60,8 +60,8 @@ that nothing needs to be checked, or looked at, but lengths and devices.
 
 
 def planned(plans: Plans[Decision], left: object, right: object) -> Decision | None:
-    """The decision kept for the types of two arrays of one length on one device; None if there is none."""
-    # An array whose buffers have not been asked for is of another class.
+    """The plan kept for the types of two arrays of one length on one device; None if there is none."""
+    # An array whose buffers have not been asked for has another class.
     if not left.__class__ is right.__class__ is Array or left.length != right.length:
         return None
     plan = plans.get((left.layout, right.layout))
@@ -73,7 +73,7 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
 
 
 _MOST_KEPT = 1 << 10
-"""The items of so many numbers are kept, and so many types."""
+"""The most numbers whose items are kept, and the most types."""
 
 _NUMBER_ITEMS: dict[object, Items] = {}
 """(maker of items, class and value of a Python number, layout) → its items on the host."""
@@ -82,11 +82,11 @@ _NUMBER_ITEMS: dict[object, Items] = {}
 def items_of_value(array: Array, value: object, make: Callable[[Array, object], Items]) -> Items:
     """The items that `make` gives on the host for an array and a value, moved to the array's device.
 
-    Those of Python's numbers and decimals are kept on the host: making them takes longer than a kernel of
-    few values.
+    Items of Python's numbers and decimals are cached on the host: making them takes longer than a
+    kernel over few values.
     """
     target = target_of(array.device)
-    # Zeros are equal whatever their sign, and not every NaN has a hash.
+    # 0.0 and -0.0 are equal keys but different items, and not every NaN has a hash.
     kind = value.__class__
     is_kept = kind in _PYTHON_NUMBERS or (isinstance(value, Decimal) and value.is_finite())
     if target.device is not HOST or not is_kept or not value:
@@ -102,7 +102,7 @@ def items_of_value(array: Array, value: object, make: Callable[[Array, object], 
 
 
 def planned_beside(plans: Plans[Decision], array: object, value: object) -> Decision | None:
-    """The decision kept for arrays of that type, beside a number of Python's; None if there is none."""
+    """The plan kept for arrays of that type and a Python number; None if there is none."""
     if array.__class__ is Array and value.__class__ in _PYTHON_NUMBERS:
         return plans.get((array.layout, array.layout))
     return None
@@ -117,19 +117,19 @@ _TYPES: dict[object, tuple[s.DataType, object]] = {}
 
 
 def kept_type(make: Callable[..., Made], *parts: object) -> Made:
-    """A type that is made of types, fields and numbers: made once of the same objects."""
+    """A type made of types, fields and numbers; cached by the identity of these objects."""
     key = make, *map(id, parts)
     kept: Any = _TYPES.get(key)
     if kept is None:
         if len(_TYPES) >= _MOST_KEPT:
             _TYPES.clear()
-        # As long as they are kept, no others have their ids.
+        # As long as these objects are kept, no others have their ids.
         kept = _TYPES[key] = make(*parts), parts
     return kept[0]  # type: ignore[no-any-return]
 
 
 def is_side_by_side(array: Array) -> bool:
-    """Whether the values of an array lie one after the other in a buffer."""
+    """Whether the values of an array are fixed-size items in one buffer."""
     return array.layout.kind is LayoutKind.FIXED_SIZE
 
 
@@ -142,14 +142,14 @@ def unsigned(items: Items) -> Items:
 
 
 def decimal_at(target: Target, words: Items, slot: int, width: int, bits: int) -> int:
-    """The signed number of a slot, from `own_words`."""
+    """The signed integer in a slot of decimals, from the words of `own_words`."""
     parts = (target.item(words, width * slot + k) << 64 * k for k in range(width))
     value = sum(parts)
     return value - (value >> bits - 1 << bits)
 
 
 def offset_ends(*arrays: Array) -> list[tuple[int, int]]:
-    """The first and the last offset of each array; waits once for those that nobody has looked at."""
+    """The first and the last offset of each array; waits once for all that are not known yet."""
     unknown = [array for array in arrays if not hasattr(array, "_offset_ends")]
     if unknown:
         target = target_of(unknown[0].device)
@@ -165,8 +165,8 @@ def buffer_sizes(array: Array) -> list[int]:
 
 
 def view_addresses(array: Array) -> list[int]:
-    """As `buffer_addresses`, and the address of the array's own views."""
-    # The buffer keeps its address, for which NumPy takes longer than a kernel of few values.
+    """The address of the array's own views, and the addresses as from `buffer_addresses`."""
+    # The buffer keeps its address; asking NumPy takes longer than a kernel over few values.
     views = array.buffers[1]
     begin = views.address + VIEW_BYTES * array.offset if views is not None and array.length else 0
     return [*buffer_addresses(array), begin]
@@ -194,10 +194,10 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
     Args:
         value: The number.
         type_: The type.
-        name: The name of the number, for errors.
+        name: The argument's name in errors.
 
     Raises:
-        TypeError: If it is no number of that kind.
+        TypeError: If the value is not a number of that kind.
         ValueError: If it does not fit.
     """
     dtype = layout(type_).buffers[1].dtype
@@ -229,7 +229,7 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
 def _no_number(
     value: object, expected: str, type_: s.Int | s.FloatingPoint, name: str
 ) -> TypeError:
-    """The error for a value that is no number of the type."""
+    """The error for a value that is not a number of the type."""
     from colkern.builders.parts import wrong
 
     cast = "; cast the array to double first" if isinstance(value, _FLOATS) else ""

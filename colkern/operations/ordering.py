@@ -43,12 +43,12 @@ from colkern.targets import Items, Target, on_its_device, target_of
 
 @operation(kind=Kind.ELEMENT_WISE)
 def less(left: Array, right: object) -> Array:
-    """Whether each value of `left` stands before that of `right`: booleans, null where either is null.
+    """Whether each value of `left` is less than that of `right`: booleans, null if either is null.
 
-    Numbers and decimals are in their order, and NaN is in none: all that is asked of one is false.
-    What is earlier or shorter is less, as is false than true. Strings and binary values are in the order
-    of their bytes, which is that of code points; they may be stored in different ways. Dictionary- and
-    run-end-encoded arrays are compared by their values.
+    Numbers and decimals compare by value; a comparison with NaN is false. Earlier times, shorter
+    durations and false are less. Strings and binary values compare by their bytes, which for strings is
+    the order of code points; they may be stored in different ways. Dictionary- and run-end-encoded
+    arrays are compared by their values.
 
     Args:
         left: An array of numbers, decimals, booleans, times, strings or binary values.
@@ -66,28 +66,28 @@ def less(left: Array, right: object) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def less_equal(left: Array, right: object) -> Array:
-    """Whether each value of `left` stands before that of `right` or is equal to it; see `less`."""
+    """Whether each value of `left` is less than that of `right`, or equal to it; see `less`."""
     return compared(left, right, _comparer, LESS_EQUAL)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def greater(left: Array, right: object) -> Array:
-    """Whether each value of `left` stands after that of `right`; see `less`."""
+    """Whether each value of `left` is greater than that of `right`; see `less`."""
     return compared(left, right, _comparer, GREATER)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def greater_equal(left: Array, right: object) -> Array:
-    """Whether each value of `left` stands after that of `right` or is equal to it; see `less`."""
+    """Whether each value of `left` is greater than that of `right`, or equal to it; see `less`."""
     return compared(left, right, _comparer, GREATER_EQUAL)
 
 
 def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = False) -> Array:
-    """Whether values are in an order, slot by slot: booleans, null where either is null.
+    """Whether values are in an order, slot by slot: booleans, null if either is null.
 
     Args:
-        left: As of `less`.
-        right: As of `less`.
+        left: As for `less`.
+        right: As for `less`.
         order: The order.
         nans_greatest: Whether NaN is greater than all numbers, and all NaNs are equal, as SQL engines
             have it; else NaN is in no order with anything.
@@ -108,11 +108,11 @@ def _comparer(array: Array) -> Comparer[Order]:
 
 
 _Side: TypeAlias = tuple[Items, int]
-"""Floating-point numbers, or words of others; and their stride: 1, or 0 for one value."""
+"""Floating-point numbers, or words of other items; and their stride: 1, or 0 for one value."""
 
 
 def _one(array: Array, value: object) -> _Side:
-    """A value in the place of an array."""
+    """A value in the form of an array's items."""
     return items_of_value(array, value, _side_by_side), 0
 
 
@@ -147,7 +147,7 @@ def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
     sides = (left.items(Role.DATA), 1), others
     relation, flip = relations.LESS_OR_NAN, order.flip
     if not order.nans_greatest:
-        # Less or equal, where this is not greater: the same but for NaN.
+        # Less or equal: the opposite of greater, except for NaN.
         relation, flip = relations.LESS_OR_EQUAL if flip else relations.LESS, 0
         sides = sides[::-1] if order.flip else sides
     (less, stride), (greater, other_stride) = order.placed(sides)
@@ -160,13 +160,13 @@ def _ordered_floats(left: Array, right: object, order: Order) -> Buffer:
 
 @on_its_device
 def _single(target: Target, items: Items) -> Items:
-    """Floats of 32 bits for those of 16, which a CPU has not."""
+    """32-bit floats for 16-bit ones, which a CPU cannot compare."""
     return items.astype(np.float32)
 
 
 def _ordered_booleans(left: Array, right: object, order: Order) -> Buffer:
     if isinstance(right, Array):
-        # Less is false beside true: the greater one is true, and the other one is not.
+        # With true as the greater value: the greater one is true and the other is not.
         greater, other = order.placed((right, left))
         return combined_values(greater, other, bitmaps.AND_NOT ^ (order.flip & 1))
     if boolean_of(left, right):

@@ -1,4 +1,4 @@
-"""The part of buffers and children that belongs to an array's own slots, from slot 0 on.
+"""The parts of buffers and children that belong to an array's own slots, from slot 0 on.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -15,7 +15,7 @@ from colkern.memory import Buffer
 
 
 def own_parts(array: Array) -> tuple[Sequence[Buffer | None], Sequence[Array]]:
-    """Buffers and children that begin with the array's own slots; shared, but for bits."""
+    """Buffers and children that begin with the array's own slots; shared, except bitmaps."""
     if array.offset == 0:
         return array.buffers, array.children
     fixed = len(array.layout.buffers)
@@ -40,11 +40,11 @@ def _own_buffer(array: Array, position: int) -> Buffer | None:
 
 
 def own_children(array: Array, size: int = 1) -> Sequence[Array]:
-    """The children of the array's own slots, of which each has `size` of theirs; shared."""
+    """The children cut to the array's own slots, each of which has `size` child slots; shared."""
     begin, count = array.offset * size, array.length * size
     return [cut(child, begin, count) for child in array.children]
 
 
 def cut(child: Array, begin: int, count: int) -> Array:
-    """`count` slots from `begin` on; the child itself, and the null count it knows, if it has no others."""
+    """`count` slots from `begin` on; the child itself, with its null count, if these are all."""
     return child if child.length == count else child.slice(begin, count)

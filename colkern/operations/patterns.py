@@ -1,4 +1,4 @@
-"""Patterns of more than one launch, in terms of the targets' map and scan.
+"""Patterns that need several launches, built from the targets' map and scan.
 
 *Two-pass*: measure the lengths of the values, scan them to offsets, write each value at its own.
 *Compact*: count the kept items of each block, scan the counts, write the items of each block.
@@ -17,10 +17,10 @@ from colkern.targets import Argument, Items, Target
 def measure(
     target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
 ) -> tuple[Items, int]:
-    """The first of two passes: offsets (dtype[count + 1], int32 or int64) of values, and the last of them.
+    """The first of two passes: offsets (dtype[count + 1], int32 or int64) of values, and the last offset.
 
     `kernel` writes the length of each value to its last argument (int64[count]), behind `args`. Raises
-    `LimitExceededError` if `dtype` is too small for the sum.
+    `LimitExceededError` if the sum does not fit `dtype`.
     """
     lengths = target.output(count, np.int64)
     target.map(kernel, count, *args, lengths)
@@ -30,7 +30,7 @@ def measure(
 
 
 def require_room(total: int, dtype: DTypeLike) -> None:
-    """Raise `LimitExceededError` if offsets of a type cannot be as large as that."""
+    """Raise `LimitExceededError` if a total does not fit offsets of a dtype."""
     offsets = np.dtype(dtype)
     if total.bit_length() >= 8 * offsets.itemsize:
         raise LimitExceededError(
@@ -42,9 +42,9 @@ def require_room(total: int, dtype: DTypeLike) -> None:
 def measure_in_place(
     target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
 ) -> tuple[Items, int]:
-    """As `measure`, with less memory moved: the kernel writes to dtype[count], and returns the sum.
+    """As `measure`, with less memory traffic: the kernel writes to dtype[count], and returns the sum.
 
-    No length is too large for `dtype`.
+    Each single length must fit `dtype`.
     """
     offsets = target.output(count + 1, dtype)
     total = target.reduce(kernel, count, *args, offsets[1:])
@@ -58,8 +58,9 @@ def compact_blocks(
 ) -> Items:
     """The items that two kernels keep of each block, one block after the other (int64).
 
-    `count` writes how many items each block keeps to its last argument (int64[blocks]); the last ones
-    of `write` are the start of each block (int64[blocks + 1]) and the output. Both take `args` before.
+    `count` writes how many items each block keeps to its last argument (int64[blocks]); the last
+    arguments of `write` are the start of each block (int64[blocks + 1]) and the output. Both take
+    `args` first.
     """
     counts = target.output(blocks, np.int64)
     target.map(count, blocks, *args, counts)

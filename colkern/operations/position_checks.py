@@ -1,8 +1,8 @@
-"""Checks of positions, before a kernel follows offsets, views, run ends, type ids and indices.
+"""Checks of positions, before kernels follow offsets, views, run ends, type ids and indices.
 
-One check a layout, of an array whose children are long enough; each reads every slot once.
+There is one check for each layout, for arrays whose children are long enough; it reads every slot once.
 
-`require_valid` runs them once an array, before any kernel that follows positions of untrusted input.
+`require_valid` runs them once for each array, before any kernel follows positions from untrusted input.
 
 Columnar format 1.5: the rules under each layout.
 """
@@ -42,9 +42,9 @@ POSITION_CHECKS: Dispatch[LayoutKind, Check] = by_layout(
 
 
 def require_valid(array: Array, place: str = "") -> None:
-    """Check that every position in the array leads to memory of the array's own.
+    """Check that every position in the array leads to the array's own memory.
 
-    Runs once an array (and its slices). Arrays that pass may be given to any kernel.
+    It runs once for an array and its slices. Arrays that pass may be given to any kernel.
 
     Raises:
         InvalidArrowError: As `validate`.
@@ -71,12 +71,12 @@ def parts_of(array: Array) -> list[tuple[str, Array]]:
 
 
 def inside(place: str, name: str) -> str:
-    """The path of a part of the array at `place`."""
+    """The path of a child, for an array at `place`."""
     return f"{place}.{name}" if place else name
 
 
 def check_child_lengths(array: Array, place: str) -> None:
-    """The lengths of children where the parent's length sets them."""
+    """Check the lengths of children, where the parent's length determines them."""
     if not array.children:
         return
     need = _least_child_length(array)
@@ -99,12 +99,12 @@ def _least_child_length(array: Array) -> int | None:
 
 
 def first_slot(array: Array, kernel: Kernel, count: int, *args: Argument) -> int:
-    """The first slot that a kernel objects to, or `NOWHERE`."""
+    """The first slot that a kernel rejects, or `NOWHERE`."""
     return target_of(array.device).reduce(kernel, count, *args) if count else NOWHERE
 
 
 def _check_offsets(array: Array, limit: int, place: str) -> None:
-    """Offsets begin at 0 or later, never descend, and end at `limit` or earlier."""
+    """Check that offsets begin at 0 or later, never decrease, and end at `limit` or earlier."""
     target = target_of(array.device)
     items = _offsets(array)
     count = array.length
@@ -125,7 +125,7 @@ def _check_offsets(array: Array, limit: int, place: str) -> None:
 
 
 def _offsets(array: Array) -> Items:
-    """The offsets; of an empty array the one that it has, as others may read it, or else 0."""
+    """The offsets; an empty array has one, if its buffer has it, since others may read it, or else 0."""
     if array.length == 0 and (buffer := array.buffer(Role.OFFSETS)) is not None:
         dtype = array.layout.spec(Role.OFFSETS).dtype
         begin = array.offset * dtype.itemsize
@@ -151,7 +151,7 @@ def _check_list_view(array: Array, place: str) -> None:
 
 
 def check_list_views_in(array: Array, validity: tuple[Items, int], place: str) -> None:
-    """The valid slots by that bitmap begin and end within the child."""
+    """Check that the slots that are valid by a bitmap begin and end within the child."""
     begins, sizes = array.items(Role.OFFSETS), array.items(Role.SIZES)
     limit = array.children[0].length
     kernel = lists.first_list_view_out_of_bounds
@@ -205,7 +205,7 @@ def _check_dense_union(array: Array, place: str) -> None:
 @POSITION_CHECKS.of(LayoutKind.SPARSE_UNION)
 def _check_sparse_union(array: Array, place: str) -> None:
     none = target_of(array.device).table([], np.int32)
-    # Children of a sparse union are as long as their parent: the children were checked.
+    # A sparse union's children were checked to be as long as their parent.
     _check_type_ids(array, none, place)
 
 

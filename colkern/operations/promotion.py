@@ -1,4 +1,4 @@
-"""The one rule by which numbers of two types become those of one."""
+"""The rule by which numbers of two types are cast to a common type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from colkern.operations.casting import cast
 
 
 def value_type(column: Column) -> s.DataType:
-    """The type of the values of a column, whatever encodes them."""
+    """The type of a column's values, without dictionary and run-end encoding."""
     assert isinstance(column, Array | ChunkedArray)
     type_ = column.type.storage
     while isinstance(type_, s.RunEndEncoded | s.Dictionary):
@@ -26,17 +26,17 @@ def value_type(column: Column) -> s.DataType:
 
 
 def are_numbers(sides: Iterable[object]) -> bool:
-    """Whether all columns among them are of integers or floating-point numbers."""
+    """Whether all columns among the operands have integers or floating-point numbers."""
     kinds = [value_type(side) for side in sides if isinstance(side, Column)]
     return all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds)
 
 
 def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
-    """Columns of integers among them as decimals, with digits for all values of their type.
+    """The operands, with integer columns cast to decimals that hold all values of their type.
 
     Args:
         sides: Columns, and values, of which some are of decimals.
-        alike: Whether all decimals become those of one type.
+        alike: Whether to cast all decimals to one type.
     """
     kinds = [
         value_type(side)
@@ -66,7 +66,7 @@ def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
 
 
 def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
-    """Columns of numbers as columns of one type; Python's numbers as they are.
+    """The operands, with columns of numbers cast to one type; Python's numbers stay as they are.
 
     Numbers of two types are cast to the type that NumPy promotes them to, if it holds all their values:
     int32 beside int64 to int64, integers beside floats to float64. A Python number has no type of its
@@ -74,7 +74,7 @@ def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
 
     Args:
         sides: Columns, and values.
-        as_float: Whether integers alone become float64, too.
+        as_float: Whether to cast to float64 if all are integers, too.
 
     Raises:
         TypeError: If no type holds the values of both: of uint64 beside signed integers.

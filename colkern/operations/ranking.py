@@ -1,4 +1,4 @@
-"""`rank`, `select_k`, `top_k`; and `range_partition_indices`, rows by partition."""
+"""`rank`, `select_k`, `top_k`, and `range_partition_indices`, which sorts rows into ranges."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def rank(
     null_placement: Placement = "at_end",
     tiebreaker: Tiebreaker = "first",
 ) -> Array:
-    """The place (uint64, from 1) of each value in the order that `sort_indices` puts them in.
+    """The rank (uint64, from 1) of each value in the order of `sort_indices`.
 
     Args:
         data, sort_keys, order, null_placement: As for `sort_indices`.
-        tiebreaker: The places of equal values: "first", all different, in their order; "min" or "max",
-            the least or the greatest of these for all; "dense", as if each were there once.
+        tiebreaker: The ranks of equal values: "first" gives each its own, in their order; "min" or
+            "max" gives all the least or the greatest of these; "dense" counts equal values once.
 
     Raises:
         ValueError: If there is no such tiebreaker.
@@ -64,7 +64,7 @@ _PLACES: dict[str, Callable[[Any, Any], Any]] = {
     "max": lambda ordered, places: np.searchsorted(ordered, ordered, side="right"),
     "dense": lambda ordered, places: ordered + 1,
 }
-"""By the tiebreaker: the places in the order, from dense ranks in the order and the numbers from 0 on."""
+"""Tiebreaker → the ranks, from dense ranks in sorted order and the numbers from 0 on."""
 
 
 @on_its_device
@@ -84,7 +84,7 @@ def select_k(
     *,
     order: Order = "ascending",
 ) -> Array:
-    """The positions (uint64) of the first `k` in order, nulls last; arguments as for `sort_indices`.
+    """The positions (uint64) of the first `k` values or rows in order, nulls last.
 
     Raises:
         ValueError: If `k` is negative.
@@ -104,11 +104,11 @@ def top_k(data: Array | RecordBatch, k: int, sort_keys: SortKeys | str | None = 
 
 @operation
 def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
-    """The positions (uint64) of values by range, and where those of each range begin (int64).
+    """The positions (uint64) of values sorted by range, and the start of each range there (int64).
 
     Range `p` has the values from `bounds[p - 1]` to below `bounds[p]`, in their order: the positions
-    `positions[offsets[p] : offsets[p + 1]]`. There is one range more than there are bounds; the last one
-    has NaN and nulls, too.
+    `positions[offsets[p] : offsets[p + 1]]`. There is one range more than bounds; the last range also
+    has NaN and nulls.
 
     Args:
         array: Values that have an order, as for `sort_indices`.
@@ -139,7 +139,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
 
 @on_its_device
 def _ranges(target: Target, ranks: Items, count: int) -> Items:
-    """How many bounds are not greater than each of `count` values; both by their ranks."""
+    """The number of bounds that are not greater than each of `count` values, all given by their ranks."""
     bounds = ranks[count:]
     if len(bounds) > 1 and bool((bounds[1:] < bounds[:-1]).any()):
         raise ValueError("bounds: expected ascending order")

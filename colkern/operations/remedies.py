@@ -1,4 +1,4 @@
-"""Hints for error messages: how to use values of a type that an operation does not support."""
+"""Hints for error messages: what to do with types that an operation does not support."""
 
 from __future__ import annotations
 

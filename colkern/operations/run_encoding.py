@@ -1,4 +1,4 @@
-"""`run_end_encode`: equal neighbours as one run.
+"""`run_end_encode`, which encodes equal neighbours as one run.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """
@@ -28,19 +28,19 @@ _INT32 = s.int32()
 
 @operation(kind=Kind.ELEMENT_WISE)
 def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
-    """The array, run-end encoded: as few runs as there can be. The value of each run is copied.
+    """The array, run-end encoded with as few runs as possible. The value of each run is copied.
 
     Nulls are equal to each other. Floating-point numbers are equal if their bits are: a NaN to
     itself, 0.0 not to -0.0. A dictionary's indices are compared, not its values.
 
     Args:
-        array: An array of any type but lists, unions and run-end encoded ones; structs may hold
-            whatever is not one of these.
+        array: An array of any type but lists, unions and run-end encoded ones; also structs without any
+            of these.
         run_end_type: int16, int32 or int64.
 
     Raises:
         TypeError: If `run_end_type` is another type.
-        LimitExceededError: If the array is longer than a run end can say.
+        LimitExceededError: If the array is too long for the run ends.
         UnsupportedError: If the array is of a type that cannot be compared here.
         InvalidArrowError: If `array` points outside its own memory.
     """
@@ -61,7 +61,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
 
 
 def _changes(array: Array) -> Items:
-    """The slots that differ from the one before, as bits in words; the first one does."""
+    """The slots that differ from the one before, as bits in words; the first slot counts as differing."""
     mark = _MARK.get(array.layout.kind)
     if mark is None:
         raise UnsupportedError(

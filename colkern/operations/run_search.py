@@ -1,4 +1,4 @@
-"""Runs: where equal neighbours begin and end, which run holds a slot, and the runs of two arrays together.
+"""Runs of equal neighbours: their bounds, the run that holds a slot, and common runs of two arrays.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """
@@ -16,13 +16,13 @@ from colkern.memory import ALIGNMENT
 from colkern.targets import Items, Target, target_of
 
 _SEARCH = 16
-"""How many times longer a search for one run takes than its share of an index, about."""
+"""About the ratio of the time of a search for one run to that of its share of an index."""
 
 
 def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Items:
-    """The runs of a checked array that hold positions (int32 or int64, in bounds).
+    """The runs of a checked array that hold the slots at `positions` (int32 or int64, in bounds).
 
-    As int64, or as int32 if that is the dtype asked for and there are many positions.
+    They are int64, or int32 if that is the `dtype` and there are many positions.
     """
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
@@ -40,7 +40,7 @@ def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Item
 
 
 def own_runs(array: Array) -> tuple[int, int]:
-    """The first run of a checked array's own slots, and how many runs these are in."""
+    """The first run of a checked array's own slots, and the number of runs that these are in."""
     if not array.length:
         return 0, 0
     ends = array.children[0].items(Role.DATA)
@@ -50,7 +50,7 @@ def own_runs(array: Array) -> tuple[int, int]:
 
 
 def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:
-    """The run of slot `first` of a checked array, and how many runs there are up to that of `last`."""
+    """The run of slot `first` of a checked array, and the number of runs from there to slot `last`."""
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
     places = target.table([first, last], np.int64)
@@ -61,15 +61,15 @@ def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:
 
 
 _FEW = 8
-"""Where fewer than one in so many neighbours are equal, merging positions is not worth it."""
+"""Merging positions does not pay if fewer than one in this many neighbours are equal."""
 
 
 def encode_words(
     target: Target, words: Items, kind: np.dtype[np.signedinteger]
 ) -> tuple[Items, Items | None]:
-    """The run ends of equal neighbours among `words` (uint32/uint64[n]), and where each run begins.
+    """The run ends of equal neighbours in `words` (uint32/uint64[n]), and the start of each run.
 
-    Both are of the dtype `kind`. Or a run for each word, and None, if hardly any neighbours are equal.
+    Both are of the dtype `kind`. If hardly any neighbours are equal: a run for each word, and None.
     """
     count = len(words)
     marks = target.output((count + 63) // 64, np.uint64)
@@ -84,7 +84,7 @@ def encode_words(
 
 
 def require_room(length: int, kind: np.dtype[np.signedinteger]) -> None:
-    """Raise `LimitExceededError` if run ends of that dtype are too small for `length` slots."""
+    """Raise `LimitExceededError` if `length` slots do not fit run ends of a dtype."""
     if length.bit_length() >= 8 * kind.itemsize:
         raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
@@ -92,12 +92,12 @@ def require_room(length: int, kind: np.dtype[np.signedinteger]) -> None:
 def run_bounds(
     target: Target, marks: Items, length: int, kind: np.dtype[np.signedinteger]
 ) -> Items:
-    """Where runs begin, by bits set there (words), and, one further, the last ends; read-only."""
+    """The starts of runs, by the bits set in `marks` (words), and the end of the last run; read-only."""
     return _listed(target, marks, *_counted(target, marks), length, kind)
 
 
 def _counted(target: Target, marks: Items) -> tuple[Items, int]:
-    """How many marks there are before each block of them (int64), and in all."""
+    """The number of marks before each block (int64[blocks + 1]), and in all."""
     blocks = -(-len(marks) // changes.BLOCK_WORDS)
     counts = target.output(blocks + 1, np.int64)
     target.map(changes.count_changes, blocks, marks, counts[1:])
@@ -113,8 +113,8 @@ def _listed(
     length: int,
     kind: np.dtype[np.signedinteger],
 ) -> Items:
-    # The ends are a buffer of their own without being copied: they begin one item after the starts, and
-    # where a buffer may.
+    # The ends become a buffer without a copy: they begin one item after the starts, at an address
+    # that is aligned for a buffer.
     before = ALIGNMENT // kind.itemsize - 1
     bounds = target.output(before + total + 1, kind)[before:]
     target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
@@ -126,7 +126,7 @@ def _listed(
 
 
 def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
-    """The slots where a run of either begins, and for each of them the runs of both that hold it.
+    """The slots where a run of either array begins, and for each slot the runs of both that hold it.
 
     All int64 and read-only.
 
@@ -145,7 +145,7 @@ def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
     counts = target.output(-(-(len(ends[0]) + len(ends[1])) // block), np.int64)
     target.map(run_merging.count_merged, len(counts), *ends, counts)
     places = target.scan(counts, np.int64)
-    # A run begins at 0, and wherever one ends but the last.
+    # A run begins at 0, and wherever a run ends, except the last.
     size = target.item(places, len(counts)) + 1
     merged = target.output(3 * size, np.int64)
     args = (*ends, *firsts, places, merged)
@@ -154,7 +154,7 @@ def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
 
 
 def _own_ends(array: Array) -> tuple[int, Items]:
-    """The first run of the array's own slots, and the ends of all of these, from its first slot on."""
+    """The first run of the array's own slots, and the ends of their runs, counted from its first slot."""
     target = target_of(array.device)
     first, count = own_runs(array)
     ends = array.children[0].items(Role.DATA)

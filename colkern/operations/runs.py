@@ -1,4 +1,4 @@
-"""Run-end encoded arrays: which run holds a position, and the values without the encoding.
+"""Run-end encoded arrays: the run that holds a position, and decoding.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """
@@ -28,7 +28,7 @@ _WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 def find_runs(array: Array, positions: Array) -> Array:
     """The run (int64) that holds each logical position.
 
-    Few positions are searched for one by one, many are looked up in an index made for them.
+    A few positions are searched for one by one; many are looked up in an index that is built for them.
 
     Args:
         array: A run-end encoded array.
@@ -57,7 +57,7 @@ def find_runs(array: Array, positions: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def run_end_decode(array: Array) -> Array:
-    """The values of a run-end encoded array, one a slot, copied.
+    """The values of a run-end encoded array, one for each slot; copied.
 
     Raises:
         TypeError: If the array is not run-end encoded.
@@ -73,14 +73,14 @@ def run_end_decode(array: Array) -> Array:
 
 
 def require_runs(array: Array) -> None:
-    """Make sure of a valid run-end encoded array; raises `TypeError` or `InvalidArrowError`."""
+    """Raise `TypeError` or `InvalidArrowError` unless an array is a valid run-end encoded one."""
     if not isinstance(array.type.storage, s.RunEndEncoded):
         raise TypeError(f"array: expected a run-end encoded array, got {array.type}")
     require_valid(array)
 
 
 def _is_plain(values: Array) -> bool:
-    """Whether a value is one machine word, or a bit."""
+    """Whether each value is one machine word, or a bit."""
     if values.layout.kind not in (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY):
         return False
     data = values.layout.buffers[1]
@@ -121,7 +121,7 @@ def _decode_validity(array: Array, values: Array) -> tuple[Buffer | None, int]:
 
 
 def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-    """A bit a run, as a bit a slot; and how many of these are set."""
+    """A bit for each slot, from a bit for each run; and the number of bits that are set."""
     target = target_of(array.device)
     ends, length = array.children[0].items(Role.DATA), array.length
     words = bit_words(target, length)

@@ -1,4 +1,4 @@
-"""`sort_indices`: the positions of values, or of rows by several columns, in their order.
+"""`sort_indices`: the positions that sort values, or rows by several columns.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -44,17 +44,17 @@ def sort_indices(
     order: Order = "ascending",
     null_placement: Placement = "at_end",
 ) -> Array:
-    """The positions (uint64) that put `data` in order, for `take`; equal values keep their order.
+    """The positions (uint64) that sort `data`, for `take`; stable.
 
-    NaNs stand between the numbers and the nulls in either order, and both zeros are equal, as
-    pyarrow has it. Text and bytes are in the order of their bytes, which is that of code points; encoded
-    arrays in that of their values. The values stay where they are.
+    As in pyarrow, NaNs are put between numbers and nulls in either order, and both zeros are equal.
+    Text and bytes are sorted by bytes, which for text is the order of code points; encoded arrays by
+    their values.
 
     Args:
         data: The values: booleans, numbers, decimals, dates, times, text, bytes; or a batch.
-        sort_keys: Of a batch, the columns to sort by, the first one first: names or positions, or pairs
-            of those and an order; all columns if None.
-        order: "ascending" or "descending", for keys that do not say it.
+        sort_keys: For a batch, the columns to sort by, most significant first: names or positions, or
+            pairs of those and an order; all columns if None.
+        order: "ascending" or "descending", for keys without an order of their own.
         null_placement: Whether nulls (and NaNs) come first or last: "at_start" or "at_end".
 
     Raises:
@@ -76,7 +76,7 @@ def sort_columns(
     order: Order,
     null_placement: Placement,
 ) -> list[tuple[Array, bool]]:
-    """The checked columns to sort by, and whether in descending order; the arguments are checked, too."""
+    """The checked columns to sort by, and whether each is descending; the arguments are checked, too."""
     if null_placement not in ("at_end", "at_start"):
         raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {null_placement!r}")
     if isinstance(data, Array):
@@ -101,10 +101,10 @@ def sort_columns(
 def ordered_positions(
     target: Target, columns: Sequence[tuple[Array, bool]], nulls_first: bool
 ) -> Items:
-    """The positions (uint64) of rows in order; stable.
+    """The positions (uint64) of rows in sorted order; stable.
 
     Args:
-        target: Where the columns are.
+        target: The target of the columns.
         columns: Checked columns, and whether each is in descending order.
         nulls_first: Whether nulls come first.
     """
@@ -129,7 +129,7 @@ def ordered_positions(
 def sort_words(
     target: Target, columns: Sequence[tuple[Array, bool]], nulls_first: bool
 ) -> list[Items]:
-    """Words (uint64[n]) whose order is that of the rows, those that count most first; as above."""
+    """Words (uint64[n]) that sort like the rows, most significant first; as above."""
     length = columns[0][0].length
     parts = (part for column in columns for part in _order_parts(*column, nulls_first))
     return packed_keys(target, length, parts)
@@ -157,7 +157,7 @@ def word_order(target: Target, words: Sequence[Items]) -> Items:
 
 
 def word_changes(target: Target, words: Sequence[Items], positions: Items) -> Items:
-    """Where rows in order differ from the one before (bool[n])."""
+    """Whether each row, in order, differs from the one before (bool[n])."""
     changes = target.allocate(len(positions), bool)
     for word in words:
         ordered = word[positions]
@@ -176,7 +176,7 @@ def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyP
         )
     if numbers.infinity:
         target = target_of(values.device)
-        # Nulls have another key beyond that.
+        # Nulls have another key beyond that one.
         nan = 0 if nulls_first else (1 << numbers.bits) - 1
         every_bit = (1 << numbers.bits) - 1
         keys = target.output(values.length, np.uint64)
@@ -192,12 +192,12 @@ def is_text(type_: s.DataType) -> bool:
 
 
 def _orderable(array: Array) -> Array:
-    """Numbers in the order of the values: of text, the place of each among the distinct ones."""
+    """Numbers in the order of the values; for text, its rank among the distinct values."""
     return byte_ranks(array) if is_text(array.type) else array
 
 
 def byte_ranks(array: Array) -> Array:
-    """The number (uint32) of each value of a flat array among the distinct ones, as `text_ranks`."""
+    """The rank (uint32) of each value of a flat array among the distinct ones; see `text_ranks`."""
     valid = array.length - array.null_count
     return text_ranks(array, split_nulls(array)[:valid] if array.null_count else None)
 
@@ -222,7 +222,7 @@ def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
 
 @on_its_device
 def _joined(target: Target, positions: Items, split: Items, nulls_first: bool) -> Items:
-    """The sorted positions of valid slots, and those of nulls, which are at the end of `split`."""
+    """The sorted positions of valid slots, combined with those of nulls, which end `split`."""
     valid = len(positions)
     nulls = len(split) - valid
     out = target.output(len(split), np.uint64)
@@ -237,7 +237,7 @@ def drop_nulls(array: Array) -> Array:
     if not array.null_count:
         return array
     if array.null_count == array.length:
-        # Among others, columns of nulls without a type, which have no bits to look at.
+        # This includes columns of type null, which have no bits.
         return array.slice(0, 0)
     parts = (None, *array.buffers[1:]), 0, array.children, array.dictionary, array.offset
     target = target_of(array.device)
@@ -246,7 +246,7 @@ def drop_nulls(array: Array) -> Array:
 
 
 def split_nulls(array: Array) -> Items:
-    """The positions of the valid slots, then those of nulls, as the bitmap has them: not as counted."""
+    """The positions of the valid slots, then those of nulls, by the bitmap, not by the null count."""
     target = target_of(array.device)
     blocks = -(-array.length // sorting.NULL_BLOCK)
     counts = target.output(blocks, np.int64)
@@ -259,13 +259,13 @@ def split_nulls(array: Array) -> Items:
 
 
 def _counted(target: Target, numbers: NumberWords, descending: bool) -> Items | None:
-    """The positions in the order of integers, if these are few; else None."""
+    """The positions in the order of integers, if these have few values; else None."""
     from colkern.cpu.radix import FEW_BITS, counted_positions
 
     every_bit = (1 << numbers.bits) - 1
     low, high = 0, every_bit
     if numbers.bits > FEW_BITS:
-        # Most often the first ones show that it is in vain to look at all.
+        # Mostly, the first slots already show that it does not pay to look at all.
         for words in (numbers.words[:_SAMPLE], numbers.words):
             low, values = word_range(words, numbers.minus)
             high = low + max(values - 1, 0)
@@ -279,7 +279,7 @@ def _counted(target: Target, numbers: NumberWords, descending: bool) -> Items | 
 
 
 def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> list[Items]:
-    """The keys to sort by, one after the other: the last is the one that counts most."""
+    """The keys to sort by, in order; the last one is the most significant."""
     target = target_of(array.device)
     every_bit = (1 << numbers.bits) - 1
     flip = every_bit if descending else 0

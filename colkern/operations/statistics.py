@@ -29,11 +29,11 @@ Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
 @operation
 def variance(array: Array, *, ddof: int = 0) -> float | None:
-    """The mean of the squared distances from the mean; None if there are no more values than `ddof`.
+    """The mean of the squared deviations from the mean; None if there are not more values than `ddof`.
 
     Args:
         array: Numbers, booleans or decimals, also encoded. Nulls do not count.
-        ddof: What is taken from the number of values: 0 for that of all values, 1 for that of a sample.
+        ddof: The number subtracted from the count of values: 0 for a population, 1 for a sample.
 
     Raises:
         UnsupportedError: If the values are no numbers.
@@ -64,13 +64,13 @@ def quantile(
 def quantile(
     array: Array, q: float | Sequence[float] = 0.5, *, interpolation: Interpolation = "linear"
 ) -> float | list[float | None] | None:
-    """The value below which a share of the values is: exact, a float. None if there is no value.
+    """The exact value below which a share `q` of the values lies, as a float; None without values.
 
     Args:
         array: Numbers, booleans or decimals, also encoded. Nulls and NaN do not count.
         q: The share, from 0 to 1; or several, for a list of results.
-        interpolation: What is taken between two values: "linear" for a part of the way, "lower",
-            "higher", "nearest" or "midpoint".
+        interpolation: The result between two values: "linear" interpolation, "lower", "higher",
+            "nearest" or "midpoint".
 
     Raises:
         ValueError: If a share is out of its range, or there is no such interpolation.
@@ -96,16 +96,16 @@ def quantile(
 def _quantiles(
     numbers: Items, shares: list[float], way: Callable[[float, int], float]
 ) -> list[float | None]:
-    """The quantiles of floats on the host, of which NaN do not count; `way` as in `INTERPOLATIONS`."""
-    # A selection takes a fraction of the time of a sort. NaN come last.
+    """The quantiles of floats on the host, ignoring NaN; `way` as in `INTERPOLATIONS`."""
+    # A selection takes a fraction of the time of a sort. NaNs come last.
     most = len(numbers) - int(np.count_nonzero(numbers != numbers)) - 1
     if most < 0:
         return [None] * len(shares)
     lows = [int(most * share) for share in shares]
-    # In memory that is used again, unlike that of `numbers.copy()`.
+    # In reused memory, unlike that of `numbers.copy()`.
     chosen, begin = allocate_for_overwrite(len(numbers), np.float64), 0
     chosen[:] = numbers
-    # One by one: NumPy has vectors for a selection of a single place.
+    # One by one, since NumPy vectorises the selection of a single place.
     for low in sorted({*lows}):
         chosen[begin:].partition(low - begin)
         begin = low + 1
@@ -114,9 +114,9 @@ def _quantiles(
         part = way(most * share - low, low)
         first = second = float(chosen[low])
         if part:
-            # What follows is not in order, but no less.
+            # The items after it are not sorted, but none is less.
             second = float(chosen[low + 1 : most + 1].min())
-        # Between infinities there is nothing to add.
+        # Between infinities, the difference would be NaN.
         between = first * (1 - part) + second * part
         results.append(second if part in (0, 1) else between)
     return results
@@ -124,13 +124,13 @@ def _quantiles(
 
 @operation
 def median(array: Array) -> float | None:
-    """The `quantile` of one half."""
+    """The `quantile` for one half."""
     return quantile(array)
 
 
 @operation
 def product(array: Array) -> int | float | None:
-    """The product of the values: of integers modulo 2^64, as int64 or uint64; None if there is none.
+    """The product of the values: integers modulo 2^64, as int64 or uint64; None without values.
 
     Args:
         array: Integers, floats or booleans, also encoded. Nulls do not count.
@@ -175,10 +175,10 @@ def last(array: Array) -> Any:
 
 @operation
 def describe(data: RecordBatch) -> RecordBatch:
-    """A row for each column: its name, type, and numbers of values and nulls; of numbers, also figures.
+    """A row for each column: name, type, numbers of values and nulls; for numbers, also statistics.
 
-    These are mean, standard deviation (of a sample: `ddof=1`), and minimum, quartiles and maximum, as
-    float64; they are null for other columns.
+    The statistics are mean, standard deviation (of a sample, `ddof=1`), minimum, quartiles and maximum,
+    as float64; they are null for other columns.
 
     Raises:
         InvalidArrowError: If a column points outside its own memory.
@@ -207,7 +207,7 @@ _FIGURES: dict[str, Callable[[Array], object]] = {
     "75%": lambda numbers: numbers.quantile(0.75),
     "max": lambda numbers: numbers.max(),
 }
-"""By the name of a column of `describe`."""
+"""Column of `describe` → its function."""
 
 
 def _only(array: Array) -> Any:

@@ -1,4 +1,4 @@
-"""Strings as kernels take them, and their order as bits.
+"""Strings in the form for kernels, and their order as bits.
 
 Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View Layout".
 """
@@ -31,14 +31,14 @@ class Text(NamedTuple):
 
     @property
     def arguments(self) -> tuple[Items, int, int]:
-        """The offsets, the address of the bytes, and where the last word of them begins."""
+        """The offsets, the address of the bytes, and the start of their last word."""
         return self.offsets, self.base, len(self.data) - _WORD
 
 
 def text_of(array: Array, target: Target) -> Text:
-    """The values of an array with offsets; few bytes are copied to where a whole word can be read.
+    """The values of an array with offsets; a few bytes are copied to where a whole word can be read.
 
-    Must be kept until the kernels that are given the address have run.
+    Keep the result until the kernels that use its address have ended.
     """
     offsets, buffer = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
     if buffer is not None and buffer.size >= _WORD:
@@ -50,7 +50,7 @@ def text_of(array: Array, target: Target) -> Text:
 
 
 def views_of(array: Array, target: Target) -> tuple[Items, Items, Items, int]:
-    """The views of an array as words, the addresses of its data buffers and of them, its validity."""
+    """The views of an array as words, the addresses of its data buffers and its views, its validity."""
     words = array.items(Role.VIEWS).view(np.uint64)
     return words, target.table(view_addresses(array), np.uint64), *validity_of(array, target)
 
@@ -61,7 +61,7 @@ def as_views(array: Array) -> Array:
 
 
 def pattern_of(value: bytes, target: Target) -> Items:
-    """The bytes of a pattern where a kernel reads them, and zeros behind them (uint8[])."""
+    """The bytes of a pattern for a kernel, followed by zeros (uint8[])."""
     return target.table(np.frombuffer(bytearray(value) + bytes(12), np.uint8), np.uint8)
 
 
@@ -73,7 +73,7 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Buffer:
 
     Args:
         left: A checked array.
-        right: One of the same kind and length; the way to store the values may differ.
+        right: An array of the same kind and length; the layouts may differ.
         order: The order.
     """
     target = target_of(left.device)
@@ -95,7 +95,7 @@ def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
     target = target_of(array.device)
     out = output_for(target, array)
     pattern = pattern_of(value, target)
-    # Greater is not less or equal.
+    # Greater is the opposite of less or equal.
     or_equal, flip = int(order.swapped), order.flip ^ (255 if order.swapped else 0)
     rest = (target.address(pattern), len(value), or_equal, array.length, flip, out)
     if array.layout.variadic:
@@ -108,7 +108,7 @@ def ordered_string(array: Array, value: bytes, order: Order) -> Buffer:
 
 @on_its_device
 def as_strings(array: Array) -> Array:
-    """The bytes of values of one size as an array with offsets; they are not copied."""
+    """Values of one size as an array with offsets; the bytes are not copied."""
     target = target_of(array.device)
     width = array.layout.spec(Role.DATA).dtype.itemsize
     ends = (target.positions(array.length + 1) + array.offset) * width

@@ -1,7 +1,6 @@
 """Operations on strings and binary values; their names and meaning are those of `pyarrow.compute`.
 
-Dictionary- and run-end-encoded arrays are worked on by their values, of which there are fewer. A null
-gives a null.
+For dictionary- and run-end-encoded arrays, only the values are computed. A null gives a null.
 
 Columnar format 1.5: "Variable-size Binary Layout", "Variable-size Binary View Layout".
 """
@@ -29,7 +28,7 @@ from colkern.operations.validity import combine_validity, with_nulls_of
 from colkern.targets import Items, Target, target_of
 
 _WASTE = 64
-"""The most bytes of data buffers for each view for which the buffers are read as a whole."""
+"""Data buffers are read as a whole up to this many bytes for each view."""
 
 _WORD = 1 / 4
 """The work for eight bytes that are read as one word."""
@@ -39,7 +38,7 @@ _BINARY = (*TEXT, *BINARY)
 
 @operation(kind=Kind.ELEMENT_WISE)
 def string_is_ascii(array: Array) -> Array:
-    """Whether all bytes of each string are ASCII: booleans.
+    """Whether each string has only ASCII bytes: booleans.
 
     Args:
         array: Strings, perhaps dictionary- or run-end encoded.
@@ -53,7 +52,7 @@ def string_is_ascii(array: Array) -> Array:
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: all(values))
 def is_ascii(array: Array) -> bool:
-    """Whether all strings of an array are ASCII; nulls do not count.
+    """Whether all strings of an array are ASCII; nulls are ignored.
 
     Args:
         array: Strings, perhaps dictionary- or run-end encoded.
@@ -78,7 +77,7 @@ def is_ascii(array: Array) -> bool:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def utf8_length(array: Array) -> Array:
-    """The number of characters (code points) of each string: int32, or int64 of large strings.
+    """The number of characters (code points) in each string: int32, or int64 for large strings.
 
     Args:
         array: Strings, perhaps dictionary- or run-end encoded.
@@ -92,7 +91,7 @@ def utf8_length(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def binary_length(array: Array) -> Array:
-    """The number of bytes of each value: int32, or int64 of the large types.
+    """The number of bytes in each value: int32, or int64 for the large types.
 
     Args:
         array: Strings or binary values, perhaps dictionary- or run-end encoded.
@@ -113,7 +112,7 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
         pattern: The pattern; a string stands for its UTF-8.
 
     Raises:
-        TypeError: If the array has neither strings nor binary values, or the pattern is no such.
+        TypeError: If the array has neither strings nor binary values, or the pattern is neither.
         InvalidArrowError: If the array points outside its own memory.
     """
     return _matched(array, pattern, 0)
@@ -128,18 +127,18 @@ def ends_with(array: Array, pattern: str | bytes) -> Array:
         pattern: The pattern; a string stands for its UTF-8.
 
     Raises:
-        TypeError: If the array has neither strings nor binary values, or the pattern is no such.
+        TypeError: If the array has neither strings nor binary values, or the pattern is neither.
         InvalidArrowError: If the array points outside its own memory.
     """
     return _matched(array, pattern, 1)
 
 
 def equal_strings(left: Array, right: Array, flip: int) -> Buffer:
-    """The bits of the slots in which two arrays of strings or of binary values are the same.
+    """The bits of the slots in which two arrays of strings or of binary values are equal.
 
     Args:
         left: A checked array.
-        right: One of the same kind and length; the way to store the values may differ.
+        right: An array of the same kind and length; the layouts may differ.
         flip: 0, or 255 for the opposite.
     """
     if not left.layout.variadic and left.type.storage == right.type.storage:
@@ -148,7 +147,7 @@ def equal_strings(left: Array, right: Array, flip: int) -> Buffer:
 
 
 def equal_string(array: Array, value: bytes, flip: int) -> Buffer:
-    """The bits of the slots of a checked array of strings or of binary values that are `value`."""
+    """The bits of the slots of a checked array of strings or of binary values that equal `value`."""
     target = target_of(array.device)
     pattern = pattern_of(value, target)
     match = (target.address(pattern), len(value))
@@ -166,7 +165,7 @@ def equal_string(array: Array, value: bytes, flip: int) -> Buffer:
 def _worked_on(
     array: Array, types: tuple[type[s.DataType], ...], work: Callable[[Array], Array]
 ) -> Array:
-    """`work` on the values of those types, of an array in any encoding."""
+    """`work`, applied to the values of an array in any encoding; `TypeError` for other types."""
     require_valid(array)
     if isinstance(array.type, types):
         return work(array)
@@ -181,7 +180,7 @@ def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
 
 
 def _all_ascii(array: Array, target: Target) -> bool:
-    """Whether all bytes of the values are ASCII; False if only a look at each value can tell."""
+    """Whether all bytes of the values are ASCII; False if each value must be tested to know."""
     if not array.length:
         return True
     if not array.layout.variadic:
@@ -189,7 +188,7 @@ def _all_ascii(array: Array, target: Target) -> bool:
         ((first, last),) = offset_ends(array)
         return data is None or _are_ascii(data.array[first:last], target)
     buffers = [b.array for b in array.data_buffers if b is not None]
-    # Buffers of which the views show little are not looked at.
+    # Buffers of which the views show little are not read as a whole.
     if sum(map(len, buffers)) > _WASTE * array.length:
         return False
     words, _, bitmap, offset = views_of(array, target)
@@ -202,7 +201,7 @@ def _are_ascii(data: Items, target: Target) -> bool:
     """Whether all bytes (uint8[]) are ASCII; also False for a few bytes."""
     if len(data) < 8:
         return not len(data)
-    # The last words overlap: there need not be a whole number of them.
+    # The last words overlap others, since there need not be a whole number of words.
     return not any(
         target.reduce(strings.has_high_bit, len(part) // 8, part, work=_WORD)
         for part in (data, data[-8:])

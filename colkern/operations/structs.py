@@ -1,4 +1,4 @@
-"""Structs: their fields as arrays, and arrays as the fields of one.
+"""Structs: their fields as arrays, and arrays as fields of a struct.
 
 Columnar format 1.5: "Struct Layout".
 """
@@ -21,11 +21,11 @@ Key = int | str
 
 @operation(kind=Kind.ELEMENT_WISE)
 def struct_flatten(array: Array) -> list[Array]:
-    """The fields of a struct array, each null also where the struct is.
+    """The fields of a struct array, each null also where the struct is null.
 
-    Shared, but for bitmaps if the struct has nulls. Below a null struct, a sparse union is null in its
-    children, a dense one is copied so that each slot has a value of its own, and a run-end encoded
-    array is copied so that each slot has a run of its own.
+    Nothing is copied except bitmaps, if the struct has nulls. Under a null struct, a sparse union is
+    null in its children; a dense union is copied such that each slot has its own value, and a run-end
+    encoded array such that each slot has its own run.
 
     Raises:
         TypeError: If the array is not a struct array.
@@ -37,7 +37,7 @@ def struct_flatten(array: Array) -> list[Array]:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
-    """One field of a struct array, null also where the struct is; see `struct_flatten`.
+    """One field of a struct array, null also where the struct is null; see `struct_flatten`.
 
     Args:
         array: A struct array.
@@ -45,7 +45,7 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
             structs of structs.
 
     Raises:
-        TypeError: If what a key is for is not a struct array.
+        TypeError: If a key is applied to an array that has no structs.
         KeyError: If no field, or more than one, has that name.
         IndexError: If there is no such position.
         InvalidArrowError: If a child is too short, or points outside its own memory.
@@ -55,7 +55,7 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
         _check_struct(array)
         fields = array.type.fields
         names = [field.name for field in fields]
-        # Errors, and positions, are those of a schema, which takes longer to make.
+        # Errors and positions are those of a schema, which takes longer to make.
         is_name = names.count(step) == 1
         position = names.index(step) if is_name else s.Schema(fields).index(step)
         child = cut(array.children[position], array.offset, array.length)
@@ -65,15 +65,15 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
-    """A struct array of those fields, without nulls of its own; the fields are shared.
+    """A struct array with those fields and without nulls of its own; the fields are shared.
 
     Args:
-        arrays: Arrays of one length, on one device. Without any there are no slots.
-        names: As many names.
+        arrays: Arrays of one length, on one device. Without arrays, the result has no slots.
+        names: A name for each array.
 
     Raises:
         TypeError: If a name is no string.
-        ValueError: If there are not as many names, or lengths or devices differ.
+        ValueError: If there are more or fewer names than arrays, or lengths or devices differ.
     """
     if len(arrays) != len(names):
         raise ValueError(f"names: {len(names)} names for {len(arrays)} arrays")

@@ -1,8 +1,8 @@
-"""UTF-8 validation of string arrays, all bytes at once where that is enough.
+"""UTF-8 validation of string arrays, for all bytes at once if possible.
 
-All bytes of an array are checked as one text first, which is many times faster than value by value.
-If that is UTF-8, only boundaries are left to check: no value may begin within a character. If it is
-not, each value is checked, since bytes under a null may be anything.
+First, all bytes of an array are checked as one text, which is many times faster than value by value. If
+it is UTF-8, only the boundaries remain to be checked: no value may begin within a character. Otherwise
+each value is checked, since bytes under a null may be anything.
 
 Columnar format 1.5: `Utf8`, `LargeUtf8`, `Utf8View`.
 """
@@ -23,11 +23,11 @@ _BYTE = 1 / 32
 """The work for one byte."""
 
 _WASTE = 4
-"""The most bytes of data buffers for each shown byte for which the buffers are read as a whole."""
+"""Data buffers are read as a whole up to this many bytes for each byte that views show."""
 
 
 def first_invalid_utf8(array: Array) -> int | None:
-    """The first valid slot of a string array that is not UTF-8, or None; where the bytes are.
+    """The first valid slot of a string array that is not UTF-8, or None; runs on the bytes' device.
 
     Args:
         array: A utf8, large_utf8 or utf8_view array whose positions, and bytes of views, have been
@@ -41,7 +41,7 @@ def first_invalid_utf8(array: Array) -> int | None:
 
 
 def ask_encoding(array: Array) -> None:
-    """Start to look at the bytes of a string array where that is waited for: beside an earlier check."""
+    """Start to check the bytes of a string array on a device, along with an earlier check."""
     if not array.layout.variadic and array.device != HOST and array.length:
         buffer = array.buffer(Role.BYTES)
         if buffer is not None:
@@ -123,7 +123,7 @@ def _encoding(data: Items, target: Target) -> Later:
 
 
 def _value(array: Array, slot: int, target: Target) -> Items:
-    """The bytes of a slot (uint8[]), where they are."""
+    """The bytes of a slot (uint8[]), on their device."""
     if not array.layout.variadic:
         offsets, buffer = array.items(Role.OFFSETS), array.buffer(Role.BYTES)
         assert buffer is not None

@@ -1,4 +1,4 @@
-"""The order of strings and of binary values: that of their bytes.
+"""Sorting of strings and binary values by their bytes.
 
 Strings are sorted by their first seven bytes, then those that are alike by the next seven, and so on.
 """
@@ -23,7 +23,7 @@ def text_positions(array: Array, chosen: Items | None) -> tuple[Items, Items]:
     Equal strings have the same number (int64[n]), from 0 on in their order, and keep their order.
 
     Args:
-        array: A checked array of text, or of values that are taken as bytes.
+        array: A checked array of text, or of values that are read as bytes.
         chosen: The positions to sort; all if None.
     """
     if array.layout.kind is LayoutKind.FIXED_SIZE:
@@ -72,11 +72,11 @@ def _changes(items: Items) -> Items:
 
 @on_its_device
 def text_ranks(array: Array, split: Items | None) -> Array:
-    """The number (uint32) of each string among the distinct ones, in their order; null where it is.
+    """The rank (uint32) of each string among the distinct ones; null for nulls.
 
     Args:
         array: As for `text_positions`.
-        split: The positions of slots that are valid, if not all are.
+        split: The positions of valid slots; None if all are valid.
     """
     target = target_of(array.device)
     positions, numbers = text_positions(array, split)

@@ -1,4 +1,4 @@
-"""Arithmetic of timestamps, dates, times of day and durations, by the integers that stand for them."""
+"""Arithmetic on timestamps, dates, times of day and durations, by their integers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from colkern.operations.encodings import decoded
 from colkern.operations.position_checks import require_valid
 
 TIMES = (s.Timestamp, s.Date, s.Time, s.Duration)
-"""The types that have such arithmetic."""
+"""The types that have arithmetic with durations."""
 
 
 class _Side(NamedTuple):
-    """An operand: its type, and its values as an array, of one slot if it is a value for all slots."""
+    """An operand: its type, and its values as an array, of one slot for a single value."""
 
     type: s.DataType
     array: Array
@@ -32,10 +32,10 @@ class _Side(NamedTuple):
 def combine_times(
     name: str, left: object, right: object, combine: Callable[[Any, Any], Array]
 ) -> Array:
-    """The sum or the difference of two operands: one is an array of `TIMES`, the other may be a value.
+    """The sum or difference of two operands, one of them an array of `TIMES`, the other perhaps a value.
 
-    Units become the finer of the two, without a loss. As in pyarrow, dates become timestamps, but the
-    difference of two dates is a duration in seconds (of date64, in milliseconds). `combine` is the
+    The result has the finer of both units, without loss. As in pyarrow, dates become timestamps, but
+    the difference of two dates is a duration in seconds (of date64, in milliseconds). `combine` is the
     operation on int64.
 
     Raises:
@@ -61,10 +61,10 @@ def combine_times(
 def scale_durations(
     name: str, left: object, right: object, combine: Callable[[Any, Any], Array]
 ) -> Array:
-    """Durations by integers, as durations; or the quotient of two, as float64. Values may stand for arrays.
+    """Durations times or by integers, or the quotient of two durations as float64; also for values.
 
-    `combine` is the operation on numbers of 64 bits; raises what it does, and `TypeError` if there is
-    no such product or quotient.
+    `combine` is the operation on 64-bit numbers, whose errors are raised. Raises `TypeError` if there
+    is no such product or quotient.
     """
     sides = [_side(value) for value in (left, right)]
     spans = [isinstance(side.type, s.Duration) for side in sides]
@@ -91,12 +91,12 @@ def scale_durations(
 
 
 def is_duration(value: object) -> bool:
-    """Whether a value of `datetime`'s or NumPy's classes is a duration, and not null."""
+    """Whether a value of a class of `datetime` or NumPy is a duration, and not null."""
     return isinstance(value, timedelta | np.timedelta64) and not is_null(value)
 
 
 def on_ticks(durations: Array, function: Callable[[Array], Array]) -> Array:
-    """A function of the integers that durations are, as durations."""
+    """A function of integers, applied to durations."""
     return retyped(function(retyped(durations, s.int64())), durations.type)
 
 
@@ -121,7 +121,7 @@ def _unit(type_: s.DataType, are_dates: bool) -> s.TimeUnit:
 
 
 def _in_unit(side: _Side, unit: s.TimeUnit) -> _Side:
-    """The side in a unit; dates as timestamps."""
+    """The side in a unit; dates become timestamps."""
     type_: s.DataType = side.type
     if isinstance(type_, s.Date):
         type_ = s.timestamp(unit)

@@ -1,4 +1,4 @@
-"""Which slots of a union show which child.
+"""Which slots of a union select which child.
 
 Columnar format 1.5: "Union Layout".
 """
@@ -16,7 +16,7 @@ from colkern.targets import Items, Target
 
 
 def child_numbers(union: s.DataType) -> NDArray[np.int64]:
-    """For each type id from 0 to 127 the number of the child that it stands for, or -1."""
+    """For each type id from 0 to 127, the number of its child, or -1."""
     assert isinstance(union, s.Union)
     numbers = np.full(128, -1, np.int64)
     numbers[list(union.type_codes)] = range(len(union.type_codes))
@@ -30,5 +30,5 @@ def slots_of(target: Target, type_ids: Items, code: int) -> Items:
 
 
 def slots_with(target: Target, type_ids: Items, code: int) -> Buffer:
-    """Which slots have a type id, as a bitmap."""
+    """A bitmap of the slots that have a type id."""
     return bytes_equal_to(target, type_ids, code)

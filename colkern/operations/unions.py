@@ -1,4 +1,4 @@
-"""Union arrays: the slots of each child, all values in one output, and the other of both layouts.
+"""Union arrays: the slots of each child, all values in one array, and conversion between layouts.
 
 Columnar format 1.5: "Union Layout".
 """
@@ -28,14 +28,14 @@ from colkern.targets import Items, target_of
 
 @operation
 def select_child(array: Array, child: int) -> tuple[Array, Array]:
-    """The slots of a union that show one child, and their values.
+    """The slots of a union that select a child, and their values.
 
     Args:
         array: A sparse or dense union.
         child: The child's number (not its type code).
 
     Returns:
-        The slots, increasing, as int64; and as many values, copied, of the child's type.
+        The slots as int64, increasing; and a copy of their values, in the child's type.
 
     Raises:
         TypeError: If the array is not a union.
@@ -58,7 +58,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
 
 @operation(kind=Kind.SELECTION)
 def gather_union(array: Array) -> Array:
-    """The values of a union whose children all have one type, in one array of that type; copied.
+    """The values of a union whose children all have one type, as an array of that type; copied.
 
     Raises:
         TypeError: If the array is not a union, or its children are not of one type.
@@ -83,13 +83,13 @@ def require_union(array: Array) -> s.Union:
 
 
 def _numbers(array: Array) -> Items:
-    """Type id → child number."""
+    """A table from type id to child number."""
     numbers = child_numbers(array.type.storage)
     return target_of(array.device).table(numbers, np.int64)
 
 
 def _slot_offsets(array: Array) -> Items:
-    """The offsets of a dense union; none for a sparse one, whose children are then cut to its slots."""
+    """The offsets of a dense union; empty for a sparse one, whose children are cut to its slots."""
     if array.layout.kind is LayoutKind.SPARSE_UNION:
         return target_of(array.device).table([], np.int32)
     return array.items(Role.OFFSETS)
@@ -106,13 +106,13 @@ _MOST = np.iinfo(np.int32).max
 
 @operation(kind=Kind.ELEMENT_WISE)
 def to_dense_union(array: Array) -> Array:
-    """A sparse union as a dense one, whose children have the values that are shown, and no others.
+    """A sparse union as a dense one, whose children have only the values that are selected.
 
-    These are copied. A dense union is returned as it is.
+    The values are copied. A dense union is returned as it is.
 
     Raises:
         TypeError: If the array is not a union.
-        LimitExceededError: If a child would have more values than offsets can say.
+        LimitExceededError: If a child would have more values than fit the offsets.
         InvalidArrowError: If a slot has an unknown type id, or a child points outside its memory.
     """
     union = require_union(array)
@@ -135,14 +135,14 @@ def to_dense_union(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def to_sparse_union(array: Array) -> Array:
-    """A dense union as a sparse one; a child is null in the slots that show another.
+    """A dense union as a sparse one; a child is null in slots that select another child.
 
-    Children that have no nulls of their own, unions and run-end encoded arrays, have any of their
-    values there. All values are copied. A sparse union is returned as it is.
+    Children without nulls of their own, unions and run-end encoded arrays, have arbitrary values there.
+    All values are copied. A sparse union is returned as it is.
 
     Raises:
         TypeError: If the array is not a union.
-        InvalidArrowError: If a slot has an unknown type id, or leads out of its child.
+        InvalidArrowError: If a slot has an unknown type id, or has an offset outside its child.
     """
     union = require_union(array)
     if union.mode == "sparse":
@@ -158,7 +158,7 @@ def to_sparse_union(array: Array) -> Array:
 
 
 def _spread(array: Array, type_ids: Items, code: int, child: Array) -> Array:
-    """A child with a value for each slot of the union; null where another child is shown."""
+    """A child with a value for each slot of the union; null where another child is selected."""
     if child.length == 0:
         return nulls(array.length, child.type, array.device)
     target = target_of(array.device)

@@ -1,6 +1,6 @@
-"""Validation of arrays and all that is below them against the format.
+"""Validation of arrays, with everything below them, against the format.
 
-Two depths. The cheap one checks counts and sizes. The full one checks every slot.
+There are two levels: the cheap one checks counts and sizes, the full one checks every slot.
 
 Columnar format 1.5: the rules under each layout.
 """
@@ -25,25 +25,24 @@ def validate(
 ) -> None:
     """Check an array, or every column of a batch, against the format.
 
-    Children and dictionaries are checked whole, also those of a slice. What stands under a null may
-    be anything, where the format leaves it open. Runs where the bytes are; nothing is copied.
+    Children and dictionaries are checked completely, also those of a slice. Values under nulls may be
+    anything that the format allows. The check runs on the device of the bytes; nothing is copied.
 
     Args:
         data: The array or batch.
-        full: Look at every slot (offsets, views, run ends, type ids, dictionary indices, map keys,
-            UTF-8, decimals, dates, times, null counts, canonical extension types); else at counts
-            and sizes, and at what extension types say of themselves, in time that does not grow with
-            the length.
-        skip: Rules of types to leave out of a full look, which old writers did not keep: "dates"
-            (date64 values are whole days), "decimals" (no more digits than the precision), "times"
-            (at least 0, less than 24 hours), "utf8" (strings are UTF-8).
+        full: Check every slot (offsets, views, run ends, type ids, dictionary indices, map keys, UTF-8,
+            decimals, dates, times, null counts, canonical extension types). Else only counts and sizes,
+            and the metadata of extension types are checked, in time that does not grow with the length.
+        skip: Rules of types to leave out of a full check, which old writers broke: "dates" (date64
+            values are whole days), "decimals" (no more digits than the precision), "times" (at least 0,
+            less than 24 hours), "utf8" (strings are UTF-8).
 
     Raises:
         InvalidArrowError: With the column's path, the slot, and its content.
         LimitExceededError, UnsupportedError: If an extension type's metadata is over 64 KiB, or its
             tensors have more than 64 dimensions, so that it cannot be checked.
         TypeError: If `skip` is a single string.
-        ValueError: If `skip` has a name that is no rule's.
+        ValueError: If `skip` has an unknown name.
     """
     skipped = skipped_rules(skip)
     if isinstance(data, RecordBatch):
@@ -68,7 +67,7 @@ def _validate(array: Array, place: str, full: bool, skipped: Collection[str]) ->
 
 
 def _null_count(array: Array) -> Later:
-    """The number of nulls, counted beside the first check that waits; what is stated if that is nothing."""
+    """The number of nulls, counted along with the first check that waits; or the stated number."""
     stated = array.stated_null_count
     bitmap = array.buffers[0] if array.layout.has_validity else None
     if stated < 0 or bitmap is None or not array.length:

@@ -21,8 +21,8 @@ from colkern.schema import DataType
 def null_count(array: Array) -> int:
     """The number of slots that are null by the array's own bitmap; all of them for type null.
 
-    Union and run-end encoded arrays have none: their children do. Counts each time that it is called;
-    `array.null_count` is remembered.
+    Union and run-end encoded arrays have no bitmap, but their children have. Counts anew at each call;
+    `array.null_count` is cached.
     """
     return array.count_nulls()
 
@@ -30,7 +30,7 @@ def null_count(array: Array) -> int:
 def compact_validity(array: Array) -> Buffer | None:
     """The validity bitmap of the array's own slots from bit 0 on; None if no slot is null.
 
-    Copied only if the array does not start at a byte.
+    It is copied only if the array does not start at a byte.
     """
     nulls = array._null_count
     if nulls == 0 or not array.layout.has_validity or not (nulls > 0 or array.may_have_nulls):
@@ -46,8 +46,8 @@ def with_nulls_of(
     buffers: Sequence[Buffer | None],
     children: Sequence[Array] = (),
 ) -> Array:
-    """An array over valid buffers that begin at slot 0, after the bitmap, null where `array` is."""
-    # Most arrays are known to have none.
+    """An array over valid buffers that begin at slot 0 (without the bitmap), null where `array` is."""
+    # Most arrays are known to have no nulls.
     nulls = array._null_count
     validity = compact_validity(array) if nulls else None
     nulls = array._null_count if validity is not None else 0
@@ -55,12 +55,11 @@ def with_nulls_of(
 
 
 def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
-    """The slots that are valid in all the arrays, as a bitmap from bit 0 on, and their null count.
+    """The slots that are valid in all arrays of one length, as a bitmap from bit 0 on; the null count.
 
-    Arrays of one length. Without nulls there is no bitmap. Nulls that a device would have to be asked
-    for are not counted.
+    Without nulls there is no bitmap. Nulls on a device that are not known yet are not counted.
     """
-    # Most arrays are known to have none.
+    # Most arrays are known to have no nulls.
     nullable = [
         array
         for array in arrays
@@ -75,7 +74,7 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
     offset = first.offset
     for array in nullable[1:]:
         right = array.buffers[0]
-        # One array on both sides has nothing to combine.
+        # If one array is on both sides, there is nothing to combine.
         if right is not own or array.offset != first.offset:
             assert bitmap is not None
             assert right is not None
@@ -87,10 +86,10 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
 
 
 def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:
-    """The values of a checked array, null where a bit of `visible` is not set: in `hidden` slots, if known.
+    """A checked array, null also where a bit of `visible` is clear: in `hidden` slots, if known.
 
-    Only bitmaps are copied, where the layout has them. A sparse union hands the nulls to its children,
-    a dense one gives each slot a value of its own for that, and a run-end encoded array a run.
+    If the layout has a bitmap, only that is copied. A sparse union gets nulls in its children; for
+    them, a dense union gets its own value for each slot, and a run-end encoded array its own run.
     """
     if not array.length or not hidden:
         return array

@@ -1,6 +1,7 @@
-"""Rules of values that no kernel depends on, so only `validate(full=True)` checks them.
+"""Rules for values that no kernel depends on, so only `validate(full=True)` checks them.
 
-Rules of layouts (views repeat their value's first bytes) and rules of types (strings are UTF-8).
+There are rules of layouts (views repeat their value's first bytes) and rules of types (strings are
+UTF-8).
 
 Columnar format 1.5: the rules under each layout, and under each type in Schema.fbs.
 """
@@ -40,7 +41,7 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
 
     Raises:
         TypeError: If `skip` is a single string, or no collection.
-        ValueError: If `skip` has a name that is no rule's.
+        ValueError: If `skip` has an unknown name.
     """
     if isinstance(skip, str) or not isinstance(skip, Collection):
         raise TypeError(f"skip: expected a collection of rules, got {skip!r}")
@@ -52,14 +53,14 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
 
 
 def ask_values(array: Array, skipped: Collection[str]) -> None:
-    """Start the checks of `check_values` that a device can do beside those before."""
+    """Start those checks of `check_values` that a device can run along with earlier ones."""
     rule = _RULES.get(type(array.type.storage))
     if rule == "utf8" and rule not in skipped:
         ask_encoding(array)
 
 
 def check_values(array: Array, skipped: Collection[str], place: str) -> None:
-    """The rules of an array's layout, and those of its type that are not skipped."""
+    """Check the rules of an array's layout, and those of its type that are not skipped."""
     check = _OF_LAYOUTS.get(array.layout.kind)
     if check is not None:
         check(array, place)
@@ -103,7 +104,7 @@ _RULES: dict[type[s.DataType], TypeRule] = {
 
 @_OF_LAYOUTS.of(LayoutKind.LIST_VIEW)
 def _check_null_list_views(array: Array, place: str) -> None:
-    """Null list-views stay within the child too: other layouts leave open what stands under a null."""
+    """Check that null list-views are within the child, too; other layouts do not restrict nulls."""
     if array.null_count:
         every_slot = target_of(array.device).no_bits, 0
         check_list_views_in(array, every_slot, place)
@@ -111,7 +112,7 @@ def _check_null_list_views(array: Array, place: str) -> None:
 
 @_OF_LAYOUTS.of(LayoutKind.DENSE_UNION)
 def _check_union_order(array: Array, place: str) -> None:
-    """The offsets of a dense union into each child do not descend."""
+    """Check that the offsets of a dense union into each child do not decrease."""
     storage = array.type.storage
     assert isinstance(storage, s.Union)
     target = target_of(array.device)
@@ -132,7 +133,7 @@ def _check_union_order(array: Array, place: str) -> None:
 
 @_OF_LAYOUTS.of(LayoutKind.BINARY_VIEW)
 def _check_view_bytes(array: Array, place: str) -> None:
-    """Views repeat the first bytes of their value, and are filled up with zeros after a short one."""
+    """Check that views repeat the first bytes of their value, and have zeros after a short one."""
     target = target_of(array.device)
     words = array.items(Role.VIEWS).view(np.int32)
     addresses = target.table(buffer_addresses(array), np.uint64)
@@ -148,7 +149,7 @@ def _check_view_bytes(array: Array, place: str) -> None:
 
 @_OF_TYPES.of(s.Map)
 def _check_map(array: Array, place: str) -> None:
-    """Entries and keys of maps are not null."""
+    """Check that entries and keys of maps are not null."""
     entries = array.children[0]
     if entries.null_count:
         raise InvalidArrowError(f"{entries.null_count} map entries are null", place=place)
@@ -169,7 +170,7 @@ def _check_decimals(array: Array, place: str) -> None:
     bits, limit = storage.bit_width, 10**storage.precision - 1
     target = target_of(array.device)
     words, width = own_words(array, Role.DATA)
-    # As the kernel compares them, with the sign bit flipped.
+    # With the sign bit flipped, as the kernel compares them.
     ends = [value + (1 << bits - 1) for value in (-limit, limit)]
     tables = [
         target.table([end >> at & _WORD for at in range(0, bits, 64)], np.uint64) for end in ends
@@ -197,7 +198,7 @@ class WrongNumber(NamedTuple):
 
 
 def number_against_type(array: Array) -> WrongNumber | None:
-    """The first number of a date64, time32 or time64 array that its type does not have."""
+    """The first number of a date64, time32 or time64 array that its type does not allow."""
     storage = array.type.storage
     limits: tuple[int, ...] = ()
     if isinstance(storage, s.Time):

@@ -1,4 +1,4 @@
-"""The memory of compiled row functions: arenas, sinks, the rows left to Python, and their constants."""
+"""The memory of compiled row functions: arenas, sinks, the list of rows left to Python, and constants."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from colkern.memory import allocate_for_overwrite
 from colkern.rows.program import Program
 
 ARENA = 1 << 16
-"""The bytes of an arena at first, for a thread."""
+"""The initial size of a thread's arena in bytes."""
 
 LEFT_AT_ONCE = 1 << 10
-"""So many rows does a loop leave to Python before it says which."""
+"""The number of rows that a loop may leave to Python before it returns to report them."""
 
 MOST_ARENA = 1 << 30
-"""The bytes that a row may take at most before it is left to Python."""
+"""The largest number of bytes that a row may take; beyond, it is left to Python."""
 
 NO_PAIRS = np.empty((0, 2), np.int64)
-"""No rows that were left."""
+"""An empty list of rows left to Python."""
 
 
 class Room:
-    """Memory that compiled code fills, as an arena or a sink: a header of two words, and then its bytes.
+    """Memory that compiled code fills, as an arena or a sink: a header, then the bytes.
 
     Args:
-        size: How many bytes there are at first.
+        size: The initial number of bytes.
     """
 
     def __init__(self, size: int) -> None:
@@ -42,20 +42,20 @@ class Room:
         self.begin()
 
     def begin(self) -> Room:
-        """The room, empty."""
+        """Empties the room and returns it."""
         self._words[0] = self.address + HEADER
         return self
 
     def make_results_in(self, sink: Room) -> None:
-        """Have bodies make results in a sink."""
+        """Make bodies write their results to a sink."""
         self._words[RESULTS // 8] = sink.address
 
     def used(self) -> NDArray[np.uint8]:
-        """The values that were appended."""
+        """Returns the bytes that were appended."""
         return self._bytes[HEADER : int(self._words[0]) - self.address]
 
     def taken(self) -> NDArray[np.int64]:
-        """The pairs of words that were appended, for which there is room again."""
+        """Returns the pairs of words that were appended, and empties the room."""
         if self._words[0] == self.address + HEADER:
             return NO_PAIRS
         words: NDArray[np.int64] = self.used().view(np.int64).reshape(-1, 2).copy()
@@ -63,7 +63,7 @@ class Room:
         return words
 
     def grow(self) -> bool:
-        """Make room for twice as much; false if there is room for any row."""
+        """Doubles the size; returns False if the free space is already enough for any row."""
         used = self.used()
         if len(self._bytes) - len(used) >= MOST_ARENA:
             return False
@@ -77,8 +77,8 @@ class _Rooms:
     """The memory of a thread.
 
     Attributes:
-        arena: What a row's values lie in.
-        left: The rows that are left to Python, see `leave`.
+        arena: Holds a row's values.
+        left: Holds the rows that are left to Python, see `leave`.
     """
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ _THREAD = threading.local()
 
 
 def rooms_of_thread() -> _Rooms:
-    """The memory of this thread."""
+    """Returns the memory of this thread."""
     rooms: _Rooms | None = getattr(_THREAD, "rooms", None)
     if rooms is None:
         rooms = _THREAD.rooms = _Rooms()
@@ -98,19 +98,19 @@ def rooms_of_thread() -> _Rooms:
 
 
 def placed_pool(program: Program) -> NDArray[np.int64]:
-    """The constants at an address that is a multiple of 8."""
+    """Returns the constants, at an address that is a multiple of 8."""
     words = np.zeros(pool_words(program), np.int64)
     write_pool(program, words, words.ctypes.data)
     return words
 
 
 def pool_words(program: Program) -> int:
-    """The memory that constants take, in words."""
+    """Returns the number of words that the constants take."""
     return len(program.pool) // 8 + 2
 
 
 def write_pool(program: Program, words: NDArray[np.int64], address: int) -> None:
-    """Write the constants as they are where they begin at an address."""
+    """Write the constants into `words`, for memory that starts at an address."""
     data = words.view(np.uint8)
     data[: len(program.pool)] = np.frombuffer(bytes(program.pool), np.uint8)
     for place, block in program.blocks.items():

@@ -1,7 +1,7 @@
-"""Arguments of row functions: the generated code that reads a slot of a column, whatever its parts are.
+"""Arguments of row functions: writes the code that reads a slot of a column, of any nesting.
 
 A leaf is read where it is used. A list is copied into the arena by a function of its own, whose loop reads
-its items as the loop over rows reads slots; so lists may lie in lists, and structs in them.
+the items as the loop over rows reads slots; so lists may contain lists, and structs may contain lists.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from colkern.rows.values import Value, stored, tuple_of_values, zeros
 class Nulls(Enum):
     """The treatment of a null.
 
-    There is none, or the function is not called for it; the function gets None; the row is left to Python.
+    ABSENT: there is none, or the function is not called for it. NONE: the function gets None. LEFT: the row
+    is left to Python.
     """
 
     ABSENT = 0
@@ -35,22 +36,22 @@ class Nulls(Enum):
 
 
 class Argument:
-    """How one column is read, or one of the parts of its slots.
+    """Writes the code that reads one column, or one part of its slots.
 
     Args:
-        reader: How its slots are read.
-        name: What its names in the source begin with.
-        nulls: What is done with its nulls.
-        inside: What is done with those of its parts.
-        guard: A test that is true where slot `i` of what it is a part of is valid; empty if it always is.
+        reader: The code for its slots.
+        name: The prefix of its names in the source.
+        nulls: The treatment of its nulls.
+        inside: The treatment of nulls in its parts.
+        guard: A test that is true where slot `i` of the enclosing value is valid; empty if it always is.
 
     Attributes:
-        value: What the function gets of slot `i`.
-        parameters: The names of what is passed for it.
-        lines: Lines that make the lists of the slot, in front of all else.
-        made: The names of those lists: 0 where the arena has no room, -1 where an item has no value.
+        value: The value that the function gets for slot `i`.
+        parameters: The names of the parameters through which the column is passed.
+        lines: Lines that make the lists of the slot, before all other code.
+        lists: The names of those lists: 0 where the arena has no room, -1 where an item has no value.
         checks: Tests that are true where the slot has no value in compiled code.
-        functions: The functions that it needs, by name.
+        functions: The source of the functions that it needs, by name.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Argument:
         return Value(reader.kind, code)
 
     def _part(self, reader: AnyReader, name: str, nullable: bool, guard: str = "") -> Argument:
-        # There may be nulls, whatever the field says of them.
+        # Nulls may occur even if the field declares none.
         nulls = self._inside if nullable else Nulls.LEFT
         part = Argument(reader, name, nulls, self._inside, guard)
         self.parts.append(part)
@@ -127,17 +128,17 @@ class Argument:
 
     @property
     def kind(self) -> Kind:
-        """The value that the function gets."""
+        """The kind of the value that the function gets."""
         return self.value.kind
 
     @property
     def passing(self) -> Callable[[Array], Iterable[Any]]:
-        """`passed`, or what is all of it for a leaf without nulls."""
+        """Returns `passed`, or for a leaf without nulls `reader.prepare`, which does the same."""
         is_leaf = self.nulls is Nulls.ABSENT and isinstance(self.reader, Reader)
         return self.reader.prepare if is_leaf else self.passed  # type: ignore[union-attr]
 
     def passed(self, array: Array) -> Iterator[Any]:
-        """The objects that are passed for the parameters."""
+        """Yields the objects that are passed for the parameters."""
         if self.nulls != Nulls.ABSENT:
             has_nulls = array.layout.has_validity and array.null_count != 0
             bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
@@ -151,7 +152,7 @@ class Argument:
 
 
 def _children(array: Array) -> Sequence[Array]:
-    """The parts of an array: of structs, those of its own slots."""
+    """Returns the children of an array; those of a struct are sliced to its own slots."""
     if isinstance(array.type.storage, s.Struct):
         return [child.slice(array.offset, array.length) for child in array.children]
     return array.children
@@ -174,7 +175,7 @@ def {name}(arena, {parameters}, i):
 
 
 def _maker(name: str, parameters: Sequence[str], reader: Lists, item: Argument) -> str:
-    """The source of a function that makes a list of slot `i`."""
+    """Returns the source of a function that makes a list of slot `i`."""
     lines = list(item.lines)
     for list_ in item.lists:
         lines += [f"if {list_} <= 0:", f"    return {list_}"]
@@ -194,7 +195,7 @@ def _maker(name: str, parameters: Sequence[str], reader: Lists, item: Argument) 
 
 
 def has_inner_nulls(array: Array) -> bool:
-    """Whether a part of a slot may be null."""
+    """Whether a part of a valid slot may be null."""
     dictionary = array.dictionary
     parts = [*array.children, *(() if dictionary is None else (dictionary,))]
     return any(

@@ -1,4 +1,4 @@
-"""Comparisons of two values in row functions: equality, order, identity."""
+"""Comparisons of two values in row functions: equality, order and identity."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from colkern.rows.values import Value, inner, tuple_of_values
 
 
 def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
-    """Whether a comparison holds."""
+    """Compiles a comparison; returns its outcome."""
     if isinstance(operation, ast.Is | ast.IsNot):
         return _identical(emitter, left, right, isinstance(operation, ast.Is))
     if isinstance(operation, ast.In | ast.NotIn):
@@ -63,28 +63,29 @@ _METHODS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Gt: ("__gt__", "__lt__"),
     ast.GtE: ("__ge__", "__le__"),
 }
-"""The special methods of both sides that a comparison asks, in turn."""
+"""The special methods of the left and the right side for each comparison, in the order of the calls."""
 
 
 def _by_method(
     emitter: Emitter, operation: type[ast.cmpop], left: Value, right: Value
 ) -> Value | None:
-    """A comparison by a special method that a user wrote; None where there is none."""
+    """Compares by a special method that a user wrote; returns None if there is none."""
     from colkern.rows.functions import special_of_either
 
     return special_of_either(emitter, *_METHODS[operation], left, right)
 
 
 def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
-    """Both sides of a comparison, a constant as an equal one of the other's kind if there is one."""
+    """Returns both sides, with a constant replaced by an equal one of the other side's kind, if there is
+    one."""
     return _constant_like(left, right), _constant_like(right, left)
 
 
 def _constant_like(value: Value, other: Value) -> Value:
-    """A constant as an equal one of the kind that it is compared with, if there is one.
+    """Returns a constant as an equal constant of the kind that it is compared with, if there is one.
 
-    An integer beside a float as a float; a float beside a decimal as a decimal, if that is short: 0.5, but
-    not 0.1.
+    An integer next to a float becomes a float. A float next to a decimal becomes a decimal, if that is
+    short: 0.5, but not 0.1.
     """
     number = value.constant
     if other.kind.name == "float" and isinstance(number, int) and abs(number) <= 1 << 53:
@@ -104,7 +105,7 @@ def _negated(value: Value) -> Value:
 
 
 def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> Value:
-    """`is` of None, of booleans, and of constants."""
+    """Compiles `is` of None, of booleans, and of constants."""
     if left.kind == k.NONE and right.kind != k.NONE:
         left, right = right, left
     if right.kind == k.NONE:
@@ -128,7 +129,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
 
 
 def equal(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Whether two values are equal; a None equals only None."""
+    """Compiles `==` of two values; None equals only None."""
     known = folded(operator.eq, left, right)
     if known is not None:
         return known
@@ -187,7 +188,8 @@ def _are_decimal_and_float(left: k.Kind, right: k.Kind) -> bool:
 
 
 def _as_lists(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
-    """Two sides of a comparison: a tuple beside one whose length depends on the row is made as that is."""
+    """Returns both sides; a fixed-length tuple next to one whose length depends on the row becomes such a
+    one."""
     if k.is_tuple(left.kind) and isinstance(right.kind, k.Tuple):
         return left, _as_list(emitter, right)
     if k.is_tuple(right.kind) and isinstance(left.kind, k.Tuple):
@@ -208,7 +210,7 @@ def _as_list(emitter: Emitter, value: Value) -> Value:
 
 
 def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Whether two dictionaries with constant keys are equal, in whatever order their keys are."""
+    """Compiles `==` of two dictionaries with constant keys, in any order of the keys."""
     if not isinstance(left.kind, k.Tuple) or not isinstance(right.kind, k.Tuple):
         return constant(False)
     if left.kind.form != right.kind.form or set(left.kind.names) != set(right.kind.names):
@@ -221,7 +223,8 @@ def _equal_rows(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Whether items of two tuples are equal; of one NaN, which equals itself there, Python knows."""
+    """Compiles `==` of items of two tuples. Only Python knows whether two NaN are the same object, hence
+    equal."""
     codes = [inner(side).code for side in (left, right) if inner(side).kind.name == "float"]
     if len(codes) == 2 and not (left.is_constant or right.is_constant):
         a, b = map(emitter.bind, codes)
@@ -230,7 +233,7 @@ def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Whether two instances of data classes are equal: those of one class, all of whose fields are."""
+    """Compiles `==` of two instances of data classes: the classes and all fields must be equal."""
     forms = [side.kind.form for side in (left, right)]  # type: ignore[attr-defined]
     for form in forms:
         if not _compares(form, "eq"):
@@ -242,13 +245,13 @@ def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def _compares(form: type, how: str) -> bool:
-    """Whether a class is a data class whose instances compare, by all fields, in a way."""
+    """Whether a class is a data class whose instances compare by all fields, with the option `how`."""
     is_so = getattr(k.data_class_of(form), how, False)
     return is_so and all(each.compare for each in fields(form))
 
 
 def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
-    """How two instances of a data class with an order compare: as tuples of their fields do."""
+    """Compiles an ordering of two instances of a data class, as of tuples of their fields."""
     form = left.kind.form  # type: ignore[attr-defined]
     if not _compares(form, "order"):
         emitter.refuse(f"an order of {form.__name__} has no compiled form")
@@ -284,7 +287,7 @@ def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
     bound = [emitter.bind(flag) for flag in flags]
     both = bound[0] if len(bound) == 1 else f"{bound[0]} != {bound[1]}"
     there = f"({both})" if len(bound) == 1 else f"({bound[0]} or {bound[1]})"
-    # Where one is None, they are equal only if the other is, too.
+    # If one of them is None, they are equal only if the other is None, too.
     otherwise = "False" if len(bound) == 1 else f"({bound[0]} and {bound[1]})"
     return emitter.chosen(
         there,
@@ -294,7 +297,7 @@ def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def _ordered(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
-    """How two tuples compare: by the first items that differ."""
+    """Compiles an ordering of two tuples: the first items that differ decide."""
     if not left.items or not right.items:
         _, function = OPERATORS[type(operation)]
         return constant(function(len(left.items), len(right.items)))

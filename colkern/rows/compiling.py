@@ -1,4 +1,4 @@
-"""Generated source for the CPU: what its names stand for in compiled code."""
+"""Compiles generated source for the CPU: defines the names that the source uses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PRIMITIVES = (
     primitives.sum_overflows,
     primitives.trailing_zeros,
 )
-"""The primitives that all generated source may name, as plain Python."""
+"""The primitives that all generated source may use, as plain Python."""
 
 BODIES = (
     row_slots.viewed_text,
@@ -70,7 +70,7 @@ BODIES = (
     row_values.set_bytes,
     row_values.set_text,
 )
-"""The bodies that all generated source may name."""
+"""The bodies that all generated source may use."""
 
 NAMES: dict[str, Any] = {
     "math": math,
@@ -93,30 +93,30 @@ FLAGS = {
     "sum_overflows": cpu_primitives.sum_sets_flag,
     "difference_overflows": cpu_primitives.difference_sets_flag,
 }
-"""Primitives that are faster where no vectors are made."""
+"""Versions of primitives that are faster in code that is not vectorised."""
 
 
 class _RowDispatcher(HelperDispatcher):
-    """A dispatcher of a generated function, whose results are all of one type."""
+    """A dispatcher of a generated function, all of whose results have one type."""
 
     def fold_argument_types(self, args: Any, kws: Any) -> Any:
-        """The types of the arguments of a call from within."""
+        """Returns the argument types of a call from other compiled code."""
         signature, types = super().fold_argument_types(args, kws)
         frame = self.targetctx.typing_context.callstack.match(self.py_func, types)
         if frame is not None:
-            # For each call of itself, Numba would infer the types of all of the function.
+            # Otherwise, Numba would infer the types of the whole function again for each recursive call.
             result = cache(frame.typeinfer.return_types_from_partial)
             vars(frame.typeinfer).setdefault("return_types_from_partial", result)
         return signature, types
 
 
 def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
-    """The meaning of the names in a program's loop; its functions are compiled with the loop.
+    """Returns the names for a program's loop, with their meaning; its functions are compiled with the loop.
 
     Args:
         program: The program.
-        title: What the function is called.
-        vectors: Whether the loop has a plain one, of which vectors may be made.
+        title: The name of the function in messages.
+        vectors: Whether the program has a plain loop that can be vectorised.
     """
     namespace = NAMES | {p.__name__: getattr(cpu_primitives, p.__name__) for p in PRIMITIVES}
     namespace |= {} if vectors else FLAGS
@@ -131,6 +131,6 @@ def namespace_of(program: Program, title: str, vectors: bool) -> dict[str, Any]:
             plain, {}, _OPTIONS, pipeline_class=EmbeddedCompiler
         )
     for own in spaces if program.recurs else ():
-        # Those that call each other in turn.
+        # Functions that call each other recursively.
         own.update((name, namespace[name]) for name in program.sources)
     return namespace

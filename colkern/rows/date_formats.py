@@ -1,7 +1,7 @@
-"""Bodies for one format of `strftime` or `strptime`, generated when a row function is compiled.
+"""Generates bodies for single formats of `strftime` and `strptime` when a row function is compiled.
 
-Formats are those of the C library in the locale `C`, in which Python starts; what is not covered here is
-left to Python, row by row.
+Formats are those of the C library in the locale `C`, in which Python starts; rows with anything else are
+left to Python.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAMESPACE: dict[str, Any] = {
     if not name.startswith("__")
 } | {"__name__": __name__, "get_byte": get_byte}
 
-# How each kind's value is taken apart; a time is one of 1900-01-01.
+# Splits a value of each kind into days and time; a time is on 1900-01-01.
 _PARTS = {
     "date": "days, time = value, int64(0)",
     "time": "days, time = int64(-25567), value",
@@ -50,7 +50,7 @@ _SHORT_FORMS = {
 
 
 class _Written(NamedTuple):
-    """How a directive is written: the most bytes, and what follows the place in the call."""
+    """The code that writes a directive: its largest size in bytes, and a call with `{}` for the place."""
 
     size: int
     call: str
@@ -88,7 +88,7 @@ _OF_ZONES = "zZ"
 
 @cache
 def strftime(kind: str, format: str) -> Body:
-    """The body of `strftime` for a kind's format.
+    """Returns the body of `strftime` for a kind and a format.
 
     The C library's `%Y` of years before 1000 differs by system and by Python: they are left to Python.
 
@@ -132,14 +132,14 @@ def strftime(kind: str, format: str) -> Body:
 
 
 def expanded(format: object) -> str | None:
-    """A format without short forms of others; None if it is left to Python, in each locale but `C`."""
+    """Returns a format without short forms such as `%T`; None if Python must format, outside locale `C`."""
     if not isinstance(format, str) or "\0" in format or not _in_locale_c():
         return None
     return re.sub("%([cDFhnrRtTxX%])", lambda m: _SHORT_FORMS.get(m[1], "%%"), format)
 
 
 def pieces(format: str) -> Iterator[tuple[str, str]]:
-    """The literals of a format, each with the directive behind it, or none."""
+    """Yields the literals of a format, each with the directive after it, or an empty one."""
     literal = ""
     for text, directive in re.findall("([^%]*)(?:%(.))?", format, re.DOTALL):
         literal += text
@@ -152,7 +152,7 @@ def pieces(format: str) -> Iterator[tuple[str, str]]:
         yield literal, ""
 
 
-# Numbers of one or two digits: the variable, the least and the most.
+# Numbers of one or two digits: the variable, the smallest and the largest value.
 _NUMBERS = {
     "d": ("day", 1, 31),
     "H": ("hour", 0, 23),
@@ -182,17 +182,17 @@ _READ = {
     "b": ("month, place = month_at(place, end, False)", "if month < 0: break"),
     "B": ("month, place = month_at(place, end, True)", "if month < 0: break"),
 }
-# Directives for one thing: no format that is covered has two of them.
+# Groups of directives with the same meaning: no supported format has two of a group.
 _RIVALS = ("Yy", "mbB", "HI")
 
 
 @cache
 def strptime(format: str) -> Body:
-    """The body of `datetime.datetime.strptime` for a format.
+    """Returns the body of `datetime.datetime.strptime` for a format.
 
-    Python matches a regular expression. The body tries what the expression tries first at each place: if
-    that succeeds, it is what Python finds. If not, there is nothing else to try where each number is
-    followed by what is no digit; else the row is left to Python.
+    Python matches a regular expression. At each place, the body tries the first choice of the expression:
+    if that succeeds, it is Python's result. If it fails, there is no other choice, provided that each
+    number is followed by a character that cannot be a digit; otherwise the row is left to Python.
 
     Raises:
         CompileError: If the format has a zone, as the result then has one.
@@ -229,7 +229,7 @@ def strptime(format: str) -> Body:
     if "I" in directives:
         lines.append("hour = hour % 12 + half")
     lines += [
-        # What is not ASCII may have digits and letters that Python knows.
+        # Text beyond ASCII may have digits and letters that Python recognises.
         "if not matched: return int64(0), VALUE_ERROR if surely and text.ascii else LEFT",
         "return new_datetime(year, month, day, hour, minute, second, microsecond)",
     ]
@@ -237,7 +237,7 @@ def strptime(format: str) -> Body:
 
 
 def _elements(format: str) -> Iterator[tuple[str, str]]:
-    """The parts of a format: spaces, directives, and other characters."""
+    """Yields the parts of a format: spaces, directives, and other characters."""
     for spaces, directive, character in re.findall(r"(\s+)|%([^%])|(%%|.)", format, re.DOTALL):
         if spaces:
             yield "spaces", spaces
@@ -260,7 +260,7 @@ def _read_directive(what: str) -> tuple[str, ...]:
     name, least, most = _NUMBERS[what]
     number = f"{name}, place = number_at(place, end, int64({least}), int64({most}))"
     if what == "d":
-        # A space may stand for a digit.
+        # A space may stand for a leading digit.
         number = (
             "if place < end and get_byte(place) == 32: return int64(0), LEFT\n        " + number
         )
@@ -268,7 +268,7 @@ def _read_directive(what: str) -> tuple[str, ...]:
 
 
 def _read_character(what: str) -> tuple[str, ...] | None:
-    """A letter is matched in any case; of those that are not ASCII, only what has no case."""
+    """Returns code that matches a letter in any case; None for a character beyond ASCII that has a case."""
     if not what.isascii() and (what.swapcase() != what or what.casefold() != what):
         return None
     try:
@@ -299,11 +299,11 @@ _STEPS: dict[str, Callable[[str], tuple[str, ...] | None]] = {
 
 @cache
 def isoformat(kind: str, separator: str, timespec: str) -> Body:
-    """The body of `isoformat` with a separator and a precision.
+    """Returns the body of `isoformat` with a separator and a precision.
 
     Args:
         kind: `time` or `datetime`.
-        separator: Between date and time; of a time, none.
+        separator: The character between date and time; unused for a time.
         timespec: As in Python.
     """
     sizes = {"hours": 2, "minutes": 5, "seconds": 8, "milliseconds": 12, "microseconds": 15}
@@ -319,7 +319,7 @@ def isoformat(kind: str, separator: str, timespec: str) -> Body:
 
 
 def _body(parameters: str, result: str, lines: list[str], title: str) -> Body:
-    """A generated body, with those of the namespace that it names."""
+    """Returns a generated body, with the names that it uses."""
     head = f"def generated({parameters}) -> tuple[{result}, Code]:\n"
     source = head + "".join(f"    {line}\n" for line in lines)
     return helper(function_of_text("generated", source, dict(_NAMESPACE), title))

@@ -1,4 +1,4 @@
-"""Decimals in row functions: how many digits their results have behind the point."""
+"""Decimals in row functions: the number of fraction digits of their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from colkern.rows.values import Value
 
 
 def result_kind(emitter: Emitter, name: str, result: Kind, given: Sequence[Value]) -> Kind:
-    """The kind of what a row gives, with the most digits that a decimal has behind its point."""
+    """Returns the kind of a method's result; a decimal gets the largest number of fraction digits it may
+    have."""
     decimals = [value.kind for value in given if isinstance(value.kind, k.Decimal)]
     others = [value for value in given if not isinstance(value.kind, k.Decimal)]
     loose = any(kind.loose for kind in decimals) and all(
@@ -38,7 +39,7 @@ _SCALES: dict[str, Callable[[list[int]], int]] = {
     "*": sum,
     "//": lambda scales: 0,
 }
-"""How many digits a decimal has behind its point at most, by what its operands have."""
+"""The largest number of fraction digits of a result, from those of the operands."""
 
 _OF_NUMBERS = (
     "+",
@@ -56,4 +57,4 @@ _OF_NUMBERS = (
     "int",
     "float",
 )
-"""Operations that mean the same for an int and a Decimal."""
+"""Operations that give equal results for an int and for an equal Decimal."""

@@ -1,4 +1,4 @@
-"""`collections.deque` in row functions: a list with other methods, and maybe with a bound."""
+"""`collections.deque` in row functions: a list with other methods, and possibly a maximum length."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def new_deque(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def method_of_deque(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
-    """A method of a deque."""
+    """Compiles a method of a deque."""
     as_list = _as_list(owner)
     if name in ("extend", "extendleft") and len(node.args) == 1:
         push = _append if name == "extend" else _append_left
@@ -71,7 +71,7 @@ def _append_left(emitter: Emitter, deque: Value, value: Value) -> None:
 
 
 def _drop(emitter: Emitter, deque: Value, place: int) -> None:
-    """Take the item at the other end of a deque that has one more than it keeps."""
+    """Remove the item at the other end if a deque exceeds its maximum length."""
     kind, as_list = deque.kind, _as_list(deque)
     assert isinstance(kind, k.Container)
     if kind.most < k.UNBOUNDED:

@@ -1,4 +1,4 @@
-"""Dictionary and run-end encoded columns as arguments: a function of their values, or of all rows."""
+"""Dictionary and run-end encoded columns as arguments: calls functions with their values, or all rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from colkern.operations import dictionary_decode, run_end_decode, take
 
 
 def decoded_type(data_type: s.DataType) -> s.DataType:
-    """The type of the values of dictionary and run-end encoded columns; other types as they are."""
+    """Returns the type of the values of dictionary and run-end encoded columns; other types unchanged."""
     while isinstance(data_type.storage, s.Dictionary | s.RunEndEncoded):
         data_type = data_type.storage.value_type
     return data_type
@@ -34,11 +34,11 @@ def decoded(array: Array) -> Array:
 
 
 def over_values(array: Array, function: Callable[[Array], Array]) -> Array | None:
-    """`function` of an encoded column, called for its values alone.
+    """Applies a function to the values of an encoded column instead of to its rows.
 
     Returns:
-        None if that is not possible or not less work, or if it raised: a value may be among those that
-        no slot refers to.
+        None if that is impossible or not less work, or if it raised: no slot may refer to the value that
+        raised.
     """
     storage = array.type.storage
     if isinstance(storage, s.Dictionary):
@@ -55,7 +55,7 @@ def over_values(array: Array, function: Callable[[Array], Array]) -> Array | Non
 
 
 def _quietly(function: Callable[[Array], Array], values: Array) -> Array | None:
-    # Users' code may raise anything. Over all rows it does so again, and says in which row.
+    # Users' code may raise anything. Over all rows it raises again, and names the row.
     with contextlib.suppress(Exception):
         return function(values)
     return None
@@ -68,7 +68,7 @@ def _indices(array: Array, storage: s.Dictionary) -> Array:
 
 
 def _spread(array: Array, run_ends: Array, results: Array) -> Array:
-    """The result of each run, for each of its slots."""
+    """Returns the result of each run for each of its slots."""
     run_end_type = run_ends.type
     assert isinstance(run_end_type, s.Int)
     kind = s.run_end_encoded(run_end_type, results.type)

@@ -1,7 +1,7 @@
-"""Members of enums in row functions: what depends on the row is which of them it is.
+"""Members of enums in row functions: at run time, a member is its number within its enum.
 
-All that a member has is known when the function is compiled: its name, its value, its text and what its
-class computes. A table of these is read by the member's number.
+All attributes of members are known when the function is compiled: name, value, text, and anything that the
+class computes. Compiled code looks them up in a table, by the member's number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 
 def attribute(emitter: Emitter, member: Value, name: str) -> Value:
-    """An attribute of a member."""
+    """Compiles an attribute of a member."""
     kind = _form_of(member)
     attribute_of_class = inspect.getattr_static(kind, name, None)
     if isinstance(attribute_of_class, property) and not isinstance(
@@ -42,7 +42,7 @@ def attribute(emitter: Emitter, member: Value, name: str) -> Value:
 def method(
     emitter: Emitter, member: Value, name: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value:
-    """A method of a member: its class's own, or that of the number or text that it is."""
+    """Compiles a method of a member: its class's own, or that of the number or text that the member is."""
     function = inspect.getattr_static(_form_of(member), name, None)
     if isinstance(function, types.FunctionType):
         from colkern.rows.functions import users_function
@@ -70,7 +70,7 @@ def represented(emitter: Emitter, member: Value) -> Value:
 
 
 def as_plain(emitter: Emitter, value: Value) -> Value:
-    """The number or text that a member is as well, by its class; other values as they are."""
+    """Returns the number or text that a member also is, by its class; other values unchanged."""
     if not isinstance(value.kind, k.Member) or not issubclass(value.kind.form, _MIXED):
         return value
     if value.is_constant:
@@ -79,7 +79,7 @@ def as_plain(emitter: Emitter, value: Value) -> Value:
 
 
 def as_result(emitter: Emitter, value: Value) -> Value:
-    """A row's result with numbers and texts in the place of members that are these as well."""
+    """Returns a row's result with numbers and texts in place of members that are numbers or texts."""
     kind = value.kind
     if not has_member(kind):
         return value
@@ -123,7 +123,7 @@ def of_name(emitter: Emitter, form: type[enum.Enum], name: Value) -> Value:
 
 
 def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Whether two values, of which one is a member that is nothing else, are equal."""
+    """Compiles `==` of two values of which one is a member that is neither number nor text."""
     if left.kind != right.kind:
         return constant(False)
     if "__eq__" in {name for base in _form_of(left).__mro__[:-1] for name in vars(base)}:
@@ -132,7 +132,7 @@ def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def has_member(kind: k.Kind, is_meant: Callable[[Any], bool] = lambda form: True) -> bool:
-    """Whether a value of a kind is, or has, a member of an enum, of one that is meant."""
+    """Whether a value of a kind is, or contains, a member of an enum for which `is_meant` is true."""
     if isinstance(kind, k.Optional):
         return has_member(kind.of, is_meant)
     if isinstance(kind, k.Compound | k.Container):
@@ -141,7 +141,7 @@ def has_member(kind: k.Kind, is_meant: Callable[[Any], bool] = lambda form: True
 
 
 def is_unordered(form: Any) -> bool:
-    """Whether the members of an enum have another order than their numbers among them, or none."""
+    """Whether the members of an enum have no order, or one that differs from the order of definition."""
     return not issubclass(form, _MIXED) or list(form) != sorted(form)
 
 
@@ -154,7 +154,7 @@ Table = Callable[[type[enum.Enum], str], list[Any]]
 
 
 def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
-    """The entry of a table for a member."""
+    """Returns the entry of a table for a member."""
     items = table(_form_of(member), name)
     place = Value(k.INT, emitter.numbers(member).code)
     if all(type(item) is type(items[0]) and item == items[0] for item in items):
@@ -162,7 +162,7 @@ def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
     return call(emitter, "[]", [stored_constant(emitter, items, kind_of), place])
 
 
-# One object each, which its key in the program is made of.
+# Tables are cached, as the program identifies a constant by the object.
 
 
 def _table(make: Callable[[Any, str], Any]) -> Table:
@@ -183,7 +183,7 @@ _MIXED = (str, int, float)
 
 
 def _plain(member: Any) -> Any:
-    """The plain value of a member of a class such as `(str, Enum)`."""
+    """Returns the plain value of a member of a class such as `(str, Enum)`."""
     if isinstance(member, str):
         return str.__str__(member)
     return int(member) if isinstance(member, int) else float(member)

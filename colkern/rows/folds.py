@@ -1,4 +1,4 @@
-"""The loop that updates states by rows, and what it leaves to Python."""
+"""The loop that updates states by rows, and its fallback to Python."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from colkern.rows.terms import Term, term_of
 from colkern.rows.values import loaded, of_parts, stored, zeros
 
 MOST_AT_ONCE = 1 << 10
-"""So many rows at most are left to Python because that before them was."""
+"""The largest number of rows left to Python together after the row before them was left."""
 
 Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
@@ -40,7 +40,7 @@ Left = Counter[Site | None]
 def written(
     function: Any, state: Kind, inputs: Inputs, wraps: bool, returns: Kind | None = None
 ) -> tuple[Program, str, Kind]:
-    """The result of `write_program` for a function of a state and of what it gets for a row."""
+    """Returns the result of `write_program` for a function of a state and of a row's inputs."""
     definition = definition_of(function)
     first, *others = definition.parameters
     values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
@@ -48,7 +48,7 @@ def written(
 
 
 def _are_integers(kind: Kind) -> list[bool]:
-    """Whether each part of a value is an integer."""
+    """Returns for each part of a value whether it is an integer."""
     if isinstance(kind, k.Optional):
         return [False, *_are_integers(kind.of)]
     if isinstance(kind, k.Tuple):
@@ -62,8 +62,8 @@ class Given:
 
     Args:
         values: Columns, or states.
-        valid: The bitmap of the rows that the function is called for; empty for all.
-        passed: What a loop gets of them.
+        valid: The bitmap of the rows for which the function is called; empty for all.
+        passed: The arguments of the loop for them.
     """
 
     values: Sequence[Any]
@@ -72,15 +72,15 @@ class Given:
 
 
 class Fold:
-    """How states become others by rows.
+    """Updates states by rows.
 
     Args:
-        title: What the notes of exceptions call a row, before its number.
-        function: A plain function of a state, and of what it gets for a row, to the next state.
+        title: The word for a row in notes on exceptions, before its number.
+        function: A plain function from a state and a row's inputs to the next state.
         states: The states.
-        inputs: What it gets for a row.
+        inputs: The inputs of a row.
         strict: Whether a row that compiled code does not cover is an error.
-        wraps: Whether arithmetic is the machine's.
+        wraps: Whether integers wrap around.
 
     Raises:
         CompileError: If the function has no compiled form.
@@ -103,7 +103,7 @@ class Fold:
         kind = states.kind
         self._state_name = definition_of(function).parameters[0]
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
-        # Where no vectors are made, a branch takes less time than what goes on with any value.
+        # In code that is not vectorised, a branch is faster than computing on with any value.
         self._written = self._program.written[self._name]
         self._program.sources[self._name] = self._written.source(self._name, branches=True)
         self._texts = [self._text(grouped) for grouped in (False, True)]
@@ -114,7 +114,7 @@ class Fold:
         return "\n".join([*self._program.sources.values(), *self._texts])
 
     def term(self) -> Term:
-        """The function as a term of its arguments.
+        """Returns the function as a term of its arguments.
 
         Raises:
             NoTermError: If it has none.
@@ -129,7 +129,8 @@ class Fold:
         return Site(self._function.__name__, code.co_filename, code.co_firstlineno, reason)
 
     def _text(self, grouped: bool) -> str:
-        """The loop: all rows update one state, which stays in registers, or each that of its group."""
+        """Returns the loop: all rows update one state, kept in registers, or each updates that of its
+        group."""
         kind = self._states.kind
         names = tuple(f"s_{part}" for part in range(len(zeros(kind))))
         state = of_parts(kind, names)
@@ -153,7 +154,8 @@ class Fold:
         return loop_text(call, row, ["groups", "states"], plain=plain)
 
     def _plain_rows(self, call: Call, names: Sequence[str], new: Sequence[str]) -> list[str]:
-        """Lines for rows without nulls, which update a copy of the state: one of them may be left."""
+        """Returns lines for rows without nulls, which update a copy of the state, since one may be left to
+        Python."""
         if call.one_by_one:
             return []
         row = [*call.lines, *new]
@@ -181,12 +183,12 @@ class Fold:
 
     @cached_property
     def _loops(self) -> list[Any]:
-        """The loop for one state, and that for the states of groups."""
+        """The loop for a single state, and the loop for the states of groups."""
         title = self._function.__name__
         return [compiled_loop(self._program, text, title) for text in self._texts]
 
     def given(self, values: Sequence[Any]) -> Given:
-        """The memory that the inputs read, checked."""
+        """Returns the memory that the inputs read, after checks."""
         validity, _ = self._inputs.called(values)
         return Given(values, (validity or EMPTY).array, self._inputs.passed(values))
 
@@ -198,17 +200,18 @@ class Fold:
         states: Words,
         groups: Numbers | None = None,
     ) -> Left:
-        """Update states by a range of rows: how many were left to Python at which place.
+        """Updates states by a range of rows; returns the number of rows left to Python, by place in the
+        source.
 
         Args:
             start: The first row.
-            stop: The row behind the last.
-            given: What the inputs read.
+            stop: The row after the last.
+            given: The memory of the inputs.
             states: The states, which are changed.
             groups: The state of each row; None if there is one state.
 
         Raises:
-            Outgrown: If a state is no value of its kind any more.
+            Outgrown: If a state does not fit its kind any more.
         """
         left: Left = Counter()
         rooms = rooms_of_thread()
@@ -216,7 +219,7 @@ class Fold:
         loop = self._loops[groups is not None]
         passed = list(given.passed)
         if groups is not None:
-            # As those of `group_rows` are, for which the loop is compiled.
+            # The loop is compiled for read-only arrays, like those of `group_rows`.
             passed.append(groups.view())
             passed[-1].flags.writeable = False
         at, behind, count = start, -1, 1
@@ -240,7 +243,7 @@ class Fold:
             site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:
                 raise self._refusal(at, site)
-            # Where one row after the other is left, more and more of them are, before the next attempt.
+            # If consecutive rows are left, Python computes more and more of them before the next attempt.
             count = min(2 * count, MOST_AT_ONCE) if at == behind else 1
             behind = min(at + count, stop)
             for row in range(at, behind):
@@ -266,10 +269,10 @@ class Fold:
         )
 
     def compile(self, whole: bool = True) -> None:
-        """Compile the loops, or load what was compiled; the function is not called.
+        """Compile the loops, or load their machine code; the function is not called.
 
         Args:
-            whole: Whether that for one state is needed.
+            whole: Whether the loop for a single state is needed.
         """
         states = np.zeros((1, self._states.kind.words), np.int64)
         for groups in (None, np.zeros(0, np.uint32)):
@@ -278,7 +281,7 @@ class Fold:
 
 
 class _Rows:
-    """Rows as Python values, some more at a time than are asked for."""
+    """Rows as Python values, converted in advance a number at a time."""
 
     COUNT = 64
 

@@ -1,4 +1,4 @@
-"""Whether the groups of `groupby` may be lists: Python's are there once, and only to be gone over."""
+"""Tells whether the groups of `groupby` may be lists: Python's can be read once only."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _GOING_OVER = (
     "sum",
     "tuple",
 )
-"""The functions that go over what they get, and do nothing else with it."""
+"""Functions that only iterate over their argument."""
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
-    """Whether a function goes over each group that a call of `groupby` gives at most once.
+    """Whether a function iterates at most once over each group of a call of `groupby`.
 
     Args:
         body: The function's statements.
-        call: What a loop or a comprehension of it goes over.
+        call: The call, over which a loop or a comprehension of the function iterates.
     """
     nodes = [part for statement in body for part in ast.walk(statement)]
     parts: list[ast.AST]
@@ -48,7 +48,7 @@ def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
 
 
 def _of_a_round(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a comprehension that are evaluated once in a round of its first loop."""
+    """Yields the parts of a comprehension that are evaluated once per round of its first loop."""
     first, *rest = node.generators  # type: ignore[attr-defined]
     yield from first.ifs
     if rest:
@@ -60,7 +60,7 @@ def _of_a_round(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _visits(node: ast.AST, name: str) -> int:
-    """How often a variable is gone over in what is evaluated once."""
+    """Returns the number of iterations over a variable in a node that is evaluated once."""
     if isinstance(node, ast.For):
         return _is(node.iter, name) or _visits(node.iter, name)
     if isinstance(node, _LOOPS[2:]):

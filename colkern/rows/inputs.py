@@ -25,33 +25,33 @@ class Inputs(Protocol):
     """The inputs of a function for each row.
 
     Attributes:
-        arguments: How each of its arguments is read.
+        arguments: The reader of each argument.
     """
 
     arguments: list[Argument]
 
     def called(self, given: Sequence[Any]) -> tuple[Buffer | None, int]:
-        """The bitmap of the rows that the function is called for, and how many others there are."""
+        """Returns the bitmap of the rows for which the function is called, and the number of other rows."""
 
     def passed(self, given: Sequence[Any]) -> list[Any]:
-        """The objects that are passed for the parameters of the arguments."""
+        """Returns the objects that are passed for the parameters of the arguments."""
 
     def rows(self, given: Sequence[Any], places: Array) -> Iterable[Sequence[Any]]:
-        """The arguments of rows as Python values."""
+        """Returns the arguments of rows as Python values."""
 
     def none(self) -> Sequence[Any]:
-        """Inputs that have no rows."""
+        """Returns inputs without rows."""
 
     def lacks_nulls(self, given: Sequence[Any]) -> bool:
         """Whether there are nulls in lists or structs that the function does not get as None."""
 
 
 class Replanned:
-    """A plan for columns, which is made again once they have None in lists or structs.
+    """A plan for columns, which is made again when columns have nulls within lists or structs.
 
     Args:
-        inputs: What the function gets.
-        given: What the plan is made of, but for `inner_nulls`.
+        inputs: The inputs of the function.
+        given: The arguments of the plan's class, without `inner_nulls`.
     """
 
     returns: s.DataType
@@ -62,7 +62,7 @@ class Replanned:
         self._with_nulls: Self | None = None
 
     def for_arrays(self, arrays: Sequence[Any]) -> Self:
-        """This plan, or that which knows of None in lists and structs, if there may be one."""
+        """Returns this plan, or one with None in lists and structs if arrays may have such nulls."""
         if not self.inputs.lacks_nulls(arrays):
             return self
         if self._with_nulls is None:
@@ -70,13 +70,13 @@ class Replanned:
             with contextlib.suppress(CompileError, UnsupportedError):
                 knowing = type(self)(*self._given, inner_nulls=True)  # type: ignore[call-arg]
                 plan = knowing if knowing.returns == self.returns else self
-            # Not before: another thread would take this plan for the other.
+            # Assigned last: another thread must not see an unfinished plan.
             self._with_nulls = plan
         return self._with_nulls
 
 
 def values_of(names: Sequence[str], inputs: Inputs) -> dict[str, Value]:
-    """The arguments of a function by name, each of its kind."""
+    """Returns the arguments of a function by name, each with its kind."""
     return {
         name: of_parts(argument.kind, tuple("_" for _ in zeros(argument.kind)))
         for name, argument in zip(names, inputs.arguments, strict=True)
@@ -87,14 +87,14 @@ class Columns:
     """The slots of columns.
 
     Args:
-        names: The parameters that the columns stand for.
+        names: The parameters for which the columns stand.
         types: The types of the columns, none of them encoded.
         nullable: Which parameters get None where a column is null.
-        inner_nulls: Whether the function gets None for what is null in a list or struct. Else rows with
+        inner_nulls: Whether the function gets None for nulls within a list or struct. Otherwise rows with
             such nulls are left to Python.
 
     Raises:
-        UnsupportedError: If a column is no argument of a row function.
+        UnsupportedError: If a row function cannot take a column.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Columns:
         self._names = tuple(names)
         self._types = tuple(types)
         self.nullable = list(nullable)
-        # An array may be asked for ten rows at a time: what its type says is looked up before.
+        # Looked up in advance, since a call may be for only ten rows.
         self._with_text = list(map(_has_text, types))
         self._may_lack = not inner_nulls and any(type_.fields for type_ in types)
         inside = Nulls.NONE if inner_nulls else Nulls.LEFT
@@ -121,11 +121,10 @@ class Columns:
         return [argument.passing for argument in self.arguments]
 
     def called(self, given: Sequence[Array]) -> tuple[Buffer | None, int]:
-        """As of `Inputs`.
+        """See `Inputs`.
 
         Raises:
-            InvalidArrowError: If a position in a column leads outside its memory, or text is not
-                UTF-8.
+            InvalidArrowError: If an offset in a column leads outside its memory, or text is not UTF-8.
         """
         required = []
         for name, array, has_text, may in zip(
@@ -140,34 +139,34 @@ class Columns:
         return combine_validity(required) if required else (None, 0)
 
     def passed(self, given: Sequence[Array]) -> list[Any]:
-        """As of `Inputs`."""
+        """See `Inputs`."""
         passed: list[Any] = []
         for passing, array in zip(self._passing, given, strict=True):
             passed += passing(array)
         return passed
 
     def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
-        """As of `Inputs`."""
+        """See `Inputs`."""
         columns = [to_host(take(array, places)).to_pylist() for array in given]
         return zip(*columns, strict=True)
 
     def none(self) -> list[Array]:
-        """As of `Inputs`."""
+        """See `Inputs`."""
         return [nulls(0, type_) for type_ in self._types]
 
     def lacks_nulls(self, given: Sequence[Array]) -> bool:
-        """As of `Inputs`."""
+        """See `Inputs`."""
         return self._may_lack and any(map(has_inner_nulls, given))
 
 
 def _has_text(type_: s.DataType) -> bool:
-    """Whether there is text in slots of a type."""
+    """Whether slots of a type contain text."""
     plain = decoded_type(type_)
     return isinstance(plain.storage, TEXT) or any(_has_text(field.type) for field in plain.fields)
 
 
 def _require_text(array: Array, place: str) -> None:
-    """Refuse text that is not UTF-8: bodies go from character to character by their first bytes."""
+    """Refuse text that is not UTF-8: bodies find characters by their first bytes."""
     if isinstance(array.type.storage, TEXT):
         require_utf8(array, place)
     for child in array.children:

@@ -1,6 +1,7 @@
-"""The items of `filter` and of the functions of `itertools`, as lists: all, before the first is asked for.
+"""The items of `filter` and of functions of `itertools`, as lists that are made before the first item is
+read.
 
-Nobody sees the difference: what is raised on the way leaves the row to Python (`Emitter.ahead`).
+That makes no difference, as an exception while a list is made leaves the row to Python (`Emitter.ahead`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from colkern.rows.values import Value, tuple_of_values
 
 
 def filtered(emitter: Emitter, node: ast.Call) -> Value:
-    """The items that `filter(test, …)` leaves."""
+    """Returns the items that `filter(test, …)` keeps."""
     test, iterable = _arguments(emitter, node, 2)
     list_ = new_container(emitter, node, "list", 0)
 
@@ -53,7 +54,7 @@ def taken_while(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def sliced(emitter: Emitter, node: ast.Call) -> Value:
-    """`islice(…, stop)` and `islice(…, start, stop)`, of which each may be None."""
+    """`islice(…, stop)` and `islice(…, start, stop)`; either bound may be None."""
     iterable, *bounds = _arguments(emitter, node, 2, 3)
     list_ = new_container(emitter, node, "list", 0)
     values = [expression(emitter, bound) for bound in bounds]
@@ -170,7 +171,7 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _arguments(emitter: Emitter, node: ast.Call, *counts: int) -> list[ast.expr]:
-    """The arguments of a call that has so many, and none by name."""
+    """Returns the arguments of a call; refuses other counts, and arguments by name."""
     if node.keywords or len(node.args) not in counts:
         emitter.refuse(f"{ast.unparse(node.func)}() with such arguments has no compiled form")
     return node.args

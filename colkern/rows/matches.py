@@ -1,7 +1,7 @@
-"""Matches of regular expressions: what the functions of `re` give, and what can be asked of a match.
+"""Matches of regular expressions: the results of the functions of `re`, and the methods of a match.
 
-A match is a tuple of the text that was searched and, for each group, where it begins and ends: bytes of the
-text, -1 where the group takes no part.
+A match is a tuple of the searched text and, for the match and each group, its begin and end: bytes of the
+text, -1 if the group does not take part.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class Match(k.Compound):
     """The kind of a match.
 
     Args:
-        matcher: What finds it.
+        matcher: The function that finds it.
     """
 
     matcher: Matcher | None = None
 
 
 def match_kind(matcher: Matcher) -> Match:
-    """The kind of the matches that something finds."""
+    """Returns the kind of a matcher's matches."""
     count = 2 * (matcher.groups + 1)
     items = (k.TEXT, *[k.INT] * count)
     return Match("match", 2 + count, items=items, form=re.Match, matcher=matcher)
@@ -56,7 +56,7 @@ def match_kind(matcher: Matcher) -> Match:
 def function_of_re(
     emitter: Emitter, function: Any, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value | None:
-    """The value of a call of a function of `re`; None for other functions."""
+    """Compiles a call of a function of `re`; returns None for other functions."""
     name = _FINDING.get(function) or _OTHERS.get(function)
     if name is None:
         return None
@@ -85,7 +85,7 @@ def method_of_pattern(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:
-    """The value of a call of a compiled pattern's method."""
+    """Compiles a call of a compiled pattern's method."""
     names = ["string", "maxsplit"] if name == "split" else ["string"]
     names = ["repl", "string", "count"] if name in _REPLACING else names
     given = dict(zip(names, arguments, strict=False)) | named
@@ -97,7 +97,7 @@ def method_of_pattern(
 def pattern_method(
     emitter: Emitter, pattern: re.Pattern[str], name: str, given: dict[str, Value]
 ) -> Value:
-    """The result of a pattern's method for arguments by name."""
+    """Compiles a method of a pattern for arguments by name."""
     if name == "subn":
         return _counted(emitter, pattern, given)
     text = emitter.numbers(emitter.plain(given.pop("string")))
@@ -126,7 +126,7 @@ def pattern_method(
 
 
 def _counted(emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value]) -> Value:
-    """`subn`: the text with replacements, and how many these are."""
+    """`subn`: returns the text with replacements, and their number."""
     count = given.get("count", constant(0))
     matches = pattern_method(emitter, pattern, "findall", {"string": given["string"]})
     number = call(emitter, "len", [matches])
@@ -139,7 +139,7 @@ def _counted(emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value]
 
 
 def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileError) -> Value:
-    """Leave the row at a pattern that needs more than there is; what follows is written for a match."""
+    """Leave the row at an unsupported pattern; returns a placeholder of the result's kind."""
     reason = str(error).split("\n")[0]
     kind: k.Kind = k.TEXT
     if name in _FINDING.values():
@@ -164,13 +164,13 @@ def _search(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value
 
 @cache
 def _never_asked(pattern: re.Pattern[str]) -> Matcher:
-    """The matcher of a pattern that only Python finds."""
+    """Returns a matcher for the kind of matches of a pattern that only Python can match."""
     always = (True, *[False] * pattern.groups)
     return Matcher(find, pattern.groups, dict(pattern.groupindex), always)
 
 
 def matches_of(emitter: Emitter, node: ast.Call) -> Source:
-    """The matches of `finditer`, one after the other."""
+    """Returns the matches of `finditer`, one after the other."""
     assert isinstance(node.func, ast.Attribute)
     owner = expression(emitter, node.func.value)
     values = [needed(emitter, part) for part in node.args]
@@ -217,7 +217,7 @@ def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Sou
 def _replaced(
     emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value], text: Value
 ) -> Value:
-    """`sub` with a function: the texts between the matches, and what it gives for these, joined."""
+    """`sub` with a function: joins the texts between the matches, and the function's results."""
     from colkern.rows.containers import add, new_container
     from colkern.rows.functions import local_function, users_function
 
@@ -246,7 +246,7 @@ def _replaced(
             replacement = local_function(emitter, function, [match], {})
         else:
             replacement = users_function(emitter, function, [match], {})
-        # Instead of None, Python takes no text.
+        # Python treats None as an empty text.
         add(emitter, pieces, (emitter.plain(replacement, row_values.LEFT),))
         emitter.write(f"{end} = {match.items[2].code}")
 
@@ -255,18 +255,18 @@ def _replaced(
     return call(emitter, "str.join", [constant(""), pieces])
 
 
-# What can be asked of a match
+# Methods of matches
 
 
 def method_of_match(emitter: Emitter, match: Value, name: str, arguments: Sequence[Value]) -> Value:
-    """The value of a call of a match's method."""
+    """Compiles a call of a match's method."""
     if name not in _METHODS:
         emitter.refuse(f"match.{name}() has no compiled form")
     return _METHODS[name](emitter, match, arguments)
 
 
 def group(emitter: Emitter, match: Value, which: Value) -> Value:
-    """One group: a text, or None if it need not take part in the match."""
+    """Returns a group: a text, or None if it did not take part in the match."""
     matcher, number = _number(emitter, match, which)
     start, stop = match.items[1 + 2 * number], match.items[2 + 2 * number]
     part = invoked(

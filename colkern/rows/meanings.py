@@ -1,4 +1,4 @@
-"""The objects that names in compiled functions meant, and whether they still mean them."""
+"""Records the objects that names in compiled functions mean, and tells whether they still mean them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from colkern.rows.front import WRITTEN, is_of_standard_library, names_in
 
 MOST_COMPARED = 1 << 10
-"""Of a container of more items, only the number of them is compared."""
+"""If a container has more items, only their number is compared."""
 
 _CONTAINERS = (dict, list, set, Counter, OrderedDict, defaultdict, types.MappingProxyType)
 
@@ -18,7 +18,7 @@ _GONE = object()
 
 
 class Meanings:
-    """The globals and the variables of outer functions that functions name, as they are now."""
+    """The values of globals and outer variables that functions name, at the time they are noted."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
@@ -26,7 +26,7 @@ class Meanings:
         self._containers: dict[int, tuple[Any, Any]] = {}
 
     def note(self, functions: Iterable[Any]) -> None:
-        """Note what the names in some functions mean, those of modules' attributes among them."""
+        """Note the values of the names in functions, including attributes of modules."""
         for function in functions:
             names = names_in(function.__code__)
             for name in names & function.__globals__.keys():
@@ -49,17 +49,17 @@ class Meanings:
             if base.__flags__ & WRITTEN and not is_of_standard_library(base):
                 self._containers[id(base)] = vars(base), dict(vars(base))
         if isinstance(value, types.FunctionType):
-            value = getattr(value, "registry", value)  # Of `functools.singledispatch`.
+            value = getattr(value, "registry", value)  # The registry of `functools.singledispatch`.
         is_named = isinstance(value, type | types.ModuleType | types.FunctionType)
         if type(value) not in _CONTAINERS and not is_named:
-            # An instance's own fields.
+            # The fields of an instance.
             value = getattr(value, "__dict__", None)
         if type(value) in _CONTAINERS:
             few = len(value) <= MOST_COMPARED
             self._containers[id(value)] = value, value.copy() if few else len(value)
 
     def hold(self) -> bool:
-        """Whether all names mean what they meant."""
+        """Whether all names still have the same values."""
         for namespace, name, value in self._names.values():
             if namespace.get(name, _GONE) is not value:
                 return False
@@ -76,7 +76,7 @@ def _differs(value: Any, before: Any) -> bool:
     try:
         return bool(value != before)
     except ValueError:
-        # A field is another array, whose items are compared.
+        # Comparing arrays compares their items; here a field is another array.
         return True
 
 

@@ -1,7 +1,7 @@
 """Calls of methods in a row function.
 
-Most methods are rows of the table, which take values. Some kinds have methods of their own, and the forms
-in `_FORMS` take what no row can say, such as anything that can be iterated.
+Most methods are rows of the table, which take values. Some kinds have methods of their own, and `_FORMS`
+has methods with arguments that no row can describe, such as anything that can be iterated.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ from colkern.rows.values import NONE, Value, inner
 Form = Callable[[Emitter, ast.Call, Value, str], Value | None]
 
 _FORMS: dict[str, Form] = {}
-"""How methods are written that take more than values, by the kind's name and theirs. A form gives None for
-arguments that the table has a row for."""
+"""Functions that compile methods with unusual arguments, by the names of kind and method. They return None
+for arguments that a row of the table takes."""
 
 
 def _form(*names: str) -> Callable[[Form], Form]:
-    """Register the form of those methods."""
+    """Register a function for these methods."""
 
     def register(form: Form) -> Form:
         _FORMS.update(dict.fromkeys(names, form))
@@ -74,7 +74,7 @@ def _form(*names: str) -> Callable[[Form], Form]:
 
 
 def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
-    """A method of a value."""
+    """Compiles a method of a value."""
     if name in ("__getitem__", "__contains__") and len(node.args) == 1:
         other = needed(emitter, node.args[0])
         is_item = name == "__getitem__"
@@ -103,7 +103,7 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
 
 
 def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """A method that a container has in a form of its own, or none; None for the others."""
+    """Compiles a method of a container that is not in the table; returns None for other methods."""
     kind = owner.kind
     assert isinstance(kind, k.Container)
     if k.is_deque(kind):
@@ -132,7 +132,7 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
 
 
 def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """A method of a kind that is no plain type of Python's; None of the others."""
+    """Compiles a method of a kind that is no plain Python type; returns None for other kinds."""
     if isinstance(owner.kind, k.Member):
         return enums.method(emitter, owner, name, *arguments_of(emitter, node))
     if isinstance(owner.kind, Match):
@@ -159,7 +159,7 @@ def _extended(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Val
 
 
 def _is_alike(emitter: Emitter, owner: Value, node: ast.expr) -> bool:
-    """Whether an expression gives a container as one that it is added to."""
+    """Whether an expression is a container of the same type as the one to which it is added."""
     if is_iterator(emitter, node):
         return False
     with emitter.looking():
@@ -168,7 +168,7 @@ def _is_alike(emitter: Emitter, owner: Value, node: ast.expr) -> bool:
 
 @_form("dict.update")
 def _updated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
-    """`update` of pairs, and by names."""
+    """`update` with pairs, and with arguments by name."""
     if len(node.args) > 1 or (node.args and gives_dict(emitter, node.args[0])):
         return None
     pairs: list[ast.expr] = [
@@ -193,7 +193,7 @@ def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Valu
 
 @_form("list.sort")
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
-    """`list.sort(key=…)`: the items of a sorted list take the place of the list's own."""
+    """`list.sort(key=…)`: the items of a sorted list replace those of the list."""
     if not (node.keywords or enums.has_member(owner.kind)):
         return None
     require_changeable(emitter, owner)
@@ -208,7 +208,7 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str)
 
 @_form("dict.get")
 def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """`get` of a key that may be None, which no key of a dictionary is."""
+    """`get` with a key that may be None; no dictionary has None as a key."""
     key = emitter.env.get(getattr(node.args[0], "id", "")) if node.args else None
     if key is None or not isinstance(key.kind, k.Optional) or key.unbound:
         return None
@@ -222,12 +222,12 @@ def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> V
 
 
 _LIKE_ASCII = ("utf-8", "ascii", "iso8859-", "cp125")
-"""How the names of encodings begin in which ASCII is itself."""
+"""The prefixes of the names of encodings that contain ASCII unchanged."""
 
 
 @_form("str.encode", "bytes.decode")
 def _coded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """`encode` or `decode` by an encoding; in others than UTF-8, and beyond ASCII, Python does."""
+    """`encode` or `decode` with an encoding; other than for UTF-8, text beyond ASCII is left to Python."""
     if not (node.args or node.keywords):
         return None
     arguments, named = needed_arguments(emitter, node)
@@ -304,7 +304,7 @@ def _joined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
 
 
 def _are_texts(emitter: Emitter, nodes: Sequence[ast.expr]) -> bool:
-    """Whether no expression may be something else, which is an error once all have been computed."""
+    """Whether all expressions are surely texts; otherwise Python raises once all have been computed."""
     with emitter.looking():
         return all(
             not isinstance(node, ast.Starred) and expression(emitter, node).kind == k.TEXT
@@ -315,14 +315,14 @@ def _are_texts(emitter: Emitter, nodes: Sequence[ast.expr]) -> bool:
 def _with_default(
     emitter: Emitter, owner: Value, name: str, arguments: list[Value]
 ) -> Value | None:
-    """`get` or `pop` of a key with something of another kind in its place."""
+    """`get` or `pop` with a default of another kind."""
     if len(arguments) != 2 or has(f"dict.{name}", [owner, *arguments]):
         return None
     key, default = arguments
     if name == "get" and default.constant == ():
         return as_tuple(_with_lists(emitter, owner, key))
     key = emitter.numbers(key)
-    # Not by what `get` gives: None may be there.
+    # The test is not by the result of `get`, as the dictionary may hold None.
     return emitter.chosen(
         emitter.numbers(contained(emitter, key, owner)).code,
         lambda: (
@@ -333,7 +333,7 @@ def _with_default(
 
 
 def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
-    """`TABLE.get(key, ())` of a constant table of tuples, whose sizes may differ: a list."""
+    """`TABLE.get(key, ())` of a constant table of tuples, whose sizes may differ; returns a list."""
     table_of = owner.constant
     if not isinstance(table_of, dict) or not all(type(v) is tuple for v in table_of.values()):
         emitter.refuse("get() with a tuple has a compiled form of a constant table of tuples")
@@ -363,19 +363,19 @@ _OF_VALUES: dict[str, Callable[[Emitter, Value, str, list[Value]], Value | None]
         for name in ("startswith", "endswith")
     },
 }
-"""How methods are written for values of kinds that their rows do not take; None for the others."""
+"""Functions that compile methods for values that rows do not take; they return None for others."""
 
 
 _OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}
-"""The methods that an `OrderedDict` has in a form of its own."""
+"""The methods of an `OrderedDict` that differ from those of a dictionary."""
 
 
 _OF_COUNTERS = {"update": 1, "subtract": -1}
-"""How often methods of Counters add each item, or its count."""
+"""The factor with which methods of Counters add each item, or its count."""
 
 
 def _counted_too(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
-    """`update(…)` or `subtract(…)` of a Counter, of counts or of what has items, one after the other."""
+    """`update(…)` or `subtract(…)` of a Counter, with counts or with iterables."""
     times = constant(_OF_COUNTERS[name])
 
     def take(key: Value) -> None:
@@ -391,7 +391,7 @@ def _counted_too(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> V
 
 
 def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
-    """A method of a named tuple, a data class, or a dictionary with constant keys."""
+    """Compiles a method of a named tuple, a data class, or a dictionary with constant keys."""
     kind = owner.kind
     assert isinstance(kind, k.Compound)
     arguments, named = arguments_of(emitter, node)
@@ -401,13 +401,13 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         and any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))
         and receiver.id not in stored_names(given)
     ):
-        # An argument may have changed it.
+        # Evaluating an argument may change it.
         owner = emitter.plain(emitter.read(receiver.id), row_values.ATTRIBUTE_ERROR)
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)
         if name == "copy" and not arguments:
-            # Compiled code does not change it.
+            # Compiled code does not change the dictionary.
             return owner
         if name == "get" and arguments and isinstance(arguments[0].constant, str):
             if arguments[0].constant in kind.names:
@@ -431,7 +431,7 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
 
 
 def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """A method of a constant with constant arguments."""
+    """Returns the result of a method of a constant with constant arguments, computed now."""
     if not all(isinstance(part, ast.Constant) for part in node.args) or node.keywords:
         return None
     try:

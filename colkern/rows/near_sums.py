@@ -1,17 +1,17 @@
-"""Sums in a state: a form of a function whose checks of overflows do not look at the state.
+"""Sums in a state: rewrites a function so that its overflow checks do not read the state.
 
     bad = max(bad, 65281 if sum_overflows(state_0, value_0) else 0)
     t_1 = state_0 + value_0
 
-A row that looks at the state before it waits for the row before it, and no compiler makes vectors of that.
-In a block of `BLOCK` rows, a number of the state that is at most `STATE` at first, and to which a row adds
-at most `STEPS` numbers of at most `REACH` each, stays within 64 bits. So in such a block, it is enough to
-look at what is added: a product of two numbers of at most `FACTOR` is not more than `REACH`. Whichever
-check fails, the block's rows are looked at again, so it is enough to know that one did:
+A row that reads the state waits for the row before it, and no compiler can vectorise that. In a block of
+`BLOCK` rows, a number of the state that is at most `STATE` at first, and to which a row adds at most
+`STEPS` numbers of at most `REACH` each, stays within 64 bits. So in such a block it is enough to check the
+added numbers: a product of two numbers of at most `FACTOR` is at most `REACH`. Whichever check fails, the
+block's rows are repeated one by one, so it is enough to know that one failed:
 
     bad = bad | (value_0 > REACH) | (value_0 < -REACH)
 
-Without a state, the product of the nearest floats tells.
+Without a state, the product as a float tells whether an integer product overflows.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ REACH = 1 << 48
 STATE = 1 << 61
 FACTOR = 1 << 24
 PRODUCT = (1 << 63) - (1 << 13)
-"""If the product of the nearest floats is no more, the product of two integers has 64 bits: three times,
-something is rounded, by 2**10 at most."""
+"""If the product of the nearest floats is at most this, the product of the integers fits into 64 bits:
+three roundings change it by at most 2**10 each."""
 
 _OVERFLOWS: dict[str, type[ast.operator]] = {
     "sum_overflows": ast.Add,
@@ -36,12 +36,12 @@ _OVERFLOWS: dict[str, type[ast.operator]] = {
 
 
 def near_sums(text: str, name: str, numbers: Sequence[str]) -> tuple[str, list[str]] | None:
-    """The form for sums of a generated function; None if it has none.
+    """Returns the form of a generated function for sums; None if it has none.
 
     Args:
         text: The function's source. It returns a status, and then the parts of a state.
-        name: The name that the form gets.
-        numbers: The parts of the state that are integers, as they are called; empty for others.
+        name: The name of the new form.
+        numbers: The names of the parts of the state that are integers; empty for other parts.
 
     Returns:
         Its source, and the parts that must be at most `STATE` at the begin of a block.
@@ -71,10 +71,10 @@ class _NoFormError(Exception):
 
 
 class _Writer(ast.NodeTransformer):
-    """Writes the checks anew, and knows which variables are near a number of the state.
+    """Rewrites the checks, and tracks the variables that are near a number of the state.
 
-    What is near is a dictionary of variables: how many numbers were added to one of the state, or `SMALL`
-    of what is at most `REACH`.
+    `near` maps such a variable to the count of numbers added to that of the state, or to `SMALL` for a
+    variable that is at most `REACH`.
     """
 
     def __init__(self, carried: Sequence[str]) -> None:
@@ -85,7 +85,7 @@ class _Writer(ast.NodeTransformer):
         self._around: dict[str, int] = {}
 
     def block(self, body: list[ast.stmt], near: dict[str, int]) -> bool:
-        """Write a block; whether it ends the function."""
+        """Rewrites a block; returns whether it ends the function."""
         for statement in body:
             self._around = near
             if isinstance(statement, ast.If):
@@ -135,7 +135,7 @@ class _Writer(ast.NodeTransformer):
             self.near[place] &= self._steps(part, near) is not None
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Look at what is added alone, where the other side is near."""
+        """Rewrites a check so that it reads only the added number, if the other side is near."""
         self.generic_visit(node)
         sides = [ast.unparse(side) for side in node.args]
         called = getattr(node.func, "id", "")
@@ -158,13 +158,13 @@ class _Writer(ast.NodeTransformer):
             return node
         self.count += 1
         self._checked.add((operator, sides[0], sides[1]))
-        # The number of the state is the side whose other is small, if there is one.
+        # The number of the state is the side whose other side is small, if there is one.
         near = next((place for place in places if steps[1 - place] == SMALL), places[0])
         return _beyond([] if steps[1 - near] == SMALL else [sides[1 - near]], REACH)
 
 
 def _beyond(codes: Sequence[str], most: int) -> ast.expr:
-    """A test whether one of some numbers is larger than a limit, with any sign."""
+    """Returns a test whether the absolute value of some number exceeds a limit."""
     tests = [f"({code} > {most}) | ({code} < -{most})" for code in dict.fromkeys(codes)]
     return _expression(f"({' | '.join(tests or ['False'])})")
 

@@ -1,4 +1,4 @@
-"""The generated source of a row function: its lines, its calls of methods, and what its functions share."""
+"""The generated source of a row function: lines, calls of methods, and the state its functions share."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MOST_CODES = 255
 
 _MAKING = ("__new__", "__init__")
 _PARTICULAR = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, BaseExceptionGroup)
-"""Exceptions that are made of certain arguments alone."""
+"""Exceptions that need certain arguments."""
 
 
 @dataclass
 class Block:
-    """Lines of source, and blocks that stand one level deeper."""
+    """Lines of source, and nested blocks."""
 
     lines: list[str | Block] = field(default_factory=list)
 
     def text(self, depth: int) -> Iterator[tuple[int, str]]:
-        """The lines, each with its depth."""
+        """Yields the lines, each with its depth."""
         for line in self.lines:
             if isinstance(line, Block):
                 yield from line.text(depth + 1)
@@ -45,8 +45,8 @@ class Operation:
     Args:
         name: The method's name.
         signature: Its parameters and result.
-        takes: The kinds of its parameters, as the signature has them.
-        arguments: What it was given.
+        takes: The kinds of its parameters, as in the signature.
+        arguments: Its arguments.
         kind: The kind of its result.
         line: The line of the user's source.
         may_leave: Whether it raises, or leaves the row, for some arguments.
@@ -68,8 +68,8 @@ class Written:
     Args:
         block: Its lines.
         parameters: The names of its parameters.
-        operations: The operation and the number of the part of its result, by the variables that these
-            are assigned to; also by those of the codes of failures, which are no part.
+        operations: For each variable that has a part of an operation's result, the operation and
+            the number of the part; `NO_PART` for failure codes.
         kind: The kind of its result.
         path: The file of the user's function.
     """
@@ -81,12 +81,12 @@ class Written:
     path: str
 
     def source(self, name: str, branches: bool = False) -> str:
-        """The function's text.
+        """Returns the function's text.
 
         Args:
-            name: What it is called.
-            branches: Whether checks end the function. Else it goes on behind them, so that a compiler makes
-                vectors of a loop over rows; where that makes none, a branch takes less time.
+            name: Its name.
+            branches: Whether failed checks return at once. Otherwise the code continues, so that a compiler
+                can vectorise a loop over rows; where it does not, a branch is faster.
         """
         nothing = zeros(self.kind)
         lines = [f"def {name}({', '.join(('arena', 'pool', *self.parameters))}):", "    bad = 0"]
@@ -114,7 +114,7 @@ class Site:
         function: The function's name.
         path: Its file.
         line: The line.
-        reason: Why.
+        reason: The reason.
     """
 
     function: str
@@ -125,31 +125,31 @@ class Site:
 
 @dataclass
 class Program:
-    """The parts that the functions of one row function share.
+    """The state that the functions of one row function share.
 
     Args:
         wraps: Whether arithmetic is the machine's: integers wrap around, and nothing raises.
         has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
-        changes_rows: Whether dictionaries that change by constant keys have the form of a row.
-        may_change_rows: Whether some might have it.
+        changes_rows: Whether dictionaries whose constant keys are assigned later are rows.
+        may_change_rows: Whether there may be such dictionaries.
         pool: The constants that compiled code reads from memory.
-        sites: Where a row may be left to Python.
+        sites: The places where a row may be left to Python.
         bodies: The functions that the source calls, by name.
         sources: The generated functions, in the order of their definition.
-        functions: Those that are generated from users' functions, by function and kinds of arguments.
-        places: Where other constants stand in the pool.
-        blocks: The constants with addresses in them, by their place in the pool.
-        stack: The functions that are being written, the outermost first, as `functions` has them.
-        count: How many were begun to be written.
-        recurs: Whether one calls itself.
-        gaps: Why parts without a compiled form leave the row.
-        calls_left: The library's functions among them.
-        definitions: Those of users' functions that are called: each has one syntax tree.
-        settled: The kinds that turned out too narrow in functions that were written, as `functions` has
-            them: a function that is written again, as it is with its caller, begins with these.
-        owners: Those kinds of the functions that make a container, by its site.
-        stored: Constants that were laid out, by what they are and how.
-        written: The functions of `sources` as they were written, for those who translate them.
+        functions: The functions generated from users' functions, by function and kinds of arguments.
+        places: The positions of plain constants in the pool.
+        blocks: The constants that contain addresses, by position in the pool.
+        stack: The functions that are being written, the outermost first, with the keys of `functions`.
+        count: The number of functions whose writing has begun.
+        recurs: Whether a function calls itself.
+        gaps: The reasons for which parts without a compiled form leave the row.
+        calls_left: Those of them that are calls of library functions.
+        definitions: The definitions of users' functions that are called, so that each has one syntax tree.
+        settled: The kinds that turned out to be too narrow, with the keys of `functions`: a function
+            that is written again together with its caller begins with these.
+        owners: The entries of `settled` for functions that make a container, by its site.
+        stored: Constants that have been laid out, by constant and layout.
+        written: The functions of `sources` in a form for translation to terms.
         codes: The codes of the exceptions that its functions raise or may meet.
     """
 
@@ -177,12 +177,12 @@ class Program:
     codes: dict[Any, int] = field(default_factory=lambda: dict(CODES))
 
     def state(self) -> tuple[Any, ...]:
-        """A record of the parts so far, for `restore`."""
+        """Returns a record of the present state, for `restore`."""
         written = dict(self.sources), dict(self.functions), dict(self.written)
         return len(self.sites), len(self.pool), *written
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Forget what came later: functions too, as they name sites and constants by their places."""
+        """Discard everything after `state`; functions too, as they name sites and constants by number."""
         sites, pool, sources, functions, written = state
         del self.sites[sites:], self.pool[pool:]
         self.places = {data: place for data, place in self.places.items() if place < pool}
@@ -190,10 +190,11 @@ class Program:
         self.sources, self.functions, self.written = dict(sources), dict(functions), dict(written)
 
     def code_of(self, kind: object) -> int:
-        """The code of a class of exceptions, which is given to the user's own as they are raised first."""
+        """Returns the code of a class of exceptions; users' classes get codes in the order of their first
+        use."""
         is_plain = type(kind) is type and issubclass(kind, Exception)
         written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
-        # What a constructor of the user's does, only Python knows.
+        # Only Python can run a constructor of the user's.
         if (
             is_plain
             and not issubclass(kind, _PARTICULAR)  # type: ignore[arg-type]
@@ -204,16 +205,16 @@ class Program:
         return LEFT
 
     def place(self, data: bytes) -> int:
-        """Where bytes stand in the pool, at a multiple of 8."""
+        """Returns the position of bytes in the pool, a multiple of 8."""
         if data not in self.places:
-            # Not within a block, where other bytes stand in their place in the end.
+            # Not within a block, whose bytes change when addresses are filled in.
             self.pool += bytes(-len(self.pool) % 8)
             self.places[data] = len(self.pool)
             self.pool += data
         return self.places[data]
 
     def block(self, block: ConstantBlock) -> int:
-        """Where a constant with addresses in it stands in the pool."""
+        """Returns the position in the pool of a constant that contains addresses."""
         if block not in self.blocks.values():
             self.pool += bytes(-len(self.pool) % 8)
             self.blocks[len(self.pool)] = block
@@ -221,23 +222,23 @@ class Program:
         return next(place for place, known in self.blocks.items() if known == block)
 
     def site(self, site: Site) -> int:
-        """The number of a site: the earlier in the source, the larger, from 255 downwards."""
+        """Returns the number of a site, from 255 downwards in the order of the source."""
         if site not in self.sites and len(self.sites) < MOST_SITES:
             self.sites.append(site)
         return 255 - self.sites.index(site) if site in self.sites else 255 - MOST_SITES
 
     def site_of(self, number: int) -> Site | None:
-        """The site that a number stands for; None for all beyond the most that are counted."""
+        """Returns the site with a number; None for the number that all further sites share."""
         return self.sites[255 - number] if 255 - number < len(self.sites) else None
 
 
 @dataclass
 class Recursion:
-    """A function that is being written, for the calls of it that it has in itself.
+    """A function that is being written, for its calls of itself.
 
     Args:
         name: Its name in the generated source.
-        kind: The kind of its result, as far as that is known.
+        kind: The kind of its result, as far as it is known.
         is_used: Whether it calls itself.
     """
 
@@ -247,7 +248,7 @@ class Recursion:
 
 
 class Check(str):
-    """A status and a test, `status if test`: where it holds, the row is left once the function ends."""
+    """A status and a test, `status if test`: if it is true, the row is left when the function ends."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Rows in Python: the original function, over columns' values as Python objects."""
+"""Runs the original function in Python, over the values of columns as Python objects."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from colkern.rows.program import Site
 
 
 class PythonPlan:
-    """A function that runs in Python alone.
+    """A function that only runs in Python.
 
     Args:
         function: The function.
         nullable: Which parameters get None where a column is null.
-        returns: The type of the results; None for what the values make.
+        returns: The type of the results; None to infer it from the values.
         name: The name in messages; empty for the function's.
     """
 
@@ -37,11 +37,11 @@ class PythonPlan:
 
     @property
     def returns(self) -> s.DataType:
-        """The type of the results, if it is known before a call."""
+        """The type of the results, or null if it is unknown before a call."""
         return self._returns or s.null()
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
-        """The results."""
+        """Returns the results."""
         called = called_rows(arrays, self._nullable)
         results: list[Any] = [None] * length
         for (place, _), result in zip(
@@ -51,19 +51,19 @@ class PythonPlan:
         return self._column(results), Counter()
 
     def _column(self, results: list[Any]) -> Array:
-        """The column of results."""
+        """Returns the column of results."""
         if self._returns is None:
             results = as_rows(results)
         return build_array(results, type=self._returns)
 
     def compile(self) -> None:
-        """Nothing: there is nothing to compile."""
+        """Does nothing: there is nothing to compile."""
 
 
 def called_rows(
     arrays: Sequence[Array], nullable: Sequence[bool]
 ) -> list[tuple[int, Sequence[Any]]]:
-    """The rows that a function is called for, each with its number."""
+    """Returns the rows for which a function is called, each with its number."""
     columns = [array.to_pylist() for array in arrays]
     return [
         (place, row)
@@ -73,7 +73,7 @@ def called_rows(
 
 
 def as_rows(results: list[Any]) -> list[Any]:
-    """Tuples, all of one length, as rows of a struct with the names of compiled functions' results."""
+    """Returns tuples of one length as structs with the field names of compiled functions' results."""
     there = [result for result in results if result is not None]
     if there and all(isinstance(result, list) for result in there):
         flat = iter(as_rows([item for result in there for item in result]))
@@ -89,9 +89,9 @@ def as_rows(results: list[Any]) -> list[Any]:
 def called_in_python(
     function: Callable[..., Any], rows: Iterable[tuple[int, Sequence[Any]]], title: str
 ) -> list[Any]:
-    """The results of a function for rows, each with its number; an exception gets a note with it.
+    """Returns the results of a function for rows, each with its number, which an exception's note names.
 
-    A generator function gives the list of what it yields.
+    For a generator function, a result is the list of the items that it yields.
 
     Args:
         function: The function.

@@ -1,4 +1,4 @@
-"""Reports of row functions: how many rows ran compiled, and which were left to Python, and why."""
+"""Reports of row functions: the numbers of rows that ran compiled or were left to Python, with reasons."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Report:
 
     Args:
         name: The function's name.
-        rows: How many rows there were.
-        sites: How many rows were left to Python, by the place in the source.
-        reason: Why the function is not compiled; empty if it is.
+        rows: The number of rows.
+        sites: The numbers of rows left to Python, by the place in the source.
+        reason: The reason why the function is not compiled; empty if it is.
     """
 
     name: str
@@ -34,18 +34,18 @@ class Report:
                 self.sites.update(sites)
 
     def copy(self) -> Report:
-        """The report as it is now."""
+        """Returns a copy of the report."""
         with self._lock:
             return Report(self.name, self.rows, self.sites.copy(), self.reason)
 
     def since(self, earlier: Report) -> Report:
-        """The difference from an earlier copy."""
+        """Returns the difference from an earlier copy."""
         now = self.copy()
         return Report(now.name, now.rows - earlier.rows, now.sites - earlier.sites, now.reason)
 
     @property
     def left(self) -> dict[int, int]:
-        """How many rows were left to Python, by the line of the source; 0 for all further lines."""
+        """The numbers of rows left to Python, by the line of the source; 0 for all further lines."""
         lines: Counter[int] = Counter()
         for site, count in self.sites.items():
             lines[site.line if site is not None else 0] += count

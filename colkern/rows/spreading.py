@@ -1,4 +1,4 @@
-"""Calls with `*` and `**`: what these stand for becomes arguments of its own."""
+"""Calls with `*` and `**`: their items become separate arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from colkern.rows.values import NONE, Value
 
 
 def spread(emitter: Emitter, node: ast.Call) -> ast.Call:
-    """A call without `*` and `**`: what these stand for has names."""
+    """Returns a call without `*` and `**`, in which their items have names."""
     arguments: list[ast.expr] = []
     words: list[ast.keyword] = []
 
@@ -56,7 +56,7 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.Call:
 
 
 def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value]:
-    """The items of what stands behind `*`: as many as the function takes if that is not known otherwise."""
+    """Returns the items after `*`; if their number is unknown, as many as the function takes."""
     values = unrolled(emitter, starred)
     if values is not None:
         return values
@@ -75,7 +75,7 @@ def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequen
 
 
 def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
-    """How many items `*` stands for, by what the function takes; None if that is open."""
+    """Returns the number of items that the function takes for `*`; None if that is open."""
     given = len(node.args) - 1 + len(node.keywords)
     if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         template = getattr(node.func.value, "value", None)
@@ -98,7 +98,7 @@ def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
 
 
 def table_name(function: Any) -> str:
-    """The name that the table has for a function of Python's."""
+    """Returns the table's name for a Python function."""
     if getattr(function, "__module__", "") == "numpy":
         return f"numpy.{function.__name__}"
     owner = getattr(function, "__self__", None)

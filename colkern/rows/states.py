@@ -1,4 +1,4 @@
-"""The states of a reducer: values of a fixed size, in words beside each other."""
+"""The states of a reducer: values of a fixed size, in consecutive words."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Words = NDArray[np.int64]
 
 
 class Outgrown(Exception):
-    """A state is no value of its kind any more, as an integer of more than 64 bits."""
+    """A state does not fit its kind any more, such as an integer of more than 64 bits."""
 
 
 class States:
-    """The arguments of a function that gets states of one kind.
+    """The arguments of a function that takes states of one kind.
 
     Args:
         kind: The kind.
-        count: How many states it gets.
+        count: The number of states that it takes.
     """
 
     def __init__(self, kind: Kind, count: int = 1) -> None:
@@ -39,35 +39,35 @@ class States:
         self.arguments: list[Argument] = [_StateArgument(kind, f"a{n}") for n in range(count)]
 
     def called(self, given: Sequence[Words]) -> tuple[Buffer | None, int]:
-        """All of them: no state is null."""
+        """Returns no bitmap, as no state is null."""
         return None, 0
 
     def passed(self, given: Sequence[Words]) -> list[Any]:
-        """The objects that are passed for the parameters of the arguments."""
+        """Returns the objects that are passed for the parameters of the arguments."""
         return [words.ctypes.data for words in given]
 
     def rows(self, given: Sequence[Words], places: Array) -> Iterable[Sequence[Any]]:
-        """The states at places as Python values."""
+        """Returns the states at places as Python values."""
         rows = places.items(Role.DATA)
         return zip(*(self.values(words[rows]) for words in given), strict=True)
 
     def none(self) -> list[Words]:
-        """No states."""
+        """Returns no states."""
         return [np.empty((0, self.kind.words), np.int64) for _ in self.arguments]
 
     def lacks_nulls(self, given: Sequence[Words]) -> bool:
-        """No: what a state may have of None is part of its kind."""
+        """Returns False: the kind of a state already tells where None may be."""
         return False
 
     def values(self, words: Words) -> list[Any]:
-        """States as Python values."""
+        """Returns states as Python values."""
         return [value_of_words(iter(state), self.kind) for state in words.tolist()]
 
     def words(self, value: Any) -> Words:
-        """A Python value as the words of a state.
+        """Returns a Python value as the words of a state.
 
         Raises:
-            Outgrown: If it is no value of the kind, or would not be the same.
+            Outgrown: If it does not fit the kind, or would change.
         """
         try:
             joined = k.joined(self.kind, kind_of(value))
@@ -82,12 +82,12 @@ class States:
 
 
 def words_of(kind: Kind, value: Any) -> Words:
-    """The words of a value of a kind, or of one that becomes it."""
+    """Returns the words of a value, converted to a kind."""
     return np.frombuffer(constant_block(_converted(kind, value), kind).words, np.int64)
 
 
 def require_state(kind: Kind) -> None:
-    """Refuse kinds that a state cannot be of.
+    """Refuse kinds that a state cannot have.
 
     Raises:
         UnsupportedError: If it is one.
@@ -109,19 +109,19 @@ def _is_fixed(kind: Kind) -> bool:
 
 
 def settled(kind: Kind, returned: Kind) -> Kind | None:
-    """The kind of a state that was of one kind, and of which `update` makes one of another.
+    """Returns the kind of a state if `update` returns another kind; None if there is none.
 
-    An integer that begins a sum of floats is a float from the beginning.
+    An integer that begins a sum of floats becomes a float.
     """
     joined = k.joined(kind, returned)
     if joined is None or joined == kind:
         return joined
-    # The text of a kind does not say whether its numbers are loose.
+    # The text of a kind does not tell whether its numbers are loose.
     return returned if str(joined) == str(returned) else joined
 
 
 def _converted(kind: Kind, value: Any) -> Any:
-    """A value as one of a wider kind."""
+    """Returns a value converted to a wider kind."""
     if isinstance(kind, k.Optional):
         return value if value is None else _converted(kind.of, value)
     if isinstance(kind, k.Tuple):
@@ -130,7 +130,7 @@ def _converted(kind: Kind, value: Any) -> Any:
 
 
 class _StateArgument(Argument):
-    """How a state is read."""
+    """The reader of a state."""
 
     def __init__(self, kind: Kind, name: str) -> None:
         self.value = of_parts(kind, loaded(kind, f"{name} + i8(i) * {8 * kind.words}"))

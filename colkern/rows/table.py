@@ -1,4 +1,4 @@
-"""The table of methods, read: which row takes which arguments, and what it gives."""
+"""Reads the table of methods: the arguments that a row takes, and the kind of its result."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Parameter:
     """A parameter of a row.
 
     Args:
-        name: Its name; empty where it has none.
+        name: Its name; empty if it has none.
         kind: Its kind as a syntax tree, to be matched with an argument's.
-        default: The value that it has if it is left out.
+        default: The value if it is left out.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table, whose text is read once it is looked at.
+    """A row of the table, whose signature is parsed when it is first used.
 
     Args:
         method: The row.
@@ -59,7 +59,7 @@ class Row:
 
     @property
     def is_left(self) -> bool:
-        """Whether Python computes it, whatever its arguments are."""
+        """Whether only Python computes it, whatever its arguments are."""
         return self.method.signature.startswith("(...)")
 
     @property
@@ -68,11 +68,11 @@ class Row:
         return self._read[1]
 
     def body(self, constants: Iterable[Any], wraps: bool = False) -> Any:
-        """Its body, or an expression as text.
+        """Returns its body, or an expression as text.
 
         Args:
             constants: The values of its `const` parameters.
-            wraps: Whether it is that with the machine's arithmetic.
+            wraps: Whether to return the body with the machine's arithmetic.
         """
         body: Any = self.method.machine if wraps else self.method.body
         return methods.function_of(body(*constants) if self.method.maker else body)
@@ -82,20 +82,20 @@ class Row:
         return _read(self.method)
 
     def result(self, bindings: dict[str, Kind]) -> Kind:
-        """The kind of the result, for what the variables stand for."""
+        """Returns the kind of the result, for kinds of the type variables."""
         return kind_of(self.returns, bindings)
 
 
 @dataclass(frozen=True)
 class Call:
-    """How a body is called, by its own declaration.
+    """The form of calls of a body, by its declaration.
 
     Args:
-        leading: Its first parameters, which are no arguments: `arena`, and what it is told of items.
-        places: For each other parameter, whether it is the place of an argument's words.
-        fails: Whether it returns a code beside its result.
-        result: "value"; "place" if it returns where the result's words are; "room" if it returns where
-            those of an argument are to be written that it does not take.
+        leading: Its first parameters, which are no arguments: `arena`, and facts about items.
+        places: For each other parameter, whether it is the address of an argument's words.
+        fails: Whether it returns a code with its result.
+        result: "value"; "place" if it returns the address of the result's words; "room" if it returns the
+            address to which the words of an argument that it does not take are to be written.
     """
 
     leading: tuple[str, ...]
@@ -105,12 +105,12 @@ class Call:
 
 
 OF_ITEMS = {"item": "T", "key": "K", "value": "V"}
-"""The variable whose `…_words` or `…_layout` a parameter is."""
+"""The type variable to which a parameter `…_words` or `…_layout` refers."""
 
 
 @cache
 def call_of(body: Callable[..., Any]) -> Call:
-    """How a body is called."""
+    """Returns the form of calls of a body."""
     signature = inspect.signature(body)
     leading, places = [], []
     for name, parameter in signature.parameters.items():
@@ -126,7 +126,7 @@ def call_of(body: Callable[..., Any]) -> Call:
 
 @cache
 def table() -> dict[str, list[Row]]:
-    """All rows, by name."""
+    """Returns all rows, by name."""
     rows: dict[str, list[Row]] = {}
     for module in pkgutil.iter_modules(methods.__path__):
         for method in importlib.import_module(f"{methods.__name__}.{module.name}").METHODS:
@@ -135,7 +135,7 @@ def table() -> dict[str, list[Row]]:
 
 
 def _read(method: Method) -> tuple[tuple[Parameter, ...], ast.expr]:
-    """The parameters and the result of a row, from its text."""
+    """Parses the parameters and the result of a row."""
     arguments, _, result = method.signature.replace("(...)", "()").partition("->")
     tree = ast.parse(f"def f({_named(arguments.strip()[1:-1])}) -> {result.strip()}: ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
@@ -155,7 +155,7 @@ def _read(method: Method) -> tuple[tuple[Parameter, ...], ast.expr]:
 
 
 def _named(text: str) -> str:
-    """The parameters with a name each: `str, int = 0` becomes `_0: str, _1: int = 0`."""
+    """Gives each parameter a name: `str, int = 0` becomes `_0: str, _1: int = 0`."""
     parts = []
     for position, part in enumerate(_parts(text)):
         head = part.split("=")[0]
@@ -164,7 +164,7 @@ def _named(text: str) -> str:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """The parts between commas outside of brackets and quotes."""
+    """Yields the parts between commas outside brackets and quotes."""
     depth, start, quoted = 0, 0, ""
     for position, character in enumerate(text):
         if quoted:
@@ -183,7 +183,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def kind_of(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
-    """The kind that a hint stands for."""
+    """Returns the kind for a hint."""
     if isinstance(tree, ast.Constant) and tree.value is None:
         return k.NONE
     if isinstance(tree, ast.Name):
@@ -200,12 +200,12 @@ def kind_of(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
 
 
 def matches(tree: ast.expr, kind: Kind, bindings: dict[str, Kind], exact: bool) -> bool:
-    """Whether an argument of a kind may stand for a parameter; notes what variables stand for.
+    """Whether an argument of a kind matches a parameter; adds the kinds of type variables to `bindings`.
 
     Args:
         tree: The parameter's hint.
         kind: The argument's kind.
-        bindings: What variables stand for so far.
+        bindings: The kinds of type variables so far.
         exact: Whether a `bool` is no `int`, and an `int` no `float`.
     """
     if isinstance(tree, ast.Name) and tree.id in VARIABLES:
@@ -239,9 +239,9 @@ def _bound(name: str, kind: Kind, bindings: dict[str, Kind]) -> bool:
 
 
 def in_order(row: Row, count: int, named: Sequence[str]) -> list[int | str | None] | None:
-    """Which argument each parameter gets: a position, a name, or None for its default.
+    """Returns the argument for each parameter: a position, a name, or None for its default.
 
-    None if the row does not take so many arguments, or arguments of those names.
+    None if the row does not take that many arguments, or arguments of those names.
     """
     if count > len(row.parameters):
         return None

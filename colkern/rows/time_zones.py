@@ -1,4 +1,4 @@
-"""Time zones as compiled code knows them: one offset, or a table of periods."""
+"""Time zones in compiled code: a fixed offset, or a table of periods."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _MICROSECOND = timedelta(microseconds=1)
 
 _FIRST_YEAR, _END_YEAR = 1900, 2100
 _STEP = timedelta(days=3)
-"""No clock in the database of time zones was turned twice within fewer days, and back again."""
+"""No clock in the time zone database was changed and changed back within fewer days."""
 
 
 class _OfRow(tzinfo):
-    """The zone of datetimes that are read from text: one offset each, which compiled code does not keep."""
+    """The zone of datetimes that are read from text: compiled code does not keep the offset of each."""
 
     def utcoffset(self, dt: datetime | None) -> timedelta:
-        """Raises: the offset depends on the row."""
+        """Raises ValueError: the offset depends on the row."""
         raise ValueError("the zone depends on the row")
 
     dst = utcoffset
 
     def tzname(self, dt: datetime | None) -> str:
-        """As it is shown."""
+        """Returns the name that is shown."""
         return repr(self)
 
     def __repr__(self) -> str:
@@ -38,7 +38,7 @@ OF_ROW = _OfRow()
 
 
 class Periods(NamedTuple):
-    """The offsets that a zone has in turn, see `colkern.kernels.row_zones`."""
+    """The offsets of a zone over time, see `colkern.kernels.row_zones`."""
 
     starts: list[int]
     offsets: list[int]
@@ -49,7 +49,7 @@ class Periods(NamedTuple):
 
 @cache
 def periods_of(zone: tzinfo) -> Periods:
-    """The periods of a zone in the years that the table is for."""
+    """Returns the periods of a zone in the years of the table."""
 
     def local(moment: datetime) -> datetime:
         return moment.astimezone(zone)
@@ -77,7 +77,7 @@ def periods_of(zone: tzinfo) -> Periods:
         savings.append(saving or timedelta())
     starts = [(turn - _EPOCH) // _MICROSECOND for turn in [*turns, end]]
     offsets.append(offsets[-1])
-    # Of what a clock repeats, the first time counts; what it leaves out goes before the turn.
+    # For a repeated local time the first counts; a skipped one belongs to the period before the change.
     walls = [
         start + max(pair)
         for start, pair in zip(
@@ -88,7 +88,7 @@ def periods_of(zone: tzinfo) -> Periods:
 
 
 def with_stretches(starts: list[int]) -> list[int]:
-    """Starts of periods, and what finds one of them without a search."""
+    """Returns the starts of periods, and a table that finds the period of a time without a search."""
     first, end = starts[0], starts[-1]
     stretches = range(first, end, 1 << STRETCH)
     places = [bisect_right(starts, begin) - 1 for begin in stretches]
@@ -97,7 +97,7 @@ def with_stretches(starts: list[int]) -> list[int]:
 
 @cache
 def fixed_offset(zone: tzinfo) -> int | None:
-    """The offset of a zone in microseconds, if it has one only."""
+    """Returns the offset of a zone in microseconds if it is fixed; None if it changes."""
     key = getattr(zone, "key", None) or ""
     if isinstance(zone, timezone) or key == "UTC" or key.startswith("Etc/"):
         return (datetime(2000, 1, 1, tzinfo=zone).utcoffset() or timedelta()) // _MICROSECOND

@@ -1,4 +1,4 @@
-"""Values in the source that is generated: a kind, and the code of each part."""
+"""Values in the generated source: a kind, and the code of each part."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Value:
     Args:
         kind: Its kind.
         code: A name or a number of the generated source; empty for None and tuples.
-        none: For a value that may be None: the code of whether it is.
+        none: For a value that may be None, the code of the test for it.
         items: The items of a tuple.
         constant: The Python object, if it is known when the function is compiled.
-        unbound: The code of whether a variable has no value yet; empty if it has one.
+        unbound: The code that is true while a variable has no value; empty if it has one.
     """
 
     kind: Kind
@@ -39,7 +39,7 @@ class Value:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The code of each number, text or handle that it is made of."""
+        """The code of each number, text or handle of which it consists."""
         if isinstance(self.kind, k.Optional):
             return (self.none, *_inner(self).parts)
         if isinstance(self.kind, k.Compound):
@@ -51,18 +51,18 @@ NONE = Value(k.NONE, constant=None)
 
 
 def _inner(value: Value) -> Value:
-    """The value of one that may be None, where it is not."""
+    """Returns a value that may be None as its value where it is not."""
     assert isinstance(value.kind, k.Optional)
     return Value(value.kind.of, value.code, items=value.items)
 
 
 def inner(value: Value) -> Value:
-    """A value without the case that it is None."""
+    """Returns a value without the possibility that it is None."""
     return _inner(value) if isinstance(value.kind, k.Optional) else value
 
 
 def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
-    """A value of a kind, from the code of its parts."""
+    """Returns a value of a kind, from the code of its parts."""
     if isinstance(kind, k.Optional):
         of = of_parts(kind.of, parts[1:])
         return Value(kind, of.code, parts[0], of.items)
@@ -79,7 +79,7 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
 def tuple_of_values(
     items: Iterable[Value], names: tuple[str, ...] = (), form: type = tuple
 ) -> Value:
-    """A tuple of values, or an object of another form whose fields have names."""
+    """Returns a tuple of values, or an object of another form whose fields have names."""
     items = tuple(items)
     return Value(k.tuple_of(tuple(item.kind for item in items), names, form), items=items)
 
@@ -95,7 +95,7 @@ _ZEROS = {
 
 
 def zeros(kind: Kind) -> tuple[str, ...]:
-    """Code for the parts of a value that is never looked at."""
+    """Returns code for the parts of a value that is never read."""
     if isinstance(kind, k.Optional):
         return ("True", *zeros(kind.of))
     if isinstance(kind, k.Compound):
@@ -104,7 +104,7 @@ def zeros(kind: Kind) -> tuple[str, ...]:
 
 
 def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
-    """Statements that write a value as an item, from word `offset` of a place on."""
+    """Returns statements that write a value as an item, `offset` words after a place."""
     at = f"{place} + {8 * offset}" if offset else place
     if isinstance(kind, k.Optional):
         return [
@@ -134,7 +134,7 @@ def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
 
 
 def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
-    """Code for the parts of an item that `stored` wrote."""
+    """Returns code for the parts of an item that `stored` wrote."""
     at = f"{place} + {8 * offset}" if offset else place
     if isinstance(kind, k.Optional):
         return (f"get_word({at}) != 0", *loaded(kind.of, place, offset + 1))

@@ -19,12 +19,13 @@ from colkern.names import late_names
 
 __getattr__, __dir__, __all__ = late_names(__name__)
 
-# In a worker, Spark was there first.
+# A Spark worker imports pyspark before colkern.
 if sys.modules.get("pyspark") is not None:
     from colkern.spark.worker import set_up_worker
 
     set_up_worker()
 
-# PySpark 4.3 says so at most of its calls, in each process, and "once" does not hold where others change
-# filters. What colkern and `accelerate` use of pandas is tested with pandas 3.
+# PySpark 4.3 issues this warning at most of its calls, in each process. The action "once" has no effect
+# where other code changes the filters. The parts of pandas that colkern and `accelerate` use are tested
+# with pandas 3.
 warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

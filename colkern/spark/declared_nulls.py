@@ -1,4 +1,4 @@
-"""Nulls where a type has none: Spark does not look for them, and its code fails on them."""
+"""Checks for nulls where a type allows none: Spark does not look for them, and its code fails on them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from colkern.operations.validity import compact_validity
 
 
 def require_declared_nulls(array: Array, field: s.Field) -> None:
-    """Raise ValueError if there is a null where a type has none, at any depth."""
+    """Raise ValueError if there is a null where the type allows none, at any depth."""
     if not field.nullable and array.null_count:
         raise ValueError(f"{field.name!r} is null, but declared as never null")
     for part, child in _parts(array, field.type):
@@ -19,7 +19,7 @@ def require_declared_nulls(array: Array, field: s.Field) -> None:
 
 
 def _parts(array: Array, type_: s.DataType) -> Iterator[tuple[s.Field, Array]]:
-    """The fields of a nested type that leave nulls out somewhere, and what slots show of them."""
+    """Yields the fields of a nested type that may not be null at some depth, each with its values."""
     if not any(map(_leaves_out_nulls, type_.fields)):
         return
     if isinstance(type_, s.Struct):

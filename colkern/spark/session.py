@@ -1,4 +1,4 @@
-"""A Spark session on this machine, started quietly with the running Python and a Java that works."""
+"""Starts a Spark session on this machine, quietly, with the running Python and a Java that works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUIET = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 _LOCAL_MASTER = re.compile(r"local(\[.*\])?")
-"""Masters whose workers run beside the driver."""
+"""Masters whose workers run on the driver's machine."""
 
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
@@ -38,17 +38,17 @@ def start_session(
     config: Mapping[str, str] | None = None,
     log: Path | None = None,
 ) -> SparkSession:
-    """A Spark session whose workers run this Python.
+    """Returns a Spark session whose workers run this Python.
 
-    Sets `PYSPARK_PYTHON` and `PYSPARK_DRIVER_PYTHON`, and `JAVA_HOME` to what
-    `colkern.spark.java.find_java` finds, in the environment of this process.
+    Sets `PYSPARK_PYTHON` and `PYSPARK_DRIVER_PYTHON`, and `JAVA_HOME` to the result of
+    `colkern.spark.java.find_java`, in the environment of this process.
 
     Args:
         master: Spark's master URL; a local one listens on 127.0.0.1 only.
         name: The name of the application.
-        config: Further Spark settings; they win over the ones made here.
-        log: A file that takes what the Java process and the Python workers write to their standard
-            error; None lets them write to this process's.
+        config: Further Spark settings; they override the ones made here.
+        log: A file for the standard error of the Java process and the Python workers; None lets them write
+            to the standard error of this process.
 
     Raises:
         JavaNotFoundError: If there is no Java runtime for Spark.
@@ -77,22 +77,22 @@ def start_session(
 
 
 def require_session(spark: object) -> None:
-    """Raise TypeError unless something is a session, of Spark or of Spark Connect."""
-    # Columns and data frames have attributes of any name.
+    """Raise TypeError unless `spark` is a session, of Spark or of Spark Connect."""
+    # Columns and data frames return something for any attribute name.
     if not hasattr(type(spark), "addArtifacts"):
         raise TypeError(f"spark: expected a SparkSession, got {type(spark).__name__}")
 
 
 def runs_here(spark: SparkSession) -> bool:
-    """Whether workers run beside this process. The server of Spark Connect may be anywhere."""
+    """Whether workers run on this machine. The server of Spark Connect may be anywhere."""
     classic = isinstance(spark, SparkSession)
     return classic and _LOCAL_MASTER.fullmatch(str(spark.conf.get("spark.master", ""))) is not None
 
 
 def use_this_python() -> None:
-    """Have the workers of a local session run this Python, unless `PYSPARK_PYTHON` names another."""
-    # Spark takes the first `python3` of the path, which is another one where the environment of this
-    # process is not activated. Called on the driver whenever Spark takes a function of colkern.
+    """Make the workers of a local session run this Python, unless `PYSPARK_PYTHON` names another."""
+    # Spark takes the first `python3` on PATH, which is another one if the environment of this process is
+    # not activated. Called on the driver whenever Spark takes a function of colkern.
     if "PYSPARK_PYTHON" in os.environ:
         return
     session = SparkSession.getActiveSession()
@@ -102,7 +102,7 @@ def use_this_python() -> None:
 
 @contextlib.contextmanager
 def _standard_error_to(log: Path | None) -> Iterator[None]:
-    """Child processes inherit `log` as their standard error; the Java process keeps it."""
+    """Makes child processes inherit `log` as their standard error; the Java process keeps it."""
     if log is None:
         yield
         return

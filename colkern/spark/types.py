@@ -1,4 +1,4 @@
-"""Spark's data types beside Arrow's: each pair stands once, and is read in both directions."""
+"""Spark's data types and Arrow's: each pair is declared once, and used in both directions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SCALARS: dict[type[spark.DataType], s.DataType] = {
     spark.BinaryType: s.binary(),
 }
 if hasattr(spark, "TimeType"):
-    # It is newer than the oldest release that colkern works with.
+    # This type is newer than the oldest PySpark that colkern works with.
     _SCALARS[spark.TimeType] = s.time64("ns")
 
 PASSED = frozenset({s.Decimal, s.List, s.Map, s.Struct, *map(type, _SCALARS.values())})
@@ -60,19 +60,20 @@ _METADATA_KEY = b"SPARK::metadata::json"
 
 
 def spark_type(data_type: s.DataType) -> spark.DataType:
-    """Spark's type for a column of results; `UnsupportedError` says what to declare instead."""
+    """Returns Spark's type for a column of results; UnsupportedError says which type to declare instead."""
     return counterpart(data_type, _not_as_result)
 
 
 def spark_schema(fields: Mapping[str, s.DataType] | s.Schema) -> spark.StructType:
-    """Spark's schema for a table of results; UnsupportedError if Spark has no type for a column."""
+    """Returns Spark's schema for a table of results; UnsupportedError if Spark has no type for a column."""
     return _fields(s.as_fields(fields), lambda type_, _: spark_type(type_))
 
 
 def counterpart(
     data_type: s.DataType, refusal: Callable[[s.DataType, str], UnsupportedError], place: str = ""
 ) -> spark.DataType:
-    """Spark's type for a column; `refusal` makes the error, from a type that Spark lacks and its place."""
+    """Returns Spark's type for a column; `refusal` makes the error from a type that Spark lacks and its
+    place."""
 
     def part(type_: s.DataType, name: str) -> spark.DataType:
         return counterpart(type_, refusal, f"{place}.{name}" if place else name)
@@ -124,7 +125,7 @@ Part: TypeAlias = Callable[[s.DataType, str], spark.DataType]
 _IN_SPARK: Dispatch[type[s.DataType], Callable[..., spark.DataType | None]] = by_type(
     "the counterpart in Spark", s.Interval, s.Union, s.Extension
 )
-"""By class: Spark's type for a type and a `Part`; None if Spark has none for these parameters."""
+"""By class: returns Spark's type for a type and a `Part`; None if Spark has none for these parameters."""
 
 
 @_IN_SPARK.of(s.Null, s.Bool, s.Int, s.FloatingPoint, s.Date, s.Time, s.Timestamp, s.Duration)
@@ -197,7 +198,7 @@ def _fields(fields: tuple[s.Field, ...], part: Part) -> spark.StructType:
 
 
 def arrow_type(data_type: spark.DataType) -> s.DataType:
-    """The data type in which Spark passes a column; `UnsupportedError` says what to do instead."""
+    """Returns the data type in which Spark passes a column; UnsupportedError says what to do instead."""
     for kind in type(data_type).__mro__:
         if kind in _SCALARS:
             return _SCALARS[kind]
@@ -209,7 +210,7 @@ def arrow_type(data_type: spark.DataType) -> s.DataType:
 
 
 def arrow_schema(schema: spark.StructType) -> s.Schema:
-    """The schema in which Spark passes a table, and wants it back; UnsupportedError names a column."""
+    """Returns the schema in which Spark passes and takes a table; UnsupportedError names a column."""
     return s.Schema(tuple(map(_arrow_field, schema.fields)))
 
 

@@ -1,4 +1,4 @@
-"""Errors in a worker as Spark shows them: the message, then the lines of the user's code."""
+"""Makes Spark show errors of a worker as the message, then the lines of the user's code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import pyspark
 
 _SIMPLIFIED = "SPARK_SIMPLIFIED_TRACEBACK"
-"""Set in Spark's workers, and there alone, unless the session asks for whole tracebacks."""
+"""Set in Spark's workers only, unless the session requests full tracebacks."""
 
 _HIDDEN = "SPARK_HIDE_TRACEBACK"
 """If it is set, Spark sends an exception without its traceback."""
@@ -28,7 +28,7 @@ _INSTALLED = ("site-packages", "dist-packages")
 _PACKAGES = ("py4j", "pandas", "numpy", "pyarrow", "numba", "llvmlite", "cloudpickle")
 _LIBRARIES = (
     os.path.join(Path(__file__).parents[1], ""),
-    # Of a cluster's Spark it may be an archive, or a folder of its own.
+    # On a cluster, Spark may be an archive, or a folder of its own.
     os.path.join(os.path.dirname(pyspark.__file__), ""),
     *{
         os.path.join(_PATHS[name], package, "")
@@ -36,18 +36,18 @@ _LIBRARIES = (
         for package in _PACKAGES
     },
 )
-"""The folders of code that is not the user's; the user's own may be installed beside it."""
+"""The folders of code that is not the user's; the user's own may be installed next to it."""
 
 _TYPED = ("<stdin>", "<ipython-", "<command-")
-"""The beginnings of the filenames of code that was typed into a prompt or a notebook."""
+"""The prefixes of file names of code that was typed into a prompt or a notebook."""
 
 
 @contextlib.contextmanager
 def told_plainly() -> Iterator[None]:
-    """Have Spark show an exception by its message, with the lines of the user's code as notes."""
-    # A traceback would begin with dozens of frames of Spark's and colkern's, and end with the message. The
-    # worker ends after such an exception, so that no other function's is changed; an exception stays
-    # unchanged if user's code is the caller, which may catch it.
+    """Makes Spark show an exception by its message, with the lines of the user's code as notes."""
+    # A traceback would begin with dozens of frames of Spark and colkern, and end with the message. The
+    # worker ends after such an exception, so no other function's exceptions change. An exception stays
+    # unchanged if the user's code is the caller, which may catch it.
     try:
         yield
     except Exception as error:
@@ -61,7 +61,7 @@ def told_plainly() -> Iterator[None]:
 
 
 def _last_places(error: Exception) -> list[str]:
-    """The last lines of the user's code, or else of other code, in the traceback of an exception."""
+    """Returns the last lines of the user's code, or else of other code, in an exception's traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     users = [frame for frame in frames if _is_of_user(frame.filename)]
     return [
@@ -72,7 +72,7 @@ def _last_places(error: Exception) -> list[str]:
 
 
 def _is_of_user(filename: str) -> bool:
-    """Whether code may be the user's."""
+    """Whether the code may be the user's."""
     if not filename.endswith(".py"):
         return filename.startswith(_TYPED)
     for folder in _STANDARD:

@@ -8,13 +8,13 @@ from enum import StrEnum
 
 
 class Mark(StrEnum):
-    """The state of the thing that was checked."""
+    """The state of the checked item."""
 
     OK = "ok"
     MISSING = "missing"
-    """An option that is not there; colkern works without it."""
+    """An option that is not installed; colkern works without it."""
     PROBLEM = "problem"
-    """Something that does not work, or must be there and is not."""
+    """An item that does not work, or that is required and missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,30 +23,30 @@ class Finding:
 
     name: str
     mark: Mark
-    found: str  #: The version, the place or the error.
+    found: str  #: The version, the location or the error.
     enables: str = ""  #: Its use; may be empty.
-    remedy: str = ""  #: What to install or to set; empty if there is nothing to do.
+    remedy: str = ""  #: The package to install or the variable to set; empty if neither.
 
 
 def ok(name: str, found: str, enables: str = "") -> Finding:
-    """A thing that is there and works."""
+    """Returns a finding for an item that works."""
     return Finding(name, Mark.OK, found, enables)
 
 
 def missing(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
-    """An option that is not there."""
+    """Returns a finding for an option that is not installed."""
     return Finding(name, Mark.MISSING, found, enables, remedy)
 
 
 def problem(name: str, found: str, enables: str = "", remedy: str = "") -> Finding:
-    """A thing that does not work."""
+    """Returns a finding for an item that does not work."""
     return Finding(name, Mark.PROBLEM, found, enables, remedy)
 
 
 def checked(
     name: str, check: Callable[..., Finding | Iterable[Finding]], *arguments: object
 ) -> list[Finding]:
-    """The findings of a check; an exception becomes a problem after those it has yielded."""
+    """Returns the findings of a check; an exception becomes a problem after the findings yielded so far."""
     findings = []
     try:
         result = check(*arguments)
@@ -58,6 +58,6 @@ def checked(
 
 
 def explained(error: BaseException) -> str:
-    """An exception in one line."""
+    """Returns an exception as one line of text."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

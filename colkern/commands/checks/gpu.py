@@ -18,7 +18,7 @@ from colkern.machine import release
 from colkern.names import install_command
 
 MAJORS = (13, 12)
-"""The CUDA releases that packages are made for."""
+"""The CUDA releases for which there are packages."""
 
 
 def to_install(major: int | None) -> str:
@@ -48,7 +48,7 @@ Answer = Mapping[str, Any]
 
 
 def compiler(driver: Answer | None) -> Finding:
-    """The chosen compiler, and whether it suits the installed packages and the devices."""
+    """Returns the chosen compiler, and whether it suits the installed packages and the devices."""
     if is_simulated():
         state = "Numba's simulator, by NUMBA_ENABLE_CUDASIM: plain Python over host memory"
         return ok("compiler", state, "tests without a GPU")
@@ -84,7 +84,7 @@ def _conflicts(compiler: str) -> Iterator[str]:
 
 
 def _too_old(driver: Answer | None, oldest: list[int]) -> Iterator[str]:
-    """The devices that the compiler has no code for."""
+    """Yields the devices for which the compiler has no code."""
     for device in () if driver is None else driver["devices"]:
         if device["capability"] < oldest:
             state = f"{device['name']} has compute capability {dotted(device['capability'])}"
@@ -92,7 +92,7 @@ def _too_old(driver: Answer | None, oldest: list[int]) -> Iterator[str]:
 
 
 def libraries(major: int | None) -> Iterator[Finding]:
-    """The libraries of CUDA, where they are, and whether the driver serves their release."""
+    """Yields the CUDA libraries, their locations, and whether the driver supports their release."""
     if release("cuda-pathfinder") is None:
         state = "not looked for: cuda-pathfinder, which comes with the compiler, is not installed"
         yield missing("CUDA libraries", state, _ENABLES, to_install(major))
@@ -103,7 +103,7 @@ def libraries(major: int | None) -> Iterator[Finding]:
             yield missing(name, library["error"], enables, to_install(major))
             continue
         version = dotted(library["version"])
-        # NVVM has the version of its language, which no driver checks.
+        # The version of NVVM is that of its language, which the driver does not limit.
         is_release = library["name"] != "nvvm"
         state = f"{version if is_release else f'IR {version}'}, {library['path']}, by {library['source']}"
         if is_release and major is not None and library["version"][0] > major:
@@ -114,7 +114,7 @@ def libraries(major: int | None) -> Iterator[Finding]:
 
 
 CUPY = [*(f"cupy-cuda{number}x" for number in MAJORS), "cupy"]
-"""The packages that CuPy comes in."""
+"""The names of CuPy's packages."""
 
 _OPTIONS = {
     "kvikio": ("kvikio", "kvikio-cu{}", "GPUDirect Storage"),
@@ -133,14 +133,14 @@ _STORAGE = "files straight into device memory, past that of the host"
 
 
 def cupy(major: int | None) -> Finding:
-    """CuPy, which has the device's memory."""
+    """Returns a finding about CuPy, which manages the device's memory."""
     enables = "device memory, and scans and sorts in it"
     trial = "import cupy" if major is None else "import cupy; cupy.empty(1)"
     return _variant("CuPy", CUPY, trial, enables, to_install(major), major)
 
 
 def options(major: int | None) -> Iterator[Finding]:
-    """Packages that colkern can do without, on a GPU too."""
+    """Yields findings about packages that colkern can do without, also on a GPU."""
     for name, (module, package, enables) in _OPTIONS.items():
         yield from checked(name, _option, name, module, package, enables, major)
 
@@ -149,7 +149,7 @@ def _option(name: str, module: str, package: str, enables: str, major: int | Non
     names = [*(f"{name}-cu{number}" for number in MAJORS), name]
     wanted = [package.format(number) for number in MAJORS if major in (None, number)]
     remedy = f"pip install {' or '.join(wanted) or names[0]}"
-    # RAPIDS asks for a device as soon as it is imported.
+    # RAPIDS needs a device when it is imported.
     trial = "" if major is None else f"import {module}"
     return _variant(name, names, trial, enables, remedy, major)
 
@@ -157,7 +157,7 @@ def _option(name: str, module: str, package: str, enables: str, major: int | Non
 def _variant(
     title: str, names: list[str], trial: str, enables: str, remedy: str, major: int | None
 ) -> Finding:
-    """A package of which exactly one variant must be installed; `trial` tries it, if it is not empty."""
+    """A package of which exactly one variant must be installed; `trial`, if any, is the test of it."""
     there = [name for name in names if release(name) is not None]
     if not there:
         return missing(title, "not installed", enables, remedy)
@@ -179,7 +179,7 @@ def _variant(
 
 
 def storage(has_driver: bool) -> Finding:
-    """Whether files can be read into device memory without host memory."""
+    """Whether files can be read into device memory without passing through host memory."""
     name = "GPUDirect Storage"
     if not has_driver or not any(release(f"kvikio{suffix}") for suffix in ("-cu13", "-cu12", "")):
         return missing(name, "not looked for without a driver and kvikio", _STORAGE)
@@ -226,7 +226,7 @@ def findings() -> Iterator[Finding]:
 
 
 def _asked_driver() -> tuple[Answer | None, list[Finding]]:
-    """The driver's answer; None, and a finding that says why, if there is none."""
+    """Returns the driver's answer; None, and a finding with the reason, if there is none."""
     enables = "columns in device memory"
     try:
         answer = ask("colkern.cuda.driver:find_driver")
@@ -276,7 +276,7 @@ def _memory_of(device: Answer) -> str:
 def _pinned_memory(driver: Answer | None) -> Finding:
     limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     text = "unlimited" if limit == resource.RLIM_INFINITY else size_text(limit)
-    # The driver pins memory by itself: the limit of `mlock` does not bound it.
+    # The driver pins memory itself, so the limit of `mlock` does not apply.
     bound = f"`ulimit -l`, which does not bound it, is {text}"
     if driver is None or not driver["devices"]:
         return missing("pinned memory", f"no device to pin it for; {bound}", _PINNED)

@@ -14,7 +14,7 @@ from colkern.commands.output import counted, size_text
 
 _ENABLES = "kernels that are compiled once, not in each process"
 _LEAST_FREE = 1 << 28
-"""The bytes that all kernels and some users' functions need."""
+"""The bytes needed for all kernels and some users' functions."""
 
 
 def findings() -> Iterator[Finding]:
@@ -53,7 +53,7 @@ def _kernels(directory: Path) -> Finding:
 
 
 def _sizes(directory: Path) -> list[int]:
-    """The sizes of the files of compiled functions; other processes may remove some meanwhile."""
+    """Returns the sizes of the files of compiled functions; other processes may remove files meanwhile."""
     sizes = []
     for entry in os.scandir(directory):
         if entry.name.endswith((".kernel", ".cubin")):

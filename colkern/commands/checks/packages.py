@@ -1,6 +1,6 @@
-"""Python packages: whether they are installed, importable, and of releases that go together.
+"""Python packages: whether they are installed, importable, and compatible with each other.
 
-`pip check`, for those that colkern uses: requirements of packages on each other, from their metadata.
+Like `pip check`, for the packages that colkern uses: checks their requirements, from their metadata.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WATCHED: dict[str, frozenset[str]] = {
     "pandas": frozenset(),
     "pyspark": frozenset({"sql"}),
 }
-"""Package → its extras that count as asked for."""
+"""For each package, the extras that count as requested."""
 
 
 def unmet(name: str) -> Iterator[str]:
@@ -44,7 +44,7 @@ def unmet(name: str) -> Iterator[str]:
 
 
 def _demands(package: str, extras: frozenset[str]) -> Iterator[Requirement]:
-    """The requirements of a package on this system, with those of extras; none if it is not installed."""
+    """Yields the requirements of a package and of `extras` on this system; none if it is not installed."""
     try:
         lines = importlib.metadata.requires(package) or []
     except importlib.metadata.PackageNotFoundError:
@@ -60,7 +60,7 @@ def _demands(package: str, extras: frozenset[str]) -> Iterator[Requirement]:
 
 
 def meets(version: str, wanted: str | SpecifierSet) -> bool:
-    """Whether a release, or a pre-release, is among those that a requirement names: `<2.6,>=1.22`."""
+    """Whether a release, or a pre-release, satisfies a requirement such as `<2.6,>=1.22`."""
     return SpecifierSet(str(wanted)).contains(version, prereleases=True)
 
 
@@ -97,7 +97,7 @@ def _python() -> Finding:
     wanted = ""
     if release("colkern") is not None:
         (wanted,) = importlib.metadata.metadata("colkern").get_all("Requires-Python") or ("",)
-    # Builds of a branch end in a plus sign.
+    # Versions built from a branch end in a plus sign.
     if meets(platform.python_version().rstrip("+"), wanted):
         return ok("Python", state)
     return problem("Python", state, remedy=f"run a Python {wanted}")
@@ -118,7 +118,7 @@ def optional(name: str, module: str, enables: str, remedy: str) -> Finding:
 
 
 def installed(name: str, trial: str, enables: str) -> Finding:
-    """An installed package: whether its `trial`, such as an import, works, and it suits the others."""
+    """An installed package: whether its `trial`, such as an import, works, and it suits other packages."""
     there = release(name)
     try:
         run_python(trial)

@@ -1,7 +1,7 @@
 """The processor, the memory and the threads, and the limits of this process's control group.
 
-Those are the limits of a container, which the system hides. Both versions of control groups are read,
-and all groups from this process's own up to the root: the tightest limit counts.
+These are the limits of a container, which the system's own figures do not show. Both versions of control
+groups are read, from this process's group up to the root: the tightest limit counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GROUPS = Path("/proc/self/cgroup")
 
 
 def cpu_quota() -> float | None:
-    """The number of cores whose time the group may use; None without a limit."""
+    """Returns the number of cores whose time the group may use; None without a limit."""
     quotas = []
     for folder in _folders("cpu"):
         quota, _, period = _text(folder / "cpu.max").partition(" ")
@@ -34,7 +34,7 @@ def cpu_quota() -> float | None:
 
 
 def memory_limit(most: int) -> int | None:
-    """The bytes that the group may use; None if that is not less than `most`, the memory of the machine."""
+    """Returns the group's memory limit in bytes; None if it is not below `most`, the machine's memory."""
     names = ("memory.max", "memory.limit_in_bytes")
     texts = [_text(folder / name) for folder in _folders("memory") for name in names]
     least = min((int(text) for text in texts if text.isdigit()), default=most)
@@ -42,7 +42,7 @@ def memory_limit(most: int) -> int | None:
 
 
 def _folders(controller: str) -> Iterator[Path]:
-    """The groups of this process and those around them, in the version that the system has."""
+    """Yields the folders of this process's group and of the groups around it."""
     for line in _text(_GROUPS).splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0":
@@ -51,7 +51,7 @@ def _folders(controller: str) -> Iterator[Path]:
             root = _ROOT / controller
         else:
             continue
-        # In a container the path may be that of the host, which is not there: the root is.
+        # In a container, the path may be the host's, which does not exist here; then the root counts.
         group = Path(path.lstrip("/"))
         for part in (group, *group.parents):
             yield root / part

@@ -55,7 +55,7 @@ def _java() -> Finding:
 
 
 def _first_python(variable: str, enables: str) -> Finding:
-    """The Python that Spark's workers run without a variable: the first `python3` of the path."""
+    """The Python that Spark's workers run unless a variable names one: the first `python3` on PATH."""
     first = shutil.which("python3")
     here = os.path.realpath(sys.prefix)
     code = "import os, sys; print(os.path.realpath(sys.prefix))"
@@ -75,14 +75,14 @@ def _first_python(variable: str, enables: str) -> Finding:
 
 
 def _printed(python: str, code: str) -> str:
-    """Run code in a Python; returns its output."""
+    """Run code in a Python interpreter, and return its output."""
     command = [python, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.strip()
 
 
 def _python(variable: str) -> Finding:
-    """The interpreter that a variable names; it must be of this Python's feature release."""
+    """The interpreter that a variable names; its minor version must be that of this Python."""
     enables = "the Python of Spark's workers, unless `start_session` sets it"
     python = os.environ.get(variable)
     if not python:

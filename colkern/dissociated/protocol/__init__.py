@@ -1,1 +1,1 @@
-"""Both roles of the protocol as state machines without I/O."""
+"""Both roles of the protocol as state machines that do no I/O."""

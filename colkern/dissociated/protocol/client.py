@@ -1,4 +1,4 @@
-"""The client's role: messages and bodies, in whatever order they come, become complete messages in order.
+"""The client's role: puts messages and bodies, which come in any order, in sequence.
 
 Dissociated IPC protocol: "Client Sequence", "Data Stream Sequence".
 Columnar format 1.5: "RecordBatch message".
@@ -36,7 +36,7 @@ _NO_BUFFERS = np.empty(0, BUFFER)
 
 
 def has_body(record: Record) -> bool:
-    """Whether a tagged message belongs to a `Message`: to record batches and dictionary batches."""
+    """Whether a message has a body, sent as a tagged message: record and dictionary batches have."""
     return record["header_type"] in (MessageHeader.RecordBatch, MessageHeader.DictionaryBatch)
 
 
@@ -50,7 +50,7 @@ def buffers_of(record: Record) -> Items:
 
 
 def check_packed(record: Record, size: int, place: str) -> None:
-    """Raise `InvalidArrowError` unless a packed body has as many bytes as its metadata says."""
+    """Raise `InvalidArrowError` unless a packed body has the size that its metadata states."""
     if size != record["bodyLength"]:
         raise InvalidArrowError(
             f"a body of {size} bytes, the metadata says {record['bodyLength']}", place=place
@@ -58,8 +58,8 @@ def check_packed(record: Record, size: int, place: str) -> None:
 
 
 def check_locations(record: Record, body: BodyLocations, place: str) -> None:
-    """Raise unless locations are those of the metadata's buffers, which have room of their own each."""
-    # The total is that of all buffers, or, with the padding between them, that of the packed body.
+    """Raise unless locations match the metadata's buffers, which must not overlap."""
+    # The total is that of all buffers, or that of the packed body, which includes padding.
     buffers = buffers_of(record)
     if len(body.buffers) != buffers.size:
         raise InvalidArrowError(
@@ -97,11 +97,11 @@ def _check_apart(buffers: list[tuple[int, int]], body_length: int, place: str) -
 Part = Literal["metadata", "body"]
 
 ReceivedBody = NDArray[np.uint8] | BodyLocations
-"""The bytes of a packed body, or where its buffers are."""
+"""The bytes of a packed body, or the places of its buffers."""
 
 
 class Complete(NamedTuple):
-    """A message with all that belongs to it."""
+    """A message with its metadata and its body."""
 
     sequence: int
     record: Record  #: Its metadata, a `Message` table.
@@ -110,7 +110,7 @@ class Complete(NamedTuple):
 
 @dataclass(slots=True)
 class _Pending:
-    """The parts of a message that have come."""
+    """The parts of a message that have arrived."""
 
     record: Record | None = None
     body: ReceivedBody | None = None
@@ -122,12 +122,11 @@ class _Pending:
 
 
 class ClientStream:
-    """One stream as its client sees it.
+    """One stream, as its client sees it.
 
-    Whatever raises leaves a stream that has failed: the connection is to be closed, which frees at the
-    server the memory that it has announced. `in_order` transports keep the order of metadata: what has not
-    come before the end of the stream never will. `first_sequence` is 0 by the protocol; tests start near
-    UINT32_MAX.
+    After any error the stream has failed: the caller must close the connection, so that the server
+    frees the memory it has announced. With `in_order` transports, metadata that has not come before the
+    end of the stream never will. By the protocol, `first_sequence` is 0; tests start near UINT32_MAX.
     """
 
     def __init__(
@@ -144,13 +143,13 @@ class ClientStream:
         self._next = first_sequence
         self._end: int | None = None
         self._pending: dict[int, _Pending] = {}
-        # How many of them have their metadata.
+        # The number of pending messages that have their metadata.
         self._described = 0
         self._closed: set[Part] = set()
         self.pending_bytes = 0
 
     def receive_message(self, data: bytes) -> None:
-        """Take an untagged message."""
+        """Handle an untagged message."""
         sequence, metadata = parse_metadata_message(data)
         if metadata is None:
             self._receive_end(sequence)
@@ -166,11 +165,12 @@ class ClientStream:
         _check_fits(pending, place)
 
     def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:
-        """Take a tagged message: a body, which is kept, not copied, if it is packed."""
+        """Handle a tagged message, a body; a packed one is kept without a copy."""
         sequence, body_type = parse_body_tag(tag)
         place = f"body of message {sequence}"
         if body_type is BodyType.LOCATIONS:
-            # The metadata lists as many buffers, in as many bytes; Python objects of them take far more.
+            # The metadata lists that many buffers in as few bytes; Python objects for them take far
+            # more.
             listed = data.nbytes - LOCATION_BYTES
             if listed > self._limits.metadata_bytes:
                 raise LimitExceededError(
@@ -184,7 +184,7 @@ class ClientStream:
         _check_fits(pending, place)
 
     def next(self) -> Complete | None:
-        """The next message in order, None if it has not come; `StreamError` if it cannot come."""
+        """The next message in order, None if it has not arrived; `StreamError` if it cannot arrive."""
         pending = self._pending.get(self._next)
         if pending is None or pending.record is None or pending.wants_body:
             if self._missing_part() in self._closed and not self.has_ended:
@@ -199,12 +199,12 @@ class ClientStream:
 
     @property
     def has_ended(self) -> bool:
-        """Whether all messages up to the end of the stream have been taken."""
+        """Whether all messages of the stream have been taken."""
         return self._end == self._next
 
     @property
     def wants_metadata(self) -> bool:
-        """Whether to read on where metadata comes from: needed now, or there is room."""
+        """Whether to go on reading metadata: it is needed now, or there is room for it."""
         if self._end is not None and not self._is_missing_metadata():
             return False
         pending = self._pending.get(self._next)
@@ -212,20 +212,20 @@ class ClientStream:
 
     @property
     def wants_bodies(self) -> bool:
-        """Whether to read on where bodies come from: one is needed now, or there is room."""
+        """Whether to go on reading bodies: one is needed now, or there is room for it."""
         pending = self._pending.get(self._next)
         return (pending is not None and pending.wants_body) or self._has_room
 
     def end_of_metadata(self) -> None:
-        """The connection of metadata has ended; missing metadata raises when it is asked for."""
+        """Note that the metadata connection has ended; missing metadata then raises an error."""
         self._closed.add("metadata")
 
     def end_of_bodies(self) -> None:
-        """No more bodies come over their connection; a missing body raises when it is asked for."""
+        """Note that the connection of bodies has ended; a missing body then raises an error."""
         self._closed.add("body")
 
     def missing(self) -> str:
-        """The part of the next message that is missing, in words."""
+        """A description of the part of the next message that is missing."""
         return f"the {self._missing_part()} of message {self._next}"
 
     def _missing_part(self) -> Part:
@@ -265,7 +265,7 @@ class ClientStream:
         return self._described != distance(self._next, self._end)
 
     def _slot(self, sequence: int, size: int, place: str) -> _Pending:
-        """Where a part of a message is kept; raises if it cannot be due any more, or there is no room."""
+        """The pending parts of a message; raises if it is overdue, or if there is no room for it."""
         ahead = distance(self._next, sequence)
         if ahead < 0:
             raise InvalidArrowError(

@@ -1,4 +1,4 @@
-"""The server's role: requests, sequence numbers, and memory that stays until its client has freed it.
+"""The server's role: requests, sequence numbers, and memory that is kept until its client frees it.
 
 Dissociated IPC protocol: "Server Sequence", "Data Stream Sequence".
 """
@@ -19,14 +19,14 @@ _REMEMBERED_FREES = 1024
 
 
 class _Hold(NamedTuple):
-    """Memory that is kept for a client: its owner, and the bytes that it counts."""
+    """Memory that is kept for a client: its owner, and the number of bytes to count."""
 
     owner: object
     size: int
 
 
 class ServerStream:
-    """One stream as its server sees it. `free_data` is None where locations are never sent."""
+    """One stream, as its server sees it. `free_data` is None if locations are never sent."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ServerStream:
         self.outstanding_bytes = 0
 
     def receive(self, tag: int, data: bytes | NDArray[np.uint8]) -> bytes | None:
-        """Take a tagged message: the identifier that a request asks for; None where memory is freed."""
+        """Handle a tagged message; returns the identifier of a request, or None if it frees memory."""
         if tag == self._want_data:
             if self._was_asked:
                 raise InvalidArrowError("a second want_data message for one stream")
@@ -63,12 +63,12 @@ class ServerStream:
         return None
 
     def take_sequence(self) -> int:
-        """The sequence number of the message that is sent next."""
+        """The sequence number for the next message to send."""
         sequence, self._next = self._next, after(self._next)
         return sequence
 
     def may_announce(self, size: int) -> bool:
-        """Whether so many bytes may be announced now; a body larger than the bound may be, alone."""
+        """Whether `size` bytes may be announced now; a single body may exceed the bound."""
         outstanding = self.outstanding_bytes
         return not outstanding or outstanding + size <= self._bounds.outstanding_bytes
 
@@ -88,11 +88,11 @@ class ServerStream:
 
     @property
     def is_holding(self) -> bool:
-        """Whether memory is kept that the client has not freed."""
+        """Whether memory is kept that the client has not freed yet."""
         return bool(self._held)
 
     def disconnected(self) -> None:
-        """The client has gone: nothing is kept for it."""
+        """Note that the client has gone: nothing is kept for it."""
         self._held.clear()
         self.outstanding_bytes = 0
 

@@ -1,1 +1,1 @@
-"""Memory that several processes map: segments, the bodies in them, and the mappings of clients."""
+"""Memory that several processes map: segments, the bodies in them, and the clients' mappings."""

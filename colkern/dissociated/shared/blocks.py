@@ -1,6 +1,6 @@
-"""Where bodies are placed: one after the other in large segments, each used again once it is all free.
+"""Places bodies one after the other in large segments; a segment is reused when all of it is free.
 
-Segments are large as each takes descriptors of both processes, of which there are few.
+Segments are large, since each takes a descriptor in both processes, and descriptors are few.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ AnySegment = TypeVar("AnySegment", bound=_Sized)
 
 
 class Blocks(Generic[AnySegment]):
-    """The blocks of one connection, whose client alone sees them; some free segments are kept."""
+    """The blocks of one connection, which only its client sees; some free segments are kept."""
 
     def __init__(self, make: Callable[[int], AnySegment]) -> None:
         self._make = make
         self._free: list[AnySegment] = []
         self._current: _Filling[AnySegment] | None = None
-        # Blocks end wherever the garbage collector runs, also while their thread is in here.
+        # Blocks end in the garbage collector, also while their thread holds the lock.
         self._lock = threading.RLock()
 
     def take(self, size: int) -> Block[AnySegment]:
-        """A block of so many bytes, of any content; its start is a multiple of 64 if all sizes are."""
+        """A block of `size` bytes, not zeroed; it starts at a multiple of 64 if all sizes are multiples."""
         with self._lock:
             current = self._current
             if current is None or current.left < size:
-                # The one before is free once the blocks in it are gone.
+                # The previous segment is free once its blocks are gone.
                 self._current = None
                 current = self._current = _Filling(self, self._segment_for(size))
             return current.take(size)
 
     def give_back(self, segment: AnySegment) -> None:
-        """No block of a segment is used any more."""
+        """Note that no block of a segment is in use any more."""
         with self._lock:
             self._free.append(segment)
 
     def drop(self) -> None:
-        """Drop free segments over the limit, the longest unused first."""
+        """Drop free segments over the limit, the longest unused ones first."""
         with self._lock:
             while sum(segment.size for segment in self._free) > _MOST_FREE:
                 del self._free[0]
@@ -67,12 +67,12 @@ class Blocks(Generic[AnySegment]):
 
 
 class _Filling(Generic[AnySegment]):
-    """A segment that blocks are taken from; it is free again when they are gone, and this is."""
+    """A segment that blocks are taken from; it is free when its blocks and this object are gone."""
 
     __slots__ = ("_blocks", "_taken", "segment")
 
     def __init__(self, blocks: Blocks[AnySegment], segment: AnySegment) -> None:
-        # No cycle: when the client has gone, its memory goes at once, and not when garbage is collected.
+        # Without a reference cycle, the memory of a client that has gone is freed at once.
         self._blocks = weakref.ref(blocks)
         self._taken = 0
         self.segment = segment

@@ -1,7 +1,7 @@
-"""Device memory that another process opens: which allocation each buffer is in, and how clients map it.
+"""Shares device memory with other processes: allocations of buffers, and their mappings by clients.
 
-Memory must not be freed by who has it while others have it mapped. So an allocation is unmapped before
-its server is told that the last buffer in it is free.
+The owner of memory must not free it while others have it mapped. So a client unmaps an allocation
+before it tells the server that the last buffer in it is free.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from colkern.operations.moving import uploaded
 
 
 class _Shared:
-    """An allocation at a base in the space, which `gone` takes; announced buffers keep it."""
+    """An allocation with a base in the space, which `gone` gets; announced buffers keep it alive."""
 
     __slots__ = ("__weakref__", "_gone", "allocation", "base")
 
@@ -58,7 +58,7 @@ class _OwnMemory:
 
 
 class _Reachable(NamedTuple):
-    """A buffer in memory that others can open, and its owner."""
+    """A buffer in memory that other processes can open, and its owner."""
 
     buffer: Buffer
     allocation: Allocation
@@ -66,7 +66,7 @@ class _Reachable(NamedTuple):
 
 
 class AllocationAnnouncer:
-    """Announces buffers where they are on devices; others, and pools' memory, are copied there."""
+    """Announces buffers on devices; buffers elsewhere, or in memory pools, are copied there first."""
 
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection
@@ -74,7 +74,7 @@ class AllocationAnnouncer:
         self._sharing = memory.library().sharing
         self._places = Places()
         self._shared: WeakValueDictionary[tuple[int, int], _Shared] = WeakValueDictionary()
-        # The garbage collector runs in any thread.
+        # The garbage collector may run in any thread.
         self._gone: deque[int] = deque()
         self._blocks: dict[Device, Blocks[_OwnMemory]] = {}
 
@@ -88,7 +88,7 @@ class AllocationAnnouncer:
         owners: list[object] = []
         for number, buffer in on_device.items():
             reachable, is_copy = self._reachable(buffer)
-            # Bytes copied twice, to the device and on it, are placed once.
+            # A buffer that is copied twice, to the device and within it, counts once.
             copied += buffer.size if is_copy and with_bytes[number].device != HOST else 0
             shared = self._share(reachable, buffer.device)
             start = reachable.buffer.address - reachable.allocation.address
@@ -100,7 +100,7 @@ class AllocationAnnouncer:
         return Announcement(body, owners, body.total, copied)
 
     def _reachable(self, buffer: Buffer) -> tuple[_Reachable, bool]:
-        """A buffer, or a copy of it, where others can open it; and whether it is a copy."""
+        """A buffer, or a copy of it, that others can open; and whether it is a copy."""
         allocation = self._sharing.allocation_at(buffer.address, buffer.device.ordinal)
         if allocation is not None:
             return _Reachable(buffer, allocation, buffer), False
@@ -118,7 +118,7 @@ class AllocationAnnouncer:
         if blocks is None:
             make = partial(_OwnMemory, self._sharing, buffer.device.ordinal)
             blocks = self._blocks[buffer.device] = Blocks(make)
-        # No client has dropped blocks mapped: it unmaps them before it frees their buffers.
+        # No client still has dropped blocks mapped: it unmaps them before it frees their buffers.
         blocks.drop()
         return blocks.take(placed([buffer.size]).size)
 
@@ -144,7 +144,7 @@ class AllocationAnnouncer:
 
 
 def _on_device(buffers: Sequence[Buffer]) -> list[Buffer]:
-    """The same buffers, with those of host memory copied to the device of the others, or the current."""
+    """The buffers, with those in host memory copied to the device of the others, or the current one."""
     devices = [buffer.device for buffer in buffers if buffer.device != HOST]
     elsewhere = [buffer for buffer in buffers if buffer.device == HOST]
     if not elsewhere:
@@ -155,7 +155,7 @@ def _on_device(buffers: Sequence[Buffer]) -> list[Buffer]:
 
 
 class _Opened:
-    """An allocation that is mapped here."""
+    """An allocation of another process that is mapped here."""
 
     __slots__ = ("__weakref__", "_process", "_sharing", "address", "ordinal")
 
@@ -186,7 +186,7 @@ class _Known(NamedTuple):
 
 
 class ReachedAllocations:
-    """The allocations that one server has announced."""
+    """The allocations that a server has announced."""
 
     def __init__(self, handle: bytes) -> None:
         memory.require_device()
@@ -205,7 +205,7 @@ class ReachedAllocations:
         self._space.add(place.base, place.size, _Known(place, self._ordinal(place.uuid)))
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
-        """Buffers in the allocations; see `Reach.buffers`. They can be written to, and must not be."""
+        """Buffers in the allocations; see `Reach.buffers`. They are writable, but must not be changed."""
         with_bytes = [location for location in body.buffers if location.length]
         places = list(map(self._space.find, with_bytes))
         opened = [self._open(known) for known, _ in places]

@@ -1,4 +1,4 @@
-"""Shared memory of the host: where a server's buffers are, and how a client maps and reads them."""
+"""Shared host memory: the server's announcements of buffers, and the client's mappings."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from colkern.memory import HOST, Buffer
 
 
 class SegmentAnnouncer:
-    """Announces buffers in segments where they are, and places all others in blocks of its own."""
+    """Announces buffers that are in segments, and copies all others into blocks of its own."""
 
     def __init__(self, connection: Connection, handle: bytes) -> None:
         self._connection = connection
         self._handle = handle
         self._blocks = Blocks(Segment.anonymous)
-        # Segments live as long as their arrays, and as buffers that the client has not freed.
+        # Segments live as long as their arrays, and as announced buffers that are not freed yet.
         self._bases: dict[weakref.ref[Segment], int] = {}
         self._gone: deque[weakref.ref[Segment]] = deque()
         self._places = Places()
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
-        """Announce buffers; those outside of all segments are copied once. See `Announcer.announce`."""
+        """Announce buffers; those outside all segments are copied once. See `Announcer.announce`."""
         self._blocks.drop()
         self._retire()
         segments = {
@@ -84,7 +84,7 @@ class SegmentAnnouncer:
         return Location(base + address - segment.address, size)
 
     def _retire(self) -> None:
-        """Tell the client of segments that have gone: it need not keep them mapped."""
+        """Tell the client which segments are gone, so that it can unmap them."""
         while self._gone:
             base = self._bases.pop(self._gone.popleft())
             self._send(SegmentPlace(base, 0, self._handle), None)
@@ -101,14 +101,14 @@ def _segment_of(buffer: Buffer) -> Segment | None:
 
 
 class _Mapping(NamedTuple):
-    """A segment here. It is unmapped when no buffer is in it, and the server has retired it."""
+    """A mapped segment. It is unmapped when no buffer is in it, and the server has retired it."""
 
     address: int
     memory: mmap.mmap
 
 
 class ReachedSegments:
-    """The segments one server has announced; `sealed_only`: none that it could cut short."""
+    """The segments that a server has announced; `sealed_only` refuses those that it could truncate."""
 
     def __init__(self, handle: bytes, *, sealed_only: bool) -> None:
         self._handle = handle

@@ -1,7 +1,7 @@
-"""Segments: memory of this process that others can map, each with a descriptor to hand to them.
+"""Segments: memory of this process that others can map, each with a descriptor to pass to them.
 
-A segment is anonymous: it has no name in any file system, so it goes with the last process that has it,
-however that process ends. Nobody who gets its descriptor can cut it short or write to it.
+A segment is anonymous: it has no name in a file system, so it goes with the last process that has it,
+however that ends. A process that gets its descriptor can neither truncate it nor write to it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from colkern.memory import ALIGNMENT, EMPTY, HOST, Buffer, array_at
 from colkern.operations.moving import buffers_of, over_copies
 from colkern.targets import Items
 
-# Not in Python's fcntl: no new mapping can write, those that there are still can (Linux 5.1).
+# Not in Python's fcntl. It forbids new writable mappings, but keeps existing ones (Linux 5.1).
 _SEAL_FUTURE_WRITE = 0x10
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | _SEAL_FUTURE_WRITE | fcntl.F_SEAL_SEAL
 
 
 class Segment:
-    """A descriptor, which the segment closes, and its bytes as they are mapped here."""
+    """A descriptor, which the segment closes, and its bytes, mapped here."""
 
     def __init__(self, descriptor: int, mapped: NDArray[np.uint8], *, is_file: bool) -> None:
         self.descriptor = descriptor
@@ -40,7 +40,7 @@ class Segment:
 
     @classmethod
     def anonymous(cls, size: int) -> Segment:
-        """New zeroed memory, which this process alone can write to."""
+        """New zeroed memory that only this process can write to."""
         size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
         descriptor = os.memfd_create("colkern", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
@@ -54,7 +54,7 @@ class Segment:
 
     @classmethod
     def of_file(cls, path: str | os.PathLike[str]) -> Segment | None:
-        """A file as it is, mapped for reading; None if it is empty, or no regular file."""
+        """A file, mapped for reading; None if it is empty, or no regular file."""
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             mapped = mmap.mmap(descriptor, 0, prot=mmap.PROT_READ)
@@ -64,12 +64,12 @@ class Segment:
         return cls(descriptor, np.frombuffer(mapped, np.uint8), is_file=True)
 
     def bytes(self, *, read_only: bool = True) -> NDArray[np.uint8]:
-        """All bytes, uint8[size]; the array and its slices keep the segment."""
+        """All bytes, uint8[size]; the array and its slices keep the segment alive."""
         return array_at(self.address, self.size, self, read_only=read_only)
 
 
 class Segments:
-    """The segments of this process by their addresses; none is kept alive by being here."""
+    """The segments of this process by their addresses; this object does not keep them alive."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -77,7 +77,7 @@ class Segments:
         self._segments: dict[int, weakref.ref[Segment]] = {}
 
     def add(self, segment: Segment) -> Segment:
-        """Make a segment known; returns it."""
+        """Register a segment, and return it."""
         with self._lock:
             for address in [a for a, segment in self._segments.items() if segment() is None]:
                 del self._segments[address]
@@ -86,7 +86,7 @@ class Segments:
         return segment
 
     def holding(self, address: int, size: int) -> Segment | None:
-        """The segment that all of a range is in."""
+        """The segment that contains all of a range; None if there is none."""
         with self._lock:
             number = bisect_right(self._addresses, address) - 1
             if number < 0:
@@ -102,7 +102,7 @@ SEGMENTS = Segments()
 
 
 def mapped_by_client(descriptor: int, size: int, *, sealed_only: bool) -> mmap.mmap:
-    """A segment handed over, mapped for reading; `sealed_only` refuses files, which can be cut short."""
+    """A received segment, mapped for reading; `sealed_only` refuses files, which can be truncated."""
     try:
         if os.fstat(descriptor).st_size < size:
             raise InvalidArrowError(
@@ -131,14 +131,14 @@ def _is_sealed(descriptor: int) -> bool:
 class SharedMemory:
     """One block of anonymous shared memory; room in it is taken from its start on, and not given back.
 
-    Batches in it are announced to clients of shared memory where they are. Every such client can read all
-    of the block. The block goes when nobody has an array over it any more.
+    Batches in it are announced to clients of shared memory without a copy. Every such client can read
+    all of the block. The block is freed when there is no array over it any more.
 
     Args:
-        size: How many bytes; rounded up to whole pages.
+        size: The size in bytes, rounded up to whole pages.
 
     Raises:
-        LimitExceededError: If there is not so much memory.
+        LimitExceededError: If there is not that much memory.
     """
 
     def __init__(self, size: int) -> None:
@@ -158,7 +158,7 @@ class SharedMemory:
         return self.size - self._taken
 
     def allocate(self, count: int, dtype: DTypeLike) -> Items:
-        """`count` zeroed items of `dtype` to be written to, aligned to 64 bytes.
+        """`count` zeroed, writable items of `dtype`, aligned to 64 bytes.
 
         Raises:
             LimitExceededError: If there is no room for them.
@@ -174,7 +174,7 @@ class SharedMemory:
         return self._segment.bytes(read_only=False)[start : start + size].view(dtype)
 
     def place(self, batch: RecordBatch) -> RecordBatch:
-        """The same batch, with its bytes here; copied once. Of a slice, whole buffers are: trim it first.
+        """A copy of the batch with its bytes here. For a slice, whole buffers are copied: trim it first.
 
         Raises:
             LimitExceededError: If there is no room for it.

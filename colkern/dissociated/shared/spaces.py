@@ -1,6 +1,7 @@
-"""Addresses of a connection: offsets in a space in which each piece of shared memory has its place.
+"""Addresses of a connection: offsets in a space in which each piece of shared memory has a base.
 
-`SEGMENT` frames tell a client of a place: base, size, and the handle of a segment or of device memory.
+`SEGMENT` frames announce a piece to a client: base, size, and the handle of a segment or of device
+memory.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ _MOST_PIECES = 1 << 14
 
 
 class Places:
-    """Gives pieces of memory their places in the space of a server; none is given again."""
+    """Assigns places in a server's space to pieces of memory; no place is used twice."""
 
     def __init__(self) -> None:
-        # No buffer with bytes is at 0, which stands for those without.
+        # No buffer with bytes is at 0, which stands for buffers without bytes.
         self._next = mmap.PAGESIZE
 
     def take(self, size: int) -> int:
-        """The base of a piece of so many bytes."""
+        """The base for a piece of `size` bytes."""
         base = self._next
         self._next += size + mmap.PAGESIZE
         return base
@@ -48,7 +49,7 @@ class Space(Generic[Memory]):
         self._pieces: dict[int, _Piece[Memory]] = {}
 
     def check_free(self, base: int, size: int) -> None:
-        """Raise unless a piece may be at a place."""
+        """Raise unless a new piece fits at a place."""
         if len(self._bases) >= _MOST_PIECES:
             raise LimitExceededError(f"more than {_MOST_PIECES} segments of one server")
         number = bisect_right(self._bases, base)
@@ -58,18 +59,18 @@ class Space(Generic[Memory]):
             raise InvalidArrowError(f"segment of {size} bytes at {base:#x} overlaps another one")
 
     def add(self, base: int, size: int, memory: Memory) -> None:
-        """There is memory at a place, which is free."""
+        """Add memory at a place that is free."""
         self._pieces[base] = _Piece(size, memory)
         insort(self._bases, base)
 
     def forget(self, base: int) -> None:
-        """The server does not use a piece any more; raises `InvalidArrowError` if there is none."""
+        """Forget a piece that the server has retired; raises `InvalidArrowError` if there is none."""
         if self._pieces.pop(base, None) is None:
             raise InvalidArrowError(f"no segment at {base:#x} has been announced")
         self._bases.remove(base)
 
     def find(self, location: Location) -> tuple[Memory, int]:
-        """The memory that all of a location is in, and where in it; raises `InvalidArrowError`."""
+        """The memory that contains a location, and the offset in it; raises `InvalidArrowError`."""
         address, length = location
         number = bisect_right(self._bases, address) - 1
         if number >= 0:
@@ -88,7 +89,7 @@ _HANDLE_BYTES = 64
 
 
 class SegmentPlace(NamedTuple):
-    """Where a segment is."""
+    """The place of a segment."""
 
     base: int  #: The offset of its first byte.
     size: int  #: Its size in bytes; 0 once it is not used any more.
@@ -113,7 +114,7 @@ def parse_segment_place(frame: bytes | NDArray[np.uint8]) -> SegmentPlace:
 
 
 class AllocationPlace(NamedTuple):
-    """Where an allocation is."""
+    """The place of an allocation."""
 
     base: int
     size: int
@@ -121,12 +122,12 @@ class AllocationPlace(NamedTuple):
     handle: bytes  #: Its CUDA IPC handle, 64 bytes.
 
     def encode(self, service: bytes) -> bytes:
-        """The bytes of the frame of a service, which is named by its `remote_handle`."""
+        """The bytes of the frame; `service` is the `remote_handle` of the service."""
         return SegmentPlace(self.base, self.size, service + self.uuid + self.handle).encode()
 
 
 def retired(base: int, service: bytes) -> bytes:
-    """The frame that says that an allocation is not used any more."""
+    """The frame that tells that an allocation is not used any more."""
     return SegmentPlace(base, 0, service).encode()
 
 

@@ -1,6 +1,6 @@
 """The interface of transports: delimited messages, tagged messages, and access to memory.
 
-A transport is added by a class with the methods of `Transport` in `colkern.dissociated.transports`.
+To add a transport, put a class with the methods of `Transport` into `colkern.dissociated.transports`.
 
 Dissociated IPC protocol: "Requirements".
 """
@@ -23,38 +23,38 @@ from colkern.memory import Buffer
 
 
 class FrameKind(IntEnum):
-    """The kinds of frames: the protocol's two kinds of messages, and those that it leaves to transports."""
+    """The kinds of frames: the protocol's two kinds of messages, and those of transports."""
 
     MESSAGE = 0
     """An untagged message."""
     TAGGED = 1
     """A tagged message."""
     HELLO = 2
-    """The first of a client: who it is, and its token."""
+    """A client's first frame: its identity and its token."""
     HEARTBEAT = 3
-    """The server is alive, whatever its source does."""
+    """A sign that the server is alive, even if its source gives nothing."""
     WAITING = 4
     """The server waits for its client to free memory."""
     FAILURE = 5
-    """Why the stream ends here, as text."""
+    """The reason why the stream ends here, as text."""
     SEGMENT = 6
-    """Memory that addresses will point into: base and size, and a descriptor. Size 0: it is gone."""
+    """Memory that addresses will refer to: base, size and a descriptor; size 0 for memory that is gone."""
     SENT = 7
     """All bodies have been sent; the connection stays for messages that free their memory."""
 
 
 class Frame(NamedTuple):
-    """One of them, as it came."""
+    """A received frame."""
 
     kind: FrameKind
     tag: int  #: Its tag; 0 where it has none.
     data: NDArray[np.uint8]  #: Its bytes; those of tagged messages are aligned to 64 bytes.
-    #: Of the memory that it hands over, to be closed by who takes it.
+    #: The descriptor of memory that comes with the frame; the receiver closes it.
     descriptor: int | None = None
 
 
 class Connection(Protocol):
-    """Frames both ways, in order. One thread receives, any may send; each frame is sent whole."""
+    """Frames in both directions, in order. One thread receives, any thread may send whole frames."""
 
     def send(
         self,
@@ -64,26 +64,26 @@ class Connection(Protocol):
         tag: int = 0,
         descriptor: int | None = None,
     ) -> None:
-        """Send a frame and wait until it is taken; each chunk may change when the next is asked for."""
+        """Send a frame and wait until it is accepted; each chunk may change when the next is asked for."""
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
-        """Send a small frame if that can be done at once; also to one that has ended, which is no error."""
+        """Send a small frame if that needs no waiting. An ended connection is no error; True then, too."""
 
     def receive(self, timeout: float | None) -> Frame | None:
-        """The next frame; None where the other side has ended.
+        """The next frame; None if the other side has ended.
 
         `TimeoutError` if nothing came for `timeout` seconds, `StreamError` if the other side ended within a
         frame, `OSError` if the connection has been cut.
         """
 
     def finish(self) -> None:
-        """Send nothing more; frames that were sent arrive."""
+        """Send nothing more; frames that were sent still arrive."""
 
     def stop_receiving(self) -> None:
-        """Nothing more is received; a thread that waits for something is told of the end."""
+        """Receive nothing more; a thread that waits in `receive` gets the end."""
 
     def close(self) -> None:
-        """Close it; a thread that waits for it is woken. Further calls do nothing."""
+        """Close the connection; threads that wait for it are woken. Further calls do nothing."""
 
 
 class Listener(Protocol):
@@ -93,10 +93,10 @@ class Listener(Protocol):
     remote_handle: bytes | None
 
     def accept(self) -> Connection | None:
-        """The next client; None once it is closed."""
+        """The next client; None after closing."""
 
     def close(self) -> None:
-        """Take no more clients."""
+        """Accept no more clients."""
 
 
 class Announcement(NamedTuple):
@@ -109,20 +109,20 @@ class Announcement(NamedTuple):
 
 
 class Announcer(Protocol):
-    """The server's side of memory that a client reaches."""
+    """The server's side of memory that a client can reach."""
 
     def announce(self, buffers: Sequence[Buffer]) -> Announcement:
-        """Make buffers reachable, copying those that are not. The order of locations is theirs."""
+        """Make buffers reachable, copying those that are not; locations are in the order of the buffers."""
 
 
 class Reach(Protocol):
-    """The client's side of it."""
+    """The client's side of memory that it can reach."""
 
     def take(self, frame: Frame) -> None:
-        """Take a `SEGMENT` frame; raises `InvalidArrowError` if it is malformed."""
+        """Handle a `SEGMENT` frame; raises `InvalidArrowError` if it is malformed."""
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
-        """The buffers with bytes, not copied; when the last is gone, all are freed at the server."""
+        """The buffers with bytes, not copied; when the last one is gone, the server frees all of them."""
 
 
 class Transport(Protocol):
@@ -131,16 +131,16 @@ class Transport(Protocol):
     body_type: BodyType  #: How bodies are sent unless the server is told.
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> Listener:
-        """Start to listen, at an address completed here; reached by others only if `remote`."""
+        """Listen at an address, completed here; other machines can connect only if `remote`."""
 
     def connect(self, uri: ServiceUri, *, bounds: Bounds, timeout: float | None) -> Connection:
         """Connect to a service; raises `OSError` if there is none, or it does not answer in time."""
 
     def wait(self, connections: Sequence[Any], timeout: float | None) -> Sequence[Any]:
-        """The connections, of several, that have something to receive; none when the time is over."""
+        """The connections among several that have something to receive; none after `timeout`."""
 
     def announcer(self, connection: Any, remote_handle: bytes | None) -> Announcer | None:
-        """The announcer of a connection's memory; None where bodies can only be packed."""
+        """The announcer of a connection's memory; None if bodies can only be packed."""
 
     def reach(self, connection: Any, uri: ServiceUri, *, sealed_only: bool) -> Reach | None:
-        """The way to announced memory; None where bodies can only be packed."""
+        """Access to announced memory; None if bodies can only be packed."""

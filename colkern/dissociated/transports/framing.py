@@ -1,4 +1,4 @@
-"""Frames on sockets: 24 bytes in front of each message give its length, kind and tag.
+"""Frames on sockets: 24 bytes before each message give its length, kind and tag.
 
 | Bytes | |
 | --- | --- |
@@ -75,7 +75,7 @@ def parse_header(data: bytes, limits: FrameLimits) -> FrameHeader:
 
 
 def check_length(kind: FrameKind, length: int, limits: FrameLimits) -> None:
-    """Raise `LimitExceededError` if a message is larger than its kind may be."""
+    """Raise `LimitExceededError` if a message is larger than its kind allows."""
     limit = {FrameKind.TAGGED: limits.tagged, FrameKind.MESSAGE: limits.message}.get(
         kind, _CONTROL_BYTES
     )
@@ -87,7 +87,7 @@ def check_length(kind: FrameKind, length: int, limits: FrameLimits) -> None:
 
 
 def allocated(length: int) -> NDArray[np.uint8]:
-    """Memory for a frame; raises `LimitExceededError` if there is not so much."""
+    """Memory for a frame; raises `LimitExceededError` if there is not that much."""
     try:
         return allocate_for_overwrite(length, np.uint8)
     except MemoryError:

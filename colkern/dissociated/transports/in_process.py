@@ -1,4 +1,4 @@
-"""Clients in the process of their server: frames are queued, and addresses are those of the process.
+"""Clients in the same process as their server: frames are queued, addresses are those of the process.
 
 `inproc://name`
 """
@@ -20,14 +20,14 @@ from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.fetching import Chunk
 from colkern.memory import HOST, Buffer
 
-# All queues share it, so that one thread can wait for several.
+# All queues share it, so that a thread can wait for several.
 _CHANGED = threading.Condition()
 
 _LEAST_BYTES = 256
 
 
 class _Queue:
-    """Frames in one direction, of so many bytes at most, or of one that is larger."""
+    """Frames in one direction, with a limit on their bytes; a single frame may exceed it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -43,8 +43,8 @@ class _Queue:
             self._append(frame)
 
     def try_put(self, frame: Frame) -> bool:
-        """Whether there was room for it; where the other side has gone, it is dropped."""
-        # Arrays die wherever the garbage collector runs, also while their thread has the lock.
+        """Whether there was room for a frame; if the other side has gone, it is dropped."""
+        # Arrays are freed in the garbage collector, also while their thread holds the lock.
         if not _CHANGED.acquire(blocking=False):
             return False
         try:
@@ -128,12 +128,12 @@ class InProcessConnection:
 
 
 def _size_of(frame: Frame) -> int:
-    """The bytes that a frame counts: heartbeats have none, and take room."""
+    """The bytes that a frame counts as: heartbeats are empty, but take room."""
     return max(frame.data.size, _LEAST_BYTES)
 
 
 class InProcessListener:
-    """A name in this process."""
+    """A name in this process at which a service listens."""
 
     remote_handle: bytes | None = None
 
@@ -161,7 +161,7 @@ class InProcessListener:
             return self._clients.popleft() if self._clients else None
 
     def close(self) -> None:
-        """Take no more clients."""
+        """Accept no more clients."""
         self._forget(self.address)
         with _CHANGED:
             self._is_closed = True
@@ -196,7 +196,7 @@ class _Announced:
 
 
 class _Announcer:
-    """Buffers are where they are, on whatever device that is."""
+    """Announces buffers in place, on any device."""
 
     def __init__(self, announced: _Announced) -> None:
         self._announced = announced
@@ -219,12 +219,12 @@ class _Reach:
         self._announced = announced
 
     def take(self, frame: Frame) -> None:
-        """There are no segments in one process."""
+        """Raise `InvalidArrowError`: there are no segments within one process."""
         raise InvalidArrowError("a segment within one process")
 
     def buffers(self, body: BodyLocations, frees: Frees) -> list[Buffer]:
         """The announced buffers; see `Reach.buffers`."""
-        # Those of a device are freed at once: the buffers returned keep their memory alive.
+        # Buffers on a device are freed at once: the returned buffers keep their memory alive.
         buffers = [self._announced.take(location) for location in body.buffers if location.length]
         lease = Lease(body.addresses(), frees, buffers)
         return [
@@ -236,7 +236,7 @@ class _Reach:
 
 
 class InProcess:
-    """The transport."""
+    """The transport within one process."""
 
     body_type = BodyType.LOCATIONS
 
@@ -245,7 +245,7 @@ class InProcess:
         self._numbers = itertools.count(1)
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> InProcessListener:
-        """Take a name, or any if it is empty; see `Transport.listen`."""
+        """Listen at a name, or at a new one if it is empty; see `Transport.listen`."""
         address = address or f"service-{next(self._numbers)}"
         listener = InProcessListener(address, bounds, lambda name: self._listeners.pop(name, None))
         if self._listeners.setdefault(address, listener) is not listener:

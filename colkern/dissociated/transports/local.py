@@ -1,12 +1,12 @@
-"""Transports over Unix sockets: of packed bodies, and of bodies that are places in shared memory.
+"""Transports over Unix sockets, with packed bodies or with bodies in shared memory.
 
-Addresses of shared memory are offsets in a space of the connection, in which each segment or allocation has
-a base. Base, size, and descriptor or CUDA IPC handle are sent before the first location in it. So it works
-wherever the socket can be reached: also from another container, and for files that are not there by any
-name. No byte of a body in device memory is copied to the host.
+Addresses of shared memory are offsets in the connection's address space, in which each segment or
+allocation has a base. Base, size, and descriptor or CUDA IPC handle are sent before the first location
+in it. So sharing works wherever the socket can be reached, also from another container, and for files
+without a name there. Bodies in device memory are not copied to the host.
 
-Paths and abstract addresses (which have no file, and go with their server) are for one user: a path by its
-permissions, an abstract address by whom the system says it is.
+Paths and abstract addresses (which have no file, and go with their server) are restricted to one user:
+a path by its permissions, an abstract address by the peer's user id.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _UNTIL_NEXT_TRY = 0.01
 
 
 def listen_locally(address: str, *, remote_handle: bytes | None = None) -> SocketListener:
-    """Listen at a path (of a killed server, too), at `@` and an abstract name, or at a new one of these."""
+    """Listen at a path (also that of a killed server), at `@` and an abstract name, or at a new one."""
     address = address or f"{_ABSTRACT}colkern-{secrets.token_hex(8)}"
     listening = socket.socket(socket.AF_UNIX)
     with OnFailure(listening.close):
@@ -59,7 +59,7 @@ def listen_locally(address: str, *, remote_handle: bytes | None = None) -> Socke
             )
         _remove_abandoned(address)
         listening.bind(address)
-        # Nobody can connect before it listens.
+        # Nobody can connect before the socket listens.
         os.chmod(address, stat.S_IRUSR | stat.S_IWUSR)
         remove = partial(_remove_own, address, os.stat(address).st_ino, os.getpid())
         return SocketListener(listening, address, remove=remove, remote_handle=remote_handle)
@@ -84,7 +84,7 @@ def _connect(connected: socket.socket, address: str) -> None:
         try:
             return connected.connect(address)
         except BlockingIOError:
-            # Unlike one of TCP, a local socket with a time-out does not wait in the queue.
+            # Unlike a TCP socket, a local one with a timeout does not wait in the queue.
             if time.monotonic() > end:
                 raise TimeoutError(
                     f"the server takes no more clients: others have waited for {timeout} s, too"
@@ -140,7 +140,7 @@ class OverLocalSockets(OverSockets):
 
 
 class OfSharedMemory(OverLocalSockets):
-    """A transport that announces memory, over a Unix socket; its services are told apart by a handle."""
+    """A transport over a Unix socket that announces memory; a handle identifies its service."""
 
     body_type = BodyType.LOCATIONS
 
@@ -159,7 +159,7 @@ class Unix(OverLocalSockets, Packed):
 
 
 class SharedMemoryTransport(OfSharedMemory):
-    """`shm:///path`, `shm://@name`: bodies are places in memory that both processes map."""
+    """`shm:///path`, `shm://@name`: bodies are in memory that both processes map."""
 
     takes_descriptors = True
 
@@ -175,7 +175,7 @@ class SharedMemoryTransport(OfSharedMemory):
 
 
 class Cuda(OfSharedMemory):
-    """`cuda:///path`, `cuda://@name`: bodies are places on a GPU that both processes see."""
+    """`cuda:///path`, `cuda://@name`: bodies are in memory of a GPU that both processes see."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         """As for shared memory; raises `DeviceUnavailableError` if there is no device."""

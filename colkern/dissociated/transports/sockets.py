@@ -1,8 +1,8 @@
-"""Frames over stream sockets: bytes go between buffers and the socket, and are not joined or copied.
+"""Frames over stream sockets, sent from and received into buffers without a copy.
 
-Sockets block, and each wait happens within one system call that lets go of the GIL: a body is received
-by few calls, however large it is, in the memory that its columns will be slices of. An event loop
-would be asked again for each part that the kernel has ready.
+Sockets block, and each wait is within a system call that releases the GIL. So a body of any size is
+received with few calls, directly into the memory of its columns. An event loop would need a call for
+each part that the kernel has ready.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from colkern.ipc.writing.fetching import Chunk
 Received = TypeVar("Received")
 
 _MOST_CHUNKS = 512
-"""The limit of chunks in one call; systems take 1024 at most."""
+"""The most chunks in one call; systems accept at most 1024."""
 
 _CLOSED = -1
 """The descriptor of a socket that has been closed here."""
@@ -61,7 +61,7 @@ class SocketConnection:
         self._limits = limits
         self._takes_descriptors = takes_descriptors
         self._sending = threading.Lock()
-        # The rest of a frame that could be sent in part only.
+        # The rest of a frame of which only a part could be sent.
         self._unsent = b""
         self._process = os.getpid()
         self._timeout: float | None = None
@@ -83,8 +83,8 @@ class SocketConnection:
         # Chunks of a list stay unchanged, and are sent together.
         together = _MOST_CHUNKS if isinstance(chunks, Sequence) else 1
         rest = iter(chunks)
-        # What came behind a part of a frame would be taken for the rest of it. What the other side has said
-        # may still be received.
+        # Bytes after a part of a frame would be taken for the rest of it. Frames that the other
+        # side has sent may still be received.
         with self._sending, OnFailure(self.finish):
             self._send_unsent()
             first = [header, *islice(rest, together)]
@@ -105,16 +105,16 @@ class SocketConnection:
             sent = self._socket.send(frame, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
             if sent < len(frame):
                 self._unsent = frame[sent:]
-                # Send the rest of a frame from a thread: no further call may come.
+                # A thread sends the rest of the frame, since there may be no further call.
                 thread = threading.Thread(target=self._send_rest, name="colkern-rest", daemon=True)
-                # There are no new threads while the process ends; that ends the connection.
+                # No thread can start while the process ends, and that ends the connection.
                 with contextlib.suppress(RuntimeError):
                     thread.start()
             return True
         except BlockingIOError:
             return False
         except OSError:
-            # The receiving thread will be told.
+            # The receiving thread will get the error.
             return True
         finally:
             self._sending.release()
@@ -137,14 +137,14 @@ class SocketConnection:
         if self._is_closed:
             return
         self._is_closed = True
-        # A thread that waits in a call on it is woken by this, and not by closing the descriptor.
+        # This wakes a thread that waits in a call on the socket; closing the descriptor would not.
         self._shut_down(socket.SHUT_RDWR)
         self._socket.close()
 
     @property
     def _is_inherited(self) -> bool:
-        """Whether this is a forked child: the connection goes on being its parent's."""
-        # Arrays that the child lets go of are still used there.
+        """Whether this is a forked child: the connection stays its parent's."""
+        # Arrays that the child drops are still in use in the parent.
         return os.getpid() != self._process
 
     def _shut_down(self, how: int) -> None:
@@ -157,7 +157,7 @@ class SocketConnection:
             try:
                 self._send_unsent()
             except OSError:
-                # The receiving thread will be told.
+                # The receiving thread will get the error.
                 self._unsent = b""
                 self.finish()
 
@@ -199,7 +199,7 @@ class SocketConnection:
         return Frame(kind, tag, data, descriptors[0] if descriptors else None)
 
     def _receive_header(self, header: bytearray) -> list[int] | None:
-        """Fill the header; the descriptors that came with it, or None at the end."""
+        """Receive a header; returns the descriptors that came with it, or None at the end."""
         view = memoryview(header)
         descriptors: list[int] = []
         filled = 0
@@ -226,7 +226,7 @@ class SocketConnection:
         return filled, descriptors.tolist()
 
     def _fill(self, view: memoryview) -> int:
-        """Fill memory; how many bytes: fewer where the other side has ended."""
+        """Fill memory; returns the number of bytes, which is smaller if the other side has ended."""
         filled = 0
         while filled < view.nbytes:
             received = self._patiently(
@@ -248,9 +248,9 @@ class SocketConnection:
                     raise TimeoutError("nothing came in time") from None
 
     def _set_timeout(self, timeout: float | None) -> None:
-        """Set the kernel's time-out, since Python's own would ask the kernel once more for each call."""
-        # A call that has received a part returns when its time is over, however long nothing has come by
-        # then. So each call gets a part of the time.
+        """Set the kernel's timeout, since Python's own takes one more system call each time."""
+        # A call that has received a part returns when its timeout has passed since it began, not
+        # since the last byte. So each call gets only a part of the time.
         if timeout == self._timeout:
             return
         seconds = None if timeout is None else timeout / _CALLS_A_TIME_OUT
@@ -259,7 +259,7 @@ class SocketConnection:
 
 
 def limit_sending(connected: socket.socket, seconds: float | None) -> None:
-    """Let sending over a socket raise `TimeoutError` once nothing has been taken for so long."""
+    """Make sending over a socket raise `TimeoutError` once nothing has been accepted for `seconds`."""
     _set_kernels_timeout(connected, socket.SO_SNDTIMEO, seconds)
 
 
@@ -285,7 +285,7 @@ def _flat(chunk: Chunk) -> memoryview:
 def readable(
     connections: Sequence[SocketConnection], timeout: float | None
 ) -> list[SocketConnection]:
-    """The connections, of several over sockets, that have something to receive."""
+    """The connections over sockets that have something to receive."""
     by_descriptor = {connection.fileno(): connection for connection in connections}
     if _CLOSED in by_descriptor:
         return [by_descriptor[_CLOSED]]
@@ -305,7 +305,7 @@ def _framed(accepted: socket.socket) -> Connection:
 
 
 class SocketListener:
-    """A listening socket; `prepare` sets options of each client's, `remove` follows its close."""
+    """A listening socket; `prepare` sets options of each client's socket, `remove` is called on closing."""
 
     def __init__(
         self,
@@ -317,7 +317,7 @@ class SocketListener:
         remove: Callable[[], None] = lambda: None,
         remote_handle: bytes | None = None,
     ) -> None:
-        # Not the default that the program has chosen for its sockets.
+        # Not the default timeout that the program has set for its sockets.
         listening.settimeout(None)
         listening.listen(_WAITING_CLIENTS)
         self.address = address
@@ -325,7 +325,7 @@ class SocketListener:
         self._listening = listening
         self._prepare = prepare
         self._make = make
-        # Also for a server that is never closed.
+        # Called also for a server that is never closed.
         self._remove = weakref.finalize(self, remove)
         self._is_closed = False
 
@@ -336,25 +336,26 @@ class SocketListener:
             except OSError as error:
                 if self._is_closed:
                     return None
-                # Errors of the network concern one client, and descriptors may be free later.
+                # Errors of the network concern only one client, and descriptors may become free
+                # later.
                 if error.errno != errno.ECONNABORTED:
                     time.sleep(_UNTIL_NEXT_TRY)
                 continue
             try:
                 self._prepare(accepted)
             except OSError:
-                # It has gone before it was served.
+                # The client has gone before it was served.
                 accepted.close()
                 continue
             return self._make(accepted)
         return None
 
     def close(self) -> None:
-        """Take no more clients."""
+        """Accept no more clients."""
         if self._is_closed:
             return
         self._is_closed = True
-        # Wakes the thread that accepts.
+        # This wakes the thread that accepts.
         with contextlib.suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
@@ -362,15 +363,15 @@ class SocketListener:
 
 
 class Packed:
-    """A transport whose sides have no memory in common."""
+    """A transport whose sides share no memory."""
 
     body_type = BodyType.PACKED
 
     def announcer(self, connection: object, remote_handle: bytes | None) -> None:
-        """None: bodies can only be packed."""
+        """None, since bodies can only be packed."""
 
     def reach(self, connection: object, uri: ServiceUri, *, sealed_only: bool) -> None:
-        """None: bodies can only be packed."""
+        """None, since bodies can only be packed."""
 
 
 class OverSockets:

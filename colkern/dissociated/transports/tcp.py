@@ -35,7 +35,7 @@ class TcpConnection(SocketConnection):
     """A server's connection to a client."""
 
     def try_send(self, kind: FrameKind, data: bytes, tag: int = 0) -> bool:
-        """Send a small frame, unless the other machine has gone: then the connection is closed."""
+        """Send a small frame; if the other machine has gone, close the connection."""
         if self._is_unanswered():
             self.close()
             return True
@@ -55,7 +55,7 @@ def _accepted(accepted: socket.socket) -> TcpConnection:
 
 
 class Tcp(OverSockets, Packed):
-    """The transport."""
+    """The TCP transport."""
 
     def listen(self, address: str, *, bounds: Bounds, remote: bool) -> SocketListener:
         return listen_at_port(address, remote=remote, make=_accepted)
@@ -67,7 +67,7 @@ class Tcp(OverSockets, Packed):
 
 
 def listen_at_port(address: str, *, remote: bool, **options: Any) -> SocketListener:
-    """Listen at `host:port`, or at a port that is free if it is empty; see `Transport.listen`."""
+    """Listen at `host:port`, or at any free port if it is empty; see `Transport.listen`."""
     host, port = _host_and_port(address or "127.0.0.1:0")
     family, _, _, _, place = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

@@ -1,1 +1,1 @@
-"""FlatBuffers by description: tables are described once, and read and written by that."""
+"""FlatBuffers that are read and written by descriptions of their tables."""

@@ -1,15 +1,15 @@
-"""Reading FlatBuffers that cannot be trusted.
+"""Reading FlatBuffers from untrusted input.
 
-The Python runtime of FlatBuffers has no verifier: its accessors follow any offset. `decode` checks
-and reads in one pass, by a description of the tables (`colkern.ipc.wire`): a value is handed out
-only after every offset on the way to it was found to stay inside the buffer, so nothing is read
-that was not checked, and no second pass can disagree with the first.
+The Python runtime of FlatBuffers has no verifier: its accessors follow any offset. `decode` checks and
+reads in one pass, by a description of the tables (`colkern.ipc.wire`): a value is returned only after
+every offset on the way to it was checked to stay inside the buffer. So nothing unchecked is read, and
+no second pass can disagree with the first.
 
 Work and memory are bounded by the size of the buffer: offsets only point forwards, nesting has a
 limit, there cannot be more tables than the buffer has room for, and strings together are no larger
 than the buffer (several references to one string count once).
 
-Alignment is not asked for: every load is by byte.
+No alignment is needed: every load works for any address.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _two_uint16 = struct.Struct("<HH").unpack_from
 
 
 class Reader:
-    """The state of one `decode`: the bytes, and what may still be spent on them."""
+    """The state of one `decode`: the bytes, and the budget for reading them."""
 
     __slots__ = (
         "_max_depth",
@@ -41,15 +41,15 @@ class Reader:
         self.data = data
         self.size = len(data)
         self._max_depth = max_depth
-        # A table takes four bytes, and so does the offset that leads to it.
+        # A table takes at least four bytes, and so does the offset that leads to it.
         self._tables_left = self.size // 4
         self._string_bytes_left = self.size
         self._strings: dict[int, bytes] = {}
-        # The tables of a message share few vtables.
+        # The tables of a message share only a few vtables.
         self._vtables: dict[int, Present] = {}
 
     def follow(self, position: int) -> int:
-        """Where the offset at `position` leads: at least four bytes before the end."""
+        """The target of the offset at `position`: at least four bytes before the end."""
         if position + 4 > self.size:
             raise self._invalid("offset past the end", position)
         offset: int = _uint32(self.data, position)[0]
@@ -59,7 +59,7 @@ class Reader:
         return target
 
     def vector(self, position: int, itemsize: int) -> tuple[int, int]:
-        """Where the items of the vector at `position` start, and how many they are."""
+        """The start and the number of the items of the vector at `position`."""
         count: int = _uint32(self.data, position)[0]
         if count * itemsize > self.size - position - 4:
             raise self._invalid(
@@ -81,7 +81,7 @@ class Reader:
         return text
 
     def table(self, table: Table, position: int, depth: int) -> Record:
-        """The values of the table at `position`; absent ones have their defaults."""
+        """The values of the table at `position`; absent ones get their defaults."""
         if depth > self._max_depth:
             raise LimitExceededError(
                 f"metadata nests deeper than {self._max_depth} tables; "
@@ -98,7 +98,7 @@ class Reader:
         if position + size > self.size:
             raise self._invalid(f"{table.name} of {size} bytes", position)
         record = table.defaults.copy()
-        # First, as the tags of unions are among them.
+        # Numbers come first, since they include the tags of unions.
         for name, offset, unpack in numbers:
             record[name] = unpack(self.data, position + offset)[0]
         for name, offset, read in others:
@@ -106,7 +106,7 @@ class Reader:
         return record
 
     def present(self, table: Table, vtable: int, position: int) -> Present:
-        """The slots that the tables with the vtable at `vtable` have."""
+        """The slots that are present in tables with the vtable at `vtable`."""
         if not 0 <= vtable <= self.size - 4:
             raise self._invalid(f"vtable of {table.name} at {vtable}", position)
         # The messages of a writer share their vtables.
@@ -132,9 +132,9 @@ class Reader:
 
 
 def decode(table: Table, data: bytes, max_depth: int) -> Record:
-    """The root table of a FlatBuffer, checked and read in one pass: slot → value."""
-    # Tables are dicts of the same form, vectors of tables lists of them, vectors of numbers and structs
-    # NumPy arrays over `data`; None for an absent table, vector or string. What is described as `LateRefs`
-    # comes as `Tables`, which are checked when they are asked for.
+    """The root table of a FlatBuffer, checked and read in one pass, as a record: slot → value."""
+    # Nested tables are records, too, vectors of tables lists of them, vectors of numbers and
+    # structs NumPy arrays over `data`; None stands for an absent table, vector or string. Slots
+    # described as `LateRefs` are read as `Tables`, which are checked when they are asked for.
     reader = Reader(data, max_depth)
     return reader.table(table, reader.follow(0), 1)

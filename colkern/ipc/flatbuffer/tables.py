@@ -1,8 +1,8 @@
-"""Descriptions of FlatBuffers tables: which slots a table has, and how each is read and written.
+"""Descriptions of FlatBuffers tables: the slots of a table, and how each is read and written.
 
 `colkern.ipc.wire` describes Arrow's metadata in these terms; `decoding` and `encoding` walk the
-descriptions. A table's values are a `Record`: slot → value. Tables within are records too, vectors
-of tables lists of them, vectors of numbers and structs NumPy arrays; None stands for what is absent.
+descriptions. A table's values are a `Record`: slot → value. Nested tables are records too, vectors of
+tables lists of them, vectors of numbers and structs NumPy arrays; None stands for an absent value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Record = dict[str, Any]
 
 
 class Present(NamedTuple):
-    """The slots that tables with one vtable have."""
+    """The slots that are present in tables with one vtable."""
 
     table: Table
     size: int  #: The size of each table in bytes.
@@ -40,7 +40,7 @@ class Present(NamedTuple):
 
 
 class Kind(Generic[Value]):
-    """The kind of a table's slot: how many bytes stand in the table, and how to read them."""
+    """The kind of a table's slot: the bytes that it has in the table, and how they are read."""
 
     size: int
     code: str
@@ -49,11 +49,11 @@ class Kind(Generic[Value]):
     default: Value | None = None
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Value:
-        """The value whose slot is at `position`; `record` has the slots before this one."""
+        """The value in the slot at `position`; `record` has the slots before this one."""
         raise NotImplementedError
 
     def numbers(self, value: Value) -> tuple[object, ...]:
-        """The value as `struct` packs it, where it stands in the table itself."""
+        """The value as `struct` packs it into the table itself."""
         return (value,)
 
 
@@ -61,19 +61,19 @@ AnyKind: TypeAlias = Kind[Any]
 
 
 class Reference(Kind[Value]):
-    """A slot with an offset, which leads to the value."""
+    """A slot with an offset that leads to the value."""
 
     size = alignment = 4
     code = "I"
 
     def write(self, writer: Writer, value: Value, record: Record) -> int:
-        """Write the value; returns where it stands. `record` has all slots of the table."""
+        """Write the value; returns its position. `record` has all slots of the table."""
         raise NotImplementedError
 
     def write_all(
         self, writer: Writer, values: Sequence[Value], columns: Mapping[str, Sequence[object]]
     ) -> NDArray[np.int64]:
-        """Write the values of many tables, whose slots are `columns`; returns where each stands."""
+        """Write the values of many tables, whose slots are `columns`; returns their positions."""
         identities = list(map(id, values))
         places = {
             identity: self.write(writer, values[k], {name: of[k] for name, of in columns.items()})
@@ -83,7 +83,7 @@ class Reference(Kind[Value]):
 
 
 class Scalar(Kind[int]):
-    """A number or boolean, by its `struct` code."""
+    """A number or boolean with a `struct` code."""
 
     def __init__(self, code: str, default: int = 0) -> None:
         self.unpack = struct.Struct("<" + code).unpack_from
@@ -93,7 +93,7 @@ class Scalar(Kind[int]):
 
 
 class Inline(Kind[tuple[object, ...]]):
-    """A FlatBuffers struct that stands in the table itself; read as a tuple."""
+    """A FlatBuffers struct within the table itself; read as a tuple."""
 
     def __init__(self, codes: str) -> None:
         self._unpack = struct.Struct("<" + codes).unpack_from
@@ -111,7 +111,7 @@ class Inline(Kind[tuple[object, ...]]):
 
 
 class Bytes(Reference[bytes]):
-    """A string, taken as bytes."""
+    """A string, read as bytes."""
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> bytes:
         """The bytes."""
@@ -123,7 +123,7 @@ class Bytes(Reference[bytes]):
 
 
 class Text(Reference[str]):
-    """A string that has to be UTF-8."""
+    """A string that must be UTF-8."""
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> str:
         """The text."""
@@ -191,12 +191,12 @@ class Refs(Reference[list[Record]]):
         ]
 
     def write(self, writer: Writer, value: list[Record], record: Record) -> int:
-        """The tables, and the vector of where they stand."""
+        """Write the tables, and the vector of their positions."""
         return writer.tables(self.table, value)
 
 
 class Tables:
-    """A vector of tables that are read when they are asked for, and checked then."""
+    """A vector of tables that are read and checked only when they are asked for."""
 
     __slots__ = ("count", "depth", "reader", "start", "table")
 
@@ -219,39 +219,39 @@ class Tables:
 
 
 class LateRefs(Refs):
-    """A vector of tables, read as `Tables`."""
+    """A vector of tables that is read as `Tables`."""
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Any:
-        """The vector; none of its tables has been looked at."""
+        """The vector; its tables are not read yet."""
         start, count = reader.vector(reader.follow(position), 4)
         return Tables(reader, self.table, start, count, depth + 1)
 
 
 class Choice(Reference[Record | None]):
-    """A union: the table that the slot `tag` says. None for members this description lacks."""
+    """A union: the table whose type is in the slot `tag`. None for types that this description lacks."""
 
     def __init__(self, tag: str, members: Mapping[int, Table]) -> None:
         self.tag = tag
         self.members = members
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Record | None:
-        """The record of the member that the tag says."""
+        """The record of the member that the tag selects."""
         member = self.members.get(record[self.tag])
         if member is None:
             return None
         return reader.table(member, reader.follow(position), depth + 1)
 
     def write(self, writer: Writer, value: Record | None, record: Record) -> int:
-        """The member that the tag says."""
+        """Write the member that the tag selects."""
         assert value is not None
         return writer.shared_table(self.members[record[self.tag]], value)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form:
-    """How tables with the same slots present are written: references first, then numbers."""
+    """The form of tables with the same slots present, for writing: references first, then numbers."""
 
-    #: Packs the offset to the vtable, those of the references, and the numbers.
+    #: Packs the offset to the vtable, the offsets of references, and the numbers.
     pack: Callable[..., bytes]
     size: int
     alignment: int  #: The alignment of the table's start.
@@ -265,7 +265,7 @@ class Table:
     Args:
         name: The table's name, for messages.
         slots: Name → kind. A union takes two slots: its tag, then its value.
-        required: Names of the slots that must be there.
+        required: Names of the slots that must be present.
     """
 
     def __init__(
@@ -276,12 +276,12 @@ class Table:
         self.define(slots or {})
 
     def define(self, slots: Mapping[str, AnyKind]) -> None:
-        """Give the slots later, for a table that contains itself."""
+        """Set the slots later, for a table that contains itself."""
         self.slots = dict(slots)
         self.defaults: Record = {name: kind.default for name, kind in slots.items()}
         self.vtable_bytes = 4 + 2 * len(slots)
         self.members = tuple((name, kind, 1 << k) for k, (name, kind) in enumerate(slots.items()))
-        # The last vtable that was read, and the slots that it says.
+        # The last vtable that was read, and its slots.
         self.last: tuple[bytes, Present | None] = b"", None
         self.present = lru_cache(maxsize=64)(self._present)
         self.form = lru_cache(maxsize=64)(self._form)
@@ -308,11 +308,11 @@ class Table:
         return Present(self, table_bytes, tuple(numbers), tuple(others))
 
     def _form(self, present: int) -> Form:
-        """The form of a table, by the bits of the slots that are present."""
+        """The form of tables with those slots present; a bit stands for a slot."""
         chosen = [(k, kind) for k, (_, kind, bit) in enumerate(self.members) if present & bit]
         codes, size, alignment = ["<i"], 4, 4
         places = [0] * present.bit_length()
-        # Sorting keeps the order of the slots among references, and among numbers.
+        # Sorting keeps the order of slots within references, and within numbers.
         for k, kind in sorted(chosen, key=lambda member: not isinstance(member[1], Reference)):
             padding = -size % kind.alignment
             codes.append(f"{padding}x{kind.code}")

@@ -1,4 +1,4 @@
-"""Batches on their way to devices while the ones before are worked on."""
+"""Batches that are copied to devices while the ones before are in use."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ State: TypeAlias = object
 def one_ahead(
     take: Callable[[int], Taken], count: int, devices: Sequence[Device]
 ) -> Iterator[Taken]:
-    """`take(0)`, `take(1)`, … up to `count`: each begins when that before on its device is handed out."""
-    # They run in threads of their own, with the caller's current stream and allocator of the device; where
-    # the stream is one that each thread has for itself, none begins before its turn. One is taken again
-    # when its turn comes if the device had no room for it beside what the caller still has, or if the
-    # caller has another stream by then: what it frees would go back to the one that it does not use.
-    # No name is given to what is on its way or handed out: this frame, and the traceback of an error that
-    # has it, would keep its memory.
+    """`take(0)`, `take(1)`, … up to `count`; each starts when its device's previous one is handed out."""
+    # They run in their own threads, with the caller's current stream and allocator of the device.
+    # If each thread has a current stream of its own, none starts before its turn. A batch is taken
+    # again in its turn if the device had no room for it beside what the caller still holds, or if
+    # the caller has another stream by then: memory that it frees would go back to the unused
+    # stream. No variable refers to a batch that is under way or handed out: this frame, and the
+    # traceback of an error in it, would keep its memory.
     begun: dict[int, tuple[State, Future[Taken]]] = {}
     taken: deque[Taken] = deque()
     with ThreadPoolExecutor(len(devices), "colkern-ahead") as threads:

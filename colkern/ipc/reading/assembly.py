@@ -1,4 +1,4 @@
-"""One column put together: the arrays of a field and its children, out of nodes and buffers.
+"""Puts a column together: makes the arrays of a field and its children from nodes and buffers.
 
 Columnar format 1.5: "RecordBatch message".
 """
@@ -20,7 +20,7 @@ from colkern.schema import DataType, FixedSizeList
 
 
 def little_endian(buffer: Buffer, spec: BufferSpec) -> Buffer:
-    """A copy of a big-endian buffer, each whole number's bytes reversed, if they have an order."""
+    """A little-endian copy of a big-endian buffer: the bytes of each number are reversed, if it has any."""
     if not spec.swap_bytes or buffer.size == 0:
         return buffer
     return _swap_views(buffer) if spec.role is Role.VIEWS else _swap_numbers(buffer, spec)
@@ -40,7 +40,7 @@ def _swap_numbers(buffer: Buffer, spec: BufferSpec) -> Buffer:
 
 
 def _swap_views(buffer: Buffer) -> Buffer:
-    """Length always; buffer index and offset only of long views: the rest of a view is text."""
+    """Reverses the length of each view, and the buffer index and offset of long ones; the rest is text."""
     count = buffer.size // VIEW_BYTES
     source = buffer.array[: count * VIEW_BYTES].reshape(count, VIEW_BYTES)
     out = allocate(count * VIEW_BYTES, np.uint8)
@@ -61,15 +61,15 @@ Place = tuple[int, int]
 
 
 class Wanted(NamedTuple):
-    """A buffer that is wanted on a device."""
+    """A buffer that a device needs."""
 
     offset: int  #: Where it begins in the body.
     length: int  #: How many bytes it has there.
-    #: The spec of its numbers, where their bytes are to be reversed; else None.
+    #: The spec of its numbers, if their bytes are to be reversed; else None.
     swapped: BufferSpec | None
 
 
-# Variadic buffers hold bytes, which have no order.
+# Variadic buffers hold bytes, which have no byte order.
 _VARIADIC = BufferSpec(Role.BYTES, Extent.FREE, np.dtype(np.uint8))
 
 
@@ -82,11 +82,11 @@ class Assembly:
     counts: Iterator[int]  #: How many variadic buffers each view array has.
     load: Callable[[Place, BufferSpec], Buffer]
     resolve: ResolveDictionary
-    #: Raises unless an array may have so many slots without a buffer behind them.
+    #: Raises if an array has too many slots without a buffer.
     require_unbacked: Callable[[int], None]
 
     def array(self, plan: ArrayPlan) -> Array:
-        """The array of a plan; raises `InvalidArrowError` if a part does not fit, with the child."""
+        """The array of a plan; raises `InvalidArrowError`, with the child, if a part does not fit."""
         length, null_count = next(self.nodes)
         if not UNKNOWN <= null_count <= length or length < 0:
             raise InvalidArrowError(f"node with {null_count} nulls in {length} slots")
@@ -118,7 +118,7 @@ class Assembly:
         if plan.validity is not None:
             place = next(where)
             bitmap = load(place, plan.validity) if _has_bitmap(place, null_count) else None
-            # A compressed buffer of no bytes has a length in front.
+            # A compressed buffer of no bytes still has a length in front.
             is_absent = bitmap is not None and bitmap.size == 0 and null_count <= 0
             buffers.append(None if is_absent else bitmap)
         for spec in plan.others:
@@ -152,7 +152,7 @@ class Assembly:
 
 
 def _has_bitmap(place: Place, null_count: int) -> bool:
-    """Whether a validity buffer is read: all that are there are, so that counts can be checked."""
+    """Whether to read a validity buffer: always if it is there, so that null counts can be checked."""
     return place[1] != 0 or null_count > 0
 
 
@@ -181,7 +181,7 @@ def _runs(type_: DataType, length: int, children: list[Array]) -> None:
         )
 
 
-# Checks of lengths alone; offsets are bytes, and left to `validate`.
+# These check lengths only; offsets are left to `validate`.
 _CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] = {
     ChildLength.SAME: _same_length,
     ChildLength.LIST_SIZE: _list_size,
@@ -190,7 +190,7 @@ _CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] =
 
 
 def empty_array(plan: ArrayPlan) -> Array:
-    """An array without slots."""
+    """An array without slots, by its plan."""
     values = plan.dictionary.values if plan.dictionary is not None else None
     return Array(
         plan.type,
@@ -207,7 +207,7 @@ def wanted_places(
     buffers: Iterator[Place],
     counts: Iterator[int],
 ) -> Iterator[tuple[Place, BufferSpec]]:
-    """The places and specs of the buffers that an `Assembly` with the same arguments loads."""
+    """The places and specs of the buffers that an `Assembly` with the same arguments would load."""
     _, null_count = next(nodes)
     if plan.legacy_validity:
         next(buffers)

@@ -1,4 +1,4 @@
-"""Record batches out of messages: counts are checked when a batch is opened, columns read when asked for.
+"""Record batches from messages: counts are checked when a batch is opened, columns are read when asked for.
 
 Columnar format 1.5: "RecordBatch message", "Variadic buffers", "Compression".
 """
@@ -38,13 +38,13 @@ from colkern.memory import HOST, Buffer
 from colkern.targets import Items
 
 if TYPE_CHECKING:
-    # For those who read into device memory.
+    # Needed only for reading into device memory.
     from colkern.ipc.reading.destination import Arrival, Destination
 
 
 _NO_NODES = np.empty(0, FIELD_NODE)
 _NO_BUFFERS = np.empty(0, BUFFER)
-# Of plain buffers nothing is decompressed.
+# Buffers that are not compressed need no budget.
 _NO_BUDGET = Budget(0)
 
 
@@ -118,9 +118,9 @@ class BatchColumns:
         self._limits.require_unbacked(length, self._body.size)
 
     def _check_copies(self) -> None:
-        """Buffers that are one place in the body become as many places in memory."""
+        """Limit the copies of buffers that overlap in the body, since each buffer gets its own memory."""
         size = self._body.size
-        # Those that leave the body are refused where they are read.
+        # Buffers that reach outside the body are refused when they are read.
         total = np.minimum(np.maximum(self._buffers["length"], 0), size).sum(dtype=np.float64)
         if total > self._limits.copied(size):
             raise LimitExceededError(
@@ -134,7 +134,7 @@ class BatchColumns:
         return tuple(accumulate(self._counts, initial=0))
 
     def _first_buffer(self, position: int) -> int:
-        """The number of a column's first buffer; of one past the last column, how many there are."""
+        """The number of a column's first buffer; past the last column, the number of all buffers."""
         first = self._plan.buffers[position]
         if self._counts:
             first += self._variadics_before[self._plan.variadics[position]]
@@ -145,7 +145,7 @@ class BatchColumns:
         return self._load(position, resolve, {})
 
     def _load(self, position: int, resolve: ResolveDictionary, ahead: dict[Place, Buffer]) -> Array:
-        """The column at `position`; buffers in `ahead` are decompressed already."""
+        """The column at `position`; the buffers in `ahead` are already decompressed."""
 
         def from_host(place: Place, spec: BufferSpec) -> Buffer:
             buffer = ahead.get(place) or self._plain_buffer(place)
@@ -164,7 +164,7 @@ class BatchColumns:
     def _parts(
         self, first: int, after: int
     ) -> tuple[Iterator[tuple[int, int]], Iterator[Place], Iterator[int]]:
-        """The nodes, the places of buffers, and the variadic counts of columns up to `after`."""
+        """The nodes, buffer places and variadic counts of the columns from `first` up to `after`."""
         plan = self._plan
         nodes = self._nodes[plan.nodes[first] : plan.nodes[after]]
         buffers = self._buffers[self._first_buffer(first) : self._first_buffer(after)]
@@ -172,7 +172,7 @@ class BatchColumns:
         return iter(nodes.tolist()), iter(buffers.tolist()), iter(counts)
 
     def bring(self, positions: Sequence[int]) -> Arrival | None:
-        """Start to bring the buffers of columns to their device, in one block; None if they are there."""
+        """Start to copy the buffers of columns to their device, in one block; None if they are there."""
         if self._destination is None:
             return None
         wanted = {self._wanted(place, spec): None for place, spec in self._wanted_places(positions)}
@@ -191,7 +191,7 @@ class BatchColumns:
         return Wanted(*place, spec if self._big_endian and spec.swap_bytes else None)
 
     def _brought(self, position: int) -> Callable[[Place, BufferSpec], Buffer]:
-        """The loader of a column's buffers on a device, which are brought there now if need be."""
+        """The function that gives a column's buffers on a device; they are copied there now if need be."""
         arrival = self._arrivals.get(position)
         if arrival is None:
             arrival = self.bring([position])
@@ -200,7 +200,7 @@ class BatchColumns:
         return lambda place, spec: arrival.buffer(self._wanted(place, spec))
 
     def _wanted_places(self, positions: Sequence[int]) -> Iterator[tuple[Place, BufferSpec]]:
-        # A range, which stands for all columns, is gone through in one go.
+        # A range, which stands for all columns, is handled in one step.
         spans = [positions] if isinstance(positions, range) else [[k] for k in positions]
         for span in filter(None, spans):
             parts = self._parts(span[0], span[-1] + 1)
@@ -212,12 +212,12 @@ class BatchColumns:
         return buffer if self._codec is None else self._codec.decompress(buffer, self._budget)
 
     def load_values(self, resolve: ResolveDictionary, budget: Budget) -> Array:
-        """The values of a dictionary batch, with the budget of all its dictionary's batches."""
+        """The values of a dictionary batch, with the budget shared by all batches of that dictionary."""
         self._budget = budget
         return self.load(0, resolve)
 
     def finish(self) -> None:
-        """Wait until the loaded buffers are there, for use on any stream."""
+        """Wait until the loaded buffers can be used on any stream."""
         if self._destination is not None:
             self._destination.finish()
 
@@ -228,13 +228,13 @@ class BatchColumns:
 
     @property
     def compression(self) -> str | None:
-        """The compression of the buffers: "lz4", "zstd", or None where they are plain."""
+        """The compression of the buffers: "lz4", "zstd", or None."""
         return None if self._codec is None else self._codec.option
 
     def null_counts(self) -> NDArray[np.int64]:
-        """The null count of each column by its node, int64[columns]; no buffer is read."""
-        # `UNKNOWN` for unions and run-end encoded columns, whose nulls no bitmap of theirs tells, and where
-        # the node says that they were not counted (-1). Of a dictionary column, nulls among the
+        """The null count of each column from its node, int64[columns]; no buffer is read."""
+        # `UNKNOWN` for unions and run-end encoded columns, which have no bitmap of their own, and
+        # if the node says that nulls were not counted (-1). For dictionary columns, nulls among the
         # dictionary's values are not counted.
         plan, lengths, counts = self._plan, self._nodes["length"], self._nodes["null_count"]
         bad = np.flatnonzero((counts < UNKNOWN) | (counts > lengths))
@@ -258,7 +258,7 @@ class BatchColumns:
         return InvalidArrowError(message, place=place)
 
     def uncompressed_bytes(self) -> int:
-        """The bytes of all buffers, without padding, as compressed ones state it in their first bytes."""
+        """The bytes of all buffers, without padding, as compressed ones state them at their start."""
         offsets, lengths = self._buffers["offset"], self._buffers["length"]
         try:
             inside = (offsets >= 0) & (lengths >= 0) & (offsets <= self._body.size - lengths)
@@ -275,7 +275,7 @@ class BatchColumns:
         return codec.uncompressed_size(start.array.data, length)
 
     def load_many(self, positions: list[int], resolve: ResolveDictionary) -> list[Array]:
-        """The columns at those positions, as by `load`, with less work for each; for one caller."""
+        """As `load` for several columns, with less work for each; not for several threads at once."""
         if self._destination is not None:
             return [self._checked(position, resolve, {}) for position in positions]
         body = self._body_bytes
@@ -301,7 +301,7 @@ class BatchColumns:
         return column
 
     def _decompressed(self, codec: Codec, positions: list[int]) -> dict[Place, Buffer]:
-        """The buffers of several columns, decompressed side by side; none if one cannot be."""
+        """The buffers of several columns, decompressed in parallel; empty if one of them fails."""
         wanted = {place: None for place, _ in self._wanted_places(positions) if place[1]}
         places = list(wanted)
         budget = Budget(self._budget.left)
@@ -318,16 +318,16 @@ class BatchColumns:
 
     @cached_property
     def _body_bytes(self) -> NDArray[np.uint8] | None:
-        """The body as one array, where it is in memory."""
+        """The body as one array, if it is in memory."""
         return self._body.in_memory()
 
     def _flat_columns(
         self, positions: list[int], body: NDArray[np.uint8], resolve: ResolveDictionary
     ) -> list[Array]:
-        """Columns out of plain memory. `load` makes those that are not flat, or not right."""
-        # Nothing here says what is wrong: this runs for every column of tables with ten thousand.
+        """Columns from a body in memory. Columns that are not flat, or malformed, are left to `load`."""
+        # No error message is made here: this runs for every column of tables with ten thousand.
         plan, length, total = self._plan, self.length, body.size
-        # As plain numbers: a tuple for each pair would keep the garbage collector busy.
+        # Plain numbers, since a tuple for each pair would keep the garbage collector busy.
         nodes = self._nodes.view(np.int64).tolist()
         numbers = self._buffers.view(np.int64).tolist()
 
@@ -362,9 +362,9 @@ class BatchColumns:
 
 
 def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: int) -> bool:
-    """Whether the buffers of a flat plan lie within a body of `total` bytes, and have their least sizes."""
-    # Offset and length of the first, the validity buffer, are at `numbers[k]`; without nulls it may be
-    # absent.
+    """Whether the buffers of a flat plan lie within a body of `total` bytes, and are large enough."""
+    # Offset and length of the first buffer, the validity, are at `numbers[k]`; without nulls it may
+    # be absent.
     looked_at = nulls > 0 or numbers[k + 1] != 0
     for needed in least:
         if looked_at:
@@ -377,13 +377,13 @@ def _fit(least: tuple[int, ...], nulls: int, numbers: list[int], k: int, total: 
 
 
 class OpenedBatch(NamedTuple):
-    """The batch of a message, and the arrival of its buffers on a device."""
+    """The batch of a message, and its buffers on their way to a device."""
 
     batch: RecordBatch  #: The batch, whose columns are put together when they are asked for.
     arrival: Arrival | None  #: The buffers that are under way to a device; None in host memory.
 
     def handed_out(self) -> RecordBatch:
-        """The batch, for use on the current stream."""
+        """The batch, ready for use on the current stream."""
         if self.arrival is not None:
             self.arrival.hold_current()
         return self.batch
@@ -397,7 +397,7 @@ def opened_batch(
     limits: Limits,
     destination: Destination | None,
 ) -> OpenedBatch:
-    """The batch of a RecordBatch message; its buffers are brought, or read when asked for."""
+    """The batch of a RecordBatch message; its buffers go to a device now, or are read when asked for."""
     record, columns_plan = message.header, plan.columns
     columns = BatchColumns(record, message, columns_plan, plan.big_endian, limits, destination)
     arrival = columns.bring(projection.positions)
@@ -411,18 +411,18 @@ def opened_batch(
     return OpenedBatch(projection.of(batch), arrival)
 
 
-# By metadata alone
+# By metadata only
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchSummary:
-    """One record batch, or one dictionary batch, by its metadata.
+    """A summary of one record batch, or one dictionary batch, from its metadata.
 
     Args:
         length: The number of rows, or of values of the dictionary.
-        null_counts: int64[columns] of the reader's schema, as the batch states them; -1 where it
-            does not, and for columns whose nulls only their values tell (unions, runs). Of a
-            dictionary batch, that of the values.
+        null_counts: int64[columns] of the reader's schema, as stated in the batch; -1 if it is not
+            stated, and for columns without a bitmap of their own (unions, runs). For a dictionary
+            batch, that of the values.
         body_bytes: The size of the body, padding included.
         uncompressed_bytes: The size of all buffers together without compression and padding.
         compression: "lz4", "zstd", or None where buffers are plain.
@@ -444,7 +444,7 @@ class BatchSummary:
 def summary_of(
     message: Message, plan: SchemaPlan, projection: Projection, limits: Limits
 ) -> BatchSummary:
-    """The summary of a message, which holds a record batch or a batch of a dictionary of the schema."""
+    """The summary of a message with a record batch, or with a batch of one of the schema's dictionaries."""
     record, columns, dictionary, is_delta = message.header, plan.columns, None, False
     if message.kind == MessageHeader.DictionaryBatch:
         dictionary, is_delta = record["id"], record["isDelta"]

@@ -1,9 +1,8 @@
-"""Bodies of messages into device memory: one block a message, and in it the buffers that are wanted.
+"""Copies bodies of messages into device memory: one block for each message, with the wanted buffers.
 
-Each wanted buffer goes from the source through page-locked memory into its place, at a multiple of 64;
-compressed ones are decompressed on their way. Neighbours that keep their distance are read as one.
-Nothing but their bytes is copied: metadata, and the lengths in front of compressed buffers, stay on
-the host.
+Each wanted buffer goes from the source through page-locked memory to its place, at a multiple of 64;
+compressed ones are decompressed on the way. Buffers that have the same distance in the body and in the
+block are read together. Metadata, and the lengths in front of compressed buffers, stay on the host.
 
 Columnar format 1.5: "Encapsulated message format", "Compression".
 """
@@ -34,13 +33,13 @@ from colkern.memory import ALIGNMENT, Buffer, Device, allocate_for_overwrite, de
 
 
 class Source(Protocol):
-    """Bytes that come one after the other; both raise `InvalidArrowError`."""
+    """A source of bytes in sequence; both methods raise `InvalidArrowError`."""
 
     def fill(self, out: NDArray[np.uint8]) -> None:
-        """Fill `out` with the next ones."""
+        """Fill `out` with the next bytes."""
 
     def end(self) -> None:
-        """Raise unless all bytes have been taken."""
+        """Raise if bytes are left."""
 
 
 class Part(NamedTuple):
@@ -49,20 +48,20 @@ class Part(NamedTuple):
     wanted: Wanted
     size: int  #: Its size on the device.
     start: int  #: Its first byte in the body.
-    #: Opens a source of the bytes, where they are not those in the body.
+    #: Opens a source of the bytes, if they differ from those in the body.
     make: Callable[[], Source] | None
     frame: int = 0  #: The size of its compressed frame; 0 where it is not compressed.
 
 
 class Placed(NamedTuple):
-    """A part, and where its bytes begin in the block on the device."""
+    """A part, and the place of its bytes in the block on the device."""
 
     part: Part
     at: int
 
 
 def part_of(body: Body, wanted: Wanted, codec: Codec | None, budget: Budget) -> Part:
-    """The part for a buffer; raises the errors that are known before its bytes are read."""
+    """The part for a buffer; raises errors that are known before its bytes are read."""
     offset, length, swapped = wanted
     body.require(offset, length)
     if codec is None or not length:
@@ -100,7 +99,7 @@ def _swapped_part(wanted: Wanted, size: int, read: Callable[[], Buffer]) -> Part
 
 
 def _decompressed(body: Body, wanted: Wanted, codec: Codec, size: int) -> Buffer:
-    """All bytes of a buffer in host memory; its size has been taken off the budget already."""
+    """All bytes of a buffer in host memory; its size was already subtracted from the budget."""
     return codec.decompress(body.read(wanted.offset, wanted.length), Budget(size))
 
 
@@ -116,11 +115,11 @@ class _Bytes:
         self._taken += out.size
 
     def end(self) -> None:
-        """There are as many as were asked for."""
+        """Nothing can be left: the size was given."""
 
 
 class Run(NamedTuple):
-    """Bytes that are sent as they stand in the body: where to, how many, from where."""
+    """Bytes to send unchanged from the body: their place in the block, number, and place in the body."""
 
     at: int
     size: int
@@ -128,7 +127,7 @@ class Run(NamedTuple):
 
 
 class _Frame:
-    """The bytes of a frame in a body, of which those are read that are looked at."""
+    """The bytes of a frame in a body; only the bytes that are accessed are read."""
 
     def __init__(self, body: Body, start: int, size: int) -> None:
         self._body, self._start, self._size = body, start, size
@@ -142,7 +141,7 @@ class _Frame:
 
 
 class _Chosen(NamedTuple):
-    """A buffer whose frame the device is to decompress, the bytes of that frame, and what they are."""
+    """A buffer for the device to decompress, with its frame's bytes and the examined frame."""
 
     placed: Placed
     stored: Bytes
@@ -157,9 +156,10 @@ def decompress_there(
     codec: DeviceCodec,
     parts: Sequence[Placed],
 ) -> list[Placed]:
-    """Send compressed bytes as they are, decompress them there; gives the buffers left to the host."""
-    # Those are of frames that the device does not know, or reports damaged. Bytes of a file are not read
-    # before: they come straight into page-locked memory, or past the host's.
+    """Send compressed bytes and decompress them on the device; returns the buffers left to the host."""
+    # Left are those whose frames the device cannot decompress, or reports as damaged. Bytes of a
+    # file are not read before: they go directly into page-locked memory, or bypass the host's
+    # memory.
     chosen = _chosen(body, codec, parts)
     if not chosen:
         return list(parts)
@@ -167,7 +167,7 @@ def decompress_there(
     try:
         staged = Upload(device, placement.size)
     except LimitExceededError:
-        # The host needs no room on the device for compressed bytes.
+        # The host needs no room for compressed bytes on the device.
         return list(parts)
     frames = [
         PlacedFrame(each.frame, begin, each.placed.at)
@@ -189,12 +189,12 @@ def decompress_there(
 
 
 def _chosen(body: Body, codec: DeviceCodec, parts: Sequence[Placed]) -> list[_Chosen]:
-    """The buffers whose frames the device is able to decompress; read side by side."""
+    """The buffers whose frames the device can decompress; their headers are read in parallel."""
 
     def choose(each: Placed) -> _Chosen | None:
         where = each.part.start, each.part.frame
         is_file = isinstance(body.source, OpenFile)
-        # Elsewhere a few bytes cost as much as many: one request, say.
+        # For other sources, a few bytes cost as much as many: one request, for instance.
         stored = _Frame(body, *where) if is_file else body.read(*where).array.data
         frame = codec.examined(stored, each.part.size)
         return None if frame is None else _Chosen(each, stored, frame)
@@ -205,7 +205,7 @@ def _chosen(body: Body, codec: DeviceCodec, parts: Sequence[Placed]) -> list[_Ch
 
 
 _MOST_CLAIMED = 1 << 28
-"""The limit of what is allocated for bytes that only an untrusted sender promises."""
+"""The most bytes that are allocated because an untrusted sender announces them."""
 
 _READ_AT_ONCE = 2 << 20
 """The bytes of a file that a thread reads in one call."""
@@ -215,7 +215,7 @@ _Outcomes = dict[Wanted, slice | ColkernError]
 
 
 class Arrival:
-    """The buffers of one message on the device: where each is in its block, or the error that it raises."""
+    """The buffers of one message on the device: the place of each in its block, or its error."""
 
     def __init__(self, outcomes: _Outcomes, upload: Upload | None, device: Device) -> None:
         self._outcomes = outcomes
@@ -223,7 +223,7 @@ class Arrival:
         self._device = device
 
     def buffer(self, wanted: Wanted) -> Buffer:
-        """One of the buffers; raises its error, if it has one."""
+        """One of the buffers; raises its error if it has one."""
         outcome = self._outcomes[wanted]
         if isinstance(outcome, ColkernError):
             raise copy(outcome)
@@ -231,13 +231,13 @@ class Arrival:
         return Buffer(self._upload.block[outcome], self._device)
 
     def hold_current(self) -> None:
-        """Have the current stream wait for them before whatever it gets next."""
+        """Make the current stream wait for the buffers before later work."""
         if self._upload is not None:
             self._upload.hold_current()
 
 
 class Destination:
-    """The memory of one CUDA device, for bodies; `trusted`: see `colkern.ipc.device_codecs`."""
+    """The memory of one CUDA device as a destination for bodies; `trusted` as in `device_codecs`."""
 
     def __init__(self, device: str | Device, *, trusted: bool = False) -> None:
         self.device = device_named(device)
@@ -250,7 +250,7 @@ class Destination:
     def bring(
         self, body: Body, wanted: Sequence[Wanted], codec: Codec | None, budget: Budget
     ) -> Arrival:
-        """Start to bring buffers of a body here; without memory, nothing of the message is kept."""
+        """Start to copy buffers of a body here; if memory runs out, nothing of the message is kept."""
         if body.passing is not None and not self._is_read_as_it_comes(wanted, codec):
             body.passing.settle()
         device_codec = None if codec is None else self._quicker(codec, wanted)
@@ -262,7 +262,7 @@ class Destination:
             try:
                 part = part_of(body, each, codec, budget)
             except (InvalidArrowError, LimitExceededError) as error:
-                # Without its traceback, whose frames would keep the block.
+                # Without its traceback, whose frames would keep the block alive.
                 outcomes[each] = copy(error)
                 continue
             parts.append(part)
@@ -270,17 +270,17 @@ class Destination:
         return Arrival(outcomes, upload, self.device)
 
     def _is_read_as_it_comes(self, wanted: Sequence[Wanted], codec: Codec | None) -> bool:
-        """Whether a body that has not come yet goes straight to the block that is allocated for it."""
+        """Whether a body that has not arrived yet can be read directly into its block."""
         if not self._trusted and _claimed(wanted) > _MOST_CLAIMED:
             return False
-        # Whether buffers can be read one after the other, each byte once, as they stand in the body.
+        # That is so if buffers can be read in sequence, each byte once and unchanged.
         if codec is not None or any(each.swapped is not None for each in wanted):
             return False
         ordered = sorted(wanted)
         return all(a.offset + a.length <= b.offset for a, b in pairwise(ordered))
 
     def finish(self) -> None:
-        """Wait for the work of the current stream, and the arrivals that it waits for."""
+        """Wait for the work of the current stream, and for the copies that it waits for."""
         memory.finish(self.device)
 
     def _send(
@@ -290,7 +290,7 @@ class Destination:
         codec: DeviceCodec | None,
         outcomes: _Outcomes,
     ) -> Upload:
-        # Bytes that stay as they are come first, and are sent in one go.
+        # Bytes that stay unchanged come first, and are sent together.
         parts.sort(key=lambda part: (part.make is not None, part.start))
         placement = placed([part.size for part in parts])
         upload = Upload(self.device, placement.size)
@@ -309,11 +309,11 @@ class Destination:
         return upload
 
     def _send_plain(self, upload: Upload, body: Body, runs: Sequence[Run]) -> None:
-        """Send the bytes that stay as they are in the body, in the best way that there is."""
+        """Send bytes that stay unchanged, in the fastest way available."""
         source = body.source
         if isinstance(source, OpenFile) and direct_storage.is_available():
             if self._direct is None:
-                # Not by its path, which another file may have by now.
+                # Not by its path, since another file may have that path by now.
                 self._direct = DirectFile(source.descriptor_path)
             upload.receive(
                 self._direct,
@@ -324,7 +324,7 @@ class Destination:
         upload.send_pieces(pieces, in_order=body.passing is not None)
 
     def _quicker(self, codec: Codec, wanted: Sequence[Wanted]) -> DeviceCodec | None:
-        """The codec of the device, if the threads of the host are estimated to take longer."""
+        """The device's codec, if the host's threads are estimated to take longer."""
         device_codec = device_codec_of(codec, self.device, trusted=self._trusted)
         sizes = [each.length for each in wanted]
         if device_codec is None or not sizes:
@@ -334,7 +334,7 @@ class Destination:
 
 
 def _read_at_once(body: Body, wanted: Sequence[Wanted]) -> Body:
-    """A body with its wanted bytes in memory, if they are half of what they span in a file."""
+    """A body with the wanted bytes in memory, if they are at least half of their span in a file."""
     places = [each[:2] for each in wanted if each.length > 0 and body.has(*each[:2])]
     if not places or not isinstance(body.source, OpenFile):
         return body
@@ -351,14 +351,14 @@ def _read_at_once(body: Body, wanted: Sequence[Wanted]) -> Body:
 
 
 def _claimed(wanted: Sequence[Wanted]) -> int:
-    """The bytes that buffers claim to have in a body."""
+    """The bytes that the buffers claim to have in a body."""
     return sum(each.length for each in wanted if each.length > 0)
 
 
 def _runs(placed_parts: Sequence[Placed]) -> list[Run]:
-    """The runs of bytes that are sent as they are, in the order of the body."""
-    # Neighbours that are as far from each other in the body as in the block are read as one, but for what
-    # has a length in front of it.
+    """The runs of bytes that are sent unchanged, in the order of the body."""
+    # Neighbours with the same distance in the body and in the block are read together, except
+    # compressed buffers, which have a length in front.
     runs: list[Run] = []
     at = start = end = 0
     for part, begin in placed_parts:
@@ -387,7 +387,7 @@ def _reader(body: Body, start: int) -> Callable[[int, NDArray[np.uint8]], None]:
 
 
 class _ConvertedPart:
-    """The bytes of a part, decompressed or swapped on their way; `outcomes` gets its error."""
+    """The bytes of a part, decompressed or byte-swapped on the way; `outcomes` gets its error."""
 
     def __init__(self, part: Part, outcomes: _Outcomes) -> None:
         self._part = part
@@ -395,7 +395,7 @@ class _ConvertedPart:
         self._source: Source | None = None
 
     def at(self, place: int) -> Piece:
-        """The part as a piece of a block."""
+        """The part as a piece of a block, at a place."""
         return Piece(place, self._part.size, self._read_into)
 
     def _read_into(self, offset: int, view: NDArray[np.uint8]) -> None:

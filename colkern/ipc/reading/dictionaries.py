@@ -1,8 +1,7 @@
-"""Dictionaries while a stream or file is read: first batches, deltas, replacements.
+"""The state of dictionaries while a stream or file is read: first batches, deltas, replacements.
 
-`Dictionaries` is immutable: a dictionary batch makes a new one, and a record batch keeps the one it
-was read under. So a batch that was read before a replacement still has its own values, whenever its
-columns are loaded.
+`Dictionaries` is immutable: a dictionary batch makes a new one, and a record batch keeps the one that
+was current. So a batch read before a replacement keeps its values, whenever its columns are loaded.
 
 Columnar format 1.5: "Dictionary messages".
 """
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _State:
-    """One state of a dictionary: the values of a batch, after those of the state it extends."""
+    """A state of a dictionary: the values of one batch, after those of the state that it extends."""
 
     __slots__ = (
         "_array",
@@ -46,7 +45,7 @@ class _State:
     ) -> None:
         self._plan = plan
         self._limits = limits
-        # The decompressed bytes of this batch and those before count together.
+        # The decompressed bytes of this batch and of those before are counted together.
         self._body_bytes: int = part.body_bytes + (0 if before is None else before._body_bytes)
         self._spent = 0
         self._part: BatchColumns | None = part
@@ -55,7 +54,7 @@ class _State:
         self._array: Array | None = None
 
     def array(self, dictionaries: Dictionaries) -> Array:
-        """All values; dictionaries within them are taken from `dictionaries`."""
+        """All values; nested dictionaries are taken from `dictionaries`."""
         with dictionaries.resolving:
             inner = tuple(dictionaries.known(id_) for id_ in sorted(self._plan.ids()))
             behind: list[_State] = []
@@ -66,7 +65,8 @@ class _State:
             if not behind:
                 assert self._array is not None
                 return self._array
-            # One array for the whole way from the last known state: each value is copied once.
+            # All batches since the last known state are joined at once, so each value is copied
+            # once.
             known = 0 if state is None else state._spent
             budget = Budget(self._limits.decompressed(self._body_bytes), known)
             parts = [step._decode(dictionaries, budget) for step in reversed(behind)]
@@ -78,7 +78,7 @@ class _State:
             self._part.finish()
             self._array, self._inner = array, inner
             if not inner:
-                # Nothing can change any more: let go of the parts.
+                # The values are final, so the parts are no longer needed.
                 self._part = self._before = None
             return array
 
@@ -95,14 +95,14 @@ class _State:
 
 
 def _joined(parts: list[Array]) -> Array:
-    # Only a delta needs operations, and the kernels behind them.
+    # Only a delta needs operations, and the kernels below them.
     from colkern.operations import concat
 
     return concat(parts)
 
 
 class Dictionaries:
-    """The states of all dictionaries at one point of a stream."""
+    """The states of all dictionaries at one point in a stream."""
 
     __slots__ = ("_states", "resolving")
 
@@ -110,16 +110,16 @@ class Dictionaries:
         self, states: Mapping[int, _State] | None = None, resolving: Lock | None = None
     ) -> None:
         self._states: Mapping[int, _State] = states or {}
-        # Columns may be loaded from several threads; what they share are the values of dictionaries.
+        # Several threads may load columns; they share the values of dictionaries.
         self.resolving = resolving or Lock(threading.RLock)
 
     def known(self, id_: int) -> Array | None:
-        """The values of a dictionary, or None if no batch of it has come."""
+        """The values of a dictionary; None if none of its batches has come."""
         state = self._states.get(id_)
         return None if state is None else state.array(self)
 
     def values(self, plan: DictionaryPlan, unneeded: bool) -> Array:
-        """The values of a dictionary, which may come later if no slot needs them (`unneeded`)."""
+        """The values of a dictionary; empty if none has come and no slot needs them (`unneeded`)."""
         known = self.known(plan.id)
         if known is not None:
             return known
@@ -136,7 +136,7 @@ class Dictionaries:
         *,
         may_replace: bool,
     ) -> Dictionaries:
-        """The states after a dictionary batch, which replaces the first if it `may_replace`."""
+        """The states after a dictionary batch, which may replace an earlier one only if `may_replace`."""
         record = message.header
         id_: int = record["id"]
         before = self._states.get(id_)

@@ -1,9 +1,9 @@
-"""The fields of wide schemas, read side by side.
+"""The fields of wide schemas, read together as NumPy arrays.
 
-The tables of ten thousand columns differ in name and place alone. Their offsets are followed and checked
-together, as NumPy arrays; a field is made when it is asked for. Fields with children, dictionaries or
-metadata are read one by one, as all fields of narrow schemas are. So is the whole schema as soon as one
-offset is wrong: the general decoder then reports which.
+In a schema of ten thousand columns, the tables mostly differ only in name and position. Their offsets
+are followed and checked together, as NumPy arrays; a field is made when it is asked for. Fields with
+children, dictionaries or metadata are read one by one, like all fields of narrow schemas. If one offset
+is wrong, the whole schema is read one by one, and the general decoder reports the error.
 
 The second decoder is worth its code. To open a file and its batch takes, side by side and one by one
 (AMD EPYC, one core, Python 3.11; `python -m benchmarks.wide_schemas`):
@@ -87,7 +87,7 @@ class FlatFields(Sequence[WireField]):
 
 
 class FieldsOf(Sequence[Field]):
-    """The fields of a schema's wire fields."""
+    """The fields behind a schema's wire fields."""
 
     def __init__(self, wire: FlatFields) -> None:
         self._wire = wire
@@ -115,7 +115,7 @@ MakeField = Callable[[Record, int], WireField]
 
 
 def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> FlatFields | None:
-    """The fields of a wide schema; None if they are to be read one by one."""
+    """The fields of a wide schema; None if they must be read one by one."""
     try:
         return _Reading(tables).fields(make_type, make_field)
     except (_NotFlatError, ColkernError):
@@ -123,7 +123,7 @@ def flat_fields(tables: Tables, make_type: MakeType, make_field: MakeField) -> F
 
 
 class _NotFlatError(Exception):
-    """Something is wrong or unusual: the fields have to be read one by one."""
+    """Something is malformed or unusual: the fields must be read one by one."""
 
 
 def _require(condition: NDArray[np.bool_] | bool) -> None:
@@ -132,7 +132,7 @@ def _require(condition: NDArray[np.bool_] | bool) -> None:
 
 
 class _Reading:
-    """The tables of many fields, read side by side. What is out of bounds raises `_NotFlatError`."""
+    """The tables of many fields, read together. Anything out of bounds raises `_NotFlatError`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -147,12 +147,12 @@ class _Reading:
         self._offsets = self._slot_offsets(FIELD, self._places)
 
     def _overlapping(self, code: str) -> Items:
-        """The number that starts at each byte."""
+        """The numbers that start at each byte."""
         count = self._size - 3
         return np.ndarray((count,), code, self._reader.data, strides=(1,))
 
     def _follow(self, slots: Places) -> Places:
-        """Where the offsets at these places lead: at least four bytes before the end."""
+        """The targets of the offsets at these places: at least four bytes before the end."""
         _require(slots + 4 <= self._size)
         offsets = self._u32[slots].astype(np.int64)
         targets = slots + offsets
@@ -160,13 +160,13 @@ class _Reading:
         return targets
 
     def _vtables(self, places: Places) -> tuple[Places, Places]:
-        """The different vtables of the tables at these places, and the number of each table's."""
+        """The distinct vtables of the tables at these places, and the number of each table's vtable."""
         vtables, which = np.unique(places - self._i32[places], return_inverse=True)
         _require(len(vtables) <= _MOST_VTABLES)
         return vtables, which.astype(np.int64)
 
     def _slot_offsets(self, table: Table, places: Places) -> dict[str, Places]:
-        """Where each slot stands in its table; 0 where it is absent."""
+        """The place of each slot in its table; 0 if it is absent."""
         vtables, which = self._vtables(places)
         offsets = {name: np.zeros(len(vtables), np.int64) for name in table.slots}
         sizes = np.zeros(len(vtables), np.int64)
@@ -178,14 +178,15 @@ class _Reading:
         return {name: of_vtable[which] for name, of_vtable in offsets.items()}
 
     def _slot(self, name: str) -> tuple[NDArray[np.bool_], Places]:
-        """A mask of the fields with that slot, and where it stands in those."""
+        """A mask of the fields that have a slot, and the places of the slot in those fields."""
         offsets = self._offsets[name]
         has = offsets > 0
         return has, (self._places + offsets)[has]
 
     def fields(self, make_type: MakeType, make_field: MakeField) -> FlatFields:
         count = len(self._places)
-        # Two tables each, and no more bytes of names than there are: as `decode` counts them.
+        # Each field takes two tables, and names have no more bytes than there are: counted as in
+        # `decode`.
         _require(2 * count <= self._size // 4)
         starts, ends = self._names()
         flat = ~(self._has_members("children") | self._has_members("custom_metadata"))
@@ -201,7 +202,7 @@ class _Reading:
         return FlatFields(self._reader.data, (starts, ends), nullable, types, type_of, others)
 
     def _names(self) -> tuple[Places, Places]:
-        """Where the names start and end; all of them are UTF-8."""
+        """The start and the end of each name; all are checked to be UTF-8."""
         starts = np.zeros(len(self._places), np.int64)
         ends = starts.copy()
         has, slots = self._slot("name")
@@ -210,7 +211,7 @@ class _Reading:
         ends[has] = starts[has] + self._u32[targets]
         _require(ends <= self._size)
         _require((ends - starts).sum() <= self._size)
-        # How many bytes before each are not ASCII.
+        # The number of non-ASCII bytes before each byte.
         others = np.zeros(self._size + 1, np.int32)
         np.cumsum(self._u8 >> 7, out=others[1:])
         for i in np.flatnonzero(others[starts] != others[ends]):
@@ -221,14 +222,14 @@ class _Reading:
         return starts, ends
 
     def _has_members(self, name: str) -> NDArray[np.bool_]:
-        """Which fields have a vector of that name that is not empty."""
+        """Whether each field has a vector in slot `name` that is not empty."""
         has, slots = self._slot(name)
         members = np.zeros(len(self._places), np.bool_)
         members[has] = self._u32[self._follow(slots)] > 0
         return members
 
     def _types(self, flat: NDArray[np.bool_], make_type: MakeType) -> tuple[list[DataType], Places]:
-        """The different types of the flat fields, and the number of each field's; -1 for others."""
+        """The distinct types of the flat fields, and the number of each field's type; -1 for others."""
         numbers = np.zeros(len(self._places), np.int64)
         has, slots = self._slot("type_type")
         numbers[has] = self._u8[slots]
@@ -252,8 +253,8 @@ class _Reading:
         types: list[DataType],
         type_of: Places,
     ) -> None:
-        """Fill in the types of the fields `chosen`, whose tables stand at `places`."""
-        # Tables with one vtable and the same bytes are the same, as long as no bytes are offsets.
+        """Fill in the types of the fields `chosen`, whose tables are at `places`."""
+        # Tables with the same vtable and bytes are equal, as long as no bytes are offsets.
         vtables, which = self._vtables(places)
         for k, vtable in enumerate(vtables.tolist()):
             _, size, _, others = self._reader.present(table, vtable, int(places[0]))

@@ -1,4 +1,4 @@
-"""Encapsulated messages: a length, metadata, a body; in a stream or at a place in a file.
+"""Encapsulated messages (a length, metadata, a body), in a stream or at a place in a file.
 
 Columnar format 1.5: "Encapsulated message format". Before 0.15 the length stood alone, without the
 continuation marker in front of it.
@@ -29,7 +29,7 @@ from colkern.key_values import metadata_of
 from colkern.memory import Buffer
 
 FIRST_BYTES = 8
-"""The number of bytes examined. Every stream has more, so none is waited for in vain."""
+"""The number of bytes examined. Every stream has more bytes, so reading them never waits in vain."""
 
 _DECOMPRESS = "decompress it first, or pass a file object that does, such as that of {}.open(path)"
 _BY_PYARROW = "read it with pyarrow.{}, and write the table with colkern.ipc.write_file"
@@ -58,11 +58,11 @@ _OTHER_TEXT = ("CSV or other text", _BY_PYARROW.format("csv.read_csv"))
 
 
 def foreign_format(start: bytes) -> ColkernError | None:
-    """The error for a source of another format; None if it may be an Arrow file or stream."""
+    """The error for a source in another format; None if it may be an Arrow file or stream."""
     for magic, (name, advice) in _OTHER_FORMATS.items():
         if start.startswith(magic):
             return UnsupportedError(f"{name}, not an Arrow IPC file or stream: {advice}")
-    # The start of an Arrow file may be all there is of one.
+    # Fewer bytes may be the start of an Arrow file that was cut short.
     if start.startswith(MAGIC) or MAGIC.startswith(start) or not _is_text(start):
         return None
     name, advice = _text_format(start)
@@ -72,7 +72,7 @@ def foreign_format(start: bytes) -> ColkernError | None:
 
 
 def not_a_stream(start: bytes) -> ColkernError:
-    """The error for a source whose first bytes begin no message."""
+    """The error for a source whose first bytes do not begin a message."""
     if start.startswith(MAGIC):
         return InvalidArrowError(
             "an Arrow file, not a stream: open it with colkern.ipc.open_file, or open, which takes both"
@@ -83,7 +83,7 @@ def not_a_stream(start: bytes) -> ColkernError:
 
 
 def not_a_file(start: bytes) -> ColkernError:
-    """The error for a source that does not begin as a file does."""
+    """The error for a source that does not begin like a file."""
     if not start:
         return InvalidArrowError("not an Arrow file: the source is empty")
     if start.startswith(CONTINUATION):
@@ -97,12 +97,13 @@ def not_a_file(start: bytes) -> ColkernError:
 
 
 def _is_text(start: bytes) -> bool:
-    """Whether bytes are the start of a text."""
-    # The size in front of a stream's first message is no text: metadata would have 150 MB or more.
+    """Whether bytes look like the start of a text."""
+    # The length in front of a stream's first message is no text: metadata would have 150 MB or
+    # more.
     try:
         text = start.decode()
     except UnicodeDecodeError as error:
-        # A character may be cut at the end.
+        # A character may be cut off at the end.
         if error.end < len(start) or error.reason != "unexpected end of data":
             return False
         text = start[: error.start].decode()
@@ -117,10 +118,10 @@ def _text_format(start: bytes) -> tuple[str, str]:
     return _OTHER_TEXT
 
 
-# The tables around a field (message, schema) and below it (encoding, index type).
+# The number of tables around a field (message, schema) and below it (encoding, index type).
 _TABLES_AROUND_TYPES = 5
 
-# As many zeros as may stand in front of a tensor, which begins at a multiple of 64 at the most.
+# The most zeros in front of a tensor, which begins at a multiple of 64.
 _MOST_PADDING = 63
 
 _int32 = struct.Struct("<i").unpack_from
@@ -146,7 +147,7 @@ class Message(NamedTuple):
 
 
 class Messages(Protocol):
-    """The messages of a stream, one after the other, however they have come."""
+    """The messages of a stream, in order, whatever brought them."""
 
     @property
     def position(self) -> int:
@@ -156,26 +157,26 @@ class Messages(Protocol):
         """The next message with its body, or None at the end of the stream."""
 
     def settle_last(self) -> None:
-        """Take the body of the last message into memory: it may be used after the next message."""
+        """Read the body of the last message into memory, so that it can be used after the next message."""
 
     def finish_last(self) -> None:
         """Skip the bytes of the last message's body that were not read."""
 
 
 def max_table_depth(limits: Limits) -> int:
-    """The limit of nested tables in a message or a footer."""
+    """The limit on nested tables in a message or a footer."""
     return limits.nesting_depth + _TABLES_AROUND_TYPES
 
 
 def key_values(pairs: list[Record] | None) -> Mapping[bytes, bytes] | None:
-    """Custom metadata; no pairs are None."""
+    """Custom metadata from `KeyValue` tables; None if there are none."""
     if not pairs:
         return None
     return metadata_of([(pair["key"] or b"", pair["value"] or b"") for pair in pairs])
 
 
 def check_version(version: int, oldest: int = MetadataVersion.V4) -> None:
-    """Raise `UnsupportedError` unless the metadata is of version `oldest` to V5."""
+    """Raise `UnsupportedError` unless the metadata's version is from `oldest` to V5."""
     if not oldest <= version <= MetadataVersion.V5:
         raise UnsupportedError(
             f"metadata version V{version + 1}; colkern reads V4 (Arrow 0.8) and V5 (1.0 and later)"
@@ -194,7 +195,7 @@ def decode_message(data: bytes, limits: Limits) -> Record:
 
 
 def message_of(record: Record, body: Body, place: str) -> Message:
-    """The message of a `Message` table with its body, and where it is, for errors."""
+    """The message with a `Message` table and a body; `place` is its place for errors."""
     return Message(
         record["header_type"],
         record["header"],
@@ -213,7 +214,7 @@ def check_metadata_size(size: int, limits: Limits) -> None:
 
 
 class MessageStream:
-    """The messages of a stream, in turn; `late` bodies stay in the source, `padded` ones follow zeros."""
+    """The messages of a stream. `late` bodies stay in the source; zeros may precede `padded` messages."""
 
     def __init__(
         self, source: Sequential, limits: Limits, *, late: bool = False, padded: bool = False
@@ -248,7 +249,7 @@ class MessageStream:
         return message_of(record, body, place)
 
     def settle_last(self) -> None:
-        """Take the body of the last message into memory: it may be used after the next message."""
+        """Read the body of the last message into memory, so that it can be used after the next message."""
         self._in_last(Passing.settle)
 
     def finish_last(self) -> None:
@@ -273,7 +274,7 @@ class MessageStream:
         return Body(Passing(self._source, size), 0, size)
 
     def _metadata_size(self) -> int:
-        """The length in front of the next message; 0 where the stream ends, marked or not."""
+        """The length in front of the next message; 0 at the end of the stream, marked or not."""
         prefix = self._source.take(4).tobytes()
         if self._padded:
             prefix = self._behind_padding(prefix)
@@ -295,7 +296,7 @@ class MessageStream:
         return size
 
     def _behind_padding(self, taken: bytes) -> bytes:
-        """The first four bytes from one on that is not zero, which no message begins with."""
+        """The four bytes that follow zeros, which no message begins with."""
         zeros = 0
         while len(begun := taken.lstrip(b"\0")) < len(taken) and zeros < _MOST_PADDING:
             zeros += len(taken) - len(begun)
@@ -316,7 +317,7 @@ def read_message_at(
     place: str,
     limits: Limits,
 ) -> Message:
-    """The message at a block of a file's footer, all of it before `end`; its body is not read."""
+    """The message at a block of a file's footer; it must end before `end`. Its body is not read."""
     offset, size, body_size = block
     place = f"{place} at byte {offset}"
     try:

@@ -53,26 +53,25 @@ def open(
 
     Args:
         source: A path (`str` or path-like; mapped into memory, not read), a bytes-like object or
-            `Buffer` (not copied), a binary file object, pipe or socket (read from where it stands;
-            not closed). A file format on a source that cannot seek is read into memory whole. Or a URL
-            that fsspec knows (`s3://`, `https://`, `memory://`): of a file's bytes, the footer, the
-            metadata of batches, and the columns that are asked for are fetched, when they are.
-        columns: Names or positions of the columns to hand out, in that order; None for all. Others
-            are not looked at.
-        device: Where the bodies of messages go: "cuda", "cuda:1" or a `Device`; None, or "cpu", for
-            host memory. A list of CUDA devices gets batches in turn: of two, every other one.
-        memory_map: Whether a file at a path is mapped; otherwise its bytes are read when they are
-            needed: those of a file's column when it is asked for, those of a stream's message with the
-            batch.
-        trusted: Whether the writer of the source is trusted not to have damaged it. All else is checked
-            as ever; but nvCOMP, which does not survive all damage, may decompress Zstandard frames on
-            the device, and device memory is allocated for as much as a stream says will come.
+            `Buffer` (not copied), or a binary file object, pipe or socket (read from its current
+            position; not closed). The file format is read into memory as a whole if the source cannot
+            seek. Or a URL that fsspec knows (`s3://`, `https://`, `memory://`): the footer of a file is
+            fetched, and then metadata of batches and columns when they are asked for.
+        columns: Names or positions of the columns to read, in that order; None for all. Other columns
+            are ignored.
+        device: The memory for the bodies of messages: "cuda", "cuda:1" or a `Device`; None, or "cpu",
+            for host memory. Devices in a list get batches in turn.
+        memory_map: Whether to map a file at a path. Otherwise its bytes are read when they are needed:
+            in the file format with each column, in the stream format with each batch.
+        trusted: Whether the source is known to be undamaged. Then nvCOMP, which may crash on damaged
+            frames, may decompress Zstandard on the device, and device memory is allocated for as many
+            bytes as a stream announces. All other checks are made in any case.
         limits: The limits on untrusted input.
 
-    Bytes that are not copied must not change while batches of them are in use: a mapped file may be
-    unlinked, or replaced by renaming, but not overwritten, nor cut short, which ends the process
-    (SIGBUS). Read a file that others may write to with `memory_map=False`: if it is cut short, what is
-    missing is an `InvalidArrowError`.
+    Bytes that are not copied must not change while batches over them are in use. A mapped file may be
+    unlinked, or replaced by renaming, but not overwritten, nor truncated, which ends the process
+    (SIGBUS). Read a file that others may write to with `memory_map=False`: truncation then raises an
+    `InvalidArrowError`.
 
     Threads may share a reader: each batch of a stream goes to one of them.
 
@@ -86,7 +85,7 @@ def open(
     writes it. Dictionaries are brought when a column first needs them, to its device.
 
     Raises:
-        InvalidArrowError: If the source is neither, or its schema or footer is malformed.
+        InvalidArrowError: If the source is in neither format, or its schema or footer is malformed.
         UnsupportedError: If it is valid, but of a kind that colkern does not read, or a URL that fsspec
             does not open here: the message says what to install.
         LimitExceededError: If it is over the limits.
@@ -128,13 +127,13 @@ def open_stream(
 
 
 def read_schema(source: Source, *, limits: Limits = DEFAULT_LIMITS) -> Schema:
-    """The schema of an Arrow IPC file or stream; see `open`. Of a byte stream, no more is taken."""
+    """The schema of an Arrow IPC file or stream; see `open`. No more bytes of a stream are taken."""
     with open(source, memory_map=False, limits=limits) as reader:
         return reader.schema
 
 
 def destinations_of(device: Devices | None, trusted: bool) -> Sequence[Destination]:
-    """Where bodies are brought, in turn: nothing for host memory. See `open`."""
+    """The devices to which bodies are copied in turn; empty for host memory. See `open`."""
     if device is None:
         return ()
     several = isinstance(device, Sequence) and not isinstance(device, str | Device)
@@ -149,7 +148,7 @@ def destinations_of(device: Devices | None, trusted: bool) -> Sequence[Destinati
 
 
 class _Opened:
-    """A source before it is known which format it has; its file is closed again if it gets no reader."""
+    """A source whose format is not known yet; its file is closed if no reader takes it over."""
 
     def __init__(
         self,
@@ -162,7 +161,7 @@ class _Opened:
     ) -> None:
         destinations = destinations_of(device, trusted)
         self._options = limits, columns, destinations
-        # Files that are read into device memory are not mapped into host memory first.
+        # A file for device memory is read, not mapped into host memory first.
         opened = opened_source(source, mapped=memory_map and not destinations)
         self._random: RandomAccess | None = None
         self._own: io.FileIO | None = None
@@ -193,7 +192,7 @@ class _Opened:
         return FileReader(self._random or self._any_order(), *self._options)
 
     def _any_order(self) -> RandomAccess:
-        """The bytes of a file object: where it cannot seek, all are taken into memory."""
+        """The bytes of a file object in any order; if it cannot seek, all are read into memory."""
         seekable = getattr(self._file, "seekable", None)
         if seekable is not None and seekable():
             file = cast("BinaryIO", self._file)

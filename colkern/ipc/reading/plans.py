@@ -1,6 +1,6 @@
-"""The plans of a schema: the nodes and buffers that the columns of its batches have.
+"""The plans of a schema: which nodes and buffers belong to each column of its batches.
 
-Made once for a schema, and used for each of its batches.
+A plan is made once for a schema, and used for all its batches.
 
 Columnar format 1.5: "RecordBatch message", "Variadic buffers".
 """
@@ -34,7 +34,7 @@ class DictionaryPlan:
     values: ArrayPlan
 
     def ids(self) -> set[int]:
-        """The ids of the dictionaries within the values."""
+        """The ids of dictionaries nested in the values."""
         return set(self.values.dictionary_ids())
 
 
@@ -48,17 +48,17 @@ class ArrayPlan:
     others: tuple[BufferSpec, ...]
     children: tuple[ArrayPlan, ...]
     dictionary: DictionaryPlan | None
-    #: Whether a validity buffer, which the layout lacks, stands before the others: unions before
-    #: format 1.0.
+    #: Whether the data has a validity buffer, before the others, that the layout lacks: unions
+    #: before format 1.0.
     legacy_validity: bool
     nodes: int  #: How many nodes the array takes, children included.
     buffers: int  #: How many buffers, without variadic ones.
     variadics: int  #: How many variadic counts.
-    #: Whether the array is a validity buffer and others that grow with it, and nothing else.
+    #: Whether the array has only a validity buffer and others that grow with it.
     flat: bool
 
     def dictionary_plans(self) -> Iterator[DictionaryPlan]:
-        """The dictionaries of the array, its children and their values, outer before inner."""
+        """The dictionaries of the array, its children, and their values, outer before inner."""
         if self.dictionary is not None:
             yield self.dictionary
             yield from self.dictionary.values.dictionary_plans()
@@ -66,17 +66,17 @@ class ArrayPlan:
             yield from child.dictionary_plans()
 
     def dictionary_ids(self) -> Iterator[int]:
-        """The ids of those dictionaries."""
+        """Dictionary id → the plan of its values, as the only column of a batch."""
         return (plan.id for plan in self.dictionary_plans())
 
 
 def _array_plan(field: WireField, version: int) -> ArrayPlan:
     if field.dictionary is None:
-        # Equal extension types may state different metadata.
+        # Equal extension types may have different metadata.
         if not field.children and not isinstance(field.field.type, Extension):
             return _leaf_plan(field.field.type, version)
         return _plan_of(field.field.type, field.children, None, version)
-    # The children in the metadata are those of the dictionary's values.
+    # The children in the metadata belong to the dictionary's values.
     values = _plan_of(field.values, field.children, None, version)
     return _plan_of(field.field.type, (), DictionaryPlan(field.dictionary, values), version)
 
@@ -107,13 +107,13 @@ def _plan_of(
 
 @lru_cache(maxsize=1024)
 def _leaf_plan(type_: DataType, version: int) -> ArrayPlan:
-    """The plan of a type without children, made once for all columns of it."""
+    """The plan of a type without children, made once for all columns of the type."""
     return _plan_of(type_, (), None, version)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnsPlan:
-    """The plans of the columns of a batch, and where each column's entries start."""
+    """The plans of the columns of a batch, and the position where each column's entries start."""
 
     columns: Sequence[ArrayPlan]
     nodes: Sequence[int]  #: First node of each column, and the total.
@@ -125,7 +125,7 @@ class ColumnsPlan:
     def of(
         cls, plans: Sequence[ArrayPlan], plan_of: NDArray[np.int64], label: Callable[[int], str]
     ) -> ColumnsPlan:
-        """The plan of columns that stand side by side: of each, which of the plans it has."""
+        """The plan of columns side by side: `plan_of` has the number of each column's plan in `plans`."""
 
         def starts(counts: Iterable[int]) -> list[int]:
             ends = np.fromiter(counts, np.int64, len(plans))[plan_of].cumsum()
@@ -143,7 +143,7 @@ class ColumnsPlan:
 def _column_plans(
     fields: Sequence[WireField], version: int
 ) -> tuple[list[ArrayPlan], NDArray[np.int64]]:
-    """The plans of a schema's columns, and which of them each column has."""
+    """The distinct plans of a schema's columns, and the number of each column's plan."""
     if not isinstance(fields, FlatFields):
         return [_array_plan(field, version) for field in fields], np.arange(len(fields))
     plans = [_leaf_plan(type_, version) for type_ in fields.types]
@@ -155,7 +155,7 @@ def _column_plans(
 
 
 class SchemaPlan:
-    """The plans of a schema's batches under one version of the metadata."""
+    """The plans of a schema's batches, for one version of the metadata."""
 
     def __init__(self, wire: WireSchema, version: int) -> None:
         self.schema: Schema = wire.schema
@@ -184,7 +184,7 @@ class SchemaPlan:
 
 
 class Projection:
-    """Some columns of a schema, in an order of their own, or all."""
+    """Some columns of a schema, in a given order, or all."""
 
     def __init__(self, schema: Schema, columns: Sequence[int | str] | None) -> None:
         if isinstance(columns, str):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 Taken = TypeVar("Taken")
 
-# The footer's length and the magic stand at the end.
+# The footer's length and the magic are at the end of the file.
 _BACK = struct.Struct("<i6s")
 
 
@@ -72,14 +72,14 @@ class _Plans:
 class StreamReader(Closing, RecordBatchStream):
     """Reads the batches of a stream, one after the other.
 
-    A context manager: leaving it closes what the reader has opened itself. Threads may share it: each
-    batch goes to one of them.
+    A context manager, which closes files that the reader has opened itself. Threads may share a reader:
+    each batch goes to one of them.
 
     Args:
         messages: The messages of the stream.
         limits: The limits on untrusted input.
-        columns: Names or positions of the columns to hand out; None for all.
-        destinations: The devices that bodies are brought to in turn; none for host memory.
+        columns: Names or positions of the columns to read; None for all.
+        destinations: The devices to which bodies are copied in turn; empty for host memory.
 
     Raises:
         InvalidArrowError: If the source is no stream, or its schema is malformed.
@@ -117,7 +117,8 @@ class StreamReader(Closing, RecordBatchStream):
         self._dictionaries = [Dictionaries() for _ in self._destinations]
         self._projection = Projection(self._plans.wire.schema, columns)
         device = destinations[0].device if destinations else HOST
-        # It is its own iterator, and not to be told so: a cycle would keep memory for the collector.
+        # The reader is its own iterator, but does not store itself: a cycle would keep memory until
+        # collected.
         super().__init__(self._projection.schema, (), device)
 
     def __repr__(self) -> str:
@@ -127,30 +128,31 @@ class StreamReader(Closing, RecordBatchStream):
         return self
 
     def __next__(self) -> RecordBatch:
-        """The next batch; its columns are put together when they are asked for.
+        """The next batch; its columns are decoded when they are asked for.
 
         Raises:
-            InvalidArrowError: If the stream ends within a message, or a message is malformed. The
-                same error comes again on further calls: where the next message starts is unknown.
+            InvalidArrowError: If the stream ends within a message, or a message is malformed. Further
+                calls raise the same error, since the start of the next message is unknown.
             ValueError: If the reader was closed before the stream's end.
         """
         with self._taking():
             message = self._guarded(self._next_record_batch)
             if message is None:
                 raise StopIteration
-            # A device without room for this batch may have room for the next one.
+            # A device that has no room for this batch may have room for the next one.
             minor = () if self._destinations[0] is None else (LimitExceededError,)
             opened = self._guarded(lambda: self._opened(message), minor)
         assert opened is not None
         return opened.handed_out()
 
     def summaries(self) -> Iterator[BatchSummary]:
-        """Summaries of the batches that are left, dictionary batches too, in their order.
+        """Summaries of the remaining batches, including dictionary batches, in their order.
 
-        Batches are taken from the stream, as iterating does; no column is decoded.
+        Batches are consumed, as by iterating; no column is decoded.
 
         Raises:
-            InvalidArrowError: As iterating, and if a null count or the place of a buffer cannot be.
+            InvalidArrowError: As for iterating, and if a null count or the place of a buffer is
+                impossible.
         """
         while (summary := self._take_summary()) is not None:
             yield summary
@@ -161,7 +163,7 @@ class StreamReader(Closing, RecordBatchStream):
 
     @contextmanager
     def _taking(self) -> Iterator[None]:
-        """While this thread takes a message. A fork meanwhile leaves the child within one."""
+        """The context in which this thread takes a message. A child forked meanwhile is within one."""
         with self._lock:
             process = os.getpid()
             if self._taker not in (None, process) and self._failure is None:
@@ -179,7 +181,7 @@ class StreamReader(Closing, RecordBatchStream):
         take: Callable[[], Taken | None],
         minor: tuple[type[ColkernError], ...] = (),
     ) -> Taken | None:
-        """The result of `take`, or None; the same error each time, but for a batch's own (`minor`)."""
+        """The result of `take`, or None. An error is raised again each time, unless it is a `minor` one."""
         if self._failure is not None:
             raise copy(self._failure)
         if self._ended:
@@ -191,7 +193,7 @@ class StreamReader(Closing, RecordBatchStream):
         except minor:
             raise
         except ColkernError as error:
-            # Without its traceback, whose frames would keep what they have read.
+            # Without its traceback, whose frames would keep the data that they have read.
             self._failure = copy(error)
             raise
         except BaseException as error:
@@ -225,7 +227,7 @@ class StreamReader(Closing, RecordBatchStream):
         return summary_of(message, self._plans[message.version], self._projection, self._limits)
 
     def _next_message(self) -> Message | None:
-        """The next record batch, or dictionary batch, which counts from here on."""
+        """The next record batch or dictionary batch; it counts as taken."""
         message = self._messages.next()
         if message is None or message.kind == MessageHeader.RecordBatch:
             return message
@@ -249,17 +251,17 @@ class StreamReader(Closing, RecordBatchStream):
 
     @property
     def dictionary_ids(self) -> dict[str, int]:
-        """Path of a field → id of its dictionary, as `WriteOptions.dictionary_ids` takes them."""
+        """Path of a field → id of its dictionary, in the form of `WriteOptions.dictionary_ids`."""
         return dictionary_ids(self._projection.fields_of(self._plans.wire))
 
     def read_all(self) -> list[RecordBatch]:
-        """All batches that are left."""
+        """All remaining batches."""
         return list(self)
 
     def close(self) -> None:
-        """Close what the reader has opened; batches that were read stay good.
+        """Close files that the reader has opened; batches that were read stay valid.
 
-        Asking for a further batch is a `ValueError` then, unless the stream has ended before.
+        Reading a further batch then raises `ValueError`, unless the stream has ended before.
         """
         self._closed = True
         while self._closing:
@@ -269,14 +271,15 @@ class StreamReader(Closing, RecordBatchStream):
 class FileReader(Closing):
     """Reads the batches of a file in any order: `reader[i]`, `len(reader)`, `for batch in reader`.
 
-    Threads may share it. A context manager, as the reader of a stream is: a mapped file is let go when
-    the last array that uses it is. To other libraries it is one table, not a sequence of batches.
+    Threads may share a reader. It is a context manager, like the reader of a stream; a mapped file
+    stays open until the last array that uses it is gone. Other libraries see one table, not a sequence
+    of batches.
 
     Args:
         source: The bytes of the file.
         limits: The limits on untrusted input.
-        columns: Names or positions of the columns to hand out; None for all.
-        destinations: The devices that bodies are brought to in turn; none for host memory.
+        columns: Names or positions of the columns to read; None for all.
+        destinations: The devices to which bodies are copied in turn; empty for host memory.
 
     Raises:
         InvalidArrowError: If the source is no file, or its footer is malformed.
@@ -317,7 +320,7 @@ class FileReader(Closing):
 
     @cached_property
     def message_metadata(self) -> Mapping[bytes, bytes] | None:
-        """Custom metadata of the schema's message, which stands in front of the batches.
+        """Custom metadata of the schema's message, which precedes the batches.
 
         Raises:
             InvalidArrowError: If the message is malformed.
@@ -329,7 +332,7 @@ class FileReader(Closing):
 
     @cached_property
     def dictionary_metadata(self) -> dict[int, Mapping[bytes, bytes]]:
-        """Dictionary id → custom metadata of its last batch that has any.
+        """Dictionary id → custom metadata of the last of its batches that has any.
 
         Raises:
             InvalidArrowError: If a message is malformed.
@@ -353,10 +356,10 @@ class FileReader(Closing):
         return f"<colkern.ipc.FileReader: {counts}>\n{self.schema}"
 
     def get_batch(self, position: int) -> RecordBatch:
-        """The batch at a position; its columns are put together when they are asked for.
+        """The batch at a position; its columns are decoded when they are asked for.
 
-        Where bodies go to a device, the copies are under way when it returns, and what the current
-        stream gets next waits for them.
+        If bodies go to a device, copies are under way when this returns, and later work on the current
+        stream waits for them.
 
         Args:
             position: From 0 on; negative counts from the end.
@@ -382,7 +385,7 @@ class FileReader(Closing):
         return opened_batch(message, plan, self._projection, resolve, self._limits, destination)
 
     def __iter__(self) -> Iterator[RecordBatch]:
-        """All batches. Where bodies go to devices, the next one of each is on its way meanwhile."""
+        """All batches. If bodies go to devices, the next one of each is copied meanwhile."""
         if not self._destinations:
             yield from map(self.get_batch, range(len(self)))
             return
@@ -390,7 +393,7 @@ class FileReader(Closing):
 
         devices = [destination.device for destination in self._destinations]
         ahead = one_ahead(self._opened, len(self), devices)
-        # Nothing here keeps what is handed out: the next batch may need its memory.
+        # Nothing here refers to a batch that was handed out: the next one may need its memory.
         yield from map(OpenedBatch.handed_out, ahead)
 
     @overload
@@ -400,7 +403,7 @@ class FileReader(Closing):
     def __getitem__(self, position: slice) -> list[RecordBatch]: ...
 
     def __getitem__(self, position: int | slice) -> RecordBatch | list[RecordBatch]:
-        """A batch by its position, or a list of batches by a slice."""
+        """A batch by position, or a list of batches by a slice."""
         if isinstance(position, slice):
             return [self.get_batch(i) for i in range(*position.indices(len(self)))]
         return self.get_batch(position)
@@ -412,11 +415,11 @@ class FileReader(Closing):
     def summaries(self) -> Iterator[BatchSummary]:
         """Summaries of all batches: dictionary batches first, then record batches.
 
-        Of the bodies no more is read than the sizes in front of compressed buffers.
+        Only the sizes in front of compressed buffers are read from bodies.
 
         Raises:
-            InvalidArrowError: If a message is malformed, contradicts the footer, or its null counts or
-                the places of its buffers cannot be.
+            InvalidArrowError: If a message is malformed, contradicts the footer, or has impossible null
+                counts or places of buffers.
         """
         if self._closed:
             raise _closed_error()
@@ -432,7 +435,7 @@ class FileReader(Closing):
 
     @property
     def dictionary_ids(self) -> dict[str, int]:
-        """Path of a field → id of its dictionary, as `WriteOptions.dictionary_ids` takes them."""
+        """Path of a field → id of its dictionary, in the form of `WriteOptions.dictionary_ids`."""
         return dictionary_ids(self._projection.fields_of(self._plans.wire))
 
     def _message(self, block: tuple[int, int, int], kind: int, place: str) -> Message:
@@ -455,7 +458,7 @@ class FileReader(Closing):
     def _resolve(
         self, destination: Destination | None, plan: DictionaryPlan, unneeded: bool
     ) -> Array:
-        # All dictionary batches count for all batches, wherever they stand in the file.
+        # All dictionary batches apply to all batches, wherever they are in the file.
         with self._reading_dictionaries:
             known = self._dictionaries.get(destination)
             if known is None:
@@ -471,7 +474,7 @@ class FileReader(Closing):
         return dictionaries.after(message, plan, self._limits, destination, may_replace=False)
 
     def close(self) -> None:
-        """Hand out no more batches; those that were read stay good."""
+        """Refuse to read more batches; those that were read stay valid."""
         self._closed = True
 
     def __reduce__(self) -> NoReturn:
@@ -516,7 +519,7 @@ def _schema_of(message: Message, limits: Limits) -> WireSchema:
 
 
 def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, Record]:
-    """Where the messages of a file end, and its footer."""
+    """The end of the messages in a file, and its footer."""
     start = source.read(0, min(FIRST_BYTES, source.size)).tobytes()
     if not start.startswith(MAGIC):
         raise not_a_file(start)
@@ -537,7 +540,7 @@ def _read_footer(source: RandomAccess, limits: Limits) -> tuple[int, Record]:
         footer = decode(FOOTER, source.read(start, size).tobytes(), max_table_depth(limits))
     except InvalidArrowError as error:
         raise error.at(f"footer at byte {start}") from None
-    # Some writers leave the footer's version at its default; the messages' own versions count.
+    # Some writers leave the footer's version at its default; the versions of messages count.
     check_version(footer["version"], MetadataVersion.V1)
     return start, footer
 

@@ -1,4 +1,4 @@
-"""Files and folders at URLs, by fsspec: of a file, only the ranges that are asked for are fetched."""
+"""Files and folders at URLs, by fsspec; only the ranges of a file that are needed are fetched."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from colkern.memory import EMPTY, HOST, Buffer
 from colkern.names import why_missing
 
 _LAST_BYTES = 1 << 16
-"""Fetched together: a footer is there, and the metadata of the last batches."""
+"""The bytes at a file's end that are fetched together: the footer, and metadata of the last batches."""
 
 
 class Remote:
-    """Random access to a file at a URL; each range is a request."""
+    """Random access to a file at a URL; each range is fetched with one request."""
 
     device = HOST
 
@@ -37,7 +37,7 @@ class Remote:
         return self._fetched(offset, length).read(0, length) if length else EMPTY
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Put a range into given memory."""
+        """Read a range into given memory."""
         view[:] = self.read(offset, view.size).array
 
     def _fetched(self, offset: int, length: int) -> Memory:
@@ -48,7 +48,7 @@ class Remote:
 
 
 def opened_url(url: str | os.PathLike[str]) -> Remote | Memory:
-    """The bytes of a file at a URL; in memory at once if its server does not say how many there are."""
+    """The bytes of a file at a URL; read into memory at once if the server does not tell their number."""
     filesystem, path = filesystem_of(url)
     size = filesystem.size(path)
     if size is None:
@@ -57,7 +57,7 @@ def opened_url(url: str | os.PathLike[str]) -> Remote | Memory:
 
 
 def filesystem_of(url: str | os.PathLike[str]) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it."""
+    """The fsspec file system of a URL, and the path in it."""
     url = os.fsdecode(url)
     if "want_data=" in url:
         require_local(url, "source")

@@ -1,4 +1,4 @@
-"""Schemas out of metadata: data types, and which field has which dictionary.
+"""Schemas from metadata: data types, and the dictionary of each field.
 
 Columnar format 1.5: "Schema message", "Data Types".
 """
@@ -20,7 +20,7 @@ from colkern.ipc.types import ROWS, TypeRow
 
 
 def schema_from_wire(record: Record, limits: Limits) -> WireSchema:
-    """The schema of a decoded `Schema` table."""
+    """The schema in a decoded `Schema` table."""
     endianness = record["endianness"]
     if endianness not in (Endianness.Little, Endianness.Big):
         raise InvalidArrowError(f"endianness {endianness}")
@@ -87,7 +87,7 @@ def _dictionary_type(encoding: Record, values: s.DataType) -> s.Dictionary:
 def data_type_from_wire(
     number: int, parameters: Record | None, fields: tuple[s.Field, ...] = ()
 ) -> s.DataType:
-    """The type of that number in the `Type` union, with those child fields."""
+    """The type with a number of the `Type` union, with those parameters and child fields."""
     row = _BY_NUMBER.get(number)
     if row is None:
         if number == Type.NONE:
@@ -95,7 +95,8 @@ def data_type_from_wire(
         raise UnsupportedError(f"data type number {number}, which format 1.5 does not have")
     if parameters is None:
         raise InvalidArrowError(f"type {number} without its table")
-    # Untrusted texts, such as time zones, would be kept as long as the process runs.
+    # Types with text from untrusted input, such as time zones, are not cached: the cache is never
+    # emptied.
     has_text = any(isinstance(parameter, str) for parameter in parameters.values())
     if not fields and row.children == 0 and not has_text:
         return _leaf(number, *parameters.items())

@@ -1,7 +1,7 @@
-"""Where bytes come from: memory, seekable files, and byte streams such as sockets and pipes.
+"""Sources of bytes: memory, seekable files, and byte streams such as sockets and pipes.
 
-Two shapes are enough for all readers: a `RandomAccess` hands out any range, a `Sequential` the next
-bytes. Memory (a mapped file, a bytes-like object) is never copied.
+All readers use one of two interfaces: a `RandomAccess` reads any range, a `Sequential` the next bytes.
+Memory (a mapped file, a bytes-like object) is never copied.
 """
 
 from __future__ import annotations
@@ -28,37 +28,37 @@ if TYPE_CHECKING:
 Source: TypeAlias = object
 """A path or URL, a bytes-like object, a `Buffer`, or an object with readinto, read, recv_into or recv."""
 
-# The bytes that are skipped at a time.
+# The number of bytes to skip at a time.
 _SCRATCH = 1 << 20
 
-# The first allocation for a length that only the sender vouches for; it grows as bytes arrive.
+# The first allocation for a length that only the sender states; it grows as bytes arrive.
 _FIRST_ALLOCATION = 1 << 26
 
 
 class RandomAccess(Protocol):
-    """Bytes of known size that can be read in any order, but for a `Passing` source."""
+    """Bytes of known size that can be read in any order, except from a `Passing` source."""
 
     size: int
     device: Device
     """Where the bytes are that `read` gives."""
 
     def read(self, offset: int, length: int) -> Buffer:
-        """`length` bytes from `offset` on; the caller has checked that they are there."""
+        """`length` bytes from `offset` on; the caller has checked that they exist."""
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Put as many bytes as `view` has into it, from `offset` on; otherwise as `read`."""
+        """Read from `offset` on into all of `view`; otherwise as `read`."""
 
 
 class Sequential(Protocol):
-    """Bytes that come one after the other; `position` counts those taken."""
+    """Bytes that come in sequence; `position` counts those taken."""
 
     position: int
 
     def take(self, length: int) -> Buffer:
-        """The next `length` bytes, or fewer where the source ends before."""
+        """The next `length` bytes, or fewer at the end of the source."""
 
     def take_into(self, view: NDArray[np.uint8]) -> int:
-        """Put the next bytes into `view`; how many: fewer than it has where the source ends before."""
+        """Read the next bytes into `view`; returns their number, which is less at the source's end."""
 
 
 class Memory:
@@ -80,7 +80,7 @@ class Memory:
 
 
 class OpenFile:
-    """Copied ranges of a regular file from `start` on, for several threads; the caller closes it."""
+    """Copied ranges of a regular file, counted from `start`, for several threads; the caller closes it."""
 
     device = HOST
 
@@ -92,7 +92,7 @@ class OpenFile:
 
     @property
     def descriptor_path(self) -> str:
-        """A name of the file that stays its own, whatever becomes of its path."""
+        """A path that stays the file's own, even if its original path changes."""
         return f"/proc/self/fd/{self._descriptor}"
 
     def read(self, offset: int, length: int) -> Buffer:
@@ -113,7 +113,7 @@ class OpenFile:
 
 
 class SeekableFile:
-    """Copied ranges of a seekable file object from where it stands; a forked child cannot read it."""
+    """Copied ranges of a seekable file object, from its position on; a forked child cannot read it."""
 
     device = HOST
 
@@ -122,7 +122,7 @@ class SeekableFile:
         self._start = file.tell()
         self.size = max(file.seek(0, io.SEEK_END) - self._start, 0)
         self._receive = _receiver(file)
-        # Threads load columns at once, and a file object has one position for all its readers.
+        # Threads load columns at once, and a file object has one position for all.
         self._lock = _lock_of(file)
         self._position = _Position(file)
 
@@ -147,17 +147,17 @@ class SeekableFile:
 
 
 class _Position:
-    """Where a file object stands; a forked child and its parent would move it for each other."""
+    """The position of a file object; a forked child and its parent would move it for each other."""
 
     __slots__ = ("_kind", "_process")
 
     def __init__(self, file: object) -> None:
         self._kind = type(file).__name__
-        # A fork copies memory.
+        # A fork copies memory, so the child has its own position.
         self._process = None if type(file) is io.BytesIO else os.getpid()
 
     def require_own(self) -> None:
-        """Raise `UnsupportedError` in a process that was forked since."""
+        """Raise `UnsupportedError` in a process that was forked after this object was made."""
         if self._process not in (None, os.getpid()):
             raise UnsupportedError(
                 f"source: this process was forked after the {self._kind} was opened, and "
@@ -169,7 +169,7 @@ _locks: weakref.WeakKeyDictionary[object, Lock] = weakref.WeakKeyDictionary()
 
 
 def _lock_of(file: object) -> Lock:
-    """The lock of a file object; one of its own for each reader where objects cannot be told apart."""
+    """The lock of a file object; each reader has its own lock if objects cannot be hashed."""
     try:
         return _locks.setdefault(file, Lock())
     except TypeError:
@@ -177,11 +177,11 @@ def _lock_of(file: object) -> Lock:
 
 
 def random_access(file: BinaryIO) -> OpenFile | SeekableFile:
-    """The bytes of a seekable binary file object from where it stands on."""
+    """The bytes of a seekable binary file object from its position on."""
     raw = getattr(file, "raw", file)
-    # Exactly these: a class derived from them may read something else.
+    # Exactly these classes: a derived one may read something else.
     if type(file) in _BUFFERED and type(raw) is io.FileIO and _is_regular(raw):
-        # Bytes written to the buffer alone could not be read from the descriptor.
+        # Bytes that are still in the buffer could not be read from the descriptor.
         file.flush()
         return OpenFile(raw, file.tell())
     return SeekableFile(file)
@@ -203,14 +203,14 @@ def shrunk(missing: int, offset: int) -> InvalidArrowError:
 
 
 class MemoryStream:
-    """The bytes of a random-access source, one after the other."""
+    """The bytes of a random-access source, in sequence."""
 
     def __init__(self, source: RandomAccess) -> None:
         self._source = source
         self.position = 0
 
     def take(self, length: int) -> Buffer:
-        """The next bytes; not copied where the source is memory."""
+        """The next bytes; not copied if the source is memory."""
         length = min(length, self._source.size - self.position)
         taken = self._source.read(self.position, length)
         self.position += length
@@ -224,7 +224,7 @@ class MemoryStream:
         return size
 
     def body(self, size: int) -> Body:
-        """The next bytes as a range of the source; none of them is read."""
+        """The next bytes as a range of the source; none of them is read yet."""
         left = self._source.size - self.position
         if size > left:
             raise ended_early(left, size, "body")
@@ -234,7 +234,7 @@ class MemoryStream:
 
 
 class ByteStream:
-    """The bytes of a file object, pipe or socket in turn, copied; none for a forked child."""
+    """The bytes of a file object, pipe or socket in sequence, copied; a forked child cannot read them."""
 
     def __init__(self, file: object) -> None:
         self._place = _Position(file)
@@ -243,7 +243,7 @@ class ByteStream:
         self.position = 0
 
     def peek(self, length: int) -> bytes:
-        """The next bytes without taking them, or fewer where the source ends before."""
+        """The next bytes without taking them, or fewer at the end of the source."""
         if self._ahead.size < length:
             self._place.require_own()
             more = _fill(self._receive, length - self._ahead.size)
@@ -279,7 +279,7 @@ class ByteStream:
 
 
 class Passing:
-    """Bytes of a stream that are not taken yet: each is read once, in order, or passed by."""
+    """Bytes of a stream that are not taken yet: each is read once, in order, or skipped."""
 
     device = HOST
 
@@ -291,11 +291,11 @@ class Passing:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all of them are in memory."""
+        """Whether all of these bytes are in memory."""
         return self._settled is not None
 
     def settle(self) -> None:
-        """Take all of them into memory: from then on they are read in any order."""
+        """Read all of these bytes into memory; from then on they can be read in any order."""
         if self._settled is None:
             taken = self._stream.take(self.size)
             self._position = self.size
@@ -304,13 +304,13 @@ class Passing:
             self._settled = Memory(taken)
 
     def read(self, offset: int, length: int) -> Buffer:
-        """A range, of all bytes in memory."""
+        """A range; all bytes are read into memory first."""
         self.settle()
         assert self._settled is not None
         return self._settled.read(offset, length)
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Read a range into given memory; unless all are in memory, behind what has been read."""
+        """Read a range into given memory; unless all are in memory, it must follow the last range."""
         if self._settled is not None:
             self._settled.read_into(offset, view)
             return
@@ -346,20 +346,20 @@ class Body(NamedTuple):
     size: int
 
     def read(self, offset: int, length: int) -> Buffer:
-        """`length` bytes from `offset` on, counted in the body."""
+        """`length` bytes from `offset` on, counted from the start of the body."""
         self.require(offset, length)
         return self.source.read(self.start + offset, length)
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Put as many bytes as `view` has into it, from `offset` on; the caller has checked the range."""
+        """Read from `offset` on into all of `view`; the caller has checked the range."""
         self.source.read_into(self.start + offset, view)
 
     def has(self, offset: int, length: int) -> bool:
-        """Whether all of a range is in the body."""
+        """Whether a range is entirely within the body."""
         return 0 <= offset <= self.size - length and length >= 0
 
     def require(self, offset: int, length: int) -> None:
-        """Raise `InvalidArrowError` unless all of a range is in the body."""
+        """Raise `InvalidArrowError` unless a range is entirely within the body."""
         if not self.has(offset, length):
             raise InvalidArrowError(
                 f"buffer of {length} bytes at {offset} in a body of {self.size} bytes"
@@ -367,24 +367,24 @@ class Body(NamedTuple):
 
     @property
     def passing(self) -> Passing | None:
-        """The source, where ranges have to be read one after the other."""
+        """The source, if ranges must be read in sequence; else None."""
         source = self.source
         return source if isinstance(source, Passing) and not source.is_settled else None
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether reading copies nothing."""
+        """Whether reading makes no copies."""
         return isinstance(self.source, Memory)
 
     def in_memory(self) -> NDArray[np.uint8] | None:
-        """All bytes, not copied; None where they would have to be read."""
+        """All bytes, not copied; None if they would have to be read."""
         if not isinstance(self.source, Memory):
             return None
         return self.source.read(self.start, self.size).array  # type: ignore[no-any-return]
 
 
 Receive = Callable[[memoryview], int]
-"""Puts the next bytes into a view and says how many: 0 at the end."""
+"""Puts the next bytes into a view and returns their number: 0 at the end."""
 
 
 def _receiver(file: object) -> Receive:
@@ -430,7 +430,7 @@ def _copy(data: object, view: memoryview) -> int:
 def _fill(
     receive: Receive, length: int, begun: NDArray[np.uint8] = EMPTY.array
 ) -> NDArray[np.uint8]:
-    """`length` bytes, those in `begun` first, or fewer where the source ends before."""
+    """`length` bytes, beginning with those in `begun`; fewer at the source's end."""
     data = allocate(min(length, max(_FIRST_ALLOCATION, begun.size)), np.uint8)
     filled = begun.size
     data[:filled] = begun
@@ -447,7 +447,7 @@ def _fill(
 
 
 def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
-    """Fill given memory; how many bytes: fewer than it has where the source ends before."""
+    """Fill given memory; returns the number of bytes, which is smaller at the source's end."""
     filled = 0
     while filled < view.size:
         received = receive(view[filled:].data)
@@ -460,7 +460,7 @@ def _fill_view(receive: Receive, view: NDArray[np.uint8]) -> int:
 def opened_source(
     source: Source, *, mapped: bool = True
 ) -> Memory | OpenFile | Remote | io.FileIO | None:
-    """The bytes of a path, URL or bytes-like object; the open file of a pipe or device; else None."""
+    """The bytes of a path, URL or bytes-like object; the open file for a pipe or device; else None."""
     if isinstance(source, str | os.PathLike):
         if is_url(source):
             from colkern.ipc.reading.remote import opened_url
@@ -477,7 +477,7 @@ def opened_source(
 
 
 def _opened_path(path: str | os.PathLike[str], mapped: bool) -> Memory | OpenFile | io.FileIO:
-    # Opened once: a second reader of a pipe would find its writer gone.
+    # Opened only once: for a second reader of a pipe, the writer would be gone.
     file = io.FileIO(path)
     if not _is_regular(file):
         return file
@@ -500,7 +500,7 @@ def _is_bytes_like(source: Source) -> bool:
 def open_sequential(
     source: Source, *, mapped: bool = True
 ) -> tuple[Sequential, Callable[[], None]]:
-    """A source's bytes one after the other, and a function that closes the file if it was opened here."""
+    """A source's bytes in sequence, and a function that closes the file if it was opened here."""
     opened = opened_source(source, mapped=mapped)
     if isinstance(opened, io.FileIO):
         return ByteStream(opened), opened.close

@@ -1,1 +1,1 @@
-"""Tensor and SparseTensor messages: NumPy arrays outside of record batches."""
+"""Tensor and SparseTensor messages: NumPy arrays outside record batches."""

@@ -1,7 +1,7 @@
 """Writing Tensor and SparseTensor messages.
 
-Metadata and every buffer of the body end at a multiple of 64 bytes, counted from the message's start:
-messages that follow each other stay aligned, and so does what they hold in a mapped file.
+Metadata and all buffers of the body end at a multiple of 64 bytes from the message's start. So
+consecutive messages stay aligned, and so do their buffers in a mapped file.
 
 Format: "Tensor (Multi-dimensional Array) Message Format"; `Tensor.fbs`, `SparseTensor.fbs`.
 """
@@ -27,21 +27,21 @@ from colkern.memory import ALIGNMENT
 
 
 def write_tensor(tensor: AnyTensor | Numbers, sink: object) -> int:
-    """Write one message with a tensor; further calls on an open file append further messages.
+    """Write one message with a tensor; further calls on an open file append more messages.
 
-    Where a file object tells that it does not stand at a multiple of 64 bytes, zeros come first, so that
-    the message begins at one. `read_tensor` passes them by; Arrow C++ reads from the message on.
+    If the position of a file object is no multiple of 64 bytes, zeros are written first, so that the
+    message begins at one. `read_tensor` skips them; Arrow C++ has to be started at the message.
 
     Numbers are copied only if an array is neither in row-major nor in column-major order, or not
     little-endian.
 
     Args:
         tensor: A NumPy array of integers or floats, a `Tensor`, or one of the sparse ones.
-        sink: A path, whose file is replaced when the message is whole; a binary file object or a
+        sink: A path, whose file is replaced once the message is complete; a binary file object or a
             socket (not closed).
 
     Returns:
-        How many bytes were written: a multiple of 64, and the zeros in front.
+        The number of bytes written: a multiple of 64, plus the zeros in front.
 
     Raises:
         TypeError: If `tensor` is none of these or its numbers are of another kind, or if `sink` is
@@ -56,7 +56,7 @@ def write_tensor(tensor: AnyTensor | Numbers, sink: object) -> int:
     opened = sink_of(sink)
     with OnFailure(opened.abandon):
         opened.write([padding])
-        # Places are counted from where the message begins.
+        # Positions are counted from the beginning of the message.
         opened.position = 0
         write_message(opened, Message(kind, header, body), ALIGNMENT)
     opened.commit()
@@ -65,12 +65,12 @@ def write_tensor(tensor: AnyTensor | Numbers, sink: object) -> int:
 
 @singledispatch
 def _header(tensor: object, body: Body) -> tuple[int, Record]:
-    """The kind and the table of a tensor's message; its numbers are added to the body."""
+    """The kind and the table of a tensor's message; its buffers are added to the body."""
     raise TypeError(f"tensor: expected a NumPy array or a tensor, got {type(tensor).__name__}")
 
 
 def _position(sink: object) -> int:
-    """Where a file object stands; 0 where that cannot be told."""
+    """The position of a file object; 0 if it is unknown."""
     try:
         position: int = sink.tell()  # type: ignore[attr-defined]
     except (AttributeError, OSError):
@@ -79,7 +79,7 @@ def _position(sink: object) -> int:
 
 
 def _add(array: Numbers, body: Body) -> tuple[int, int]:
-    """Put an array into the body, its bytes as they lie; where it stands there, and its bytes."""
+    """Add an array to the body, its bytes as they are in memory; returns its offset and its size."""
     packed = _packed(array)
     little = packed.astype(packed.dtype.newbyteorder("<"), order="K", copy=False)
     return body.add([little.ravel(order="K").view(np.uint8).data])
@@ -161,7 +161,7 @@ def _compressed(tensor: CompressedMatrix, body: Body) -> tuple[int, Record]:
 
 @_header.register
 def _fibres(tensor: SparseCSFTensor, body: Body) -> tuple[int, Record]:
-    # One dimension has leaves alone, and no pointers whose type could be said.
+    # With one dimension there are only leaves, and no pointers that would tell the type.
     pointers = tensor.indptr or (np.zeros(0, np.int64),)
     index = {
         "indptrType": _index_type(pointers[0]),
@@ -174,6 +174,7 @@ def _fibres(tensor: SparseCSFTensor, body: Body) -> tuple[int, Record]:
 
 
 def _level_places(levels: Sequence[Numbers], body: Body) -> Numbers:
-    # The length should be one of bytes. Arrow C++, which defined CSF, writes and reads the number of
-    # items there, and takes bytes for a larger tensor; colkern reads both.
+    # The format says that the length counts bytes. Arrow C++, which defined CSF, writes and reads
+    # the number of items, and takes bytes for a larger tensor. Colkern writes items, and reads
+    # both.
     return np.array([(_add(level, body)[0], level.size) for level in levels], BUFFER)

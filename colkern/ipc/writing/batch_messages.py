@@ -1,4 +1,4 @@
-"""The messages of a stream or file: its schema's, and those of each batch, dictionaries first.
+"""The messages of a stream or file: the schema's message, and those of batches and their dictionaries.
 
 Columnar format 1.5: "IPC streaming format", "Dictionary messages".
 """
@@ -32,7 +32,7 @@ from colkern.schema import Schema
 
 
 class _Parts:
-    """The nodes, buffers and counts that a message lists of its columns."""
+    """The nodes, buffers and variadic counts of a message's columns."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -62,9 +62,9 @@ def batch_to_wire(
     body: Body,
     limits: Limits,
 ) -> Record:
-    """The `RecordBatch` table of some columns, whose bytes are added to `body`."""
-    # Slices are trimmed where they live: see `colkern.operations.trim`. What needs no trimming and no
-    # compression is not copied; in device memory it stays there until the body is written.
+    """The `RecordBatch` table for some columns, whose bytes are added to `body`."""
+    # Slices are trimmed on their device, see `colkern.operations.trim`. Data that needs no trimming
+    # and no compression is not copied; in device memory it stays there until the body is written.
     parts = _Parts(limits)
     for column, field in zip(columns, fields, strict=True):
         parts.add(trimmed(column, f"column {field.field.name!r}"), field)
@@ -89,7 +89,7 @@ def batch_to_wire(
 
 
 def _is_backed(array: Array) -> bool:
-    """Whether there are more bytes where there are more slots."""
+    """Whether the bytes of an array grow with its slots."""
     return array.layout.is_backed or (array.layout.has_validity and array.null_count > 0)
 
 
@@ -100,7 +100,7 @@ def _compression(codec: Codec | None) -> Record | None:
 
 
 def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Chunk]]:
-    """For each buffer the bytes that stand for it."""
+    """For each buffer, the chunks to write for it."""
     total = sum(buffer.size for buffer in buffers)
     if not any(map(is_on_device, buffers)):
         return map_items(codec.compress, buffers, total)
@@ -110,11 +110,11 @@ def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Chunk]]:
 def _compressed_from_devices(
     buffers: Sequence[Buffer], codec: Codec, total: int
 ) -> list[list[Chunk]]:
-    """As `_compressed`: one buffer is fetched while others are compressed."""
+    """As `_compressed`, but one buffer is fetched from a device while others are compressed."""
     from colkern.cuda import memory
 
     for device in {buffer.device for buffer in buffers}:
-        # Threads that fetch do not know of this one's current stream.
+        # Threads that fetch do not know the current stream of this thread.
         memory.finish(device)
     lock = threading.Lock()
     with closing(fetched_buffers(buffers)) as arriving:
@@ -122,7 +122,7 @@ def _compressed_from_devices(
         def compress_next(_: Buffer) -> tuple[int, list[Chunk]] | None:
             with lock:
                 fetched = next(arriving, None)
-            # None after another thread has failed to fetch one, and raises its error.
+            # None if another thread has failed to fetch a buffer; that thread raises the error.
             return fetched and (fetched[0], codec.compress(fetched[1]))
 
         done = dict(filter(None, map_items(compress_next, buffers, total)))
@@ -130,7 +130,7 @@ def _compressed_from_devices(
 
 
 class BatchMessages:
-    """Makes one stream's or file's messages, and knows which dictionaries its reader has."""
+    """Makes the messages of one stream or file, and tracks which dictionaries its reader has."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class BatchMessages:
         self._dictionary_metadata = options.dictionary_metadata
         table = encode_table(SCHEMA, schema_to_wire(self._wire))
         self._schema_message = self._checked(Message(MessageHeader.Schema, table, None, metadata))
-        # Of each dictionary, the decompressed size and the size of its bodies.
+        # For each dictionary: its decompressed size, and the size of its bodies.
         self._grown: dict[int, tuple[int, int]] = {}
         asked = options.dictionary_deltas
         self._dictionaries = WrittenDictionaries(
@@ -161,7 +161,7 @@ class BatchMessages:
         )
 
     def of_schema(self) -> Message:
-        """The schema's message."""
+        """The message of the schema."""
         return self._schema_message
 
     @cached_property
@@ -170,8 +170,8 @@ class BatchMessages:
         return len(set(ids_of(self._wire.fields)))
 
     def of_batch(self, batch: RecordBatch) -> list[Message]:
-        """The messages of a batch: dictionary batches that are due, then the record batch."""
-        # Whatever can be refused is refused here; the messages returned count as written.
+        """The messages for a batch: new dictionary batches first, then the record batch."""
+        # Everything that can be refused is refused here; the messages returned count as written.
         check_schema(batch.schema, self.schema)
         columns, fields = batch.columns, self._wire.fields
         due = self._dictionaries.due(columns, fields)
@@ -200,7 +200,7 @@ class BatchMessages:
         return self._checked(Message(MessageHeader.DictionaryBatch, header, body, metadata))
 
     def _grown_to(self, batch: DictionaryBatch, body: Body | None) -> tuple[int, int]:
-        """The decompressed size of a dictionary after a batch of it, and the size of its bodies."""
+        """The decompressed size of a dictionary after one more batch, and the size of its bodies."""
         assert body is not None
         grown, stored = self._grown.get(batch.id, (0, 0)) if batch.is_delta else (0, 0)
         return grown + body.decompressed_bytes, stored + body.size

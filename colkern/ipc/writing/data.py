@@ -1,4 +1,4 @@
-"""Rows in any form, and options, as callers give them to writers."""
+"""Data and options in the forms that callers give to writers."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ class WriteOptions:
 
     Args:
         compression: "lz4" (LZ4 frames), "zstd", or None for plain buffers. A buffer that would not
-            become smaller stays plain.
-        compression_level: How hard; None for the codec's fast default (LZ4: 0, Zstandard: 1).
-        alignment: Each buffer starts at a multiple of so many bytes: 64, as the format recommends,
-            or 8, the least it allows.
-        dictionary_deltas: Whether a dictionary that has grown is written as what came to it. None:
-            in files, where nothing else is allowed; not in streams, as not every reader takes them; nor
-            where the values have a dictionary of their own, as Arrow C++ refuses that: such a
-            dictionary is written again as a whole.
+            become smaller is not compressed.
+        compression_level: The codec's level; None for its fast default (LZ4: 0, Zstandard: 1).
+        alignment: The start of each buffer is a multiple of this number of bytes: 64, as the format
+            recommends, or 8, the least that it allows.
+        dictionary_deltas: Whether to write only the new values of a dictionary that has grown. None:
+            yes in files, which allow nothing else; not in streams, since not every reader supports
+            deltas; and not if the values have a dictionary of their own, which Arrow C++ refuses.
+            Otherwise the whole dictionary is written again.
         dictionary_ids: Path of a field (names with dots between) → id of its dictionary. Fields with
             one id share one dictionary, which is written once.
-        message_metadata: Custom metadata of the schema's message; that of the schema is
+        message_metadata: Custom metadata of the schema's message; the schema's own metadata is
             `Schema.metadata`.
-        dictionary_metadata: Dictionary id → custom metadata of its batches; looked up when one is
-            written.
-        reader_limits: The limits of readers. What goes over one of these limits is refused with a
-            `LimitExceededError` that names it, as readers would refuse it later.
+        dictionary_metadata: Dictionary id → custom metadata of its batches; looked up for each of them.
+        reader_limits: The limits of readers. Data that would exceed one of them is refused with a
+            `LimitExceededError` that names it, since readers would refuse it later.
     """
 
     compression: Compression | None = None
@@ -62,12 +61,12 @@ class WriteOptions:
         self.codec()
 
     def codec(self) -> Codec | None:
-        """The codec; raises `ValueError` if there is no such codec or level."""
+        """The codec; raises `ValueError` if the codec or its level does not exist."""
         return codec_named(self.compression, self.compression_level)
 
 
 def check_schema(schema: Schema, expected: Schema) -> None:
-    """Raise `ValueError` unless names, types and nullability of a batch are those expected."""
+    """Raise `ValueError` unless names, types and nullability of a batch are the expected ones."""
     if schema is expected:
         return
     if len(schema) != len(expected):
@@ -81,20 +80,20 @@ def check_schema(schema: Schema, expected: Schema) -> None:
 
 
 def _gives(data: object, what: str) -> bool:
-    """Whether it has a method of the Arrow PyCapsule interface for that, on the host or on a device."""
+    """Whether an object has a method of the Arrow PyCapsule interface for `what`, host or device."""
     return hasattr(data, f"__arrow_c_{what}__") or hasattr(data, f"__arrow_c_device_{what}__")
 
 
 def batches_of(data: object) -> Iterator[RecordBatch]:
-    """The batches of data: batches, a mapping as `record_batch` takes it, or Arrow's capsules."""
+    """The batches in data: batches, a mapping as for `record_batch`, or objects with Arrow's capsules."""
     if isinstance(data, RecordBatch):
         yield data
     elif isinstance(data, Table):
         yield from data.batches
     elif isinstance(getattr(data, "schema", None), Schema):
-        # A stream or a reader of colkern: its batches, with their metadata.
+        # A colkern stream or reader gives its batches, with their metadata.
         yield from cast("RecordBatchStream", data)
-    # A string's characters are strings again.
+    # A string is a sequence of strings again.
     elif isinstance(data, Sequence) and not isinstance(data, str | bytes):
         for item in data:
             yield from batches_of(item)
@@ -102,7 +101,7 @@ def batches_of(data: object) -> Iterator[RecordBatch]:
         from colkern.builders import record_batch
 
         yield record_batch(data)
-    # One batch first: as a stream a batch without rows may be none.
+    # A single batch is tried first: as a stream, a batch without rows may give no batch.
     elif _gives(data, "array"):
         from colkern.interchange import import_batch
 
@@ -122,7 +121,7 @@ def batches_of(data: object) -> Iterator[RecordBatch]:
 
 
 def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
-    """The schema of some batches, and the batches. `ValueError` if nothing has the schema."""
+    """The schema of batches, and the batches; raises `ValueError` if there is no schema."""
     if isinstance(getattr(data, "schema", None), Schema):
         return cast("RecordBatchStream", data).schema, batches_of(data)
     if _gives(data, "stream") and not _gives(data, "array"):
@@ -138,8 +137,8 @@ def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
 
 
 def carried_options(data: object) -> dict[str, Any]:
-    """The ids and metadata of a reader's messages, as options of a writer; none for other data."""
-    # The metadata of messages that cannot be read is left out: a file's batches can be good without.
+    """The ids and metadata of a reader's messages, as options of a writer; empty for other data."""
+    # Metadata of messages that cannot be read is left out: a file's batches can be fine without it.
     if not hasattr(data, "dictionary_ids"):
         return {}
     carried = {"dictionary_ids": data.dictionary_ids}

@@ -1,4 +1,4 @@
-"""Which dictionaries have been written, and which are due before a batch.
+"""Which dictionaries have been written, and which must be written before a batch.
 
 Columnar format 1.5: "Dictionary messages", "Dictionary replacement", "IPC file format".
 """
@@ -21,13 +21,13 @@ from colkern.targets import target_of
 
 
 def devices_of(array: Array) -> set[Device]:
-    """The memories that hold bytes of an array, those of dictionaries left out."""
+    """The devices that have bytes of an array, without dictionaries."""
     devices = {each.device for each in array.buffers if each is not None and each.size}
     return devices.union(*map(devices_of, array.children))
 
 
 def trimmed(array: Array, what: str) -> Array:
-    """The array as it leaves the process, trimmed where it lives: see `colkern.operations.trim`."""
+    """The array as it is written: trimmed on its device, see `colkern.operations.trim`."""
     devices = devices_of(array)
     if len(devices) > 1:
         places = " and ".join(sorted(map(str, devices)))
@@ -40,7 +40,7 @@ def trimmed(array: Array, what: str) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class DictionaryBatch:
-    """Values of a dictionary that are due."""
+    """Values of a dictionary that must be written."""
 
     id: int
     field: WireField  #: A field that has it; its children are those of the values.
@@ -50,12 +50,12 @@ class DictionaryBatch:
     replaces: bool = False  #: Whether values that were written before changed their positions.
 
     def values_field(self) -> WireField:
-        """The field of the values themselves."""
+        """The field of the values."""
         return self.field._replace(dictionary=None)
 
 
 class WrittenDictionaries:
-    """The dictionaries as a reader knows them; `nested_deltas` as well, which Arrow C++ refuses."""
+    """The dictionaries that a reader has. `nested_deltas` allows deltas that Arrow C++ refuses."""
 
     def __init__(self, *, deltas: bool, nested_deltas: bool, may_replace: bool) -> None:
         self._deltas = deltas
@@ -64,7 +64,7 @@ class WrittenDictionaries:
         self._written: dict[int, Array] = {}
 
     def due(self, columns: Sequence[Array], fields: Sequence[WireField]) -> list[DictionaryBatch]:
-        """The dictionary batches due before a batch, inner ones first; remembered by `wrote` alone."""
+        """The dictionary batches to write before a batch, inner ones first; `wrote` remembers them."""
         now: dict[int, tuple[WireField, Array]] = {}
         for column, field in zip(columns, fields, strict=True):
             for owner, values in _dictionaries(column, field):
@@ -91,7 +91,8 @@ class WrittenDictionaries:
         if written is None:
             return DictionaryBatch(id_, owner, values, is_delta=False, whole=values)
         inner = set(ids_of(owner.children))
-        # Values that point into a dictionary which has another order now must point anew.
+        # If an inner dictionary was replaced, and so reordered, the values that point into it must
+        # be written again.
         if inner.isdisjoint(batch.id for batch in before if batch.replaces):
             if _same(written, values):
                 return None
@@ -108,7 +109,7 @@ class WrittenDictionaries:
         return DictionaryBatch(id_, owner, values, is_delta=False, whole=values, replaces=True)
 
     def wrote(self, batch: DictionaryBatch) -> None:
-        """Remember a dictionary as written."""
+        """Remember that a dictionary was written."""
         self._written[batch.id] = batch.whole
 
 
@@ -117,9 +118,9 @@ def _is_start_of(start: Array, values: Array) -> bool:
 
 
 def _same(a: Array, b: Array) -> bool:
-    """Whether two arrays of one type hold the same bytes: of equal values, -0.0 is not 0.0."""
-    # They are compared where they live, and in host memory if they live in two places. Dictionaries within
-    # are not looked at, they have ids of their own.
+    """Whether two arrays of one type have the same bytes, if their values are equal: -0.0 is not 0.0."""
+    # Arrays on one device are compared there, others in host memory. Nested dictionaries are not
+    # compared, since they have ids of their own.
     if a is b:
         return True
     if a.length != b.length:
@@ -149,7 +150,7 @@ def _same_parts(a: Array, b: Array) -> bool:
 
 
 def _are_equal(a: Buffer, b: Buffer) -> bool:
-    """Whether two buffers in one memory have the same bytes."""
+    """Whether two buffers on one device have the same bytes."""
     if a.size != b.size or not a.size:
         return a.size == b.size
     if a.device == HOST:
@@ -162,7 +163,7 @@ def _are_equal(a: Buffer, b: Buffer) -> bool:
 
 _one_way: Dispatch[LayoutKind, Callable[[Array], Array]] = by_layout(
     "one way of holding the values of trimmed arrays",
-    # Trimmed arrays of equal values hold the same bytes in these.
+    # In these layouts, trimmed arrays of equal values have the same bytes.
     LayoutKind.NULL,
     LayoutKind.FIXED_SIZE,
     LayoutKind.BINARY,
@@ -183,14 +184,14 @@ def _as_offsets(array: Array) -> Array:
 
 @_one_way.of(LayoutKind.DENSE_UNION)
 def _all_slots(array: Array) -> Array:
-    """The slots in new memory; the children of a dense union hold nothing else then."""
+    """A copy of all slots; the children of a dense union then have nothing else."""
     target = target_of(array.device)
     slots = target.buffer(target.positions(array.length))
     return take(array, Array(int64(), array.length, [None, slots]))
 
 
 def _dictionaries(array: Array, field: WireField) -> Iterator[tuple[WireField, Array]]:
-    """The dictionaries of an array with the fields that have them, inner before outer."""
+    """The dictionaries in an array, with their fields; inner before outer."""
     if field.dictionary is None:
         for child, below in zip(array.children, field.children, strict=True):
             yield from _dictionaries(child, below)
@@ -202,7 +203,7 @@ def _dictionaries(array: Array, field: WireField) -> Iterator[tuple[WireField, A
 
 
 def ids_of(fields: Sequence[WireField]) -> Iterator[int]:
-    """The ids of all dictionaries below some fields."""
+    """The ids of all dictionaries in some fields."""
     for field in fields:
         if field.dictionary is not None:
             yield field.dictionary

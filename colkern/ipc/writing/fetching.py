@@ -1,4 +1,4 @@
-"""Bytes in device memory on their way out: through page-locked slots, each byte once.
+"""Bytes in device memory that are to be written: they are copied through page-locked slots, once.
 
 `colkern.cuda` is imported when the first bytes are on a device.
 """
@@ -21,14 +21,14 @@ _Download = Generator[tuple[int, NDArray[np.uint8]]]
 
 
 def is_on_device(buffer: Buffer) -> bool:
-    """Whether a buffer has bytes, and has them in device memory."""
+    """Whether a buffer has bytes in device memory."""
     return buffer.device != HOST and buffer.size > 0
 
 
 def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
-    """Bytes-like chunks, with buffers of devices in parts, straight from the slots they came through."""
-    # A part stays as it is until the next chunk is asked for; meanwhile the next one is copied. Close it,
-    # for the slots to be others' again.
+    """Chunks as bytes-like objects; buffers of devices come in parts, directly from page-locked slots."""
+    # A part is valid until the next chunk is asked for; meanwhile, the next one is copied. Close
+    # the generator to free the slots.
     with _downloads(chunk for chunk in chunks if isinstance(chunk, Buffer)) as downloads:
         for chunk in chunks:
             if isinstance(chunk, Buffer):
@@ -38,9 +38,9 @@ def fetched_chunks(chunks: Sequence[Chunk | Buffer]) -> Generator[Chunk]:
 
 
 def fetched_buffers(buffers: Sequence[Buffer]) -> Generator[tuple[int, Buffer]]:
-    """Buffers in host memory with their positions, in order; those of devices are copied when asked for."""
-    # While one is worked on, the next one is copied, in as far as slots are enough. Close it, for the slots
-    # to be others' again.
+    """The positions and host copies of buffers, in order; those on devices are copied when asked for."""
+    # While one buffer is in use, the next is copied, as far as there are slots. Close the generator
+    # to free the slots.
     with _downloads(filter(is_on_device, buffers)) as downloads:
         for position, buffer in enumerate(buffers):
             if is_on_device(buffer):
@@ -50,7 +50,7 @@ def fetched_buffers(buffers: Sequence[Buffer]) -> Generator[tuple[int, Buffer]]:
 
 
 def on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
-    """Buffers in host memory, in order; those of devices are copied when they are asked for."""
+    """Buffers in host memory, in order; those on devices are copied when they are asked for."""
     if any(map(is_on_device, buffers)):
         return (buffer for _, buffer in fetched_buffers(buffers))
     return iter(buffers)
@@ -58,7 +58,7 @@ def on_host(buffers: Sequence[Buffer]) -> Iterator[Buffer]:
 
 @contextmanager
 def _downloads(buffers: Iterable[Buffer]) -> Iterator[dict[Device, _Download]]:
-    """From each device the bytes of its buffers, in order."""
+    """For each device, the bytes of its buffers, in order."""
     from colkern.cuda.staging import downloaded
 
     sources: dict[Device, list[NDArray[np.uint8]]] = {}

@@ -27,11 +27,11 @@ END_OF_STREAM = CONTINUATION + _length(0)
 
 
 class Body:
-    """The chunks of a message's body, each at a multiple of the alignment, 8 or 64 bytes."""
+    """The chunks of a message's body, each at a multiple of the alignment (8 or 64 bytes)."""
 
     def __init__(self, alignment: int) -> None:
         self._alignment = alignment
-        # Buffers are those in device memory.
+        # Buffers in this list are in device memory.
         self._chunks: list[Chunk | Buffer] = []
         self._is_fetched = False
         self.size = 0
@@ -43,7 +43,7 @@ class Body:
         return self._add(chunks, sum(memoryview(chunk).nbytes for chunk in chunks))
 
     def add_buffer(self, buffer: Buffer) -> tuple[int, int]:
-        """Append a buffer's bytes, which stay where they are until they are written; see `add`."""
+        """Append a buffer, whose bytes stay on their device until they are written; see `add`."""
         size = buffer.size
         if not size:
             return self.size, 0
@@ -63,7 +63,7 @@ class Body:
 
     @contextmanager
     def chunks(self) -> Iterator[Iterable[Chunk]]:
-        """All chunks and the padding between them; each stays as it is until the next is asked for."""
+        """All chunks with padding between them; each is valid until the next is asked for."""
         if not self._is_fetched:
             yield cast("list[Chunk]", self._chunks)
             return
@@ -83,7 +83,7 @@ class Message:
     _encoded: bytes | None = field(default=None, init=False)
 
     def encode(self) -> bytes:
-        """The metadata: a `Message` table, encoded once, when the body is whole."""
+        """The metadata: a `Message` table, encoded once, when the body is complete."""
         if self._encoded is None:
             self._encoded = encode(
                 MESSAGE,
@@ -99,7 +99,7 @@ class Message:
 
 
 def write_message(sink: Sink, message: Message, alignment: int = 8) -> tuple[int, int, int]:
-    """Write a message with its body aligned; its block: offset, size of prefix and metadata, of body."""
+    """Write a message with an aligned body; returns its offset, the size before the body, the body's."""
     body = message.body or Body(alignment)
     data = message.encode()
     start = sink.position

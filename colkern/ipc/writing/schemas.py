@@ -1,4 +1,4 @@
-"""Schemas into metadata: the opposite of `colkern.ipc.reading.schemas`.
+"""Schemas as metadata: the opposite of `colkern.ipc.reading.schemas`.
 
 Columnar format 1.5: "Schema message", "Data Types".
 """
@@ -24,7 +24,7 @@ _ID_END = 1 << 63
 def wire_schema_of(
     schema: s.Schema, dictionary_ids: Mapping[str, int], limits: Limits = DEFAULT_LIMITS
 ) -> WireSchema:
-    """A schema with an id for every dictionary, its own unless `dictionary_ids` has one for its path."""
+    """A schema with an id for every dictionary: the one in `dictionary_ids` for its path, or a new one."""
     numbering = _Numbering(_checked_ids(dictionary_ids), limits)
     fields = numbering.fields(schema)
     unknown = sorted(dictionary_ids.keys() - numbering.seen)
@@ -69,7 +69,7 @@ class _Numbering:
         )
 
     def _field(self, field: s.Field, path: str, twin: WireField | None, depth: int) -> WireField:
-        """The field with its ids; those of its `twin`, which another path leads to."""
+        """A field with its ids; those of its `twin`, if it is reached by another path, too."""
         type_ = s.field_to_wire(field).type
         if isinstance(type_, s.Extension):
             raise UnsupportedError(
@@ -127,7 +127,7 @@ def schema_to_wire(wire: WireSchema) -> Record:
 
 
 def _field_columns(fields: Sequence[WireField]) -> Columns:
-    """The `Field` tables: those of leaves without metadata side by side, which are most in wide schemas."""
+    """The `Field` tables; those of leaves without metadata, the most in wide schemas, as columns."""
     others: dict[int, Record] = {}
     leaves: list[s.Field] = []
     for position, wire in enumerate(fields):
@@ -149,7 +149,7 @@ def _field_columns(fields: Sequence[WireField]) -> Columns:
 
 
 def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record] | None:
-    """Custom metadata as `KeyValue` tables; None where there is none. `argument` is its name in errors."""
+    """Custom metadata as `KeyValue` tables; None if there is none. `argument` is its name in errors."""
     if metadata is None:
         return None
     if not isinstance(metadata, Mapping):
@@ -164,7 +164,7 @@ def pairs(metadata: Mapping[bytes, bytes] | None, argument: str) -> list[Record]
 
 
 def type_to_wire(type_: s.DataType) -> Record:
-    """The slots of any table that has a data type: its number, and the table of its parameters."""
+    """The slots for a data type in any table: its number, and the table of its parameters."""
     row = ROWS[type(type_)]
     parameters = {name: each.to_number(type_) for name, each in row.parameters.items()}
     return {"type_type": row.number, "type": parameters}

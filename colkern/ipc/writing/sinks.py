@@ -1,7 +1,7 @@
-"""Where bytes are written to: paths, file objects, sockets.
+"""Sinks for bytes: paths, file objects, sockets.
 
-A file at a path appears under its name when it is whole, and not before: until then its bytes stand
-in a file beside it. That holds for a process that fails, not for a power cut: nothing waits for the disk.
+A file at a path appears under its name only when it is complete; until then its bytes are in a file
+beside it. This holds if the process fails, but not for a power cut, since nothing waits for the disk.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _STEM_CHARACTERS = 24
 _DEVICE_ROOTS = ("/dev", "/proc")
 _FILE_ROOTS = ("/dev/shm",)
 _MOST_LINKS = 40
-"""As many as a system follows."""
+"""The number of links that a system follows."""
 
 
 class Sink:
-    """Takes chunks of bytes one after the other, and knows how many there were; `write` takes one whole."""
+    """A sink for chunks of bytes that counts them; `write` takes one whole chunk."""
 
     def __init__(self, write: Callable[[Chunk | bytearray], object]) -> None:
         self._write = write
         self.position = 0
 
     def write(self, chunks: Iterable[Chunk]) -> None:
-        """Write bytes-like chunks, each of which may change when the next one is asked for."""
+        """Write bytes-like chunks; each may change once the next one is asked for."""
         joined = bytearray()
         for chunk in chunks:
-            # As it is no array, it is appended and not added.
+            # A `memoryview` is no array, so it is appended, not added.
             view = memoryview(chunk)
             size = view.nbytes
             self.position += size
@@ -58,32 +58,32 @@ class Sink:
             self._write(joined)
 
     def commit(self) -> None:
-        """All is written: close what was opened here."""
+        """Everything is written: close the file that was opened here."""
 
     def abandon(self) -> None:
-        """Stop before the end: close what was opened here, and remove what was created here."""
+        """Stop before the end: close and remove the file that was created here."""
 
 
 class _FileSink(Sink):
-    """A file that gets its name when it is whole."""
+    """A file that gets its name when it is complete."""
 
     def __init__(self, path: Path) -> None:
-        # A link keeps leading to its file, and the file keeps its permissions.
+        # A link keeps pointing to its file, and the file keeps its permissions.
         self._path = Path(os.path.realpath(path))
         name = f".{self._path.name[:_STEM_CHARACTERS]}.{secrets.token_hex(8)}.part"
         self._partial = self._path.with_name(name)
         descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         self._file = os.fdopen(descriptor, "wb", buffering=0)
-        # A sink that is dropped, and one that is still open when the process ends, is abandoned.
+        # A sink that is dropped, or still open when the process ends, is abandoned.
         self._discard = weakref.finalize(self, _discard, self._file, self._partial, os.getpid())
         with contextlib.suppress(FileNotFoundError):
             os.fchmod(descriptor, stat.S_IMODE(self._path.stat().st_mode))
         super().__init__(_whole(self._file.write))
 
     def commit(self) -> None:
-        """The file gets its name."""
-        # Other processes see nothing or all of it, also when this process fails. Nothing is flushed to the
-        # disk: after a power cut the file may be there in part.
+        """Give the file its name."""
+        # Other processes see either all of the file or nothing, also if this process fails. Nothing
+        # is flushed to the disk: after a power cut the file may be incomplete.
         self._file.close()
         os.replace(self._partial, self._path)
         self._discard.detach()
@@ -93,7 +93,7 @@ class _FileSink(Sink):
 
 
 def _discard(file: io.FileIO, partial: Path, owner: int) -> None:
-    """Close and remove a partial file; a forked process only closes what it has of its owner's."""
+    """Close and remove a partial file; a forked process only closes its copy of the descriptor."""
     try:
         file.close()
     finally:
@@ -102,10 +102,10 @@ def _discard(file: io.FileIO, partial: Path, owner: int) -> None:
 
 
 class _DirectSink(Sink):
-    """A path to which nothing can be renamed, such as a pipe, a terminal or an open descriptor."""
+    """A path that no file can be renamed to, such as a pipe, a terminal or an open descriptor."""
 
     def __init__(self, path: Path) -> None:
-        # Bytes that a descriptor's file has stay, and these come behind them.
+        # The bytes in a descriptor's file are kept, and new ones are appended.
         append = os.O_APPEND if path.is_file() else 0
         self._file = os.fdopen(os.open(path, os.O_WRONLY | append), "wb", buffering=0)
         super().__init__(_whole(self._file.write))
@@ -120,8 +120,8 @@ class _DirectSink(Sink):
 def _whole(
     write: Callable[[memoryview], object], *, is_raw: bool = True
 ) -> Callable[[Chunk | bytearray], None]:
-    """A `write` that goes on where a raw file took only a part."""
-    # A raw one answers None when it took nothing, others that answer None took all.
+    """A `write` that continues if a raw file took only a part of the bytes."""
+    # A raw file returns None if it took nothing; other objects that return None took everything.
 
     def all_of(chunk: Chunk | bytearray) -> None:
         view = memoryview(chunk).cast("B")
@@ -145,13 +145,13 @@ def _whole(
 
 
 def _is_rename_target(path: Path) -> bool:
-    """Whether a file can take its name by being renamed: a regular file, or none as yet."""
+    """Whether a file can be renamed to the path: there is a regular file, or none yet."""
     return not _is_device(path) and (path.is_file() or not path.exists())
 
 
 def _is_device(path: Path) -> bool:
-    """Whether a path or a link on its way lies where devices and open descriptors have names."""
-    # What stands there may look like a regular file, as /dev/stdout does after a shell's `>>`.
+    """Whether a path, or a link on its way, is in a folder of devices or open descriptors."""
+    # Entries there may look like regular files, as /dev/stdout does after a shell's `>>`.
     for _ in range(_MOST_LINKS):
         place = Path(os.path.realpath(path.parent), path.name)
         if any(place.is_relative_to(root) for root in _FILE_ROOTS):

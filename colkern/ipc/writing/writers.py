@@ -31,7 +31,7 @@ Block = tuple[int, int, int]
 
 
 class _Writer:
-    """The base of both writers: the schema's message, batches, and the dictionaries before them."""
+    """The base of both writers: it writes the schema's message, batches, and their dictionaries."""
 
     _may_replace: bool
 
@@ -60,15 +60,15 @@ class _Writer:
         return write_message(self._require_open(), message, self._options.alignment)
 
     def write(self, data: object) -> None:
-        """Write record batches; their columns are written as they are, not copied where that can be.
+        """Write record batches; their columns are not copied if that can be avoided.
 
-        Columns may be in device memory, all or some of them, and of several devices. They are trimmed
-        there; what belongs to them is copied once, through page-locked memory and straight on to the
-        sink, or to threads that compress it. The sink gets memory that has other bytes once its `write`
-        or `sendall` has returned. The bytes written are those of the same columns in host memory.
+        Columns may be in the memory of devices, also of several. They are trimmed there, and copied
+        once, through page-locked memory to the sink, or to threads that compress them. The memory that
+        the sink gets is reused once its `write` or `sendall` has returned. The bytes written are the
+        same as for columns in host memory.
 
-        A batch that is refused leaves the writer as it was. Where the sink itself fails, the writer is
-        abandoned: see `abandon`.
+        A batch that is refused leaves the writer unchanged. If the sink fails, the writer is abandoned:
+        see `abandon`.
 
         Args:
             data: A `RecordBatch`, an iterable of them (a reader is one), a dict of columns as
@@ -83,7 +83,7 @@ class _Writer:
             InvalidArrowError: If an array points outside its own memory.
             LimitExceededError: If a device is out of memory, or readers would refuse a batch: see
                 `WriteOptions.reader_limits`.
-            TypeError: If `data` is nothing of the kind, or its metadata is not of bytes.
+            TypeError: If `data` is none of these, or its metadata is not of bytes.
         """
         for batch in steps(batches_of(data), "writing batches"):
             self._write_batch(batch)
@@ -91,21 +91,21 @@ class _Writer:
     def _write_batch(self, batch: RecordBatch) -> None:
         self._require_open()
         messages = self._messages.of_batch(batch)
-        # Half a message may stand in the sink: nothing that comes behind it could be read.
+        # The sink may have half a message: nothing after it could be read.
         with OnFailure(self.abandon):
             for message in messages:
                 self._write_message(message)
 
     def _end(self) -> None:
-        """Write the end, behind the last message."""
+        """Write the end, after the last message."""
         assert self._sink is not None
         self._sink.write([END_OF_STREAM])
 
     def close(self) -> None:
-        """Write the end. A file at a path gets its name now. Further calls do nothing.
+        """Write the end, and give a file at a path its name. Further calls do nothing.
 
-        The file is there whole or not at all, also when the process fails in between. Nothing is
-        flushed to the disk, so that does not hold for a power cut.
+        The file is there completely or not at all, also if the process fails. Nothing is flushed to the
+        disk, so this does not hold for a power cut.
         """
         if self._sink is None:
             return
@@ -115,7 +115,7 @@ class _Writer:
         self._sink = None
 
     def abandon(self) -> None:
-        """Stop without an end: what was written cannot be mistaken for a whole.
+        """Stop without writing the end, so that the data cannot be mistaken for complete.
 
         A file at a path does not appear; a stream lacks its end, a file its footer.
         """
@@ -165,7 +165,7 @@ class FileWriter(_Writer):
         super()._begin()
 
     def _write_batch(self, batch: RecordBatch) -> None:
-        # The footer lists every batch. Check now that it stays within the limit, not on closing.
+        # The footer lists every batch; its limit is checked now, not on closing.
         listed = len(self._batches) + 1 + sum(map(len, self._dictionaries.values()))
         size = self._empty_footer_bytes + (listed + self._messages.dictionaries) * BLOCK.itemsize
         with refused_by_readers():
@@ -181,13 +181,13 @@ class FileWriter(_Writer):
             assert isinstance(header, dict)
             id_ = header["id"]
             if not header["isDelta"]:
-                # Earlier batches of it are for readers of the messages one by one.
+                # Its earlier batches are only for readers that read message by message.
                 self._dictionaries.pop(id_, None)
             self._dictionaries.setdefault(id_, []).append(block)
         return block
 
     def _dictionary_blocks(self) -> list[Block]:
-        """The last whole batch of each dictionary, and the deltas behind it."""
+        """The last full batch of each dictionary, and the deltas after it."""
         return sorted(chain.from_iterable(self._dictionaries.values()))
 
     def _footer(self, dictionaries: list[Block], batches: list[Block]) -> bytes:
@@ -218,15 +218,15 @@ def new_stream(sink: object, schema: Schema, **options: Any) -> StreamWriter:
 
     Args:
         sink: A path, a binary file object (not closed), or a socket. A file at a path gets its name
-            when the writer is closed, and takes the place of one that is there.
-        schema: The schema of every batch; its metadata and that of its fields is written.
+            when the writer is closed, and replaces an existing one.
+        schema: The schema of every batch; its metadata, and that of its fields, is written.
         options: See `WriteOptions`.
 
     Raises:
         OSError: If the sink cannot be opened or written to.
         UnsupportedError: If IPC has no form for a type.
         LimitExceededError: If readers would refuse the schema: see `WriteOptions.reader_limits`.
-        ValueError: If an option is not right.
+        ValueError: If an option has a wrong value.
         TypeError: If `sink` is none of these, there is no such option, an option is of another type,
             or metadata is not of bytes.
     """
@@ -255,9 +255,9 @@ def write_stream(sink: object, data: object, **options: object) -> None:
     Args:
         sink: A path, a binary file object, or a socket.
         data: A batch, an iterable of batches (at least one), a reader, a dict of columns as
-            `colkern.record_batch` takes it, or an object with Arrow's PyCapsule interface. What a reader
-            says of its messages (ids of dictionaries, custom metadata of the schema's and dictionaries'
-            messages) is written again.
+            `colkern.record_batch` takes it, or an object with Arrow's PyCapsule interface. Dictionary
+            ids, and custom metadata of messages of the schema and of dictionaries, are copied from a
+            reader.
         options: See `WriteOptions`.
     """
     schema, batches = with_schema(data)

@@ -27,14 +27,14 @@ from colkern.targets import Items, target_of
 
 
 def stored(array: Array) -> Array:
-    """A checked array as its storage: values of an extension type are summed and ordered as stored."""
+    """A checked array as its storage: extension types are summed and ordered by their stored values."""
     while isinstance(array.type, s.Extension):
         array = retyped(array, array.type.storage_type)
     return array
 
 
 def value_type(array: Array) -> s.DataType:
-    """The type of the values, whatever encodes them."""
+    """The type of the values, without dictionary and run-end encoding."""
     type_ = array.type.storage
     while isinstance(type_, s.Dictionary | s.RunEndEncoded):
         type_ = type_.value_type.storage
@@ -42,12 +42,12 @@ def value_type(array: Array) -> s.DataType:
 
 
 def decoded(array: Array) -> Array:
-    """The values of an array, one a slot; copied if it is encoded."""
+    """The array without dictionary and run-end encoding; copied if it is encoded."""
     return convert(array, value_type(array), True)
 
 
 def run_values(array: Array) -> tuple[Array, Items]:
-    """The values of the runs that the array's slots are in, and how many slots each has (int64[])."""
+    """The values of the runs within the array, and the number of its slots in each run (int64[])."""
     target = target_of(array.device)
     if array.length == 0:
         return array.children[1].slice(0, 0), target.allocate(0, np.int64)
@@ -60,10 +60,10 @@ def run_values(array: Array) -> tuple[Array, Items]:
 
 
 def used_values(array: Array) -> Array:
-    """The values that valid slots point to, and nulls.
+    """The values that an encoded array uses, with nulls for the others.
 
-    They are the dictionary, null where no valid slot points to, or one value a slot of the array where
-    these are fewer: runs make a long dictionary of a few bytes.
+    They are the dictionary, null in slots that no valid index points to; or one value for each slot of
+    the array, if these are fewer: a run-end encoded dictionary can be long and yet have few bytes.
     """
     indices, dictionary = dictionary_parts(array)
     if dictionary.length > array.length:
@@ -80,7 +80,7 @@ def used_values(array: Array) -> Array:
 
 
 def is_enough(array: Array, skip_nulls: bool, min_count: int) -> bool:
-    """Whether an array has the values that an aggregate needs; else the aggregate is None."""
+    """Whether an array has enough values for an aggregate, which else gives None."""
     valid = COUNT_VALID[array.layout.kind](array)
     return valid >= min_count and (skip_nulls or valid == array.length)
 
@@ -125,7 +125,7 @@ def _count_of_dictionary(array: Array) -> int:
     assert dictionary is not None
     if array.length == array.null_count:
         return 0
-    # The dictionary's own bitmap is not all: its values may be encoded in turn.
+    # The dictionary's own bitmap does not show all nulls: its values may be encoded in turn.
     if COUNT_VALID[dictionary.layout.kind](dictionary) == dictionary.length:
         return array.length - array.null_count
     values = dictionary_decode(array)

@@ -34,7 +34,7 @@ def _counted(counts: list[int], like: Array) -> int:
 
 
 def _known(values: list[Any], like: Array) -> Array:
-    """The values of chunks as an array of the column's type."""
+    """The aggregates of chunks as an array of the column's type."""
     from colkern.builders import array
 
     return array(values, value_type(like))
@@ -56,15 +56,15 @@ def _summed(sums: list[Any], like: Array) -> Any:
 def count(array: Array, mode: CountMode = "only_valid") -> int:
     """The number of values of an array.
 
-    Dictionaries and runs count by the values that their slots stand for.
+    A slot of a dictionary or run is null if the value that it stands for is.
 
     Args:
         array: Any array but a union.
         mode: `only_valid`, `only_null` or `all`.
 
     Raises:
-        ValueError: If there is no such mode.
-        UnsupportedError: If nulls of a union are to be told from others.
+        ValueError: If `mode` is another word.
+        UnsupportedError: If nulls of a union are to be counted or left out.
     """
     if mode not in get_args(CountMode):
         raise ValueError(f"mode: expected one of {get_args(CountMode)}, got {mode!r}")
@@ -77,7 +77,7 @@ def count(array: Array, mode: CountMode = "only_valid") -> int:
 
 @operation(kind=Kind.AGGREGATE, combine=_summed)
 def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The sum of the values: of integers modulo 2**64, as int64 or uint64; of booleans, the number of true.
+    """The sum of the values: integers modulo 2**64, as int64 or uint64; for booleans, the number of true.
 
     Floats are summed as float64. Decimals give a `decimal.Decimal`, which may have more digits than
     the type's precision, but no more than 128 bits (256 bits for decimal256).
@@ -99,10 +99,10 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
 @operation(kind=Kind.AGGREGATE)
 def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The mean of the values, a float: of none NaN. Of decimals a `Decimal` of their scale, or None.
+    """The mean of the values: a float, NaN without values; for decimals a `Decimal`, or None.
 
-    That of decimals is rounded half away from zero. The rest is as in `sum`, but integers do not wrap
-    around, and no sum is too large.
+    The mean of decimals has their scale, and is rounded half away from zero. All else is as for `sum`,
+    but integers do not wrap around, and no sum is too large.
 
     Raises:
         UnsupportedError: If the type has no mean.
@@ -129,16 +129,16 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     kind=Kind.AGGREGATE, combine=lambda values, like: _extreme(_known(values, like), False, True, 1)
 )
 def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The least value, or None if there is none; NaN only if all values are.
+    """The least value, or None if there is none; NaN only if all values are NaN.
 
     Args:
         array: Numbers, booleans, decimals, dates, times, timestamps, durations, text or bytes, also
-            dictionary-encoded (only values that are used count) or run-end encoded.
+            dictionary-encoded (unused values are ignored) or run-end encoded.
         skip_nulls: If False, any null makes the result None.
         min_count: With fewer values, the result is None.
 
     Raises:
-        UnsupportedError: If values of the type have no order here.
+        UnsupportedError: If the values of the type have no order in colkern.
         InvalidArrowError: If `array` points outside its own memory.
     """
     return _extreme(array, False, skip_nulls, min_count)
@@ -148,13 +148,13 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     kind=Kind.AGGREGATE, combine=lambda values, like: _extreme(_known(values, like), True, True, 1)
 )
 def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
-    """The greatest value; as `min`."""
+    """The greatest value; otherwise as `min`."""
     return _extreme(array, True, skip_nulls, min_count)
 
 
 @operation(kind=Kind.AGGREGATE)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
-    """The least and the greatest value, as `{"min": …, "max": …}`; as `min`, in one pass."""
+    """The least and the greatest value in one pass, as `{"min": …, "max": …}`; otherwise as `min`."""
     type_ = value_type(array)
     if isinstance(type_, _ORDERED_BY_BYTES):
         least, greatest = (_extreme(array, top, skip_nulls, min_count) for top in (False, True))
@@ -170,7 +170,7 @@ def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> 
     type_ = value_type(array)
     if not isinstance(type_, _ORDERED_BY_BYTES):
         return extreme(array, type_, greatest, skip_nulls, min_count)
-    # Imported late: groups have aggregates of their own, which need these.
+    # Imported late: aggregates of groups need this module.
     from colkern.operations.group_aggregates import one_group
     from colkern.operations.moving import to_host
 
@@ -184,12 +184,11 @@ def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> 
     kind=Kind.AGGREGATE, combine=lambda values, like: _decided(_known(values, like), True, True, 1)
 )
 def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
-    """Whether any value is true.
+    """Whether at least one value is true.
 
     Args:
         array: Booleans, also dictionary-encoded or run-end encoded.
-        skip_nulls: If False, a null stands for an unknown value: without a true one, the result is
-            then None.
+        skip_nulls: If False, a null is an unknown value: if no value is true, the result is then None.
         min_count: With fewer values, the result is None.
 
     Raises:
@@ -203,7 +202,7 @@ def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | 
     kind=Kind.AGGREGATE, combine=lambda values, like: _decided(_known(values, like), False, True, 1)
 )
 def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | None:
-    """Whether every value is true; as `any`, with false for true."""
+    """Whether every value is true; otherwise as `any`, with the roles of true and false exchanged."""
     return _decided(array, False, skip_nulls, min_count)
 
 

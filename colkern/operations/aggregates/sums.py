@@ -1,4 +1,4 @@
-"""Sums: of integers, floating-point numbers, booleans, decimals, and of runs of them.
+"""Sums of integers, floating-point numbers, booleans, decimals, and of runs of them.
 
 Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded Layout".
 """
@@ -42,7 +42,7 @@ SUMS: Dispatch[type[s.DataType], Callable[[Array], Sum]] = by_type(
 
 
 def sum_of_values(array: Array, what: str) -> Callable[[Array], Sum]:
-    """As `SUMS`, of checked arrays in any encoding, and of extension types.
+    """The function that sums checked arrays of a type, in any encoding, and of extension types.
 
     Raises:
         UnsupportedError: If such values have no sum.
@@ -77,7 +77,7 @@ def sum_bools(array: Array) -> int:
 
 
 def holds(array: Array, value: bool) -> bool:
-    """Whether a slot of a checked array of booleans, in any encoding, has that value."""
+    """Whether at least one slot of a checked array of booleans, in any encoding, is `value`."""
     array = stored(array)
     if isinstance(array.type, s.RunEndEncoded):
         array = run_values(array)[0]
@@ -101,7 +101,7 @@ def _sum_integers(array: Array) -> int:
 
 
 def _wrapped(total: int, signed: bool) -> int:
-    """A sum within 64 bits."""
+    """An integer sum wrapped around to 64 bits."""
     total %= _WORD
     return total - _WORD if signed and total >= _WORD // 2 else total
 
@@ -119,7 +119,8 @@ def _sum_floats(array: Array) -> float:
 def _sum_of_floats(array: Array, items: Items) -> float:
     """The sum of float32 or float64 items under the validity of an array.
 
-    The tree of additions follows from the number of items alone: it is the same on every device.
+    The order of additions depends only on the number of items, so the result is the same on every
+    device.
     """
     target = target_of(array.device)
     validity = validity_of(array, target)
@@ -147,7 +148,7 @@ def _sum_decimals(array: Array) -> Decimal:
 
 @on_its_device
 def whole_sum(array: Array) -> int:
-    """The sum of integers or of decimals without their point, as large as it is."""
+    """The exact sum of integers, or of the unscaled integers of decimals, of any size."""
     if array.length == 0:
         return 0
     if isinstance(array.type, s.Decimal) and array.type.bit_width == 32:
@@ -157,7 +158,7 @@ def whole_sum(array: Array) -> int:
     signed = not isinstance(array.type, s.Int) or array.type.signed
     size = PIECE[target.device.kind]
     out = target.output(-(-array.length // size) * 2 * width, np.uint64)
-    # Kernels add words without a sign: flipping the sign bit of each value adds 2**(64 * width - 1).
+    # The kernels add unsigned words: flipping the sign bit of each value adds 2**(64 * width - 1).
     args = (words, width, *validity_of(array, target), size, int(signed))
     target.map(kernels.sum_words, len(out) // (2 * width), *args, out, work=size)
     sums = out if len(out) == 2 * width else out.reshape(-1, 2 * width).sum(axis=0)
@@ -168,12 +169,12 @@ def whole_sum(array: Array) -> int:
 
 
 def decimal_mean(array: Array, type_: s.Decimal, values: int) -> Decimal:
-    """The mean of so many decimals of that type."""
+    """The mean of an array with that number of valid decimals."""
     return decimal_quotient(whole_sum(decoded(array)), values, type_.scale)
 
 
 def decimal_quotient(total: int, values: int, scale: int) -> Decimal:
-    """A sum of decimals without its point by their number, rounded half away from zero."""
+    """An unscaled sum of decimals divided by their number, rounded half away from zero."""
     size, rest = divmod(abs(total), values)
     size += 2 * rest >= values
     return _decimal(size if total >= 0 else -size, scale)

@@ -29,7 +29,7 @@ _AS_TEXT = {layout(type_).buffers: type_ for type_ in (s.utf8(), s.large_utf8(),
 
 @converts(_OFFSETS, _OFFSETS)
 def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Byte strings and text with offsets of either width; the bytes are shared, not copied."""
+    """Byte strings and text, with offsets of another width; the bytes are shared, not copied."""
     _require_text(array, type, safe)
     if array.layout.buffers == layout(type).buffers:
         return retyped(array, type)
@@ -54,14 +54,14 @@ def view_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts(_VIEWS, _VIEWS)
 def view_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Views of bytes as those of text, and back; nothing is copied."""
+    """Views of bytes as views of text, and back; nothing is copied."""
     _require_text(array, type, safe)
     return retyped(array, type)
 
 
 @converts([s.FixedSizeBinary], _OFFSETS)
 def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Byte strings of one length with offsets; the bytes are shared, not copied."""
+    """Byte strings of one length as byte strings with offsets; the bytes are shared, not copied."""
     source = array.type
     assert isinstance(source, s.FixedSizeBinary)
     dtype = layout(type).spec(Role.OFFSETS).dtype
@@ -72,7 +72,7 @@ def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
     target.map(offset_kernels.even_offsets, array.length + 1, 0, width, out)
     begin = array.offset * width
     data = _part(array, array.buffer(Role.DATA) or EMPTY, begin, begin + array.length * width)
-    # The type of bytes with the same layout.
+    # The binary type with the same layout.
     bytes_type = s.large_binary() if isinstance(type, _LARGE) else s.binary()
     result = with_nulls_of(array, bytes_type, [target.buffer(out), data])
     return offsets_to_offsets(result, type, safe)
@@ -86,10 +86,10 @@ def fixed_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts(_OFFSETS, [s.FixedSizeBinary])
 def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Byte strings that all have the type's length; copied, as nulls take as much room there.
+    """Byte strings as fixed-size ones; copied, since a null needs as much room as a value there.
 
     Raises:
-        ValueError: If one has another length.
+        ValueError: If a byte string has another length than the type.
     """
     assert isinstance(type, s.FixedSizeBinary)
     width = type.byte_width
@@ -115,10 +115,10 @@ def view_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 def moved_offsets(array: Array, type: s.DataType) -> tuple[int, int, Buffer]:
-    """Offsets as wide as those of the type, from 0 on, and from where to where they went before.
+    """Offsets from 0 on, as wide as those of the type, and the range of bytes that they had before.
 
     Raises:
-        LimitExceededError: If that is further than the type's offsets reach.
+        LimitExceededError: If the offsets do not fit the type.
     """
     target = target_of(array.device)
     offsets = array.items(Role.OFFSETS)
@@ -139,7 +139,7 @@ def _part(array: Array, data: Buffer, first: int, last: int) -> Buffer:
 
 
 def _require_text(array: Array, type: s.DataType, safe: bool) -> None:
-    """Bytes that are to be text must be UTF-8, if the cast is to be safe."""
+    """Raise `ValueError`, if `safe`, for bytes that become text and are not UTF-8."""
     if not safe or not isinstance(type, TEXT) or isinstance(array.type, TEXT):
         return
     text = retyped(array, _AS_TEXT[array.layout.buffers])

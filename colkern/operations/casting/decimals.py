@@ -1,4 +1,4 @@
-"""Casts of decimals: to another scale, precision and width, from and to integers, and to floats."""
+"""Casts of decimals: to another scale, precision or width, to and from integers, and to floats."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _DIVISOR_DIGITS = 9
 @converts([s.Decimal], [s.Decimal, s.Int])
 @converts([s.Int], [s.Decimal])
 def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Integers and decimals as integers and decimals: the same number at the scale of the type.
+    """Integers and decimals as integers and decimals: the same numbers, at the scale of the type.
 
-    If `safe`, only numbers that have no digits below that scale and fit the precision. If not, those
-    digits are cut off, and numbers wrap around within the type's bits.
+    If `safe`, numbers must have no digits below that scale, and fit the precision. If not, such digits
+    are cut off, and numbers wrap around in the type's bits.
     """
     source = array.type
     up = _scale(type) - _scale(source)
@@ -65,7 +65,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
 def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     """Decimals as the nearest float64, rounded again for float32.
 
-    Of a negative scale, large numbers may become a float next to that.
+    With a negative scale, large numbers may become a float next to the nearest.
     """
     source = array.type.storage
     assert isinstance(source, s.Decimal)
@@ -86,13 +86,13 @@ def division(divisor: int) -> tuple[int, int, int]:
     """A divisor with its `magic` and `shift`, as `colkern.kernels.casts.quotient` takes them."""
     length = (divisor - 1).bit_length()
     if length == 0:
-        # Of 1, whose magic number would need one bit more, half of twice the number.
+        # For 1, the magic number would need one more bit: it halves twice the number instead.
         raise ValueError("divisor: must be more than 1")
     return divisor, -(-(1 << 63 + length) // divisor), length - 1
 
 
 def _powers(exponent: int, digits: int) -> list[int]:
-    """Powers of ten of at most so many digits with that product."""
+    """Powers of ten, of at most `digits` digits each, with the product `10**exponent`."""
     whole, rest = divmod(exponent, digits)
     return [10**digits] * whole + ([10**rest] if rest else [])
 
@@ -105,7 +105,7 @@ def _divisors(exponent: int) -> list[int]:
 
 
 def _range(type: s.DataType) -> tuple[int, int]:
-    """The least and the greatest number that the type's bits have."""
+    """The least and the greatest number that fit the bits of the type."""
     if isinstance(type, s.Int):
         return limits(type)
     half = 1 << _bits(type) - 1
@@ -113,7 +113,7 @@ def _range(type: s.DataType) -> tuple[int, int]:
 
 
 def _range_before(type: s.DataType, up: int) -> tuple[int, int]:
-    """The least and the greatest number that fits the type, once it is scaled up (or down)."""
+    """The least and the greatest number that fit the type after scaling up by `up` digits (or down)."""
     if isinstance(type, s.Decimal):
         high = 10**type.precision - 1
         low = -high
@@ -122,7 +122,7 @@ def _range_before(type: s.DataType, up: int) -> tuple[int, int]:
     if up >= 0:
         return -(-low // 10**up), high // 10**up
     rest = 10**-up - 1
-    # Rounded towards zero: 0 stands for more than its own.
+    # Rounding is towards zero, so 0 stands for numbers on both sides.
     return (low * 10**-up - rest if low <= 0 else low), high * 10**-up + rest
 
 

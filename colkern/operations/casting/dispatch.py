@@ -28,7 +28,7 @@ from colkern.targets import NOWHERE, Argument, Items, target_of
 
 
 def fixed_result(array: Array, type: s.DataType, data: Items) -> Array:
-    """The array of that type whose values are `data` and whose nulls are the array's."""
+    """An array of that type with the values `data` and the nulls of `array`."""
     return with_nulls_of(array, type, [target_of(array.device).buffer(data)])
 
 
@@ -40,7 +40,7 @@ def retyped(array: Array, type: s.DataType) -> Array:
 def mapped(
     array: Array, type: s.DataType, dtype: DTypeLike, kernel: Kernel, items: Items, *args: Argument
 ) -> Array:
-    """The output (of that dtype) of a kernel that takes `items`, `args` and the output."""
+    """The output of a kernel that takes `items`, `args` and the output (of that dtype)."""
     target = target_of(array.device)
     out = target.output(array.length, dtype)
     target.map(kernel, array.length, items, *args, out)
@@ -50,7 +50,7 @@ def mapped(
 def checked(
     array: Array, type: s.DataType, dtype: DTypeLike, kernel: Kernel, items: Items, *args: Argument
 ) -> tuple[Array, int | None]:
-    """As `mapped`, and the first valid slot that the kernel objects to, or None.
+    """As `mapped`, and the first valid slot that the kernel rejects, or None.
 
     The kernel takes the validity after `items`.
     """
@@ -62,7 +62,7 @@ def checked(
 
 
 def no_value(array: Array, type: s.DataType, slot: int, value: object, why: str) -> ValueError:
-    """The error for a value that the type does not have."""
+    """The error for a value that the type cannot represent."""
     return ValueError(
         f"slot {slot}: {value} is no {type}: {why}; cast with safe=False to let it pass"
     )
@@ -77,10 +77,10 @@ _CONVERSIONS: dict[tuple[type[s.DataType], type[s.DataType]], Conversion] = {}
 
 
 def converts(sources: Types, results: Types) -> Callable[[Conversion], Conversion]:
-    """Register the decorated function for casts from each of some types to each of some others.
+    """A decorator that registers a function for casts from each source type to each result type.
 
     Raises:
-        ValueError: If a pair of types has a function.
+        ValueError: If a pair of types already has a function.
     """
 
     def register(conversion: Conversion) -> Conversion:
@@ -95,13 +95,12 @@ def converts(sources: Types, results: Types) -> Callable[[Conversion], Conversio
 
 @operation(kind=Kind.ELEMENT_WISE)
 def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
-    """The values of an array as those of another type, nulls as nulls.
+    """The values of an array, converted to another type; nulls stay nulls.
 
-    Data that both types store in the same way is shared, not copied: an array that has the type
-    already, the bytes of strings, the child of lists if the element type does not change. Elements of
-    lists and fields of structs are cast too; fields are matched by name. Dictionary-encoded and run-end
-    encoded arrays are decoded, unless `type` has the same encoding. Extension types are cast as their
-    storage.
+    Data that both types store alike is shared, not copied: arrays that already have the type, bytes of
+    strings, the child of lists if the element type stays. Elements of lists and fields of structs are
+    cast too; fields are matched by name. Dictionary-encoded and run-end encoded arrays are decoded,
+    unless `type` has the same encoding. Extension types are cast as their storage.
 
     Args:
         array: Any array.
@@ -118,7 +117,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
 
     Raises:
         TypeError: If `type` is not a data type.
-        ValueError: If a value has no equivalent; names the slot.
+        ValueError: If a value has no equivalent in the type; names the slot.
         UnsupportedError: If there is no cast between the two types.
         LimitExceededError: If values or elements do not fit 32-bit offsets.
         InvalidArrowError: If `array` points outside its own memory.
@@ -128,9 +127,9 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
 
 
 def convert(array: Array, type: s.DataType, safe: bool) -> Array:
-    """`cast` of a checked array, whatever its type."""
+    """`cast` of an array that has been checked."""
     source = array.type
-    # Types of different classes are asked in turn whether they are equal.
+    # Comparing types of different classes is slow, so the classes are compared first.
     if source.__class__ is type.__class__ and source == type:
         return array
     if isinstance(source, s.Extension):
@@ -149,7 +148,7 @@ def convert(array: Array, type: s.DataType, safe: bool) -> Array:
         return convert(dictionary_decode(array), type, safe)
     if isinstance(source, s.RunEndEncoded):
         return convert(run_end_decode(array), type, safe)
-    # Then to the type itself, which may promise an order, or have fields of other names.
+    # Then cast to the type itself, which may be ordered, or have other field names.
     if isinstance(type, s.Dictionary):
         values = convert(array, type.value_type, safe)
         return convert(dictionary_encode(values, index_type=type.index_type), type, safe)

@@ -30,7 +30,7 @@ _LIST_VIEWS = (s.ListView, s.LargeListView)
 @converts([s.Map], [s.Map])
 @converts((*_LISTS, s.Map), _LISTS)
 def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Lists and maps with offsets of either width, their elements cast."""
+    """Lists and maps with cast elements, and offsets of either width."""
     child, wanted = array.children[0], type.fields[0].type
     if array.layout.buffers == layout(type).buffers and child.type == wanted:
         return _with_children(array, type, [child])
@@ -42,7 +42,7 @@ def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts(_LIST_VIEWS, _LIST_VIEWS)
 def list_views_to_list_views(array: Array, type: s.DataType, safe: bool) -> Array:
-    """List-views with offsets and sizes of either width, their elements cast."""
+    """List-views with cast elements, and offsets and sizes of either width."""
     elements = _converted(array.children[0], type.fields[0], safe)
     if array.layout.buffers == layout(type).buffers:
         return _with_children(array, type, [elements])
@@ -52,7 +52,7 @@ def list_views_to_list_views(array: Array, type: s.DataType, safe: bool) -> Arra
 
 @converts([s.FixedSizeList], [s.FixedSizeList])
 def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Lists of one length, their elements cast."""
+    """Fixed-size lists with cast elements."""
     source = array.type
     assert isinstance(source, s.FixedSizeList)
     assert isinstance(type, s.FixedSizeList)
@@ -66,10 +66,10 @@ def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Ar
 
 @converts([s.Struct], [s.Struct])
 def structs_to_structs(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Structs field by field: each of the type's takes the values of the one with its name.
+    """Structs, cast field by field; fields are matched by name.
 
-    A field that the array does not have is null. Fields of the same names in the same order belong
-    together, however often a name occurs.
+    Fields that the array lacks are null. If all names are the same and in the same order, fields are
+    matched by position, even if a name repeats.
     """
     names = [field.name for field in array.type.fields]
     same = names == [field.name for field in type.fields]
@@ -90,11 +90,11 @@ def structs_to_structs(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts([s.Dictionary], [s.Dictionary])
 def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Dictionaries with other indices and values, which are cast once each."""
+    """Dictionaries with cast indices and values; each value is cast once."""
     assert isinstance(type, s.Dictionary)
     own_indices, dictionary = dictionary_parts(array)
     values = _converted(dictionary, s.field("dictionary", type.value_type), safe)
-    # Indices that wrapped around would be others.
+    # Safe, since indices that wrapped around would point to other values.
     indices = convert(own_indices, type.index_type, True)
     nulls = indices.known_null_count
     parts = ((), values, indices.offset)
@@ -103,8 +103,8 @@ def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> 
 
 @converts([s.RunEndEncoded], [s.RunEndEncoded])
 def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Run-end encoded values with other run ends and values, which are cast once each."""
-    # Run ends that wrapped around would not ascend.
+    """Run-end encoded arrays with cast run ends and values; each value is cast once."""
+    # Safe, since run ends that wrapped around would not increase.
     children = [
         _converted(array.children[0], type.fields[0], True),
         _converted(array.children[1], type.fields[1], safe),
@@ -117,14 +117,14 @@ def _resized(array: Array, type: s.DataType, role: Role) -> Buffer:
     items = array.items(role)
     dtype = layout(type).spec(role).dtype
     plain = Array(s.Int(8 * items.dtype.itemsize, True), array.length, [None, target.buffer(items)])
-    # Without the nulls: what stands under one is within the child, too.
+    # Cast without nulls: positions under a null are within the child, too.
     resized = integers_to_integers(plain, s.Int(8 * dtype.itemsize, True), True).buffers[1]
     assert resized is not None
     return resized
 
 
 def _converted(array: Array, field: s.Field, safe: bool) -> Array:
-    """A child as a field's type."""
+    """A child, cast to a field's type."""
     try:
         return convert(array, field.type, safe)
     except InvalidArrowError:
@@ -134,7 +134,7 @@ def _converted(array: Array, field: s.Field, safe: bool) -> Array:
 
 
 def _entries(array: Array, field: s.Field, safe: bool) -> Array:
-    """The entries of maps: keys and items belong together whatever their names."""
+    """The entries of maps; keys and items are matched by position, whatever their names."""
     parts = [
         _converted(child.slice(array.offset, array.length), wanted, safe)
         for child, wanted in zip(array.children, field.type.fields, strict=True)
@@ -143,7 +143,7 @@ def _entries(array: Array, field: s.Field, safe: bool) -> Array:
 
 
 def _with_children(array: Array, type: s.DataType, children: Sequence[Array]) -> Array:
-    """An array with the buffers of another, and cast children."""
+    """An array with another one's buffers, and cast children."""
     nulls, offset = array.known_null_count, array.offset
     return Array.of_valid(type, array.length, array.buffers, nulls, children, None, offset)
 
@@ -153,25 +153,25 @@ def _with_children(array: Array, type: s.DataType, children: Sequence[Array]) ->
 
 @converts((*_LISTS, s.Map, s.FixedSizeList), _LIST_VIEWS)
 def lists_to_list_views(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Lists, maps and lists of one length as list-views; elements that stay are shared."""
+    """Lists, maps and fixed-size lists as list-views; elements whose type stays are shared."""
     return convert(list_to_list_view(_with_offsets(array, type)), type, safe)
 
 
 @converts(_LIST_VIEWS, _LISTS)
 def list_views_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
-    """List-views as lists; elements are copied unless they lie in order."""
+    """List-views as lists; elements are copied, unless they are in order."""
     return convert(list_view_to_list(array), type, safe)
 
 
 @converts([s.FixedSizeList], _LISTS)
 def fixed_lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Lists of one length as lists with offsets."""
+    """Fixed-size lists as lists with offsets."""
     return convert(_with_offsets(array, type), type, safe)
 
 
 @converts((*_LISTS, *_LIST_VIEWS, s.Map), [s.FixedSizeList])
 def to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Lists, maps and list-views as lists of one length, which all that are not null must have."""
+    """Lists, maps and list-views as fixed-size lists; all valid lists must have that size."""
     assert isinstance(type, s.FixedSizeList)
     return convert(list_to_fixed_size_list(array, type.list_size), type, safe)
 

@@ -17,12 +17,12 @@ from colkern.operations.operands import unsigned
 from colkern.targets import DType, on_its_device, target_of
 
 _EXACT = {16: 1 << 11, 32: 1 << 24, 64: 1 << 53}
-"""Up to where each integer is a float of that many bits."""
+"""Bits of a float → the limit up to which every integer is such a float."""
 
 _WORD = (1 << 64) - 1
 
 WORDS = {bits: np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)}
-"""The words of so many bits."""
+"""Bits → the dtype of an unsigned word."""
 
 
 def limits(type: s.Int) -> tuple[int, int]:
@@ -33,7 +33,7 @@ def limits(type: s.Int) -> tuple[int, int]:
 
 
 class _Fit(NamedTuple):
-    """How integers of one type become those of another, as `kernels.casts.fit_integers` takes it."""
+    """The rule that turns integers of one type into another, as `kernels.casts.fit_integers` takes it."""
 
     sign: np.uint64
     bias: np.uint64
@@ -50,7 +50,7 @@ def _fit(source: s.Int, result: s.Int) -> _Fit:
 
 @converts([s.Int], [s.Int])
 def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Integers of another width or signedness; those that do not fit are cut off unless `safe`."""
+    """Integers of another width or signedness; those that do not fit wrap around unless `safe`."""
     source, result = array.type, type
     assert isinstance(source, s.Int)
     assert isinstance(result, s.Int)
@@ -67,7 +67,7 @@ def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts([s.Int], [s.FloatingPoint])
 def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Integers as floats; if `safe`, only those up to which each integer is a float."""
+    """Integers as floats; if `safe`, they must be in the range where floats hold every integer."""
     source, result = array.type, type
     assert isinstance(source, s.Int)
     assert isinstance(result, s.FloatingPoint)
@@ -77,7 +77,7 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
     half = result.bit_width == 16
     if half and safe and source.bit_width == 16:
         array = integers_to_integers(array, s.int32(), True)
-    # A half is written as a float first, which has each integer that fits.
+    # 16-bit floats go through float32, which holds each integer that fits them.
     written = s.float32() if half else type
     items, dtype = array.items(Role.DATA), _dtype(written)
     if not safe:
@@ -94,9 +94,9 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts([s.FloatingPoint], [s.Int])
 def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Floats without their fractions; if `safe`, only those that have none and fit.
+    """Floats truncated to integers; if `safe`, they must have no fraction and fit.
 
-    If not, the integer part wraps around within 64 bits, and what is further out, or NaN, is 0.
+    If not, the integer part wraps around if it fits 64 bits; larger ones, and NaN, become 0.
     """
     source, result = array.type, type
     assert isinstance(source, s.FloatingPoint)
@@ -120,7 +120,7 @@ def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts([s.FloatingPoint], [s.FloatingPoint])
 def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Floats rounded to the nearest of another width; those beyond it become infinite."""
+    """Floats rounded to the nearest of another width; too large ones become infinite."""
     source, result = array.type, type
     assert isinstance(source, s.FloatingPoint)
     assert isinstance(result, s.FloatingPoint)
@@ -128,14 +128,14 @@ def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
         return _to_half(array, type)
     if source.bit_width == 16:
         return _from_half(array, type)
-    # Where a few items are rounded in plain Python, NumPy would warn.
+    # A few items are rounded by NumPy, which would warn.
     with np.errstate(over="ignore"):
         return mapped(array, type, _dtype(type), casts.round_to_floats, array.items(Role.DATA))
 
 
 @on_its_device
 def _to_half(array: Array, type: s.DataType) -> Array:
-    # Numba has no arithmetic of 16 bits: the array library converts.
+    # Numba has no 16-bit arithmetic, so the array library converts.
     with np.errstate(over="ignore", invalid="ignore"):
         return fixed_result(array, type, array.items(Role.DATA).astype(np.float16))
 
@@ -174,7 +174,7 @@ def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 def sign_of(type: s.Int) -> np.uint64:
-    """The bit of the sign in a word of the type's width; 0 if it has none."""
+    """The sign bit in a word of the type's width; 0 for unsigned types."""
     return np.uint64(1 << type.bit_width - 1 if type.signed else 0)
 
 

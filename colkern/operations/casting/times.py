@@ -1,4 +1,4 @@
-"""Casts between units of time, dates, times and their integers."""
+"""Casts between units of time, dates, times of day and their integers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "-00:00")
 
 
 def per_day(type: s.DataType) -> int:
-    """The length of a day in a type's unit."""
+    """The length of a day in the unit of a type."""
     unit = getattr(type, "unit")  # noqa: B009
     return 1 if unit == "day" else s.SECONDS_A_DAY * s.PER_SECOND[unit]
 
@@ -36,14 +36,14 @@ def per_day(type: s.DataType) -> int:
 def to_unit(array: Array, type: s.DataType, safe: bool) -> Array:
     """Timestamps, durations, times and dates in another unit.
 
-    If `safe`, only what is a whole number of it and fits. If not, the rest is cut off (towards zero),
-    and numbers wrap around.
+    If `safe`, values must be whole numbers of that unit, and fit. If not, the rest is truncated towards
+    zero, and numbers wrap around.
     """
     return _scaled(array, type, safe, lossy=not safe, down=False)
 
 
 def rounded_down(array: Array, type: s.DataType) -> Array:
-    """Timestamps, durations, times and dates in a larger unit, rounded down (also below zero).
+    """Timestamps, durations, times and dates in a larger unit, rounded down, also below zero.
 
     Raises:
         ValueError: If a number does not fit; names the slot.
@@ -61,7 +61,7 @@ def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
     _require_utc(array, type)
     if type == s.date32():
         return _scaled(array, type, safe, lossy=True, down=True)
-    # Days in 64 bits: those of date64 are not all in date32.
+    # In 64 bits, since not all days of date64 fit date32.
     days, _ = _divided(array, s.int64(), per_day(array.type), _ANY, lossy=True, down=True)
     return _in_range(array, type, safe, days, per_day(type))
 
@@ -93,9 +93,9 @@ def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 @converts([s.Int], TIMES)
 def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
-    """Dates, times, timestamps and durations of so many of their unit.
+    """Integers as dates, times, timestamps and durations with that many of their unit.
 
-    If `safe`, only times of day that are less than a day, and only date64 of whole days.
+    If `safe`, times of day must be less than a day, and date64 must be whole days.
     """
     plain = s.Int(8 * layout(type).spec(Role.DATA).dtype.itemsize, True)
     values = array if array.type == plain else integers_to_integers(array, plain, safe)
@@ -107,9 +107,9 @@ def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
-    """Numbers of one unit as those of another, which must fit if `safe`.
+    """Numbers of one unit converted to another; if `safe`, they must fit.
 
-    A division may leave a remainder if `lossy`, and rounds `down`, or else towards 0.
+    If `lossy`, divisions may leave a remainder; they round down if `down`, else towards 0.
     """
     source, result = per_day(array.type), per_day(type)
     if source == result and array.layout.buffers == layout(type).buffers:
@@ -129,9 +129,9 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
 
 
 def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
-    """Each number times a factor, as another type; a product that does not fit wraps around unless `safe`.
+    """Each number times a factor, in another type; products wrap around unless `safe`.
 
-    Then it is a `ValueError` with the value in the slot of `array`, which is cast.
+    If `safe`, a product that does not fit raises `ValueError` with the value of `array`.
     """
     low, high = _ends(type)
     ends = (-(-low // factor), high // factor) if safe else _ANY
@@ -147,7 +147,7 @@ def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor
 def _divided(
     array: Array, type: s.DataType, divisor: int, ends: tuple[int, int], *, lossy: bool, down: bool
 ) -> tuple[Array, int | None]:
-    """Numbers divided, and the first valid slot beyond `ends` or, unless `lossy`, with a remainder."""
+    """The quotients, and the first valid slot that is beyond `ends` or, unless `lossy`, has a remainder."""
     divisor, magic, shift = division(divisor)
     whole = np.uint64(0) if lossy else _ALL
     args = (divisor, np.uint64(magic), shift, int(not down), whole, *ends)
@@ -156,7 +156,7 @@ def _divided(
 
 
 def _ends(type: s.DataType) -> tuple[int, int]:
-    """The least and the greatest number of a type's width."""
+    """The least and the greatest number that fit the width of a type."""
     high = (1 << 8 * layout(type).spec(Role.DATA).dtype.itemsize - 1) - 1
     return -high - 1, high
 

@@ -1,9 +1,9 @@
-"""One engine that copies parts of arrays, and the operations that are made of it.
+"""The engine that copies parts of arrays, and the operations that are built on it.
 
-`engine` walks the layouts; a copier says where the slots of the result come from, and copies bits, items,
-byte ranges and children from there. The copiers: positions (`taking`), masks (`filtering`), lists
-(`list_elements`), several arrays one after the other (`concatenation`), and all slots without what they
-hide (`trimming`). `runs` and `dense_unions` hold what each of them does with these layouts.
+`engine` walks the layouts; a copier knows where the slots of the result come from, and copies bits,
+items, byte ranges and children from there. There are copiers for positions (`taking`), masks
+(`filtering`), lists (`list_elements`), several arrays in a row (`concatenation`), and all slots without
+hidden data (`trimming`). `runs` and `dense_unions` have their parts for these layouts.
 """
 
 from colkern.operations.selection import dense_unions, runs

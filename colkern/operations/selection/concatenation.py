@@ -62,16 +62,16 @@ def concat(arrays: Sequence[ChunkedArray]) -> ChunkedArray: ...
 def concat(arrays: Any) -> Any: ...
 @operation(kind=Kind.JOINING)
 def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
-    """The values of all the arrays, in order; copied, unless a single one has any: that is returned.
+    """The values of all the arrays, in order; copied, unless only one has any, which is returned.
 
-    Dictionaries that are not in the same memory are put one after the other too, and the indices moved.
-    With a chunked array among them, the result is one of all chunks; with a table, one of all batches:
-    nothing is copied. Of batches alone, the rows are one batch, whose columns are copied when they are
-    asked for.
+    Dictionaries are concatenated too, unless they are the same memory, and indices are shifted. If one
+    argument is a chunked array, the result is a chunked array of all chunks; if one is a table, a table
+    of all batches: nothing is copied then. Batches become one batch, whose columns are copied when they
+    are asked for.
 
     Args:
-        arrays: At least one, of one type (see `colkern.schema.same_type`) and on one device. The
-            result has the type of the first that has values. Or batches and tables of one schema.
+        arrays: At least one, of one type (see `colkern.schema.same_type`) and on one device. The result
+            has the type of the first one with values. Or batches and tables of one schema.
 
     Raises:
         ValueError: If there is none, or they are not on one device.
@@ -79,7 +79,7 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
     """
-    # One look at the classes, as the arrays may be many and small.
+    # One test of all classes, since there may be many small arrays.
     kinds = set(map(type, arrays))
     if kinds <= _ARRAYS:
         columns: Any = arrays
@@ -103,7 +103,7 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
 
 
 def _one(table: Table) -> RecordBatch:
-    """The batches of a table, which are several, as one."""
+    """The batches of a table, which has several, as one batch."""
 
     def column(position: int) -> Array:
         joined = concat([batch.column(position) for batch in table.batches])
@@ -114,7 +114,7 @@ def _one(table: Table) -> RecordBatch:
 
 
 def require_one_type(arrays: Sequence[Array]) -> None:
-    """Make sure of at least one array, all of them valid and of one type; else raise."""
+    """Raise unless there is at least one array, and all are valid and of one type."""
     if not arrays:
         raise ValueError("arrays: need at least one")
     type_ = arrays[0].type
@@ -122,7 +122,7 @@ def require_one_type(arrays: Sequence[Array]) -> None:
         if array.type is not type_ or not array._checked:
             break
     else:
-        # Most often: without a walk for each of the reasons.
+        # The usual case, without a search for the reason.
         return
     others = {id(array.type): array.type for array in arrays if array.type is not type_}
     for own in others.values():
@@ -134,7 +134,7 @@ def require_one_type(arrays: Sequence[Array]) -> None:
 
 
 def join_plan(arrays: Sequence[Array]) -> Joined:
-    """How arrays are joined, as `concat` joins them; to be kept, as it takes a look at each of them."""
+    """A plan for joining arrays as `concat` does; kept by callers, since it inspects each array."""
     require_one_type(arrays)
     return Joined(_filled(arrays), one_device(arrays))
 
@@ -152,7 +152,7 @@ def _joined(arrays: Sequence[Array], device: Device) -> Array:
 
 
 def join_arrays(arrays: Sequence[Array]) -> Array:
-    """Checked arrays of one type, copied one after the other."""
+    """Checked arrays of one type, concatenated into a new array."""
     return Joined(arrays, device_of(arrays)).joined()
 
 
@@ -161,17 +161,17 @@ class Joined(Copier):
 
     Args:
         arrays: Checked arrays of one type.
-        device: That of their bytes.
+        device: The device of their bytes.
     """
 
     count = 0
-    # Once they are counted.
+    # Set once the nulls are counted.
     _nulls: int | None = None
 
     def __init__(self, arrays: Sequence[Array], device: Device) -> None:
         self.arrays = arrays
-        # One walk over the arrays, which may be many: each is somewhere else in memory. A tuple for
-        # each would take ten times as long, as Python then looks for garbage.
+        # One pass over the arrays, which may be many, each elsewhere in memory. A tuple for each
+        # would take ten times as long, by triggering the garbage collector.
         self._lengths: list[int] = []
         self._begins: list[int] = []
         self._buffers: list[Sequence[Buffer | None]] = []
@@ -186,17 +186,17 @@ class Joined(Copier):
             raise LimitExceededError(
                 f"{self.count} slots: the length of an array has at most 63 bits"
             )
-        # Where the buffers at a position are; 0 for those that are not there.
+        # The addresses of the buffers at a position; 0 for absent ones.
         self._places: dict[int, NDArray[np.uint64]] = {}
 
     @cached_property
     def _ends(self) -> Items:
-        """Behind the slots of each array in the result (int64[])."""
+        """The end of each array's slots in the result (int64[])."""
         return self.target.table(list(accumulate(self._lengths)), np.int64)
 
     @cached_property
     def _slots(self) -> tuple[Sizes, Sizes]:
-        """Where the slots of each array begin, and how many there are."""
+        """The start of each array's slots, and their number."""
         return np.array(self._begins, np.int64), np.array(self._lengths, np.int64)
 
     def joined(self) -> Array:
@@ -205,7 +205,7 @@ class Joined(Copier):
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if self._nulls is None:
-            # Most arrays are known to have none.
+            # Most arrays are known to have no nulls.
             self._nulls = sum([array.null_count for array in self.arrays if array._null_count])
         nulls = self._nulls
         if nulls == 0:
@@ -216,12 +216,12 @@ class Joined(Copier):
         return self._bits(1, [own[1] for own in self._buffers])
 
     def _bits(self, position: int, buffers: Sequence[Buffer | None]) -> Buffer:
-        """The bits of all the arrays' slots; ones for an array that has no buffer of them."""
+        """The bits of all slots; ones for an array without such a buffer."""
         target = self.target
         is_plain = len(buffers) <= _FEW and None not in buffers
         place = 0
         for k, begin in enumerate(self._begins) if is_plain else ():
-            # Each begins with a byte, there and here.
+            # Each array starts at a byte, in its buffer and in the result.
             is_plain &= (begin | place) & 7 == 0
             place += self._lengths[k]
         if is_plain:
@@ -245,8 +245,8 @@ class Joined(Copier):
         return self.target.buffer(self._items(role))
 
     def _items(self, role: Role) -> Items:
-        """The items of a one-item-a-slot buffer of all the arrays, as bytes that may be written."""
-        # As bytes: an array of another type for each part takes longer than to copy many a part.
+        """The items of a buffer with one item a slot, for all arrays, as writable bytes."""
+        # As bytes: making an array of another dtype for each part takes longer than copying it.
         layout = self.arrays[0].layout
         position = layout.position(role)
         size = layout.buffers[position].dtype.itemsize
@@ -265,9 +265,9 @@ class Joined(Copier):
         out: Items,
         unit: int = 1,
     ) -> None:
-        """Parts of the arrays' buffers at a position, one after the other; of none where there are none.
+        """Copy parts of the arrays' buffers at a position, one after the other; absent buffers have none.
 
-        Parts begin, and are as long, as two tables say in units of some bytes.
+        The starts and the sizes of parts are in units of `unit` bytes.
         """
         target = self.target
         count = len(self.arrays)
@@ -283,7 +283,7 @@ class Joined(Copier):
             return
         place = 0
         copy = target.copy
-        # Not by `zip`, whose check of lengths takes as long as a copy of few bytes.
+        # Without `zip`, whose check of lengths takes as long as copying a few bytes.
         for k, own in enumerate(self._buffers):
             buffer = own[position]
             if buffer is not None:
@@ -304,7 +304,7 @@ class Joined(Copier):
         return joined, _joined(children, self.device)
 
     def _offsets(self) -> tuple[Buffer, list[int], list[int]]:
-        """One run of offsets from 0 on, and where the elements of each array begin, and how many it has."""
+        """Offsets from 0 on for all slots, and the start and the number of each array's elements."""
         target = self.target
         if len(self.arrays) > _FEW:
             return self._gathered_offsets()
@@ -323,7 +323,7 @@ class Joined(Copier):
         return target.buffer(joined), [begin for begin, _ in ends], sizes
 
     def _gathered_offsets(self) -> tuple[Buffer, list[int], list[int]]:
-        """As `_offsets`, of so many arrays that they are not looked at one by one."""
+        """As `_offsets`, for so many arrays that they are handled by NumPy."""
         target = self.target
         own_begins, lengths = self._slots
         position = self.arrays[0].layout.position(Role.OFFSETS)
@@ -338,7 +338,7 @@ class Joined(Copier):
         sums = np.cumsum(sizes)
         of_each = sizes.tolist()
         _require_offsets(sum(of_each), dtype)
-        # The last offset is of no slot.
+        # The last offset does not belong to a slot.
         ends[-1] += 1
         joined = target.output(self.count + 1, dtype)
         tables = target.table(ends, np.int64), target.table(sums - sizes - begins, np.int64)
@@ -355,7 +355,7 @@ class Joined(Copier):
     def views(self, array: Array) -> Sequence[Buffer | None]:
         joined = self._items(Role.VIEWS).view(np.int32)
         data: list[Buffer | None] = []
-        # Slices of one array have the same data buffers: those are there once.
+        # Slices of one array have the same data buffers, which are added only once.
         firsts: dict[_Places, int] = {}
         place = 0
         for array in self.arrays:
@@ -371,7 +371,7 @@ class Joined(Copier):
     def indices(self, array: Array) -> tuple[Buffer, Array | None]:
         indices = self._items(Role.DATA).view(array.layout.spec(Role.DATA).dtype)
         dictionaries = [array.dictionary for array in self.arrays if array.dictionary is not None]
-        # Those without values have only nulls for indices, and nowhere to begin.
+        # Empty dictionaries have only null indices, so they need no place.
         places = [_memory(values) for values in dictionaries]
         pairs = zip(places, dictionaries, strict=True)
         filled = {place: values for place, values in pairs if values.length}
@@ -396,7 +396,7 @@ class Joined(Copier):
         return self.target.buffer(begins), sizes, _joined(children, self.device)
 
     def _rebase(self, items: Items, bases: Sequence[int]) -> None:
-        """Add to the items of each array's slots, in place, where its values begin."""
+        """Add the start of each array's values to its items, in place."""
         if any(bases):
             _add_bases(self, items, bases)
 
@@ -407,7 +407,7 @@ def _require_offsets(total: int, dtype: DType) -> None:
 
 
 def _items_at(target: Target, items: Items, firsts: Sizes, lasts: Sizes) -> tuple[Sizes, Sizes]:
-    """The first and the last items of parts of some items."""
+    """The first and the last item of each part of some items."""
     if target.device == HOST:
         return items[firsts].astype(np.int64), items[lasts].astype(np.int64)
     parts = zip(firsts.tolist(), lasts.tolist(), strict=True)
@@ -428,7 +428,7 @@ def _add_bases(how: Joined, items: Items, bases: Sequence[int]) -> None:
 def _join_dense_unions(how: Joined, array: Array) -> Array:
     target, arrays = how.target, how.arrays
     parts = [[part.children[k] for part in arrays] for k in range(len(array.children))]
-    # First of all: a sum may exceed what kernels count with.
+    # Checked first: a sum may exceed the numbers that kernels count with.
     if any(sum([child.length for child in children]) > _MOST for children in parts):
         raise LimitExceededError("the children of a dense union have more than 2**31 - 1 values")
     joined = target.output(how.count, np.int32)
@@ -473,7 +473,7 @@ _Places: TypeAlias = tuple[tuple[int, int] | None, ...]
 
 
 def _memory(array: Array) -> tuple[object, ...]:
-    """Where the values of an array are: two arrays of a type that have the same are the same."""
+    """The memory of an array's values: arrays of one type with the same memory are equal."""
     return (
         array.offset,
         array.length,

@@ -1,4 +1,4 @@
-"""Selection from dense unions, whose slots say where in their children the values are.
+"""Selection from dense unions, whose slots have offsets into their children.
 
 Columnar format 1.5: "Dense Union".
 """
@@ -23,7 +23,7 @@ from colkern.targets import Items, Target, target_of
 
 @singledispatch
 def assemble_dense_union(how: Copier, array: Array) -> Array:
-    """As `assemble`, of dense unions."""
+    """As `assemble`, for dense unions."""
     raise NotImplementedError
 
 
@@ -32,15 +32,15 @@ ASSEMBLE.of(LayoutKind.DENSE_UNION)(assemble_dense_union)
 
 @assemble_dense_union.register
 def _(how: Masked, array: Array) -> Array:
-    # What is left of increasing offsets increases too.
+    # A part of increasing offsets increases, too.
     buffers = (how.items(array, Role.TYPE_IDS), how.items(array, Role.OFFSETS))
     return Array.of_valid(array.type, how.count, buffers, 0, array.children)
 
 
 @assemble_dense_union.register
 def _(how: Picks, array: Array) -> Array:
-    # The children are picked too, as the offsets into one child must not descend. Where the pick is
-    # null, its child is.
+    # Children are taken by position, too, since offsets into a child must not decrease. A null
+    # position makes the child's slot null.
     target = target_of(array.device)
     storage = array.type.storage
     assert isinstance(storage, s.Union)
@@ -58,5 +58,5 @@ def _(how: Picks, array: Array) -> Array:
 
 
 def picked_offsets(target: Target, offsets: Items, words: Items) -> Items:
-    """The offsets (int32, none negative) at positions, as positions (uint32, read-only)."""
+    """The offsets (int32, not negative) at positions, for use as positions (uint32, read-only)."""
     return take_items(target, offsets, words).view(np.uint32)

@@ -1,8 +1,8 @@
 """The one walk over layouts that copies parts of arrays.
 
-`assemble` knows which parts a layout has; a `Copier` knows where the slots of the result come from, and
-copies each kind of part: bits, items of a fixed width, byte ranges, children. `take`, `filter`, `concat`,
-`trim` and the operations made of them differ in their copier alone.
+`assemble` knows the parts of each layout. A `Copier` knows where the slots of the result come from, and
+copies each kind of part: bits, fixed-size items, byte ranges, children. `take`, `filter`, `concat`,
+`trim` and the operations built on them differ only in their copiers.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -27,7 +27,7 @@ from colkern.targets import Items, Target, target_of
 
 
 class Copier(ABC):
-    """Where the slots of a result come from. Every verb is told the array whose parts it copies."""
+    """Copies the slots of a result. Every verb gets the array whose parts it copies."""
 
     __slots__ = ()
 
@@ -37,20 +37,20 @@ class Copier(ABC):
         """The number of slots in the result."""
 
     def suited(self, array: Array) -> Copier:
-        """The copier to use for this array: another one where that is quicker."""
+        """The copier to use for an array, which may be a faster one."""
         return self
 
     @abstractmethod
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
-        """The validity of the slots, and their null count, or `UNKNOWN`."""
+        """The validity of the slots, and their null count or `UNKNOWN`."""
 
     @abstractmethod
     def bits(self, array: Array) -> Buffer:
-        """The values of booleans."""
+        """The values of booleans, as bits."""
 
     @abstractmethod
     def items(self, array: Array, role: Role) -> Buffer:
-        """The items of a one-item-a-slot buffer."""
+        """The items of a buffer with one item a slot."""
 
     @abstractmethod
     def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
@@ -62,28 +62,28 @@ class Copier(ABC):
 
     @abstractmethod
     def fixed_ranges(self, array: Array, size: int) -> Array:
-        """The elements of lists that all have `size`."""
+        """The elements of lists that all have `size` elements."""
 
     @abstractmethod
     def children(self, array: Array) -> Sequence[Array]:
-        """The children, where these have the same slots as the array."""
+        """The children, if they have the same slots as the array."""
 
     def views(self, array: Array) -> Sequence[Buffer | None]:
-        """Views, and the data buffers they point into."""
+        """The views, and the data buffers that they point into."""
         return self.items(array, Role.VIEWS), *array.data_buffers
 
     def indices(self, array: Array) -> tuple[Buffer, Array | None]:
-        """Indices, and the dictionary they point into."""
+        """The indices, and the dictionary that they point into."""
         return self.items(array, Role.DATA), array.dictionary
 
     def list_views(self, array: Array) -> tuple[Buffer, Buffer, Array]:
-        """Offsets, sizes, and the elements they point at."""
+        """Offsets and sizes of list views, and the elements that they refer to."""
         offsets, sizes = self.items(array, Role.OFFSETS), self.items(array, Role.SIZES)
         return offsets, sizes, array.children[0]
 
 
 class Ranges(Protocol):
-    """Where the values between some offsets go: the second of two passes over them."""
+    """The places of values between offsets in the result: the second of two passes over them."""
 
     @property
     def starts(self) -> Items:
@@ -91,13 +91,13 @@ class Ranges(Protocol):
 
     @property
     def total(self) -> int:
-        """The last of them."""
+        """The last of these offsets."""
 
     def copy(self, address: int, width: int, out: Items) -> None:
-        """Copy the values to `out`; one step of the offsets is `width` bytes from `address` on."""
+        """Copy the values to `out`; an offset counts items of `width` bytes, from `address` on."""
 
     def select(self, child: Array) -> Array:
-        """The elements, of a child that is not plain."""
+        """The elements of a child whose values are not plain bytes."""
 
 
 class Selection(Copier):
@@ -107,28 +107,28 @@ class Selection(Copier):
 
     @property
     def null_count(self) -> int:
-        """How many slots of the result are null, whatever the array has there."""
+        """The number of slots in the result that are null, whatever the array has."""
         return 0
 
     def target_for(self, array: Array) -> Target:
-        """Where the array's bytes are; overridden by selections that know."""
+        """The target of the array's bytes; selections that know it override this."""
         return target_of(array.device)
 
     @abstractmethod
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        """The bits of the slots, of those from bit `offset` on; how many are not set, or `UNKNOWN`."""
+        """The bits of the slots, counted from bit `offset`; and the number of clear bits, or `UNKNOWN`."""
 
     @abstractmethod
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
-        """The items of the slots, of `width` words each and one a slot."""
+        """The items of the slots, each of `width` words."""
 
     @abstractmethod
     def ranges(self, array: Array, validity: Buffer | None) -> Ranges:
-        """Where the values of an array with offsets go."""
+        """The places of the values of an array with offsets."""
 
     @abstractmethod
     def widened(self, target: Target, length: int, size: int) -> Selection:
-        """The elements of the slots, of which each of the array's `length` has `size`, not 0."""
+        """The selection of elements for lists of `size` elements (not 0), in an array of `length` lists."""
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if array._null_count == 0 or not array.may_have_nulls:
@@ -139,7 +139,7 @@ class Selection(Copier):
         return (bits, nulls) if nulls else (None, 0)
 
     def bits(self, array: Array) -> Buffer:
-        # Only an array without slots goes without them.
+        # Only an array without slots may lack the buffer.
         bits = array.buffers[1] or EMPTY
         return self.gather_bits(self.target_for(array), bits, array.offset)[0]
 
@@ -269,7 +269,7 @@ def _assemble_sparse_union(how: Copier, array: Array) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Whether an array is nothing but whole bytes, the same number a slot, and no nulls."""
+    """Whether an array has only whole bytes, the same number in each slot, and no nulls."""
     if array.layout.kind is not LayoutKind.FIXED_SIZE:
         return False
     data = array.layout.buffers[1]
@@ -277,9 +277,9 @@ def is_plain(array: Array) -> bool:
 
 
 def resized(array: Array, length: int) -> Array | None:
-    """An array of another length whose slots have no bytes and no nulls; None if they have.
+    """The array with another length, if its slots have neither bytes nor nulls; else None.
 
-    A few bytes may claim any number of such slots, so none of them may cost anything.
+    A few bytes may claim any number of such slots, so a slot must cost nothing.
     """
     kind, inner, size = array.layout.kind, length, 1
     if isinstance(array.type.storage, s.FixedSizeList):
@@ -293,7 +293,7 @@ def resized(array: Array, length: int) -> Array | None:
         return None
     children = []
     for child in array.children:
-        # Lists without elements need none of the child's slots, which may have bytes.
+        # Lists without elements use none of the child's slots, which may have bytes.
         part = resized(child, inner) if size else child.slice(0, 0)
         if part is None:
             return None

@@ -1,4 +1,4 @@
-"""`filter`: the slots that a mask chooses.
+"""`filter`, which selects slots by a mask.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -41,24 +41,25 @@ def filter(data: Any, mask: Any, *, null_selection: NullSelection = "drop") -> A
 def filter(
     data: Array | RecordBatch, mask: Array, *, null_selection: NullSelection = "drop"
 ) -> Array | RecordBatch:
-    """The values where the mask is true, in order.
+    """The values where a mask is true, in order.
 
-    They are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets and
-    sizes alone; dense unions: type ids and offsets alone), unless all are kept: that is `data` itself. The
-    columns of a batch are copied, and checked, when they are asked for.
+    If all are kept, `data` itself is returned, else a copy (of views, only the views; of dictionaries,
+    the indices; of list-views, offsets and sizes; of dense unions, type ids and offsets). Columns of a
+    batch are checked and copied when they are asked for.
 
     Args:
-        data: Any array, or a batch, of which rows are chosen.
-        mask: As many booleans, on the same device; or nulls without a type, as of `array([])`.
-        null_selection: What a null in the mask does: "drop" the value, or "emit_null" in its place.
+        data: Any array, or a batch, whose rows are selected.
+        mask: Booleans of the same length, on the same device; or an array of type null, such as
+            `array([])`.
+        null_selection: The effect of a null in the mask: "drop" the value, or "emit_null" in its place.
 
     Raises:
         TypeError: If the mask is not of booleans.
-        ValueError: If its length or device is another one, or `null_selection` is neither of the two.
+        ValueError: If the mask has another length or device, or `null_selection` is another word.
         InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(mask.type, s.Null):
-        # As of `array([])`, whose values have no type.
+        # The mask is of type null, as `array([])`.
         first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
         mask = nulls(mask.length, s.bool_(), first.device)
     elif not isinstance(mask.type, s.Bool) and not isinstance(mask.type.storage, s.Bool):
@@ -74,7 +75,7 @@ def filter(
     emits = null_selection == "emit_null" and mask.null_count > 0
     offsets = None
     if isinstance(data, Array) and data.layout.kind in _WITH_OFFSETS and mask.device != HOST:
-        # Their sum comes with the count, as both are waited for.
+        # Their sum is computed along with the count, so that both are waited for at once.
         offsets = data.items(Role.OFFSETS)
     kept = _kept(mask, emits, offsets)
     if kept.count == data.length and not emits:
@@ -100,13 +101,13 @@ def filter(
         return filtered(array)
 
     if len(data.schema) > 1 and kept.is_sparse:
-        # Found once, for all columns.
+        # Listed once, for all columns.
         kept.positions()
     return RecordBatch.lazy(data.schema, kept.count, column)
 
 
 def _kept(mask: Array, emits: bool, offsets: Items | None) -> Masked:
-    """The slots that are true, and those that are null too if `emits`; `offsets` as for `Kept.of`."""
+    """The slots that are true, and if `emits` also those that are null; `offsets` as for `Kept.of`."""
     target = target_of(mask.device)
     values = EMPTY if mask.buffers[1] is None else mask.buffers[1]
     if mask._null_count == 0 or not mask.may_have_nulls:
@@ -121,7 +122,7 @@ def _kept(mask: Array, emits: bool, offsets: Items | None) -> Masked:
 
 
 class Masked(Kept, Selection):
-    """Slots by mask, in order."""
+    """Slots selected by a mask, in order."""
 
     __slots__ = ()
 
@@ -175,7 +176,7 @@ _WITH_OFFSETS = (LayoutKind.BINARY, LayoutKind.LIST)
 
 
 class _MaskedRanges:
-    """Where the values of the slots that are kept go; null ones keep their room."""
+    """The places of the values of kept slots; null slots keep their room."""
 
     __slots__ = ("items", "kept", "starts", "sums", "total")
 
@@ -184,7 +185,7 @@ class _MaskedRanges:
         self.items, self.kept = items, kept
         self.starts = starts = target.output(kept.count + 1, items.dtype)
         if kept.blocks == 1:
-            # The block begins at 0: what all of it comes to is known afterwards.
+            # The block begins at 0 here; its total is only known afterwards.
             zeros = target.table([0, 0], np.int64)
             kept.map(filtering.filter_offsets, kept.starts, zeros, items, starts)
             self.total = target.item(starts, kept.count)

@@ -1,4 +1,4 @@
-"""Values of several arrays of one type, slot by slot: the children of a union are such arrays.
+"""Values from several arrays of one type, slot by slot, as from the children of a union.
 
 Columnar format 1.5: "Union Layout".
 """
@@ -25,7 +25,7 @@ from colkern.targets import Items, Target
 
 
 class Places(NamedTuple):
-    """Which array has the value of each slot, and where, as kernels take it."""
+    """For each slot, the array that has its value and the position there, in the form for kernels."""
 
     target: Target  #: Where these are, and the bytes of the arrays.
     type_ids: Items  #: A number for each slot (int8[n]).
@@ -44,11 +44,11 @@ class Places(NamedTuple):
 
 
 def gather(arrays: Sequence[Array], places: Places) -> Array:
-    """The value of each slot; copied.
+    """The value of each slot, gathered from several arrays; copied.
 
     Args:
         arrays: Checked arrays of one type, on the device of `places`, or without bytes.
-        places: Where the values are; in bounds.
+        places: The places of the values; in bounds.
     """
     first, length = arrays[0], places.length
     kind = first.layout.kind
@@ -70,7 +70,7 @@ def gather(arrays: Sequence[Array], places: Places) -> Array:
 
 
 def _places_in_all(arrays: Sequence[Array], places: Places) -> Items:
-    """The position of each value where the arrays are put one after the other (int64[n])."""
+    """The position of each value in the concatenation of the arrays (int64[n])."""
     target = places.target
     starts = list(accumulate([array.length for array in arrays], initial=0))
     out = target.output(places.length, np.int64)
@@ -81,7 +81,7 @@ def _places_in_all(arrays: Sequence[Array], places: Places) -> Items:
 
 def _items(arrays: Sequence[Array], places: Places) -> Buffer:
     target = places.target
-    # Held on to: the kernel reads them by their addresses.
+    # Kept alive, since the kernel reads them by their addresses.
     items = [array.items(Role.DATA) for array in arrays]
     words, width = words_of(items[0])
     out = target.output(places.length * width, words.dtype)
@@ -91,7 +91,7 @@ def _items(arrays: Sequence[Array], places: Places) -> Buffer:
 
 
 def gather_bytes(arrays: Sequence[Array], places: Places) -> tuple[Buffer, Buffer]:
-    """The offsets and the bytes of `gather`, of variable-size binary values."""
+    """The offsets and the bytes for `gather`, of variable-size binary values."""
     target, length = places.target, places.length
     own = [array.items(Role.OFFSETS) for array in arrays]
     addresses = target.table([target.address(i) if len(i) > 1 else 0 for i in own], np.uint64)
@@ -118,7 +118,7 @@ def _validity(arrays: Sequence[Array], places: Places) -> tuple[Buffer | None, i
 
 
 def _bits(arrays: Sequence[Array], places: Places, position: int) -> Buffer:
-    """The bits of one of the buffers; ones for an array that goes without validity."""
+    """The bits of one of the buffers; ones for an array without validity."""
     target, length = places.target, places.length
     buffers = [array.buffers[position] or EMPTY for array in arrays]
     addresses = target.table([b.address if b.size else 0 for b in buffers], np.uint64)

@@ -1,6 +1,6 @@
-"""The elements of lists, one list after the other; and a value for each element of its list.
+"""The elements of lists, one list after the other; and values repeated for the elements of lists.
 
-Values of a fixed width, and bits, are copied list by list. Others are taken by position.
+Fixed-size values and bits are copied list by list; others are taken by position.
 
 Columnar format 1.5: "Variable-size List Layout".
 """
@@ -27,15 +27,15 @@ def copy_elements(
     """The elements of lists in a checked child, one list after the other.
 
     Each list begins in the child at `begins` (int32/int64[lists]), and has at least `least` elements if
-    it has any; `starts` is the running sum of lengths (same dtype, [lists + 1]), from any number on.
-    Where that gives a list elements that it has not, the result has any of the child's.
+    it has any; `starts` is the running sum of lengths (same dtype, [lists + 1]), from any number on. If
+    `starts` gives a list more elements than it has, they are arbitrary elements of the child.
     """
     latest = max(child.length - least, 0)
     return _gathered(child, _Elements(target, begins, latest, starts))
 
 
 def repeat_for_elements(target: Target, values: Array, starts: Items) -> Array:
-    """Value i of a checked array once for each element of list i; `starts` are as for `copy_elements`."""
+    """Value i of a checked array repeated for each element of list i; `starts` as for `copy_elements`."""
     return _gathered(values, _Repeated(target, starts))
 
 
@@ -46,11 +46,11 @@ def _gathered(array: Array, how: _PerList) -> Array:
 
 
 class _PerList(LatePicks):
-    """Slots list by list.
+    """Slots that are listed list by list.
 
     Args:
-        target: Where the starts are, and the bytes of the array.
-        starts: Where the values for each list begin in the result.
+        target: The target of the starts, and of the array's bytes.
+        starts: The start of each list's values in the result.
     """
 
     __slots__ = ("_count", "starts")
@@ -94,7 +94,7 @@ class _Elements(_PerList):
 
 
 class _Repeated(_PerList):
-    """A value for each element of its list."""
+    """Values repeated for the elements of lists."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""`repeat` and `reverse`: the same values more often, and in the other order.
+"""`repeat` and `reverse`: values repeated, or in reverse order.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -31,18 +31,19 @@ def repeat(data: Array, repeats: int | Array) -> Array: ...
 def repeat(data: RecordBatch, repeats: int | Array) -> RecordBatch: ...
 @operation(kind=Kind.SELECTION)
 def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBatch:
-    """Each value, or each row, as often as `repeats` says, before the next one; as `numpy.repeat`.
+    """Each value, or each row, repeated `repeats` times in place; as `numpy.repeat`.
 
     The values are copied, as by `take`.
 
     Args:
         data: Any array, or a batch.
-        repeats: How often each value comes: one number for all of them, or an integer array without
-            nulls on the same device, with one number for each value.
+        repeats: The number of repetitions: one number for all values, or an integer array without nulls
+            on the same device, with a number for each value.
 
     Raises:
         TypeError: If `repeats` are not integers.
-        ValueError: If one of them is negative or null, there are not as many as values, or devices differ.
+        ValueError: If one of them is negative or null, their number is not that of the values, or
+            devices differ.
         LimitExceededError: If the result has more than 2**63 - 1 slots, or its offsets or run ends
             become too large for the type.
         InvalidArrowError: If an array points outside its own memory.
@@ -64,7 +65,7 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
     for column in columns:
         result = resized(column, total)
         if result is None:
-            # Late: there may be more slots without bytes than numbers fit into memory.
+            # Made late: there may be more slots without bytes than numbers fit in memory.
             if starts is None:
                 starts = _even_starts(target, data.length, number)
             result = repeat_for_elements(target, column, starts)
@@ -80,7 +81,7 @@ def reverse(data: Array) -> Array: ...
 def reverse(data: RecordBatch) -> RecordBatch: ...
 @operation
 def reverse(data: Array | RecordBatch) -> Array | RecordBatch:
-    """The values, or the rows, from the last to the first; copied, as by `take`.
+    """The values, or the rows, in reverse order; copied, as by `take`.
 
     Args:
         data: Any array, or a batch.
@@ -99,7 +100,7 @@ def reverse(data: Array | RecordBatch) -> Array | RecordBatch:
 
 
 class _Backwards(LatePicks):
-    """All slots of an array, from the last one down."""
+    """All slots of an array, in reverse order."""
 
     __slots__ = ("_count",)
 
@@ -109,7 +110,7 @@ class _Backwards(LatePicks):
 
     @property
     def count(self) -> int:
-        """The array's slots."""
+        """The number of the array's slots."""
         return self._count
 
     def of(self, array: Array) -> Array:
@@ -129,10 +130,10 @@ class _Backwards(LatePicks):
 
 @on_its_device
 def _reversed_words(target: Target, words: Items, width: int) -> Items:
-    # Nothing is looked up: several times as fast as by position.
+    # A reversed copy is several times as fast as taking by position.
     out = target.output(len(words), words.dtype)
     if width == 2 and words.dtype.itemsize == 8 and target.device == HOST:
-        # Moved as one item of 16 bytes, to which a device needs them aligned: in a fifth of the time.
+        # Moved as one item of 16 bytes, which takes a fifth of the time; a device needs it aligned.
         out.view(np.complex128)[:] = words.view(np.complex128)[::-1]
     elif width:
         out.reshape(-1, width)[:] = words.reshape(-1, width)[::-1]
@@ -146,14 +147,14 @@ def _descending(target: Target, count: int) -> Items:
 
 @on_its_device
 def _even_starts(target: Target, count: int, number: int) -> Items:
-    """As `_starts_of`, where all values come equally often."""
+    """As `_starts_of`, if all values are repeated equally often."""
     return target.positions(count + 1) * number
 
 
 def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
-    """Where each value's places begin, and where the last one's end (int64[count + 1]); the latter."""
+    """The start of each value's slots, and the end of the last one's (int64[count + 1]); and that end."""
     if isinstance(repeats.type, s.Null) and not repeats.length:
-        # As of `array([])`, whose values have no type.
+        # The array is of type null, as `array([])`.
         repeats = nulls(0, s.int64(), target.device)
     if not isinstance(repeats.type, s.Int):
         raise TypeError(f"repeats: expected an integer or integers, got {repeats.type}")
@@ -167,7 +168,7 @@ def _starts_of(target: Target, repeats: Array, count: int) -> tuple[Items, int]:
 
 @on_its_device
 def _lengths_of(target: Target, repeats: Array) -> Items:
-    """The numbers as int64."""
+    """The numbers of repetitions as int64; raises for negative and too large ones."""
     items = repeats.items(Role.DATA)
     signed = items.dtype.kind == "i"
     if len(items) and signed and int(items.min()) < 0:

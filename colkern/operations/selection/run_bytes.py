@@ -1,4 +1,4 @@
-"""Binary values, each repeated as often as its run is long.
+"""Binary values, each repeated for the length of its run.
 
 Columnar format 1.5: "Run-End Encoded Layout", "Variable-size Binary Layout".
 """
@@ -18,7 +18,7 @@ from colkern.targets import Items, target_of
 
 
 def can_repeat_bytes(values: Array, length: int) -> bool:
-    """Whether `repeat_bytes` is for those values: else a run could have more bytes than 64 bits count."""
+    """Whether `repeat_bytes` supports those values: the number of bytes must fit 64 bits."""
     if values.layout.kind is not LayoutKind.BINARY:
         return False
     ((first, last),) = offset_ends(values)
@@ -28,13 +28,13 @@ def can_repeat_bytes(values: Array, length: int) -> bool:
 def repeat_bytes(
     values: Array, slots: tuple[Items, int, int], count: int, length: int
 ) -> tuple[Buffer, Buffer]:
-    """Offsets and bytes of binary values, each repeated as often as its run is long.
+    """Offsets and bytes of binary values, each repeated for the length of its run.
 
     Args:
-        values: A checked array, of which a value is repeated for each run.
-        slots: Where the runs end (none of them before the one before it), the run of the first slot,
-            and the position of that slot.
-        count: The number of runs from that one on.
+        values: A checked array with a value for each run.
+        slots: The ends of the runs (which do not decrease), the run of the first slot, and the position
+            of that slot.
+        count: The number of runs, starting with that one.
         length: The number of slots.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Selection from run-end encoded arrays, of which the runs are cut and the values are not repeated.
+"""Selection from run-end encoded arrays: runs are cut, and values are not repeated.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """
@@ -32,12 +32,12 @@ from colkern.targets import Items, Target, on_its_device, target_of
 _SIGNED: dict[int, DType] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 _MANY = 4
-"""From so many positions in a run on, it is quicker to go through the runs than to look each up."""
+"""From this many positions in a run on, going through the runs is faster than looking each up."""
 
 
 @singledispatch
 def assemble_runs(how: Copier, array: Array) -> Array:
-    """As `assemble`, of run-end encoded arrays."""
+    """As `assemble`, for run-end encoded arrays."""
     raise NotImplementedError
 
 
@@ -47,7 +47,8 @@ ASSEMBLE.of(LayoutKind.RUN_END_ENCODED)(assemble_runs)
 @assemble_runs.register
 def _(how: Picks, array: Array) -> Array:
     positions, size = how.words, how.words.dtype.itemsize
-    # As they are in bounds, none of 64 bits is a negative one, nor one of 32 bits of as few slots.
+    # Positions are in bounds, so no 64-bit one is negative, nor a 32-bit one if there are few
+    # slots.
     fits = size == 8 or (size == 4 and array.length >> 31 == 0)
     positions = positions.view(_SIGNED[size]) if fits else positions.astype(np.int64)
     if how.picked is None:
@@ -65,13 +66,13 @@ def _(how: Masked, array: Array) -> Array:
 def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
     """The slots of a checked run-end encoded array whose bit is set, run-end encoded.
 
-    Each run becomes as long as it has such slots, and goes if it has none; neighbours that then have
-    the same value stay two runs.
+    Each run keeps as many slots as have a set bit, and is removed if none has; neighbours with equal
+    values are not merged.
 
     Args:
         array: The array.
         bits: A bitmap on the same device.
-        bit_offset: The bit of the array's first slot; there are as many as slots from there on.
+        bit_offset: The bit of the array's first slot.
     """
     target = target_of(array.device)
     ends = array.children[0].items(Role.DATA)
@@ -86,10 +87,10 @@ def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
 def take_runs(array: Array, positions: Items) -> Array:
     """The values at positions (int32/int64[n], read-only, in bounds), run-end encoded, not decoded.
 
-    Neighbours from one run become one run, unless there are so few of those that it saves nothing.
+    Neighbours from one run become one run, unless that would save too little.
 
     Raises:
-        LimitExceededError: If there are more positions than a run end can say.
+        LimitExceededError: If there are more positions than fit the run ends.
     """
     require_room(len(positions), array.children[0].items(Role.DATA).dtype)
     in_order = _take_in_order(array, positions)
@@ -98,10 +99,10 @@ def take_runs(array: Array, positions: Items) -> Array:
 
 @on_its_device
 def run_of_each(array: Array, positions: Items) -> Array:
-    """The values at positions (int32/int64[n], read-only, in bounds), with a run of its own for each.
+    """The values at positions (int32/int64[n], read-only, in bounds), each as a run of its own.
 
     Raises:
-        LimitExceededError: If there are more positions than a run end can say.
+        LimitExceededError: If there are more positions than fit the run ends.
     """
     target = target_of(array.device)
     ends, values = array.children
@@ -115,7 +116,7 @@ def run_of_each(array: Array, positions: Items) -> Array:
 
 
 def _take_in_order(array: Array, positions: Items) -> Array | None:
-    """As `take_runs`: the runs are cut, as by a filter. None if they are not few, or not in order."""
+    """As `take_runs`, by cutting runs, as in a filter. None if there are many runs, or no order."""
     count = len(positions)
     if not count:
         return None
@@ -133,7 +134,7 @@ def _take_in_order(array: Array, positions: Items) -> Array | None:
 
 
 def _take_in_any_order(array: Array, positions: Items) -> Array:
-    """As `take_runs`: each position is looked up."""
+    """As `take_runs`, by looking up each position."""
     target = target_of(array.device)
     ends, values = array.children
     kind = ends.items(Role.DATA).dtype
@@ -153,8 +154,8 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
 
     Args:
         array: The array.
-        first: The first run that may keep some.
-        kept: How many are kept before each run from that one on, and in all (int64[runs + 1]).
+        first: The first run that may keep slots.
+        kept: The number of kept slots before each run from that one on, and in all (int64[runs + 1]).
     """
     target = target_of(array.device)
     ends, values = array.children
@@ -169,7 +170,7 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
 
 
 def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Items:
-    """How many bits are set before each 64 of them (int64), and in all."""
+    """The number of set bits before each 64 bits (int64), and in all."""
     counts = target.output((length + 63) // 64, np.int64)
     target.map(runs.count_word_bits, len(counts), bits.array, offset, length, counts)
     return target.scan(counts, np.int64)

@@ -1,4 +1,4 @@
-"""`take`: values by position.
+"""`take`, which selects values by position.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
@@ -40,15 +40,15 @@ def take(data: RecordBatch, indices: Array) -> RecordBatch: ...
 def take(data: Any, indices: Any) -> Any: ...
 @operation
 def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
-    """The values at `indices`, which may repeat and come in any order; null for a null index.
+    """The values at `indices`, which may repeat and be in any order; null for a null index.
 
-    The values are copied (views: the views alone; dictionaries: the indices alone; list-views: offsets
-    and sizes alone). Unions and run-end encoded arrays have no nulls of their own: there the child's
-    value is null, or the run's.
+    The values are copied (of views, only the views; of dictionaries, the indices; of list-views,
+    offsets and sizes). Unions and run-end encoded arrays have no nulls of their own: a null is in the
+    child, or in the run's value.
 
     Args:
-        data: Any array, or a batch, of which the rows are taken.
-        indices: An integer array on the same device; or nulls without a type, as of `array([])`.
+        data: Any array, or a batch, whose rows are taken.
+        indices: An integer array on the same device; or an array of type null, such as `array([])`.
 
     Raises:
         TypeError: If `indices` are not integers.
@@ -66,7 +66,7 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
             return taken
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     if isinstance(indices.type, s.Null):
-        # As of `array([])`, whose values have no type.
+        # The indices are of type null, as `array([])`.
         indices = nulls(indices.length, s.int64(), columns[0].device if columns else HOST)
     if not isinstance(indices.type, s.Int):
         raise TypeError(f"indices: expected integers, got {indices.type}")
@@ -74,7 +74,7 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     for column in columns:
         if not column._checked:
             require_valid(column)
-    # Text is checked where it is measured: both numbers come with one wait.
+    # Text is checked when it is measured, so that both numbers are waited for at once.
     checked = not isinstance(data, Array) or data.layout.kind is not LayoutKind.BINARY
     picks = _picks(indices, data.length, checked or indices.may_have_nulls or not data.length)
     columns = [
@@ -88,29 +88,30 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
     return columns[0]
 
 
-# Not frozen: objects that are take four times as long to make, which is a part of each small call.
+# Not frozen: frozen objects take four times as long to make, which matters for small calls.
 @dataclass(eq=False, slots=True)
 class Picks(Selection):
-    """Slots by position."""
+    """Slots selected by position."""
 
-    #: Unsigned integers of any width, read-only, where the values are; all of them in bounds.
+    #: Unsigned integers of any width, read-only, on the device of the values; all in bounds.
     words: Items
-    #: Which of the picks are not null, as a bitmap from bit 0 on; None if none is.
+    #: The positions that are not null, as a bitmap from bit 0 on; None if none is null.
     picked: Buffer | None = None
     null_count: int = 0  #: How many are null, or `UNKNOWN`.
     bound: int = NOWHERE  #: The limit of the words, if they have not been checked yet.
-    #: Raises if a word is not below the limit, and is that of no null.
+    #: Raises if an index that is not null is out of bounds.
     refuse: Callable[[], None] = lambda: None
 
     @property
     def count(self) -> int:
-        """How many picks there are."""
+        """The number of positions."""
         return len(self.words)
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
         if not array.may_have_nulls:
             return self.picked, self.null_count
-        # `dataclass` with slots makes another class, which `super()` does not know.
+        # `dataclass` with slots makes another class, which `super()` without arguments does not
+        # know.
         return super(Picks, self).validity(array)
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
@@ -138,14 +139,14 @@ class Picks(Selection):
         return Picks(elements, picked, hidden_count)
 
     def at(self, target: Target, slots: Items) -> tuple[Buffer | None, int]:
-        """Validity and null count of the picks at `slots` (unsigned, read-only) alone."""
+        """Validity and null count of only the positions at `slots` (unsigned, read-only)."""
         if self.picked is None:
             return None, 0
         return Picks(slots).gather_bits(target, self.picked, 0)
 
 
 class LatePicks(Selection):
-    """Slots whose positions are listed for those layouts alone that are copied by position."""
+    """Slots whose positions are listed only for layouts that are copied by position."""
 
     __slots__ = ("_picks", "target")
 
@@ -159,7 +160,7 @@ class LatePicks(Selection):
 
     @property
     def picks(self) -> Picks:
-        """The slots by position; listed once."""
+        """The slots by position, which are listed once."""
         if self._picks is None:
             self._picks = Picks(self.positions().view(np.uint64))
         return self._picks
@@ -187,7 +188,7 @@ _WITHOUT_POSITIONS = (
 
 
 class _PickedRanges:
-    """Where picked values go, null ones taking no room."""
+    """The places of values taken by position; null ones take no room."""
 
     __slots__ = ("items", "starts", "target", "total", "words")
 
@@ -218,7 +219,7 @@ class _PickedRanges:
 
 @NULL_OUTSIDE.of(LayoutKind.DENSE_UNION, LayoutKind.RUN_END_ENCODED)
 def _null_by_picking(array: Array, visible: Buffer, hidden_count: int) -> Array:
-    # Two slots may show one value, or one run, and only one of them may be null.
+    # Two slots may show the same value or run, and only one of them may be null.
     target = target_of(array.device)
     every = target.positions(array.length).view(np.uint64)
     return assemble(Picks(every, visible, hidden_count), array)
@@ -230,13 +231,13 @@ def take_positions(array: Array, positions: Items) -> Array:
 
 
 def _bound(indices: Array, length: int) -> int:
-    """The limit of indices into `length` values, seen as unsigned: no negative one is below it."""
+    """The limit for indices into `length` values, read as unsigned, so that negative ones are above it."""
     assert isinstance(indices.type, s.Int)
     return min(length, 1 << (indices.type.bit_width - indices.type.signed))
 
 
 def _refuse(indices: Array, length: int) -> None:
-    """Raise `IndexError` if an index that is not null is out of bounds: one may stand under a null."""
+    """Raise `IndexError` if an index that is not null is out of bounds; one under a null may be."""
     target, items = target_of(indices.device), indices.items(Role.DATA)
     kernel = selection.first_index_out_of_bounds
     validity = validity_of(indices, target)
@@ -248,7 +249,7 @@ def _refuse(indices: Array, length: int) -> None:
 
 
 def _picks(indices: Array, length: int, checked: bool) -> Picks:
-    """Indices as picks from `length` values; those without nulls may be left unchecked for now."""
+    """Indices as positions in `length` values; those without nulls may be left unchecked for now."""
     target = target_of(indices.device)
     items = indices.items(Role.DATA)
     words = items.view(WORDS[items.dtype.itemsize])
@@ -269,9 +270,9 @@ _ONE_WORD = (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY)
 
 
 def _take_words(array: Array, indices: Array) -> Array | None:
-    """`take` in one pass, which also finds an index out of bounds, where a value is a word or a bit.
+    """`take` in one pass, which also checks the bounds, if each value is a word or a bit.
 
-    None where that is not so, or there are nulls that need a second pass, or an index is out of bounds.
+    None for other values, if there are nulls that need a second pass, or if an index is out of bounds.
     """
     if array.layout.kind not in _ONE_WORD or not array.length or not indices.length:
         return None
@@ -304,7 +305,7 @@ def _take_words(array: Array, indices: Array) -> Array | None:
 def _words_within(
     target: Target, array: Array, picked: Items, bound: int, validity: tuple[Items, int] | None
 ) -> Buffer | None:
-    """The values at some indices, one word each; None if one that is not null is out of bounds."""
+    """The values at indices, one word each; None if one that is not null is out of bounds."""
     words, _ = own_words(array, Role.DATA)
     if bound < len(words):
         words = words[:bound]
@@ -318,7 +319,7 @@ def _words_within(
 
 
 def _bits_within(target: Target, array: Array, picked: Items, bound: int) -> Buffer | None:
-    """The bits at some indices; None if one is out of bounds."""
+    """The bits at indices; None if one is out of bounds."""
     out = bit_words(target, len(picked))
     bits = array.buffers[1]
     assert bits is not None

@@ -1,4 +1,4 @@
-"""Trimming of binary views: the views, and the bytes that they point at.
+"""Trimming of binary views: the views, and the bytes that they refer to.
 
 Columnar format 1.5: "Variable-size Binary View Layout".
 """
@@ -21,7 +21,7 @@ from colkern.targets import NOWHERE, Items, Target, target_of
 
 
 def trimmed_views(array: Array, visible: Items) -> Sequence[Buffer | None]:
-    """The views of visible slots, and data buffers with the bytes that these point at alone.
+    """The views of visible slots, and data buffers with only the bytes that these refer to.
 
     Args:
         array: A checked array of views.
@@ -32,7 +32,7 @@ def trimmed_views(array: Array, visible: Items) -> Sequence[Buffer | None]:
     starts = target.output(array.length + 1, np.int64)
     shown = (items.view(np.uint64), visible, 0)
     used = target.reduce(views.long_lengths, array.length, *shown, starts[1:])
-    # As much as there is, or more: values share bytes, and would be written once each.
+    # If it is as much or more, values share bytes, and would be written once each.
     if used >= sum(b.size for b in array.data_buffers if b is not None):
         words = items.view(np.int32)
         return [_shown_views(array, words, visible), *_shown_data(array, words, starts[1:])]
@@ -46,7 +46,7 @@ def trimmed_views(array: Array, visible: Items) -> Sequence[Buffer | None]:
 
 
 def bits_reached(target: Target, starts: Items, stops: Items, length: int) -> Buffer | None:
-    """Which of `length` items lie in one of the ranges (int64[n], in bounds); None if all do."""
+    """Which of `length` items are in one of the ranges (int64[n], in bounds); None if all are."""
     if int((stops - starts).sum()) == length and bool((starts[1:] == stops[:-1]).all()):
         return None
     starts.sort()
@@ -59,7 +59,7 @@ def bits_reached(target: Target, starts: Items, stops: Items, length: int) -> Bu
 
 
 def _shown_views(array: Array, words: Items, visible: Items) -> Buffer:
-    """The views without anything that is not their value's; shared if they are so already."""
+    """The views without bytes that do not belong to their values; shared if that is so already."""
     target, length = target_of(array.device), array.length
     if not length:
         return target.buffer(target.allocate(0, np.uint8))
@@ -76,12 +76,12 @@ def _shown_views(array: Array, words: Items, visible: Items) -> Buffer:
 
 
 def _shown_data(array: Array, words: Items, lengths: Items) -> Sequence[Buffer | None]:
-    """The data buffers, with zeros where no view points.
+    """The data buffers, with zeros where no view refers.
 
     Args:
         array: The array.
         words: Its views (int32[4 n]).
-        lengths: The bytes of each slot in the data buffers (int64[n]), 0 if it has none.
+        lengths: The number of bytes of each slot in the data buffers (int64[n]); 0 for inline values.
     """
     target, buffers = target_of(array.device), array.data_buffers
     begins = list(accumulate([0 if b is None else b.size for b in buffers], initial=0))
@@ -100,7 +100,7 @@ def _shown_data(array: Array, words: Items, lengths: Items) -> Sequence[Buffer |
 
 
 def _blanked(target: Target, data: Buffer, reached: Buffer, offset: int) -> Buffer:
-    """The bytes with zeros where the bits from `offset` on are not set; shared if they are so already."""
+    """The bytes, with zeros where bits from `offset` on are clear; shared if that is so already."""
     args = (data.array, 1, reached.array, offset, data.size)
     if target.reduce(hidden.first_hidden_value, words_for(data.size), *args) == NOWHERE:
         return data

@@ -1,4 +1,4 @@
-"""Items of a fixed width, moved as words whatever they mean; and bits that are repeated.
+"""Fixed-size items, moved as words whatever they mean; and repeated bits.
 
 Columnar format 1.5: "Fixed-size Primitive Layout", "Validity bitmaps".
 """
@@ -19,9 +19,9 @@ WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def words_of(items: Items) -> tuple[Items, int]:
-    """Items as words of up to 8 bytes, and how many words make an item; not copied.
+    """Items as words of up to 8 bytes, and the number of words in an item; not copied.
 
-    Items of no bytes have no words.
+    Items without bytes have no words.
     """
     itemsize = items.dtype.itemsize
     if itemsize == 0:
@@ -31,7 +31,7 @@ def words_of(items: Items) -> tuple[Items, int]:
 
 
 def own_words(array: Array, role: Role) -> tuple[Items, int]:
-    """As `words_of`, of the items of a one-item-a-slot buffer that belong to the array's own slots."""
+    """As `words_of`, for the items of a buffer with one item a slot, in the array's own slots."""
     kept = array._kept_words
     if kept is not None and kept[0] is role:
         return kept[1]
@@ -56,7 +56,7 @@ def take_items(target: Target, items: Items, picked: Items) -> Items:
 
 
 def take_words(target: Target, words: Items, width: int, picked: Items) -> Items:
-    """The items at positions, of `width` words each and one a position."""
+    """The items at positions, each of `width` words."""
     out = target.output(len(picked) * width, words.dtype)
     if not len(out):
         return out
@@ -71,7 +71,7 @@ def take_words(target: Target, words: Items, width: int, picked: Items) -> Items
 
 
 def repeat_bits(target: Target, bits: Buffer, offset: int, count: int, size: int) -> Buffer:
-    """`count` bits from bit `offset` on, each `size` (not 0) times, from bit 0 on."""
+    """`count` bits from bit `offset` on, each repeated `size` times (not 0), from bit 0 on."""
     words = bit_words(target, count * size)
     args = (bits.array, offset, size, count * size, words)
     target.map(hidden.repeat_bits, len(words), *args)

@@ -53,9 +53,9 @@ class Method:
     """One row of the table.
 
     Args:
-        name: What the function says.
+        name: The name that row functions use.
         signature: Its parameters and result.
-        body: A body, or an expression as text; None if there is one for `machine` alone.
+        body: A body, or an expression as text; None if there is a body for `machine` only.
         check: An expression that is true where the row is left to Python.
         maker: Whether `body` makes the body, from the values of its `const` parameters.
         machine: The body with the machine's arithmetic; None if that is `body`, with its check.
@@ -72,16 +72,16 @@ class Method:
 
 
 class Bound:
-    """A body that calls another with some arguments known, and may turn its result.
+    """A body that calls another with some arguments fixed, and may change its result.
 
     Args:
         body: The other body.
-        order: Its parameters, where they are not those of the other whose arguments are unknown; one that
+        order: Its parameters, if they are not simply the other's without fixed arguments; one that
             the other does not have may have an annotation, as in a function.
-        result: An expression of the other's result `{}`; a code that stands beside it stays.
-        gives: The annotation of the result, where it is not the other's.
-        values: Arguments of the other by name: numbers, bodies for the parameter of that name, and
-            expressions of parameters as text, in which stands what the other's module has a name for.
+        result: An expression of the other's result `{}`; a code next to it is kept.
+        gives: The annotation of the result, if it is not the other's.
+        values: The fixed arguments of the other, by name: numbers, bodies for parameters of that name, and
+            expressions of parameters as text, which may use the names of the other's module.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class Bound:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The body.
+        """The body as a function.
 
         Raises:
-            TypeError: If the other has no parameter of a name.
+            TypeError: If the other body has no parameter of a name.
         """
         body = function_of(self.body)
         namespace = {**vars(sys.modules[body.__module__]), "int64": int64, "Bytes": Bytes}
@@ -134,12 +134,12 @@ class Bound:
         body_lines = "\n".join(f"    {line}" for line in lines)
         source = f"def {body.__name__}({parameters}) -> {hint}:\n{body_lines}\n"
         function = function_of_text(body.__name__, source, namespace, "bound body")
-        # The name that it is kept by says all that it does, as those of other bodies do.
+        # The name in the cache describes all that it does, as for other bodies.
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         function.__qualname__ = f"{body.__name__}_{digest}"
         return helper(function)
 
 
 def function_of(body: Any) -> Any:
-    """A body as a function, or a row's text as it is."""
+    """Returns a body as a function, and an expression unchanged."""
     return body.function if isinstance(body, Bound) else body

@@ -1,4 +1,4 @@
-"""Methods of `bytes` in row functions, but formats and numbers: mostly the bodies of text."""
+"""Rows for methods of `bytes`, except formats and numbers; they mostly use the bodies for text."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _RESULTS = {
         f"({', '.join(_BYTES.replace('{0}', f'{{0}}[{place}]') for place in range(3))})",
     ),
 }
-"""How results of bodies of text become those of byte strings: their type, and an expression."""
+"""For results of bodies for text, the type of the result for byte strings, and an expression."""
 
 
 def _for_bytes(body: Body, **values: Any) -> Bound:
-    """The body for byte strings that calls one for text."""
+    """Returns a body for byte strings that calls a body for text."""
     of_text = body if isinstance(body, Bound) else Bound(body)
     signature = inspect.signature(function_of(of_text.body))
     texts = (name for name, one in signature.parameters.items() if one.annotation == "Text")
@@ -39,7 +39,7 @@ def _for_bytes(body: Body, **values: Any) -> Bound:
 
 
 _SAME = {"==", "!=", "<", "<=", ">", ">=", "min", "max", "in", "str.startswith", "str.endswith"}
-"""The rows whose bodies take either, if they have two parameters."""
+"""The rows whose bodies take text and byte strings, if they have two parameters."""
 
 _OTHERS = {"str", "repr", "ord", "chr", "list", "[]", "str.encode", "str.casefold"}
 _OTHERS |= {"str.isdecimal", "str.isnumeric", "str.isprintable", "str.isidentifier"}
@@ -109,7 +109,7 @@ _OWN = [
 
 
 def _row_for_bytes(row: Method) -> Method:
-    """A row of text for byte strings."""
+    """Returns a row of text as a row of byte strings."""
     is_same = isinstance(row.body, str) or (row.name in _SAME and row.signature.count(",") == 1)
     return Method(
         row.name.replace("str", "bytes", 1) if row.name.startswith("str.") else row.name,

@@ -1,6 +1,6 @@
-"""Rows of lists, dictionaries and sets.
+"""Rows for lists, dictionaries and sets.
 
-What gives the elements of a set one after the other has no row: their order is that of Python's hashes.
+Methods that return the elements of a set one after the other have no row: Python's order depends on hashes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from colkern.rows.methods import Body, Bound, Method
 
 _FIRST = "int64(LEAST if step > 0 else GREATEST)"
 _LAST = "int64(GREATEST if step > 0 else LEAST)"
-"""The bounds of a slice that has none."""
+"""The bounds of a slice that gives none."""
 
 _COPY = Bound(row_lists.repeat, times=1)
 
@@ -24,12 +24,12 @@ _WORDS = (*_KEYS, "value_words")
 
 
 def _contains(find: Body, *leading: str, **values: Any) -> Body:
-    """`in`, by the body that finds a key."""
+    """Returns the body of `in`, from the body that finds a key."""
     return Bound(find, *leading, "key", "header", result="{} != 0", **values)
 
 
 def _or_default(find: Body, *leading: str) -> Body:
-    """`get` or `pop` with a default, by the body that finds a key."""
+    """Returns the body of `get` or `pop` with a default, from the body that finds a key."""
     order = (*leading, "header", "key", "default: Place")
     return Bound(find, *order, result="{0} if {0} != 0 else default", gives="Place")
 

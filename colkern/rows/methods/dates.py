@@ -1,4 +1,4 @@
-"""Dates, times and durations: the rows of `date`, `datetime`, `time`, `timedelta` and `calendar`."""
+"""Rows for `date`, `datetime`, `time`, `timedelta` and `calendar`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ISO_FORM = "sep: const = 'T', timespec: const = 'auto'"
 
 
 def _formatted(kind: str, plain: Body) -> Callable[[str], Body]:
-    """`format` of a kind: without a specification it is `str`."""
+    """Returns the maker of `format` for a kind; without a specification it is `str`."""
 
     def body(specification: str) -> Body:
         return plain if specification == "" else formats.strftime(kind, specification)
@@ -28,7 +28,7 @@ def _formatted(kind: str, plain: Body) -> Callable[[str], Body]:
 
 
 def _texts(of: str, plain: Body) -> list[Method]:
-    """The methods of all but durations: `str`, `format` and `strftime`."""
+    """Returns the rows for `str`, `format` and `strftime`, which all kinds but durations have."""
     return [
         Method("str", f"({of}) -> str", plain),
         Method(
@@ -65,17 +65,17 @@ _OF_DAYS: dict[str, Body] = {
     "toordinal": calendar.toordinal,
     "isocalendar": calendar.isocalendar,
 }
-"""What a date has, and a datetime of its date."""
+"""The parts of a date, which a datetime also has."""
 
 _OF_CLOCKS: dict[str, Body] = {
     name: Bound(clock.clock, result=f"{{}}[{place}]")
     for place, name in enumerate(("hour", "minute", "second", "microsecond"))
 }
-"""What a time has, and a datetime of its time."""
+"""The parts of a time, which a datetime also has."""
 
 
 def _parts(of: str, bodies: dict[str, Body]) -> list[Method]:
-    """The rows of parts, each by its name."""
+    """Returns the rows for parts, each by its name."""
     kinds = {"isocalendar": "IsoCalendarDate"}
     return [
         Method(f"{of}.{name}", f"({of}) -> {kinds.get(name, 'int')}", body)
@@ -169,7 +169,7 @@ _DATETIMES = [
 ]
 
 _WITHOUT_OPPOSITE = "{0} < -9223372036854775807"
-"""Whether a duration is the one without an opposite."""
+"""A test for the duration that cannot be negated."""
 
 _TIMEDELTAS = [
     Method("timedelta.days", "(timedelta) -> int", f"{{0}} // {calendar.DAY}"),

@@ -1,4 +1,4 @@
-"""Decimals: the rows of `decimal.Decimal`."""
+"""Rows for `decimal.Decimal`."""
 
 from __future__ import annotations
 

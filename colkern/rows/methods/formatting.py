@@ -1,8 +1,8 @@
-"""Numbers and text as formatted text: `str`, `repr`, `format` with a constant specification.
+"""Rows for numbers and text as formatted text: `str`, `repr`, `format` with a constant specification.
 
-A specification is parsed when a function is compiled; the body that is made has the steps that it needs.
-Python says which specifications are wrong. What is rare (`#` for floats, upper-case exponents, fillings
-that are not ASCII) leaves the row to Python.
+A specification is parsed when a function is compiled; the generated body has just the steps that it needs.
+Python itself rejects wrong specifications. Rare ones (`#` for floats, upper-case exponents, fill characters
+beyond ASCII) leave the row to Python.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPECIFICATION = re.compile(
     re.DOTALL | re.ASCII,
 )
 _BASES = {"b": (1, 87), "o": (3, 87), "x": (4, 87), "X": (4, 55)}
-"""The bases of integers: the bits of a digit, and what is added to those above 9."""
+"""The bases of integers: the bits of a digit, and the number that is added to digits above 9."""
 
 _NAMESPACE: dict[str, object] = {
     "int64": int64,
@@ -55,7 +55,7 @@ _TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
 
 @cache
 def _body_of_steps(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
-    """The body that gives `text` by its steps, each an expression for a text and a code."""
+    """Returns the body that computes `text` in steps, each an expression for a text and a code."""
     sizes = "".join(f", {name}: int64" for name in LATER if any(name in step for step in steps))
     lines = [f"def formatted(arena: Arena, value: {_TYPES[kind]}{sizes}) -> tuple[Text, Code]:"]
     for k, step in enumerate(steps):
@@ -73,16 +73,17 @@ def _failing(kind: type, code: int) -> Callable[..., Any]:
 
 
 def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
-    """The body of `format(value, specification)`.
+    """Returns the body of `format(value, specification)`.
 
     Args:
         kind: `int`, `float`, `bool` or `str`.
-        specification: What stands behind the colon in an f-string.
+        specification: The text after the colon in an f-string.
     """
     try:
         format(kind(), specification)
     except (ValueError, OverflowError):
-        # What is wrong for one value may be right for another: a character of a number.
+        # A specification may be wrong for this value and right for another, as for the character of a
+        # number.
         return _failing(kind, VALUE_ERROR)
     if kind is bool and not specification:
         return _body_of_steps(bool, ("str_of_bool(arena, value)",))
@@ -92,11 +93,12 @@ def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
 
 
 LATER = {"width_": "9173", "precision_": "14"}
-"""Numbers of a specification that depend on the row: parameters of its body, and what stands for them."""
+"""Numbers of a specification that depend on the row: the parameters of its body, and their placeholders."""
 
 
 def body_of_sizes(kind: type, specification: str) -> tuple[Callable[..., Any], list[str]] | None:
-    """The body of a format with numbers of `LATER`, and its parameters for them; None if there is none."""
+    """Returns the body of a format with placeholders of `LATER`, and its parameters for them; None if there
+    is none."""
     try:
         format(kind(), specification)
     except (ValueError, OverflowError):
@@ -113,7 +115,7 @@ def body_of_sizes(kind: type, specification: str) -> tuple[Callable[..., Any], l
 
 
 def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
-    """The steps for the parts of a specification that Python takes; None if the row is left."""
+    """Returns the steps for the parts of a specification that Python accepts; None to leave the row."""
     if kind is str:
         first = ("value, DONE",)
         if parts["precision"]:
@@ -170,7 +172,7 @@ def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[
 
 
 def _is_filled_with_zeros(parts: dict[str, str | None]) -> bool:
-    """Whether zeros stand between the sign and the digits."""
+    """Whether zeros are inserted between the sign and the digits."""
     fill = parts["fill"] or ("0" if parts["zero"] else " ")
     align = parts["align"] or ("=" if parts["zero"] else ">")
     return fill == "0" and align == "=" and bool(parts["width"])

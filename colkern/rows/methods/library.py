@@ -1,7 +1,7 @@
-"""Functions of the standard library that Python computes: the rows that come to one are left.
+"""Rows for functions of the standard library that only Python computes: a call leaves the row.
 
-What they give is known, so the rest of a function compiles. A kind of its own stands for what such a
-function makes and compiled code never looks into, as an `address` of `ipaddress`.
+The kinds of their results are known, so the rest of a function compiles. Objects that compiled code never
+looks into have kinds of their own, such as an `address` of `ipaddress`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _RESULTS = {
     "uuid": "uuid.UUID uuid.uuid3 uuid.uuid5",
     "None": "hash.update",
 }
-"""The functions, and the methods of what they make, by the kind of what they give."""
+"""The functions, and the methods of the objects that they make, by the kinds of their results."""
 
 METHODS = [
     Method(name, f"(...) -> {kind}", None)

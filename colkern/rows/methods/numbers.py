@@ -1,9 +1,10 @@
-"""Arithmetic and comparisons of numbers, functions of `math`, and conversions between numbers and text.
+"""Rows for arithmetic and comparisons of numbers, functions of `math`, and conversions of numbers and text.
 
-With the machine's arithmetic, nothing here raises or leaves a row to Python, but what parses text.
+With the machine's arithmetic, nothing here raises or leaves a row to Python, except parsing of text.
 
-Rows of text leave a row to Python where their check holds: where an integer leaves 64 bits, a function of
-`math` raises, or an integer is compared with a float that an int64 is not exactly converted for.
+Rows whose bodies are text leave a row to Python where their check is true: where an integer exceeds 64
+bits, a function of `math` raises, or an integer is compared with a float to which it cannot be converted
+exactly.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _NO_INTEGER = "not abs({0}) < 9.2e18"
 
 
 def _unchecked(name: str, signature: str, body: str, check: str, raises: int = 0) -> Method:
-    """A row whose body is right for the machine's arithmetic where its check holds, too."""
+    """Returns a row whose body is right for the machine's arithmetic even where its check is true."""
     return Method(name, signature, body, check=check, machine=body, raises=raises)
 
 
@@ -43,7 +44,8 @@ def _comparisons() -> list[Method]:
             ("(int, float)", "float({0})", "{1}", "{1}"),
             ("(float, int)", "{0}", "float({1})", "{0}"),
         ):
-            # Of a float below 2**53, a rounded integer is on the same side; of one above 2**63, each is.
+            # Rounding an integer does not change how it compares with a float below 2**53, or beyond the
+            # int64 range.
             check = (
                 f"(abs({float_}) >= 9007199254740992.0) & (abs({float_}) <= 9223372036854775808.0)"
             )
@@ -52,7 +54,8 @@ def _comparisons() -> list[Method]:
 
 
 def _functions() -> list[Method]:
-    """Functions of `math` that C's library has, each with where Python raises or might."""
+    """Returns the rows for functions of `math` in C's library, with tests for where Python raises or may
+    raise."""
     checks = {
         "sqrt": "{0} < 0.0",
         "exp": "{0} > 709.7",
@@ -82,7 +85,7 @@ def _functions() -> list[Method]:
             "(float) -> float",
             f"math.{name}({{0}})",
             check,
-            # An overflow is looked for with some room.
+            # The test for overflow has some margin.
             0 if "> 7" in check else row_values.VALUE_ERROR,
         )
         for name, check in checks.items()
@@ -99,7 +102,7 @@ def _functions() -> list[Method]:
 def as_integers(
     name: str, body: str = "int({0})", machine: Body = row_numbers.as_integer
 ) -> list[Method]:
-    """The rows of a function that gives the integer of a number."""
+    """Returns the rows of a function that gives the integer of a number."""
     return [
         Method(name, "(int) -> int", "{0}"),
         Method(name, "(float) -> int", body, check=_NO_INTEGER, machine=machine),
@@ -182,7 +185,7 @@ METHODS = [
     Method("min", "(float, float) -> float", "{1} if {1} < {0} else {0}"),
     Method("max", "(int, int) -> int", "{1} if {1} > {0} else {0}"),
     Method("max", "(float, float) -> float", "{1} if {1} > {0} else {0}"),
-    # The nearest integer, of two the even one: with 2**52 added, a float has no other places.
+    # Rounds half to even: a float to which 2**52 is added has no fraction digits left.
     Method(
         "round",
         "(float) -> int",
@@ -215,7 +218,7 @@ METHODS = [
     ),
     Method("math.hypot", "(float, float) -> float", row_numbers.hypot),
     Method("math.atan2", "(float, float) -> float", "math.atan2({0}, {1})"),
-    # The sign of a NaN is the processor's: that of infinity % 10 is set on some.
+    # The sign of a NaN depends on the processor: some set it for infinity % 10.
     Method(
         "math.copysign",
         "(float, float) -> float",

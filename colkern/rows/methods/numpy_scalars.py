@@ -1,7 +1,7 @@
-"""Functions of NumPy, of scalars: none of them raises.
+"""Rows for NumPy's functions of scalars: none of them raises.
 
-Those whose last digit NumPy computes by the vector units of some processors, and otherwise on others, are
-for the machine's arithmetic alone, where they are those of C's library.
+Functions whose last digit depends on the processor's vector unit in NumPy exist only with the machine's
+arithmetic, where they are those of C's library.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _ELEMENTARY = {
     "arccosh": "acosh",
     "arctanh": "atanh",
 }
-"""NumPy's functions of one float, with the names that `math` has for them."""
+"""NumPy's functions of one float, with their names in `math`."""
 
 
 def _widths() -> list[Method]:
-    """Numbers of other widths: a value of theirs is one of 64 bits that is rounded, or wraps around."""
+    """Returns the rows for numbers of other widths: 64-bit values that are rounded or wrapped around."""
     return [
         *(
             Method(f"numpy.{name}", f"({kind}) -> int", None, machine=f"i8({code}({inner}))")
@@ -71,7 +71,7 @@ METHODS = [
             name,
             "(float, float) -> float",
             f"{{0}} if ({{0}} {sign} {{1}}) | ({{0}} != {{0}}) else {{1}}",
-            # Which of them NumPy gives depends on the processor.
+            # Which zero NumPy returns depends on the processor.
             check="({0} == {1}) & (math.copysign(1.0, {0}) != math.copysign(1.0, {1}))",
             machine=f"{{0}} if ({{0}} {sign} {{1}}) | ({{0}} != {{0}}) else {{1}}",
         )

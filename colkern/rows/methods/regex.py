@@ -1,6 +1,6 @@
-"""Regular expressions: `re.search` and its kin with constant patterns, and matches.
+"""Rows for regular expressions: `re.search` and similar functions with constant patterns, and matches.
 
-A `match` is the numbers that a matcher finds (`colkern.rows.regex.search`) and the text that it searched.
+A `match` is the result of a matcher (`colkern.rows.regex.search`), and the text that it searched.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ METHODS: list[Method] = [
             ),
         )
     ),
-    # The text, and where a group begins and ends: bytes, -1 if it takes no part.
+    # The text, and the begin and end of a group: bytes, -1 if it does not take part.
     Method("match.group", "(str, int, int) -> str", text_scanning.part),
     Method("match.start", "(str, int) -> int", text_scanning.character_index),
     Method("match.end", "(str, int) -> int", text_scanning.character_index),

@@ -1,7 +1,7 @@
-"""Methods of `str` in row functions, but formats and numbers.
+"""Rows for methods of `str`, except formats and numbers.
 
-Where a method has no more than positional parameters in Python, each number of arguments is a row. A `None`
-has no value: the body does not get it.
+If a method has only positional parameters in Python, each number of arguments has a row. `None` has no
+value, so the body does not get it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SEARCHES = {
     "startswith": "bool",
     "endswith": "bool",
 }
-"""The type of the result, for methods that search a text, in all of it or between two bounds."""
+"""The result type of methods that search a text, in all of it or between two bounds."""
 
 _SEARCH = [
     Method("in", "(str, str) -> bool", text_search.is_in),
@@ -82,7 +82,7 @@ _CLASSES = {
     "isalnum": text_tests.DIGITS | text_tests.LETTERS,
     "isspace": text_tests.SPACES | text_tests.CONTROLS,
 }
-"""The characters that a text has no others of, and at least one."""
+"""For each test, the class that all characters of a text must have; an empty text fails."""
 
 _TESTS = [
     *(
@@ -104,7 +104,7 @@ _TESTS = [
 ]
 
 STRIPS = {"strip": text_parts.strip, "lstrip": text_parts.lstrip, "rstrip": text_parts.rstrip}
-"""The bodies that take white space away, by the method."""
+"""The bodies that strip white space, by the method."""
 
 _PARTS = [
     Method("[]", "(str, int) -> str", text_parts.item),

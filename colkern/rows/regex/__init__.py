@@ -1,1 +1,1 @@
-"""Regular expressions: from a constant pattern to matchers, and what is done with what they find."""
+"""Regular expressions: makes matchers from constant patterns, and the functions that use them."""

@@ -72,7 +72,7 @@ def _body(
     parts: tuple[str, str, str],
     **more: object,
 ) -> Callable[..., Any]:
-    """A body that walks over matches: what it does before, for each, and after. `most` is 0 for all."""
+    """Returns a body that walks over matches, of code before, for each and after. `most` is 0 for all."""
     barring = needs_barring(pattern)
     before, each, after = parts
     loop = _LOOP.format(
@@ -99,7 +99,7 @@ def _indented(text: str, depth: int) -> str:
 
 
 def findall(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.findall`: a list of texts.
+    """Returns the body of `re.findall`, for a list of texts.
 
     Raises:
         CompileError: As `parse`; or if there are several groups, so that it is a list of tuples.
@@ -111,7 +111,7 @@ def findall(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any
 
 @cache
 def find_tuples(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any]:
-    """As `findall`; if there are several groups, the body of a list of tuples of texts."""
+    """Like `findall`; if there are several groups, returns the body for a list of tuples of texts."""
     parsed = parse(pattern, flags)
     groups = range(1, parsed.groups + 1) if parsed.groups else range(1)
     words = 2 * len(groups)
@@ -130,7 +130,7 @@ def find_tuples(pattern: str | re.Pattern[str], flags: int) -> Callable[..., Any
 
 
 def split(pattern: str | re.Pattern[str], maxsplit: int = 0, flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.split`: a list of texts.
+    """Returns the body of `re.split`, for a list of texts.
 
     Raises:
         CompileError: As `parse`; or if the list may have items that are None.
@@ -149,7 +149,7 @@ def _split(pattern: str | re.Pattern[str], maxsplit: int, flags: int) -> Callabl
     return _body(
         "split",
         parsed,
-        # Python splits nothing if it is to split less than no times.
+        # For a negative number of splits, Python splits nothing.
         maxsplit if maxsplit >= 0 else -1,
         "int64",
         "int64(0)",
@@ -162,7 +162,7 @@ def _split(pattern: str | re.Pattern[str], maxsplit: int, flags: int) -> Callabl
 
 
 def _whole(words: int) -> str:
-    # Numba would compile a helper for each literal that it is called with.
+    # For each literal in a call, Numba would compile the helper again.
     return f"int64({words})"
 
 
@@ -181,7 +181,7 @@ def _new_place(words: int) -> str:
 def sub(
     pattern: str | re.Pattern[str], repl: str, count: int = 0, flags: int = 0
 ) -> Callable[..., Any]:
-    """The body of `re.sub` with a text as replacement.
+    """Returns the body of `re.sub` with a text as replacement.
 
     Raises:
         CompileError: As `parse`; or if the replacement is no text.
@@ -236,11 +236,11 @@ return Text(begin, target - begin, {"text.ascii" if ascii else "False"}), DONE""
 
 
 def _template(repl: str, pattern: Pattern) -> list[str | int]:
-    """The literals and groups of a replacement."""
+    """Returns the literals and groups of a replacement."""
     compiled = re.compile(pattern.text, pattern.flags)
     parsed = parser.parse_template(repl, compiled)
     if isinstance(parsed, tuple):
-        # Python 3.11: where groups go, and literals with None in their places.
+        # Python 3.11 returns the places of groups, and literals with None in these places.
         groups, literals = parsed
         pieces: list[str | int] = list(literals)
         for place, group in groups:

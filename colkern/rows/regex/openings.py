@@ -1,8 +1,8 @@
-"""The characters that can come next: where these decide, a matcher never has to go back.
+"""The characters that can come next: if these decide, a matcher never has to go back.
 
-A run that took all it could gives nothing back in vain if what follows it cannot begin with a character of
-the run; a choice needs one look if its branches begin differently; and nothing is tried again behind which
-nothing can fail.
+A run that took all it could need not give anything back if what follows cannot begin with a character of
+the run; a choice needs one look if its branches begin differently; and nothing is tried again if nothing
+after it can fail.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from colkern.rows.regex.sets import LEADS, NOTHING, Characters, of_byte
 
 @dataclass(frozen=True)
 class Opening:
-    """How a match may begin.
+    """The possible beginnings of a match.
 
     Args:
-        characters: Its next character is one of these, or
+        characters: The next character is in this set, or
         any: it may be any character, as none is taken.
         end: Whether there may be no next character.
     """
@@ -51,11 +51,11 @@ class Opening:
 
 @dataclass(frozen=True)
 class Stop:
-    """The end of a part that is written before what follows it.
+    """The end of a part that is written before the part that follows.
 
     Args:
-        opening: How what follows begins.
-        can_fail: Whether it can fail.
+        opening: The possible beginnings of what follows.
+        can_fail: Whether what follows can fail.
     """
 
     opening: Opening
@@ -69,14 +69,14 @@ _EMPTY = Opening(NOTHING, any=True, end=True)
 
 
 def chain_of(nodes: Nodes, rest: Chain) -> Chain:
-    """Nodes before a chain."""
+    """Returns nodes followed by a chain."""
     for node in reversed(nodes):
         rest = (node, rest)
     return rest
 
 
 def opening(chain: Chain) -> Opening:
-    """How a match of a chain may begin."""
+    """Returns the possible beginnings of a match of a chain."""
     if chain is None:
         return _EMPTY
     node, rest = chain
@@ -106,7 +106,7 @@ def opening(chain: Chain) -> Opening:
 
 
 def can_fail(chain: Chain, at_end: bool) -> bool:
-    """Whether there may be no match of a chain; `at_end`: of the end of the pattern."""
+    """Whether a chain may not match; `at_end` tells whether the end of the pattern can fail."""
     if chain is None:
         return at_end
     node, rest = chain
@@ -142,13 +142,13 @@ def is_settled_run(node: Run, rest: Chain, at_end: bool) -> bool:
     """Whether only one length of a run has to be tried."""
     if node.possessive or node.least == node.most or not can_fail(rest, at_end):
         return True
-    # What a run has is known to be in its set: other characters leave the row to Python.
+    # The characters in a run are known to be in its set: others leave the row to Python.
     taken = Characters(node.characters.ascii, 0, LEADS & ~node.characters.yes)
     return not opening(rest).meets(taken)
 
 
 def is_settled_choice(node: Choice, rest: Chain, at_end: bool) -> bool:
-    """Whether the next character says which branch it is, and the branches are settled."""
+    """Whether the next character decides between the branches, and the branches are settled."""
     openings = [opening(chain_of(branch, rest)) for branch in node.branches]
     if sum(one.end for one in openings) > 1:
         return False
@@ -165,9 +165,9 @@ def are_settled(branches: tuple[Nodes, ...], rest: Chain, at_end: bool) -> bool:
 
 
 def around(node: Repeat, rest: Chain, at_end: bool) -> Chain:
-    """The body of a repetition, followed by itself or the rest."""
+    """Returns the body of a repetition, followed by itself or the rest."""
     again = opening(chain_of(node.body, None)) | opening(rest)
-    # After the first of several rounds that must come, the next can fail, whatever follows.
+    # After the first of several necessary rounds, the next one can fail, whatever follows.
     bound = node.least > 1 or can_fail(rest, at_end)
     return chain_of(node.body, (Stop(again, bound), None))
 

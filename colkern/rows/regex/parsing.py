@@ -1,6 +1,6 @@
-"""From a pattern to a small tree, by the standard library's own parser.
+"""Parses a pattern to a small tree, with the standard library's parser.
 
-A tree is a chain: a node, and the chain of what follows it; `None` is the end of the pattern.
+A tree is a chain: a node, and the chain of the following nodes; `None` is the end of the pattern.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from colkern.errors import CompileError, shown
 from colkern.rows.regex.sets import Characters, of_item, parser
 
 _MOST_COPIES = 8
-"""How often what is repeated is written out, where a loop does not do."""
+"""The largest number of copies of a repeated part, where a loop is not possible."""
 
 
 @dataclass(frozen=True)
 class Literal:
-    """Bytes: what a text has at a place."""
+    """Bytes that a text must have at a place."""
 
     bytes: bytes
 
@@ -31,10 +31,10 @@ class Run:
 
     Args:
         characters: The set.
-        least: How many there must be.
-        most: How many there may be; None for any number.
-        greedy: Whether more are tried first.
-        possessive: Whether none are given back.
+        least: The smallest number of characters.
+        most: The largest number; None for any number.
+        greedy: Whether larger numbers are tried first.
+        possessive: Whether characters are never given back.
     """
 
     characters: Characters
@@ -57,9 +57,9 @@ class Repeat:
 
     Args:
         body: The nodes.
-        least: How often they must match.
-        most: How often they may; None for any number.
-        greedy: Whether more are tried first.
+        least: The smallest number of rounds.
+        most: The largest number; None for any number.
+        greedy: Whether larger numbers are tried first.
     """
 
     body: Nodes
@@ -73,8 +73,8 @@ class Place:
     """A condition on a place: `BEGINNING`, `LINE_START`, `END`, `LAST_LINE`, `LINE_END`, `BOUNDARY`, …
 
     Args:
-        name: Which.
-        flags: Those of the pattern there.
+        name: The name of the condition.
+        flags: The flags of the pattern there.
     """
 
     name: str
@@ -83,11 +83,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Look:
-    """Nodes that must match, or not, in front of a place or behind it, and take nothing.
+    """A look-ahead or look-behind: nodes that must match, or must not, and take no characters.
 
     Args:
         body: The nodes, without groups.
-        before: How many characters before the place they begin.
+        before: The number of characters before the place at which they begin.
         wanted: Whether they must match, or must not.
     """
 
@@ -98,25 +98,25 @@ class Look:
 
 @dataclass(frozen=True)
 class Open:
-    """Where a group begins."""
+    """The begin of a group."""
 
     group: int
 
 
 @dataclass(frozen=True)
 class Close:
-    """Where a group ends."""
+    """The end of a group."""
 
     group: int
 
 
 @dataclass(frozen=True)
 class Again:
-    """A reference to what a group has matched.
+    """A reference to the text that a group has matched.
 
     Args:
         group: The group.
-        least: How many characters that is at least.
+        least: The smallest number of characters of that text.
     """
 
     group: int
@@ -133,7 +133,7 @@ class Pattern:
 
     Args:
         nodes: Its nodes.
-        groups: How many groups it has, without the whole match.
+        groups: The number of its groups, without the whole match.
         group_names: Their numbers by name.
         always: For each group, from 0 (the whole match) on, whether it takes part in every match.
         text: The pattern as written.
@@ -149,10 +149,10 @@ class Pattern:
 
 
 def parse(pattern: str | re.Pattern[str], flags: int = 0) -> Pattern:
-    """The tree of a pattern.
+    """Returns the tree of a pattern.
 
     Raises:
-        CompileError: If it has something that generated code does not do.
+        CompileError: If it has parts that generated code does not support.
         re.error: If it is no regular expression.
     """
     text: Any = pattern
@@ -197,7 +197,7 @@ def _nodes(tree: Iterable[Any], flags: int) -> Iterator[Node]:
 
 
 def _node(name: str, value: Any, flags: int) -> Iterator[Node]:
-    """The nodes of one operation of the parser's."""
+    """Yields the nodes for one operation of the parser."""
     if name == "LITERAL" and not (flags & re.IGNORECASE and _has_case(value, flags)):
         try:
             yield Literal(chr(value).encode())
@@ -236,7 +236,7 @@ _NAMES = {
 
 
 def _has_case(code: int, flags: int) -> bool:
-    """Whether ignored case makes more of a character than itself."""
+    """Whether a character has other forms when case is ignored."""
     characters = of_item("LITERAL", code, flags)
     return characters != of_item("LITERAL", code, 0) or (code >= 128 and not flags & re.ASCII)
 
@@ -255,7 +255,7 @@ def _place(name: str, flags: int) -> str:
 
 
 def _choice(branches: list[Nodes]) -> Iterator[Node]:
-    """A choice; a set, if each branch is one character."""
+    """Yields a choice; a set, if each branch is one character."""
     characters = [_one_character(branch) for branch in branches]
     merged = None
     for one in characters:
@@ -267,7 +267,7 @@ def _choice(branches: list[Nodes]) -> Iterator[Node]:
 
 
 def _one_character(nodes: Nodes) -> Characters | None:
-    """The set, if nodes are one character of it."""
+    """Returns the set if nodes are one character of it; else None."""
     match nodes:
         case (Run(characters, 1, 1),):
             return characters
@@ -296,7 +296,7 @@ def _repeat(nodes: Nodes, least: int, most: int | None, name: str) -> Iterator[N
 
 
 def written_out(node: Repeat) -> Nodes | None:
-    """The nodes of a repetition of which there are few, one after the other; None if there are too many."""
+    """Returns a repetition with few rounds as separate nodes; None if there are too many rounds."""
     if node.most is None or node.most > _MOST_COPIES:
         return None
     rest: Nodes = ()
@@ -321,7 +321,7 @@ def can_be_empty(nodes: Nodes) -> bool:
 
 
 def _merged(nodes: Iterator[Node]) -> Iterator[Node]:
-    """The nodes with neighbouring literals as one."""
+    """Yields the nodes, with neighbouring literals merged."""
     last: Literal | None = None
     for node in nodes:
         if isinstance(node, Literal):
@@ -336,7 +336,7 @@ def _merged(nodes: Iterator[Node]) -> Iterator[Node]:
 
 
 def _certain(nodes: Nodes) -> Iterator[int]:
-    """The groups that take part whenever nodes match."""
+    """Yields the groups that take part whenever nodes match."""
     for node in nodes:
         match node:
             case Close(group):
@@ -348,7 +348,7 @@ def _certain(nodes: Nodes) -> Iterator[int]:
 
 
 def _has_groups(nodes: Nodes) -> bool:
-    """Whether nodes have groups, or refer to some."""
+    """Whether nodes contain groups, or refer to groups."""
     for node in nodes:
         parts = node.branches if isinstance(node, Choice) else (getattr(node, "body", ()),)
         if isinstance(node, Open | Again) or any(map(_has_groups, parts)):
@@ -357,7 +357,7 @@ def _has_groups(nodes: Nodes) -> bool:
 
 
 def groups_in(nodes: Nodes) -> frozenset[int]:
-    """The groups within nodes."""
+    """Returns the groups within nodes."""
     groups: set[int] = set()
     for node in nodes:
         match node:

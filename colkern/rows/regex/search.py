@@ -1,4 +1,4 @@
-"""Matchers of constant patterns, and what a compiler has to know of the matches that they find."""
+"""Matchers of constant patterns, with the facts about their matches that a compiler needs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Matcher:
 
     Args:
         body: A function `(text: Text) -> tuple[spans, Code]`. `spans` has `2 * groups + 3` numbers: whether
-            there is a match (1 or 0), then where the match and each group begin and end: bytes of the
-            text, -1 of a group that takes no part.
-        groups: How many groups there are, without the whole match.
+            there is a match (1 or 0), then the begin and end of the match and of each group: bytes of the
+            text, -1 for a group that takes no part.
+        groups: The number of groups, without the whole match.
         group_names: The numbers of the groups that have names.
         always: For each group, from 0 (the whole match) on, whether it takes part in each match: if not,
             `m.group(k)` may be None.
@@ -32,10 +32,10 @@ class Matcher:
     always: tuple[bool, ...]
 
     def number(self, group: int | str) -> int:
-        """The number of a group.
+        """Returns the number of a group.
 
         Raises:
-            IndexError: If there is no such group, in Python's words.
+            IndexError: If there is no such group, with Python's message.
         """
         number = self.group_names.get(group, -1) if isinstance(group, str) else int(group)
         if not 0 <= number <= self.groups:
@@ -45,7 +45,7 @@ class Matcher:
 
 @cache
 def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
-    """The matcher of a pattern.
+    """Returns the matcher of a pattern.
 
     Args:
         how: "search", "match" or "fullmatch".
@@ -53,7 +53,7 @@ def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
         flags: As those of `re.search`.
 
     Raises:
-        CompileError: If the pattern has something that generated code does not do.
+        CompileError: If the pattern has parts that generated code does not support.
         re.error: If it is no regular expression.
     """
     parsed = parse(pattern, flags)
@@ -61,15 +61,15 @@ def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
 
 
 def search(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.search`."""
+    """Returns the body of `re.search`."""
     return find("search", pattern, int(flags)).body
 
 
 def match(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.match`."""
+    """Returns the body of `re.match`."""
     return find("match", pattern, int(flags)).body
 
 
 def fullmatch(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:
-    """The body of `re.fullmatch`."""
+    """Returns the body of `re.fullmatch`."""
     return find("fullmatch", pattern, int(flags)).body

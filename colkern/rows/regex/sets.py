@@ -1,7 +1,7 @@
-"""Sets of characters, of what a regular expression says in one place.
+"""Sets of characters that one item of a regular expression matches.
 
-What `\\w`, `\\d`, `\\s` and ignored case mean beyond ASCII is asked of `re` itself, so that it is what this
-Python's version of Unicode says.
+The meaning of `\\w`, `\\d`, `\\s` and ignored case beyond ASCII comes from `re` itself, so it follows this
+Python's version of Unicode.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEADS = sum(1 << (byte - 192) for byte in range(0xC2, 0xF5))
 
 
 def signed(word: int) -> int:
-    """The lowest 64 bits of a number, as an int64."""
+    """Returns the lowest 64 bits of a number, as an int64."""
     return ((word + (1 << 63)) & ((1 << 64) - 1)) - (1 << 63)
 
 
@@ -33,8 +33,8 @@ class Characters:
 
     Args:
         ascii: A bit for each ASCII character.
-        yes: A bit for each first byte of others, from 192 on: whether all that begin with it are in.
-        no: Whether none is. If neither is set, some are.
+        yes: A bit for each first byte of other characters, from 192 on: whether all of them are in.
+        no: A bit for each: whether none of them is in. If neither bit is set, some are in.
     """
 
     ascii: int
@@ -43,18 +43,18 @@ class Characters:
 
     @property
     def leads(self) -> int:
-        """The first bytes of other characters that may be in the set."""
+        """The first bytes of characters beyond ASCII that may be in the set."""
         return LEADS & ~self.no
 
     @property
     def known(self) -> bool:
-        """Whether a first byte is all that has to be known of a character."""
+        """Whether the first byte of a character always tells whether it is in the set."""
         return self.yes | self.no == LEADS
 
     @property
     def words(self) -> tuple[int, int, int, int]:
         """The four words that `colkern.kernels.text_scanning` takes."""
-        # All bits where all first bytes are: a compiler then sees that there is nothing to look up.
+        # All bits are set if all first bytes are: then a compiler sees that no look-up is needed.
         yes, no = (-1 if leads == LEADS else leads for leads in (self.yes, self.no))
         return self.ascii, self.ascii >> 64, yes, no
 
@@ -69,11 +69,11 @@ class Characters:
         return bool(self.ascii & other.ascii or self.leads & other.leads)
 
     def members(self) -> list[int]:
-        """The ASCII characters."""
+        """Returns the ASCII characters of the set."""
         return [c for c in range(128) if self.ascii >> c & 1]
 
     def _parts(self) -> list[list[int]]:
-        """The first and the last of ASCII characters that are beside each other."""
+        """Returns the first and the last of each range of consecutive ASCII characters."""
         parts: list[list[int]] = []
         for c in self.members():
             if parts and parts[-1][1] == c - 1:
@@ -84,13 +84,13 @@ class Characters:
 
     @property
     def ranges(self) -> int:
-        """The largest ranges of ASCII characters, as `colkern.kernels.text_scanning.Run` has them."""
+        """The largest ranges of ASCII characters, in the form of `colkern.kernels.text_scanning.Run`."""
         sizes = [(last - first + 1, first) for first, last in self._parts()]
         largest = sorted(sizes, reverse=True)[:4]
         return sum((first | count << 8) << 16 * k for k, (count, first) in enumerate(largest))
 
     def test(self, name: str) -> str:
-        """An expression: whether a byte, or 256 for the end, is one of the ASCII characters."""
+        """Returns an expression for whether a byte, or 256 for the end, is one of the ASCII characters."""
         ranges = self._parts()
         if len(ranges) > 2:
             low, high = signed(self.ascii), signed(self.ascii >> 64)
@@ -109,14 +109,14 @@ EVERYTHING = Characters(ASCII, LEADS, 0)
 
 
 def of_byte(byte: int) -> Characters:
-    """The set of the characters that begin with a byte: one, if it is ASCII."""
+    """Returns the set of the characters that begin with a byte: a single one, if it is ASCII."""
     if byte < 128:
         return Characters(1 << byte)
     return Characters(0, 0, LEADS & ~(1 << (byte - 192)))
 
 
 def of_item(kind: str, value: Any, flags: int) -> Characters:
-    """The set that one item of the standard library's parser stands for."""
+    """Returns the set for one item of the standard library's parser."""
     if kind == "ANY":
         return EVERYTHING if flags & re.DOTALL else ~of_byte(10)
     if flags & re.IGNORECASE:
@@ -142,7 +142,7 @@ def of_item(kind: str, value: Any, flags: int) -> Characters:
 
 
 def _of_range(first: int, last: int) -> Characters:
-    """The set of a range of code points."""
+    """Returns the set of a range of code points."""
     ascii = sum(1 << c for c in range(first, min(last, 127) + 1))
     yes, no = 0, LEADS
     for lead, (begin, end) in _BY_LEAD.items():
@@ -154,7 +154,7 @@ def _of_range(first: int, last: int) -> Characters:
 
 
 def _ranges() -> Iterator[tuple[int, tuple[int, int]]]:
-    """The code points of each first byte."""
+    """Yields each first byte with its range of code points."""
     for lead in range(0xC2, 0xE0):
         yield lead, ((lead & 31) << 6, (lead & 31) + 1 << 6)
     for lead in range(0xE0, 0xF0):
@@ -168,7 +168,7 @@ _answers: dict[tuple[str, int], Characters] = {}
 
 
 def _asked(key: str, items: tuple[Any, ...], flags: int) -> Characters:
-    """The set of characters that `re` finds in the place of items."""
+    """Returns the set of characters that `re` matches with items."""
     flags &= re.IGNORECASE | re.ASCII
     if not flags & re.ASCII:
         flags |= re.UNICODE
@@ -208,5 +208,5 @@ def _characters_by_lead() -> list[tuple[int, str]]:
 
 @cache
 def word_characters(flags: int) -> Characters:
-    """The set of `\\w`."""
+    """Returns the set of `\\w`."""
     return of_item("CATEGORY", parser.CATEGORY_WORD, flags)

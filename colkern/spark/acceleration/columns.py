@@ -23,7 +23,7 @@ from colkern.spark.acceleration.series_methods import SeriesMethods
 from colkern.spark.acceleration.texts import QUICK, is_table, text_map
 
 Name: TypeAlias = str
-"""A text; within the class, `str` is what columns have by that name."""
+"""A text. Within the class, `str` is the accessor of columns."""
 
 
 _LABELS = {
@@ -31,7 +31,7 @@ _LABELS = {
     "DatetimeProperties": "Series.dt",
     "ndarray": "numpy.ndarray",
 }
-"""The names that users know for classes of pandas and NumPy."""
+"""The names by which users know some classes of pandas and NumPy."""
 
 _REFUSAL = (
     "{} is no element-wise operation that can be compiled: it may use other rows of the batch"
@@ -39,9 +39,9 @@ _REFUSAL = (
 
 
 class TracedColumn(SeriesMethods):
-    """The stand-in for a column that a traced body gets, and for what pandas makes of it."""
+    """The stand-in that a traced body gets for a column, and for results that pandas makes of it."""
 
-    # With this, pandas leaves operators of a real column and a stand-in to the stand-in.
+    # This priority makes pandas leave an operator of a real column and a stand-in to the stand-in.
     __pandas_priority__ = 10_000
 
     # NumPy's functions
@@ -94,7 +94,8 @@ class TracedColumn(SeriesMethods):
         raise self._tracer.refused(f"numpy.{function.__name__} has no loop")
 
     def _digitized(self, column: TracedColumn, bounds: Any) -> TracedColumn:
-        """`np.digitize`: how many of some rising bounds are not above a number; of NaN, all."""
+        """`np.digitize`: counts the bounds, given in rising order, that are not above a number; all of them
+        for NaN."""
         is_list = isinstance(bounds, list) and all(type(each) in (int, float) for each in bounds)
         if not is_list or not bounds or sorted(bounds) != bounds:
             raise self._tracer.refused("numpy.digitize by anything but a list of rising numbers")
@@ -116,7 +117,7 @@ class TracedColumn(SeriesMethods):
     def _selected_of(
         self, conditions: object, choices: object, default: object = 0
     ) -> TracedColumn:
-        """`np.select`: the first of some choices whose condition is true."""
+        """`np.select`: takes the first of several choices whose condition is true."""
         if not (isinstance(conditions, list) and isinstance(choices, list)):
             raise self._tracer.refused("numpy.select of anything but lists")
         for side in (*conditions, *choices, default):
@@ -131,18 +132,18 @@ class TracedColumn(SeriesMethods):
         return self.result(result, witness)
 
     def apply(self, *arguments: Any, **options: Any) -> Any:
-        """The results of a function for each value."""
+        """Returns the results of a function for each value."""
         return self._of_rows("apply", *arguments, **options)
 
     def map(self, *arguments: Any, **options: Any) -> Any:
-        """The results of a function for each value, or the entries of a table."""
+        """Returns the results of a function, or the entries of a table, for each value."""
         return self._of_rows("map", *arguments, **options)
 
     def _of_rows(self, name: Name, function: Any, *arguments: Any, **options: Any) -> Any:
         plain = self.__getattr__(name)(function, *arguments, **options)
         if isinstance(function, pd.Series) and function.index.is_unique:
             table = function.to_dict()
-            # Entries of some dtypes are others in a dictionary.
+            # A dictionary holds entries of some dtypes as other values.
             if self._witness.map(table).dtype == plain._witness.dtype:
                 function = table
         if name == "map" and self._node.dtype == TEXT and not arguments and is_table(function):
@@ -156,7 +157,7 @@ class TracedColumn(SeriesMethods):
         node = Whole(OTHER, f"rows.{name}", call, (self._node,), details, ("column",))
         return TracedColumn(node, plain._witness, self._tracer)
 
-    # What has no quicker form, pandas does
+    # pandas computes operations that have no quicker form.
 
     def __getattr__(self, name: Any) -> Any:
         self.require_method(name)
@@ -170,7 +171,7 @@ class TracedColumn(SeriesMethods):
         return self._member(type(witness).__name__, name, self, operator.attrgetter(name))
 
     def _member(self, owner: Name, name: Name, column: TracedColumn, of: Callable[..., Any]) -> Any:
-        """An attribute or a method of real columns, which `of` gets from one."""
+        """Returns an attribute or method of real columns; `of` reads it from a column."""
         label = _LABELS.get(owner, owner)
         member, label = of(self._witness), f"{label}.{name}"
         is_by_row = owner == "DataFrame" and name in BY_ROW
@@ -202,7 +203,7 @@ class TracedColumn(SeriesMethods):
         ):
             return self.in_pandas("DataFrame.__getitem__", operator.getitem, self, key)
         if isinstance(witness, pd.DataFrame) and isinstance(key, int):
-            # As pandas, for texts that have fewer parts.
+            # As pandas does for texts that have fewer parts.
             raise KeyError(key)
         if isinstance(key, TracedColumn) and key.node.dtype == BOOL and self.node.dtype != OTHER:
             if key.node.rows or self.node.rows:
@@ -231,16 +232,17 @@ class TracedColumn(SeriesMethods):
         )
 
     def _with_items(self, key: TracedColumn, value: Any) -> TracedColumn:
-        """An array with some items replaced by others of its dtype."""
+        """Returns an array with the items where `key` is true replaced by others of its dtype."""
         self.of_own_dtype(value, "__setitem__")
         return self._selected(key, value, self)
 
     def become(self, other: TracedColumn) -> None:
-        """Stand for another column from here on, as an assignment to rows asks for."""
+        """Stand for another column from now on, after an assignment to rows."""
         self._node, self._witness = other._node, other._witness
 
     def _refused(self, reason: Name) -> UnsupportedError:
-        """An exception to raise; it names the function of a library that led here, if there is one."""
+        """Returns an exception to raise; it names the function of pandas or NumPy that led here, if there
+        is one."""
         function = library_function()
         if function is not None:
             reason = _REFUSAL.format(function)
@@ -248,7 +250,7 @@ class TracedColumn(SeriesMethods):
 
 
 def library_function() -> Name | None:
-    """The outermost function of pandas or NumPy through which a traced body called this."""
+    """Returns the outermost function of pandas or NumPy through which a traced body made this call."""
     frame, function = sys._getframe(1), None
     while frame is not None:
         package = frame.f_globals.get("__name__", "").partition(".")[0]
@@ -271,7 +273,7 @@ def _refusing(reason: Name) -> Callable[..., NoReturn]:
     return refuse
 
 
-# A loop over rows has no place for these.
+# These need the whole column, or take its values one by one.
 for _reason, _methods in {
     "the truth value of a whole column is asked for, as by `if` or `and`": "__bool__",
     "the length of a column is asked for": "__len__",
@@ -285,7 +287,7 @@ for _reason, _methods in {
 
 
 class Accessor:
-    """The methods of texts, or of times, of a column."""
+    """The accessor `str` or `dt` of a column: its methods of texts or times."""
 
     def __init__(self, column: TracedColumn, name: Name) -> None:
         self._column, self._name = column, name
@@ -319,7 +321,7 @@ class Accessor:
 
 
 class Located:
-    """`loc` of a column or a table, whose rows are assigned to."""
+    """The `loc` of a column or a table, for assignments to rows."""
 
     def __init__(self, column: TracedColumn) -> None:
         self._column = column
@@ -365,5 +367,5 @@ for _method in ELEMENT_WISE["Series"] - {"values"}:
     if hasattr(SeriesMethods, _method):
         setattr(TracedColumn, _method, _either(_method, getattr(SeriesMethods, _method)))
 
-# Python's own messages name the class, for an operator that it lacks: it stands for a Series.
+# Python's message for a missing operator names the class, so the class is named as pandas names it.
 TracedColumn.__name__ = "Series"

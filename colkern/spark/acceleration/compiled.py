@@ -1,4 +1,4 @@
-"""A function of pandas' columns, compiled for each shape of batches, or left to pandas with a warning."""
+"""Functions of pandas columns, compiled for each shape of batches, or left to pandas with a warning."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class Compiled:
         return self._original(columns) if results is None else results
 
     def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
-        """The results for each batch; from the first that is not compiled on, those of the original."""
+        """Yields the results for each batch; from the first batch that is not compiled on, the original
+        computes them."""
         for columns in batches:
             results = self.attempt(columns)
             if results is None:
@@ -63,7 +64,7 @@ class Compiled:
             yield results
 
     def attempt(self, columns: Sequence[pa.Array]) -> pa.Array | None:
-        """The results of compiled code for a batch; None if the original is to compute them."""
+        """Returns the results of compiled code for a batch; None if the original must compute them."""
         if not len(columns[0]):
             return pa.nulls(0, self._arrow_type)
         if self._is_given_up:
@@ -86,7 +87,8 @@ class Compiled:
             return None
 
     def _verified(self, shape: Shape, columns: Sequence[pa.Array]) -> Function | None:
-        """The function for batches of a shape; None if compiled code gives other results."""
+        """Returns the function for batches of a shape; None if compiled code gives other results than the
+        original."""
         try:
             with compiling.one_process_compiles():
                 rare = extremes(columns)
@@ -135,10 +137,10 @@ def warn(name: str, reason: str) -> None:
 
 
 def result_of(node: Node, returns: DataType) -> Node:
-    """The node of the results; Spark converts those that are neither numbers nor text.
+    """Returns the node of the results; Spark converts results that are neither numbers nor text.
 
     Raises:
-        UnsupportedError: If they are known to be of another type than declared.
+        UnsupportedError: If their type is known, and is not the declared one.
     """
     if node.dtype == OTHER:
         return node
@@ -168,11 +170,11 @@ EXAMPLES: list[list[object]] = [
     [Decimal("1.50"), Decimal("2.00")],
     [np.array([1.0, 2.0]), np.array([3.0])],
 ]
-"""Two values of each kind of columns, where there are no columns yet."""
+"""Two values of each kind of column, for traces before there are columns."""
 
 
 def witnesses_of(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """A few rows of a batch, with nulls of each column that has some, and with other values of it."""
+    """Returns some rows of a batch: for each column one with a value, and one with a null if it has any."""
     chosen = set(range(0, len(columns[0]), len(columns[0]) // 8 + 1))
     for column in columns:
         for is_null in {False, column.null_count > 0}:

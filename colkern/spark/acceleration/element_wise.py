@@ -1,4 +1,4 @@
-"""The functions of pandas and NumPy that treat each row of a column by itself, by their names."""
+"""The names of the functions of pandas and NumPy that treat each row of a column by itself."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _METHODS = {
 }
 
 ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.items()}
-"""By owner: the functions, methods and attributes that give a row's result from its values alone."""
+"""By owner: functions, methods and attributes whose result for a row depends on the row's values only."""
 
 BY_ROW = frozenset(
     [
@@ -57,7 +57,7 @@ VALUES_DECIDE = frozenset(
         *("mask", "replace", "where"),
     ]
 )
-"""Methods of columns whose dtype depends on the values, and not on dtypes alone."""
+"""Methods of columns whose result dtype depends on the values, not only on dtypes."""
 
 NEVER = frozenset(["inplace", "out", "limit", "level"])
-"""Options with which they change what they are given, or look at other rows."""
+"""Options with which they change their arguments, or look at other rows."""

@@ -1,7 +1,8 @@
-"""Graphs of functions of columns as expressions of Spark's, where these mean the same to the last bit.
+"""Translates graphs of functions of columns to Spark expressions that give the same results to the last
+bit.
 
-Numbers that may be missing are doubles in which NaN stands for null, as in pandas; texts are null. Integers
-are the constants of a function and what is counted with them, within bounds that are known.
+Numbers that may be missing are doubles in which NaN stands for null, as in pandas; missing texts are null.
+Integers are either constants of a function, or counts and other results whose bounds are known.
 """
 
 from __future__ import annotations
@@ -54,16 +55,16 @@ Value: TypeAlias = Column | Integer
 _NAN = float("nan")
 
 BEYOND = "beyond the timestamps that pandas has"
-"""The end of the message for timestamps for which the original raises."""
+"""The end of the message for timestamps for which the original function raises."""
 
 
 class Expression:
-    """Writes a graph as an expression.
+    """Writes a graph as a Spark expression.
 
     Args:
-        columns: The columns, each of the Spark type that its kind has in `KINDS`.
+        columns: The columns, each of the Spark type that `KINDS` has for its kind.
         kinds: Their kinds.
-        name: What messages call the function.
+        name: The name of the function in messages.
         lines: The lines of its source, by the identities of nodes.
     """
 
@@ -81,7 +82,7 @@ class Expression:
         self._written: dict[bytes, Value] = {}
 
     def result(self, node: Node, returns: DataType) -> Column:
-        """The results, as a declared type of Spark's.
+        """Returns the results as a column of the declared Spark type.
 
         Raises:
             NoTermError: If a node has no such expression.
@@ -113,7 +114,7 @@ class Expression:
         return value
 
     def _table(self, node: Node, returns: StructType) -> Column:
-        """Rows of a table, made of columns by the names that the declared type has."""
+        """Returns structs whose fields are columns, by the names of the declared type."""
         names = returns.names
         if not isinstance(node, Whole) or node.details != table_details(names):
             raise NoTermError(f"{returns.simpleString()} has no native form", 0)
@@ -123,17 +124,17 @@ class Expression:
         )
 
     def in_bounds(self, result: Column, returns: str) -> Column:
-        """The results, where timestamps are those that pandas has."""
+        """Returns the results; they fail for timestamps that are outside the range of pandas."""
         for column, kind in zip(self._columns, self._kinds, strict=True):
             if kind == "timestamp":
                 is_known = f.unix_micros(column).between(-_MOST_MICROS, _MOST_MICROS)
                 error = f.raise_error(f.lit(f"{self._name}: a timestamp is {BEYOND}"))
-                # Of null, the condition is null.
+                # For a null timestamp, the condition is null, so `otherwise` applies.
                 result = f.when(~is_known, error.cast(returns)).otherwise(result)
         return result
 
     def shareable(self) -> list[Column]:
-        """What Spark may compute for each row: pandas does so."""
+        """Returns the parts that Spark may compute for every row, as pandas does."""
         return [each for each in self._written.values() if isinstance(each, Column)]
 
     def _value(self, node: Node) -> Value:
@@ -144,7 +145,7 @@ class Expression:
 
     @contextlib.contextmanager
     def at(self, node: Node) -> Iterator[None]:
-        """A refusal gets the line of a node."""
+        """Adds the line of a node to a refusal that is raised within."""
         try:
             yield
         except NoTermError as error:
@@ -176,7 +177,7 @@ class Expression:
     # Operations on the values of a row
 
     def _read(self, node: Node, dtype: DType) -> Column:
-        """A node's values in the dtype that an operation computes in."""
+        """Returns a node's values in the dtype in which an operation computes."""
         if isinstance(node, Constant):
             value = _constant(node.value, dtype)
             assert isinstance(value, Column)
@@ -227,7 +228,7 @@ class Expression:
         raise NoTermError(f"{node.dtype} read as an integer has no native form", 0)
 
     def _integer(self, node: Fused) -> Integer:
-        """An integer that is sure to fit its dtype: no operation wraps around."""
+        """Returns an integer that surely fits its dtype, so that no operation wraps around."""
         if node.expression == "{1} if {0} else {2}":
             test = self._read(node.operands[0], BOOL)
             result = integers.chosen(test, *map(self._whole_number, node.operands[1:]))
@@ -268,7 +269,7 @@ class Expression:
             if bool in map(type, node.details):
                 raise NoTermError("isin of booleans has no native form", 0)
             numbers = (_constant(value, FLOAT) for value in node.details)
-            # With zeros of one sign.
+            # Zeros of one sign, so that -0.0 and 0.0 are equal.
             return _is_among(self._read(node.operands[0], FLOAT) + f.lit(0.0), *numbers)
         if name.strip("`") in COMPARISONS and node.dtype == BOOL:
             return self._compared_moments(name.strip("`"), node)
@@ -287,7 +288,8 @@ class Expression:
         raise NoTermError(no_form(name), 0)
 
     def _typed(self, column: Column, dtype: DType) -> Value:
-        """What is found out of a text, of which null stands for what is missing; no test holds of that."""
+        """Returns a result of a method of texts with pandas' value for null: -1, NaN or False; texts stay
+        null."""
         if _is_integer(dtype):
             return Integer(column.cast("bigint"), -1, (1 << 31) - 1)
         if dtype == FLOAT:
@@ -295,7 +297,8 @@ class Expression:
         return f.coalesce(column, f.lit(False)) if dtype == BOOL else column
 
     def _of_text(self, name: str, node: Whole, constants: Sequence[object] | None) -> Value:
-        """A method of `Series.str` that gives what the method of `str` with its name gives."""
+        """Returns the result of a method of `Series.str` that gives the same as the method of `str` with
+        its name."""
         if constants is None or not gives_what_str_gives(name, *constants):
             raise NoTermError(no_form(node.name), 0)
         operands = [
@@ -323,7 +326,7 @@ class Expression:
         return Integer(whole, math.trunc(known.low), math.trunc(known.high))
 
     def _compared_moments(self, name: str, node: Whole) -> Column:
-        """A comparison of times with each other, or with a constant one."""
+        """Compares times with each other, or with a constant."""
         sides = [_micros_of(*self._moment(each)) for each in node.operands]
         if len(sides) == 1:
             sides.append(f.lit(_constant_micros(arguments_of(node.details))))
@@ -331,7 +334,7 @@ class Expression:
         return f.coalesce(COMPARED[sign](*sides), f.lit(sign == "!="))
 
     def _text_at(self, place: Node, texts: Sequence[Column]) -> Column:
-        """The text at a place among constants: choices of places are choices of texts."""
+        """Returns the text at a place among constants, as nested choices between the texts."""
         if isinstance(place, Constant):
             return texts[int(str(place.value))]
         match = isinstance(place, Fused) and re.fullmatch(_PLACES, place.expression)
@@ -346,7 +349,7 @@ class Expression:
     # Functions of one value
 
     def _rows(self, node: Whole, function: RowFunction, returns: str) -> Column:
-        """The results of a function of each value; what it gives for null is found out here and now."""
+        """Applies a function to each value. Its result for null is computed now, by a call in Python."""
         (of,) = node.operands
         if not isinstance(of, Input) or self._kinds[of.position] not in _ARGUMENTS:
             raise NoTermError(f"{node.name} of a column that is computed has no native form", 0)
@@ -370,18 +373,18 @@ class Expression:
             of_null = f.raise_error(f.lit(message)).cast(returns)
         else:
             is_null = value is None or value != value
-            # Beside nulls, pandas has integers as floats.
+            # In a column that also has nulls, pandas stores integers as floats.
             if returns == "bigint" if is_null else type(value) is not _RESULTS.get(returns):
                 raise NoTermError(f"for null it gives {value!r}, which is no {returns}", 0)
             of_null = f.lit(None if is_null else value).cast(returns)
         return f.when(column.isNull(), of_null).otherwise(result)
 
     def _part_of_text(self, node: Whole) -> Column:
-        """One of the parts that texts are split into; null if there is none."""
+        """Returns one of the parts into which texts are split; null if there are too few."""
         place = arguments_of(node.details)
         (parts,) = node.operands
         separator = arguments_of(parts.details) if isinstance(parts, Whole) else None
-        # Of several characters, a separator is a regular expression.
+        # pandas takes a separator of several characters as a regular expression.
         is_plain = separator == () or (isinstance(separator, tuple) and len(str(separator[0])) == 1)
         if (
             not (place and type(place[0]) is int and is_plain)
@@ -401,7 +404,7 @@ class Expression:
     # Dates and times
 
     def _part(self, name: str, node: Whole) -> Column:
-        """A part of a date, of a timestamp, or of the time between two; or a text of it."""
+        """Returns a part of a date, a timestamp or a difference of two times, as a number or as text."""
         (of,) = node.operands
         if node.dtype == TEXT:
             return self._text_of(name, *self._moment(of), arguments_of(node.details))
@@ -421,7 +424,7 @@ class Expression:
     def _text_of(
         self, name: str, kind: str, moment: Column, arguments: Sequence[object] | None
     ) -> Column:
-        """The text of a date or timestamp."""
+        """Returns the text of a date or timestamp."""
         if name in _NAMES and arguments == ():
             place, names = _NAMES[name]
             return f.elt(place(moment), *map(f.lit, names))
@@ -431,7 +434,7 @@ class Expression:
         return _by_rule("datetime.strftime", "(datetime, format: const)", *given)
 
     def _moment(self, node: Node) -> tuple[str, Column]:
-        """A column of dates or timestamps, and which it is of."""
+        """Returns a column of dates or timestamps, after its kind: "date" or "timestamp"."""
         if isinstance(node, Whole) and node.name == "pandas.to_datetime" and node.details == ALONE:
             (node,) = node.operands
         if isinstance(node, Whole) and node.name in ("`add`", "`sub`") and len(node.operands) == 1:
@@ -441,7 +444,7 @@ class Expression:
         return self._kinds[node.position], self._columns[node.position]
 
     def _shifted(self, node: Whole) -> tuple[str, Column]:
-        """Times a constant duration later or earlier: of dates, whole days."""
+        """Returns times moved by a constant duration, after their kind; dates move by whole days."""
         kind, moment = self._moment(node.operands[0])
         match arguments_of(node.details):
             case [datetime.timedelta() as given]:
@@ -458,7 +461,7 @@ class Expression:
         raise NoTermError(no_form(node.name), 0)
 
     def _time(self, node: Node, returns: str) -> Column:
-        """Results that are dates or timestamps."""
+        """Returns results that are dates or timestamps."""
         if isinstance(node, Whole) and node.name == "Series.dt.date" and returns == "date":
             (node,) = node.operands
         kind, moment = self._moment(node)
@@ -472,10 +475,7 @@ _ARGUMENTS: dict[str, tuple[s.DataType, tuple[object] | None]] = {
     "string": (s.utf8(), (_NAN,)),
     "date": (s.date32(), (None,)),
 }
-"""The types of columns of which functions of a value are terms, with what null is in pandas' columns.
-
-That of doubles is a value as others are.
-"""
+"""The column types for which functions of one value become terms, with the null of the pandas column."""
 
 _ITEMS = ("str[]", "Series.str.get")
 
@@ -486,12 +486,12 @@ _BOUNDS = {
     "bigint": (-(1 << 63), (1 << 63) - 1),
     "double": (-(1 << 53), 1 << 53),
 }
-"""The integers that a type of results holds."""
+"""The range of integers for each integer type of results."""
 
 _PLACES = r"\{1\} if \{0\} else \{2\} \+ (\d+)"
 
 _MOST_MICROS = ((1 << 63) - 1) // 1000
-"""The microseconds, before and after 1970, that are counted in nanoseconds."""
+"""The largest number of microseconds before or after 1970 that pandas can hold as nanoseconds."""
 
 
 def _is_integer(dtype: DType) -> bool:
@@ -503,7 +503,7 @@ def _word(dtype: DType) -> str:
 
 
 class _Range(NamedTuple):
-    """Between which numbers those of a column are that are not missing, and whether they are integers."""
+    """Bounds of the numbers of a column, missing ones aside, and whether they are integers."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -553,7 +553,8 @@ def _constant(value: object, dtype: DType) -> Value:
         return integers.known(int(value))
     if dtype == FLOAT and isinstance(value, bool | int | float | np.number | np.bool_):
         number = float(value)
-        # Spark's optimizer takes both zeros for the same literal; integers may be compared exactly.
+        # Spark's optimizer takes 0.0 and -0.0 for the same literal. pandas may compare a large integer
+        # exactly, which a double cannot.
         if str(number) == "-0.0" or (not isinstance(value, float) and abs(number) > 1 << 53):
             raise NoTermError(f"{value!r} as a constant has no native form", 0)
         return f.lit(number)
@@ -565,7 +566,7 @@ def _constant(value: object, dtype: DType) -> Value:
 
 
 def _by_rule(name: str, parameters: str, *operands: Operand | None) -> Column:
-    """The column by the rule of a method, for methods that give the same where Python raises nothing."""
+    """Applies a method's rule, for pandas functions that give the same wherever Python does not raise."""
     for result in ("bool", "float", "int", "str", "list[str]"):
         rule = RULES.get((name, f"{parameters} -> {result}"))
         value = rule and rule.value(*operands)
@@ -583,7 +584,7 @@ _CHOICES: dict[str, Callable[..., Column]] = {
 
 
 def _quotient(x: Column, y: Column) -> Column:
-    """`x / y` as IEEE 754 has it. Only a power of a zero tells Spark its sign."""
+    """Returns `x / y` as in IEEE 754. For `y = 0`, `pow` gives the infinity with the sign of the zero."""
     return f.coalesce(f.try_divide(x, y), x * f.pow(y, f.lit(-1.0)))
 
 
@@ -613,7 +614,7 @@ _OF_FLOATS: dict[str, Callable[..., Column]] = {
 
 
 def _divided(sign: str) -> Callable[[Column, float], Column | None]:
-    """`//` and `%` by a constant, for which NumPy does what Python does."""
+    """Returns `//` or `%` by a positive constant, where NumPy and Python agree."""
 
     def value(x: Column, by: float) -> Column | None:
         if not 0 < by < float("inf"):
@@ -624,14 +625,14 @@ def _divided(sign: str) -> Callable[[Column, float], Column | None]:
 
 
 def _bounded(test: Callable[[Column, Column], Column]) -> Callable[[Column, float], Column]:
-    """NumPy's `maximum` or `minimum` with a constant, which is taken beside an equal number."""
+    """Returns NumPy's `maximum` or `minimum` with a constant, which wins over an equal number."""
     return lambda x, by: f.when(test(x, f.lit(by)) | f.isnan(x), x).otherwise(f.lit(by))
 
 
 _BY_CONSTANT: dict[str, Callable[[Column, float], Column | None]] = {
     "ufunc maximum": _bounded(operator.gt),
     "ufunc minimum": _bounded(operator.lt),
-    # NumPy squares for this exponent alone.
+    # NumPy computes x * x for this exponent only.
     "pow": lambda x, by: x * x if by == 2 else None,
     "floordiv": _divided("//"),
     "mod": _divided("%"),
@@ -646,7 +647,7 @@ def _is_among(column: Column, *values: object) -> Column:
 
 
 def _entry(text: Column, *entries: tuple[str, str | float]) -> Column:
-    """The entry of a text in a table; that of none is missing."""
+    """Looks a text up in a table; the result is missing if the table does not have it."""
     dtype = TEXT if isinstance(entries[0][1], str) else FLOAT
     pairs = ((f.lit(key), _constant(entry, dtype)) for key, entry in entries)
     value = f.try_element_at(f.create_map(*(each for pair in pairs for each in pair)), text)
@@ -676,7 +677,7 @@ _OF_TEXTS: dict[str, Callable[..., Column]] = {
     "isin": _is_among,
     "map": _entry,
 }
-"""The operations on texts of `colkern.spark.acceleration.texts`, by their names."""
+"""The text operations of `colkern.spark.acceleration.texts`, by their names."""
 
 _CLOCK: dict[str, Callable[[Column], Column]] = {
     "hour": f.hour,
@@ -717,14 +718,14 @@ _DAY_TESTS: dict[str, Callable[[Column], Column]] = {
 
 
 def _micros_of(kind: str, moment: Column) -> Column:
-    """The microseconds since 1970 of a date or timestamp."""
+    """Returns the microseconds since 1970 of a date or timestamp."""
     if kind == "date":
         return f.unix_date(moment).cast("bigint") * f.lit(86_400_000_000).cast("bigint")
     return f.unix_micros(moment)
 
 
 def _constant_micros(constants: Sequence[object] | None) -> int:
-    """The same of a constant without a zone."""
+    """Returns the microseconds since 1970 of a constant without a time zone."""
     match constants:
         case [datetime.datetime(tzinfo=None) | np.datetime64() as moment]:
             count, rest = divmod(pd.Timestamp(moment).as_unit("ns").value, 1000)
@@ -734,7 +735,7 @@ def _constant_micros(constants: Sequence[object] | None) -> int:
 
 
 def _micros(left: Column, right: Column) -> Column:
-    """The microseconds between two timestamps, where pandas counts them in nanoseconds."""
+    """Returns the microseconds between two timestamps; fails if pandas cannot count the nanoseconds."""
     micros = f.unix_micros(left) - f.unix_micros(right)
     error = f.raise_error(f.lit(f"the time between two timestamps is {BEYOND}")).cast("bigint")
     return f.when(f.abs(micros) > _MOST_MICROS, error).otherwise(micros)
@@ -759,7 +760,7 @@ def _seconds(kind: str, left: Column, right: Column) -> Column:
 
 _FAR = pd.Series([9_223_200_000_999_999_000]).astype("timedelta64[ns]")
 _DIVIDES_PARTS = bool(_FAR.dt.total_seconds()[0] != 9_223_200_000_999_999_000 / 1e9)
-"""Whether this pandas divides seconds and what is left of them by themselves."""
+"""Whether this pandas divides the seconds and the rest of a duration separately."""
 
 
 _OF_DURATIONS: dict[str, Callable[[str, Column, Column], Column]] = {

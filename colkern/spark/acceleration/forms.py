@@ -1,4 +1,4 @@
-"""A column of a batch in the forms that operations take: Arrow's, NumPy's and pandas'."""
+"""A column of a batch in the forms that operations take: Arrow, NumPy or pandas."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 
 class ValuesDecideError(UnsupportedError):
-    """The dtype of a column is another one than in the batch that was traced."""
+    """A column has another dtype than in the batch that was traced."""
 
 
 class Column:
-    """A column that is there in one form; the others are made when they are asked for.
+    """A column that exists in one form; the other forms are made when they are first used.
 
     Args:
-        value: What it is: of Arrow, colkern, NumPy or pandas.
+        value: The column in Arrow, colkern, NumPy or pandas.
         dtype: The dtype of its node.
-        as_pandas: Makes pandas' form of it; None where that follows from its dtype.
+        as_pandas: Makes the pandas form; None where that follows from the dtype.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Column:
 
     @cached_property
     def arrow(self) -> pa.Array:
-        """The column in Arrow's memory, NaN as it is."""
+        """The column as an Arrow array; NaN stays NaN."""
         value = self.value
         column = value if isinstance(value, pa.Array | pa.ChunkedArray) else pa.array(value)
         if isinstance(column, pa.ChunkedArray):
@@ -49,7 +49,7 @@ class Column:
 
     @cached_property
     def pandas(self) -> Any:
-        """The value as the traced body has it: a Series or a frame."""
+        """The Series or DataFrame that the traced body has."""
         if self._as_pandas is not None:
             return self._as_pandas(self.value)
         if self.dtype == TEXT:
@@ -58,7 +58,7 @@ class Column:
 
     @cached_property
     def numpy(self) -> AnyArray:
-        """The column as an array, in which nulls are NaN."""
+        """The column as a NumPy array in which nulls are NaN."""
         if not isinstance(self.dtype, np.dtype):
             return np.asarray(self.pandas)
         value: Any = self.value
@@ -69,7 +69,7 @@ class Column:
         return np.asarray(value).astype(self.dtype, copy=False)
 
     def form(self, form: Form) -> Any:
-        """The column as an operation takes it."""
+        """Returns the column in the form that an operation takes."""
         if form == "column":
             return self
         if form == "own":
@@ -78,7 +78,7 @@ class Column:
 
 
 def column_of(value: Any, dtype: DType) -> Column:
-    """The column for what pandas gave for a node; ValuesDecideError if it has another dtype."""
+    """Returns pandas' result for a node as a column; raises ValuesDecideError if it has another dtype."""
     if isinstance(value, Column):
         return value
     if isinstance(value, pa.Array) and value.null_count and dtype not in (TEXT, OTHER):

@@ -16,9 +16,9 @@ class Kernel:
 
     Args:
         root: The node of the results.
-        leaves: The nodes that are columns already.
-        columns: For each leaf the name of its type, as in signatures, and whether it may be null.
-        is_last: Whether these are the results of the function, in which NaN is null.
+        leaves: The nodes below it that are columns already.
+        columns: For each leaf, the name of its type as in signatures, and whether it may be null.
+        is_last: Whether these are the results of the function, in which NaN becomes null.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class _Body:
         self._names: dict[bytes, str] = {}
         for leaf, name, may_be_none in zip(leaves, self._parameters, nullable, strict=True):
             plain = f"np.{leaf.dtype}({name})"
-            # NaN of the column's own type: the variable would be a float64 otherwise.
+            # A NaN of the column's own type; otherwise the variable would become a float64.
             null = f"np.{leaf.dtype}(np.nan)"
             self._named(leaf, f"{null} if {name} is None else {plain}" if may_be_none else plain)
 
@@ -59,7 +59,7 @@ class _Body:
         return f"def body({', '.join(self._parameters)}):\n" + "".join(f"    {x}\n" for x in lines)
 
     def value_of(self, node: Node) -> str:
-        """The name of the variable with a node's value."""
+        """Returns the name of the variable that holds a node's value."""
         if node.identity in self._names:
             return self._names[node.identity]
         if not isinstance(node, Fused):
@@ -72,7 +72,7 @@ class _Body:
         return self._named(node, value)
 
     def _converted(self, node: Node, dtype: NumPyType) -> str:
-        """A node's value in the dtype that an operation computes in."""
+        """Returns the code of a node's value, converted to the dtype in which an operation computes."""
         if isinstance(node, Constant):
             return _literal(node.value, dtype)
         name = self.value_of(node)

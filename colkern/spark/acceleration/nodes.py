@@ -13,16 +13,16 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 
 TEXT = "str"
-"""The dtype of columns of pandas' text in Arrow's memory."""
+"""The dtype of text columns that pandas keeps in Arrow's memory."""
 
 OTHER = "other"
-"""The dtype of everything else that pandas has: its own operations alone are done with it."""
+"""Any other pandas dtype; only pandas' own operations apply to it."""
 
 NumPyType: TypeAlias = "np.dtype[Any]"
 DType: TypeAlias = "NumPyType | str"
 
 Form: TypeAlias = Literal["own", "pandas", "numpy", "column"]
-"""How a function takes a column: as NumPy or Arrow have it, as pandas, as an array, in all forms."""
+"""The form in which a function takes a column: NumPy's or Arrow's, pandas', an array, or all forms."""
 
 BOOL = np.dtype(bool)
 FLOAT = np.dtype(np.float64)
@@ -31,12 +31,12 @@ _NUMBERS = frozenset(["bool", "int8", "int16", "int32", "int64", "float32", "flo
 
 
 def dtype_of(witness: object) -> DType | None:
-    """The dtype of the nodes for a witness; None if no graph has such columns."""
+    """Returns the node dtype of a witness; None if no graph has such columns."""
     dtype = getattr(witness, "dtype", None)
     if isinstance(dtype, pd.StringDtype) and dtype.na_value is np.nan:
         return TEXT if dtype.storage == "pyarrow" else None
     if isinstance(witness, np.ndarray) and witness.dtype.kind in "OU":
-        # What NumPy makes of texts: a Series of it has pandas' dtype of texts again.
+        # NumPy gives such arrays for texts; a Series made of one has pandas' string dtype again.
         is_text = pd.api.types.infer_dtype(witness, skipna=True) == "string"
         return TEXT if is_text else None
     return dtype if isinstance(dtype, np.dtype) and dtype.name in _NUMBERS else None
@@ -48,7 +48,7 @@ def is_float(dtype: DType) -> bool:
 
 
 def holds(dtype: NumPyType, value: object) -> bool:
-    """Whether a column keeps its dtype when a constant is put into it."""
+    """Whether a column keeps its dtype when a constant is stored in it."""
     if dtype.kind == "b" or isinstance(value, bool | np.bool_):
         return dtype.kind == "b" and isinstance(value, bool)
     if dtype.kind == "i":
@@ -62,11 +62,11 @@ def holds(dtype: NumPyType, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A column of the graph; nodes that are made in the same way have the same identity.
+    """A column of the graph. Nodes that are made in the same way have the same identity.
 
     Attributes:
-        rows: The identity of the condition by which the body has selected rows; empty for all rows. The
-            graph computes all: which are selected counts where they are assigned.
+        rows: The identity of the condition by which the body selected rows; empty for all rows. The graph
+            computes all rows; the selection matters only when the body assigns to rows.
     """
 
     dtype: DType
@@ -86,7 +86,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Input(Node):
-    """A column that the function is given; null floats and integers are NaN in it."""
+    """A parameter of the function; its null floats and integers are NaN."""
 
     position: int
 
@@ -110,7 +110,7 @@ class Fused(Node):
 
     Attributes:
         expression: The operation in Python, with `{0}`, `{1}` … for the operands.
-        reads: The dtypes that the operands are converted to before.
+        reads: The dtypes to which the operands are converted first.
     """
 
     expression: str
@@ -124,12 +124,12 @@ class Fused(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole(Node):
-    """An element-wise operation of NumPy, Arrow or pandas, on whole columns.
+    """An element-wise operation of NumPy, Arrow or pandas on whole columns.
 
     Attributes:
-        function: Takes NumPy arrays (of texts: arrays of Arrow) and plain constants; returns one.
-        details: Other values that its results depend on.
-        reads: For each operand the form of `Column` that the function takes; "own" unless told.
+        function: Takes NumPy arrays (Arrow arrays for texts) and plain constants; returns one.
+        details: Other values on which its results depend.
+        reads: For each operand, the form of `Column` that the function takes; "own" unless given.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Whole(Node):
 
 
 def with_rows(node: Node, rows: bytes) -> Node:
-    """The same column, of rows that a condition selects."""
+    """Returns the same column, marked as rows that a condition selects."""
     if isinstance(node.dtype, str):
         same: Node = Whole(node.dtype, "same", lambda column: column, (node,))
     else:

@@ -1,4 +1,4 @@
-"""The original function over Arrow's columns, with the conversions of Spark's workers around it."""
+"""The original function over Arrow columns, with the conversions that Spark's workers make around it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from colkern.spark.functions.declarations import function_name
 
 Body: TypeAlias = Callable[..., Any]
-"""A user's function of pandas' columns, or of an iterator of batches of them."""
+"""A user's function of pandas columns, or of an iterator of batches of them."""
 
 Column = TypeVar("Column")
 
@@ -27,12 +27,12 @@ _EXTENSION = "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a session for the way to pandas and back; Spark 4.3's by default.
+    """Session settings for the conversion to pandas and back; the defaults are Spark 4.3's.
 
     Attributes:
         timezone: The time zone of the function's timestamps.
-        safely: Whether results that do not fit their type are errors.
-        extension: Whether integers have pandas' dtypes with nulls.
+        safely: Whether results that do not fit their type raise an error.
+        extension: Whether integers have pandas' nullable dtypes.
     """
 
     timezone: str = "UTC"
@@ -41,15 +41,15 @@ class Settings:
 
     @staticmethod
     def of_session() -> Settings:
-        """The settings of the active session; Spark's defaults if there is none."""
+        """Returns the settings of the active session; Spark's defaults if there is none."""
         session = SparkSession.getActiveSession()
         if session is None:
             return Settings()
-        # Spark has a default of its own for a setting without value.
+        # Spark has a default for a setting without value.
         return Settings()._with(session.conf.get)
 
     def of_task(self) -> Settings:
-        """The settings of the query of this task; these ones where it has none."""
+        """Returns the settings of this task's query; these settings where the query has none."""
         task = TaskContext.get()
         return self if task is None else self._with(task.getLocalProperty)
 
@@ -63,7 +63,7 @@ class Settings:
 
 
 class Original:
-    """A function of pandas' columns, called with Arrow's; `over_batches`, of an iterator of them."""
+    """A function of pandas columns, or `over_batches` of them, that is called with Arrow columns."""
 
     def __init__(
         self, function: Body, returns: DataType, settings: Settings, *, over_batches: bool = False
@@ -77,18 +77,18 @@ class Original:
         self._schema = StructType([StructField("_0", returns)])
 
     def __call__(self, columns: Sequence[pa.Array]) -> pa.Array:
-        """The results for the rows of a batch; a function of batches gets that one alone."""
+        """Returns the results for the rows of a batch; a function of batches gets this one alone."""
         if self.over_batches:
             return pa.concat_arrays(list(self.of_batches(iter([columns]))))
         results = self.function(*self.pandas(columns))
         return self.arrow(results, len(columns[0]))
 
     def of_batches(self, batches: Iterator[Sequence[pa.Array]]) -> Iterator[pa.Array]:
-        """The results of a function of an iterator of batches."""
+        """Yields the results of a function of an iterator of batches."""
         return map(self._converted, self.function(map(as_one, map(self.pandas, batches))))
 
     def pandas(self, columns: Sequence[pa.Array]) -> list[pd.Series]:
-        """The columns as Spark passes them to functions of pandas."""
+        """Returns the columns as Spark passes them to functions of pandas."""
         from pyspark.sql.conversion import ArrowBatchTransformer
 
         names = [f"_{k}" for k in range(len(columns))]
@@ -103,7 +103,7 @@ class Original:
         return series
 
     def arrow(self, results: Any, rows: int) -> pa.Array:
-        """The results for some rows as Spark takes them; raises what it raises for others."""
+        """Returns the results for `rows` rows as Spark takes them; raises the errors that Spark raises."""
         if not hasattr(results, "__len__"):
             raise TypeError(f"{self._name}: expected a pandas.Series, got {type(results).__name__}")
         if len(results) != rows:
@@ -133,5 +133,5 @@ def converts_as_spark() -> bool:
 
 
 def as_one(columns: Sequence[Column]) -> Column | tuple[Column, ...]:
-    """The columns of a batch as Spark passes them to functions of batches: several as a tuple."""
+    """Returns the columns of a batch as Spark passes them to functions of batches; several are a tuple."""
     return columns[0] if len(columns) == 1 else tuple(columns)

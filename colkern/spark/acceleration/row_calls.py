@@ -1,4 +1,4 @@
-"""`Series.apply` and `map` of a plain function of one value: compiled as a row function where it can be."""
+"""`Series.apply` and `map` of a plain function of one value, compiled as a row function where possible."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RowFunction:
 
     Args:
         function: Takes one value.
-        names: The globals of the function, as it was before the trace.
+        names: The globals of the function, as they were before the trace.
         skips_nulls: Whether nulls stay nulls without a call, as with `na_action="ignore"`.
     """
 
@@ -36,11 +36,11 @@ class RowFunction:
         self._plain = _with(function, names)
         self._skips_nulls = skips_nulls
         rows = {name: _OF_A_ROW for name, value in names.items() if value is pd}
-        # Hints are no conversions here, as they are none in pandas.
+        # Hints convert nothing here, as they convert nothing in pandas.
         self._compiled: Udf | None = udf(_with(function, names | rows))
 
     def __call__(self, column: Column) -> Column:
-        """The results, in Arrow's memory and in pandas when that is asked for."""
+        """Returns the results in Arrow's memory; they become pandas when pandas reads them."""
         values = self._values(column)
         if self._compiled is not None and values is not None:
             present = values.drop_null() if values.null_count else values
@@ -54,10 +54,10 @@ class RowFunction:
         return Column(column.pandas.map(self._plain, na_action=action), OTHER)
 
     def term(self, column: s.DataType) -> Typed:
-        """The function of a value that is no null, as a term.
+        """Returns the function of a value that is not null, as a term.
 
         Raises:
-            NoTermError: If it has none.
+            NoTermError: If the function has no term.
         """
         try:
             if self._compiled is None:
@@ -67,11 +67,11 @@ class RowFunction:
             raise NoTermError(str(error), 0) from error
 
     def of_null(self, null: Any) -> Any:
-        """The function's result for a null, which pandas represents by `null`."""
+        """Returns the function's result for a null, which pandas represents by `null`."""
         return null if self._skips_nulls else self._plain(null)
 
     def _values(self, column: Column) -> pa.Array | None:
-        """The values that the function gets; None if pandas has others than Arrow."""
+        """Returns the values that the function gets; None if the values of pandas differ from Arrow's."""
         series = column.pandas
         if series.dtype.kind in "ifb" and isinstance(series.dtype, np.dtype):
             return pa.array(series.to_numpy(), from_pandas=self._skips_nulls)
@@ -83,7 +83,7 @@ class RowFunction:
         return values
 
     def _with_nulls(self, column: Column, values: pa.Array, results: pa.Array) -> Column:
-        """The results with what the function gives for pandas' nulls in their places."""
+        """Returns the results; rows that are null in pandas get the function's result for null."""
         if not values.null_count:
             return Column(results, OTHER, _as_pandas)
         row = values.is_null().index(True).as_py()
@@ -116,7 +116,7 @@ def _with(function: types.FunctionType, names: dict[str, Any]) -> types.Function
 
 
 def _as_pandas(results: pa.Array) -> pd.Series:
-    """Results as pandas makes a column of those of a function."""
+    """Returns results as pandas makes a column of a function's results."""
     if results.type in (pa.int64(), pa.float64()) and not results.null_count:
         return pd.Series(results.to_numpy())
     return pd.Series(results.to_pylist(), dtype=object).map(_itself)

@@ -51,7 +51,7 @@ class SeriesMethods(Operators):
         return type(self)(self._node, np.asarray(self._witness), self._tracer)
 
     def copy(self, deep: bool = True) -> Self:
-        """The same column, which may be changed by itself."""
+        """The same column, which may then be changed independently."""
         return type(self)(self._node, self._witness, self._tracer)
 
     def pipe(self, func: Any, *arguments: Any, **options: Any) -> Any:
@@ -71,7 +71,7 @@ class SeriesMethods(Operators):
         return self.__abs__()
 
     def isna(self) -> Self:
-        """Where values are null or NaN."""
+        """True where values are null or NaN."""
         self.require_method("isna")
         node, dtype = self._node, self._node.dtype
         if isinstance(dtype, str):
@@ -84,13 +84,13 @@ class SeriesMethods(Operators):
     isnull = isna
 
     def notna(self) -> Self:
-        """Where values are neither null nor NaN."""
+        """True where values are neither null nor NaN."""
         return ~self.isna()
 
     notnull = notna
 
     def fillna(self, value: object) -> Self:
-        """The column with a value of its own dtype instead of nulls."""
+        """The column with a value of its own dtype in place of nulls."""
         self.require_method("fillna")
         other = self.of_own_dtype(value, "fillna")
         witness = self._witness.fillna(witness_of(value))
@@ -105,15 +105,15 @@ class SeriesMethods(Operators):
         return self.result(filled, witness)
 
     def where(self, cond: object, other: object = np.nan) -> Self:
-        """The column where a condition is true, else others of its dtype."""
+        """The column where a condition is true, and `other`, of its dtype, elsewhere."""
         return self._chosen("where", cond, other)
 
     def mask(self, cond: object, other: object = np.nan) -> Self:
-        """The column where a condition is false, else others of its dtype."""
+        """The column where a condition is false, and `other`, of its dtype, elsewhere."""
         return self._chosen("mask", cond, other)
 
     def _chosen(self, name: str, condition: object, other: object) -> Self:
-        """`Series.where` and `mask`; pandas keeps the dtype if the others have it."""
+        """`Series.where` and `mask`; pandas keeps the dtype if `other` has it."""
         self.require_method(name)
         condition = condition(self) if callable(condition) else condition
         other = other(self) if callable(other) else other
@@ -148,7 +148,7 @@ class SeriesMethods(Operators):
         return self.result(result, self._witness.clip(lower, upper))
 
     def between(self, left: object, right: object, inclusive: str = "both") -> Self:
-        """Where values are between two others."""
+        """True where values are between `left` and `right`."""
         self.require_method("between")
         if inclusive not in ("both", "left", "right", "neither"):
             raise self._tracer.refused(f"Series.between with inclusive={inclusive!r}")
@@ -157,7 +157,7 @@ class SeriesMethods(Operators):
         return self.operate("and_", above, below)
 
     def isin(self, values: object) -> Self:
-        """Where values are among some constants."""
+        """True where values are among some constants."""
         self.require_method("isin")
         among = list(values) if isinstance(values, list | tuple | set | frozenset) else None
         if self._node.dtype == TEXT and among and all(type(value) is str for value in among):
@@ -173,7 +173,7 @@ class SeriesMethods(Operators):
         return self.whole("isin", isin, (self,), witness, tuple(among))
 
     def replace(self, to_replace: object, value: object = None) -> Self:
-        """The floats with one instead of some others, such as infinities; texts by a table."""
+        """The column with some floats, such as infinities, replaced; texts are looked up in a table."""
         self.require_method("replace")
         table = {to_replace: value} if isinstance(to_replace, str) else to_replace
         if self._node.dtype == TEXT and texts.is_table(table):
@@ -189,7 +189,7 @@ class SeriesMethods(Operators):
         return self.mask(functools.reduce(operator.or_, conditions), value)
 
     def round(self, decimals: int = 0) -> Self:
-        """Rounded to some decimals."""
+        """The column rounded to a number of decimals."""
         self.require_method("round")
         dtype = self.require_numbers("round")
         witness = self._witness.round(decimals)
@@ -199,7 +199,7 @@ class SeriesMethods(Operators):
                 return array.round(decimals)
 
             return self.whole("round", rounded, (self,), witness, (decimals,))
-        # Three operations: each one's result is a number of the dtype.
+        # Three operations, each of which gives a number of the dtype.
         power, result = Constant(dtype, 10.0**decimals), self._node
         if decimals:
             result = Fused(dtype, "{0} * {1}", (result, power), (dtype, dtype))
@@ -214,7 +214,7 @@ class SeriesMethods(Operators):
         witness = self._witness.astype(dtype)
         target = self.numbers_of(witness, f"astype({dtype!r})")
         if is_float(own) and target.kind == "i":
-            # Series refuse NaN for integers; arrays have some integer for it.
+            # Series refuse to convert NaN to integers; arrays convert it to some integer.
             kind: Callable[[AnyArray], Witness] = pd.Series if self.is_series else np.asarray
 
             def converted(array: AnyArray) -> AnyArray:

@@ -1,4 +1,4 @@
-"""Parts of the timestamps of traced columns, which Arrow has without a column of pandas'."""
+"""Parts of the timestamps of traced columns, which Arrow computes without a pandas column."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ QUICK: dict[str, Callable[[pa.Array], pa.Array]] = {
 
 
 def part_of(column: TracedColumn, name: str) -> TracedColumn:
-    """A part of an input's timestamps: from Arrow's column, in UTC or without a zone, else from pandas'."""
+    """Returns a part of an input's timestamps: by Arrow in UTC or without a zone, else by pandas."""
     witness = getattr(column._witness.dt, name)
 
     def part(times: Column) -> object:
         type_ = times.value.type
         if pa.types.is_timestamp(type_) and type_.tz in (None, "UTC"):
-            # Raises beyond the years of pandas' nanoseconds, as for pandas.
+            # Raises for years that pandas' nanoseconds do not hold, as pandas does.
             return QUICK[name](times.value.cast(pa.timestamp("ns", type_.tz)))
         return getattr(times.pandas.dt, name)
 

@@ -1,4 +1,4 @@
-"""The comparison of a compiled function with the original, on rows of a batch: results and time."""
+"""Compares a compiled function with the original on rows of a batch, by results and by time."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from colkern.spark.acceleration.nodes import NumPyType
 from colkern.spark.acceleration.texts import SPECIAL
 
 _ROWS = 256
-"""The number of rows from the start, and across the batch, and at most with nulls in a column."""
+"""The number of rows from the start, the number across the batch, and the limit of rows with nulls per
+column."""
 
 
 def sample(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Some rows of a batch: from its start, spread over it, and with nulls of each column."""
+    """Returns some rows of a batch: from its start, spread over it, and with nulls of each column."""
     length = len(columns[0])
     chosen = [np.arange(min(length, _ROWS)), np.linspace(0, length - 1, _ROWS).astype(np.int64)]
     for column in columns:
@@ -36,11 +37,13 @@ def sample(columns: Sequence[pa.Array]) -> list[pa.Array]:
 
 
 def extremes(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Rows of values for which results are most likely to differ, for columns of the types of a batch.
+    """Returns rows of extreme values, for which results are most likely to differ, for columns of given
+    types.
 
-    The ends of each type, both zeros, NaN, infinities, subnormal numbers, halves of the last decimal;
-    texts with letters of several bytes, with changes of length between the cases, with odd white space.
-    Nulls only where the batch has them. Values of several columns are paired at random, always alike.
+    The ends of each type, both zeros, NaN, infinities, subnormal numbers, halves of the last decimal; texts
+    with letters of several bytes, with letters whose upper and lower case differ in length, with unusual
+    white space. Nulls only where the batch has them. The values of several columns are paired at random,
+    with a fixed seed.
     """
     choice = np.random.default_rng(0)
     every = [_extremes_of(column.type, column.null_count > 0) for column in columns]
@@ -53,16 +56,16 @@ def extremes(columns: Sequence[pa.Array]) -> list[pa.Array]:
 
 
 _MOST_ROUNDS = 4
-"""How often at most each extreme of a column is paired with others."""
+"""The largest number of times that each extreme of a column is paired with others."""
 
 _MOST_ALONE = 128
-"""In so many rows at most, each row is tried on its own."""
+"""Up to this number of rows, each row is tried separately."""
 
 _TEXTS = [
     *("", " ", "a", "A", "abc xyz", " \t padded \n", "x" * 300),
     *("ß", "İstanbul", "ŉ", "ﬁ", "é", "e\u0301", "Ω", "ς", "日本", "😀", "\u0345"),
     *("a\0", "\0", "\u00a0x\u2003", "\x1cx\x1f", "\u200bx"),
-    # Some parts of which by any separator.
+    # Some texts have several parts, whatever the separator.
     "a-b-c_d_e,f,g;h;i:j:k/l/m.n.o|p|q@r@s=t=u",
 ]
 
@@ -107,11 +110,11 @@ _OF_CODE_POINTS = frozenset(
         *("startswith", "strip", "zfill"),
     ]
 )
-"""Methods of texts that need no table of Unicode's but that of white space, on which pandas agrees."""
+"""Text methods that need no Unicode table except that of white space, on which pandas agrees."""
 
 
 def gives_what_str_gives(name: str, *constants: object) -> bool:
-    """Whether a method of `Series.str` gives what the method of `str` gives, by extreme texts, too."""
+    """Whether a method of `Series.str` gives the same as the method of `str`, also for extreme texts."""
     if name == "str[]":
         return len(constants) == 1 and type(constants[0]) is int
     parts = [each for each in constants if isinstance(each, str)]
@@ -129,7 +132,7 @@ def gives_what_str_gives(name: str, *constants: object) -> bool:
 
 def _integers(width: int) -> list[int]:
     least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
-    # Where floats begin to have gaps, and squares no longer fit.
+    # Around these, floats begin to have gaps, or squares no longer fit.
     edges = [2**k + j for k in (7, 8, 11, 15, 16, 24, 31, 32, 53) for j in (-1, 0, 1)]
     sizes = {least, least + 1, most - 1, most, *range(-12, 13), 15, 25, 50, 99, 100, *edges}
     return sorted({n for each in sizes for n in (each, -each) if least <= n <= most})
@@ -149,7 +152,7 @@ _CONTEXT = Context(prec=76)
 
 _DAY = 86_400
 _DAYS = [-25_509, -1, 0, 1, 30, 58, 59, 364, 365, 19_782, 19_783, 20_088, 20_089, 106_000]
-"""Days since 1970: ends of months and years, a leap day, and what nanoseconds can still count."""
+"""Days since 1970: ends of months and years, a leap day, and the limits of nanoseconds."""
 
 _MOMENTS = [
     (day * _DAY + second) * 10**6 + micros
@@ -163,11 +166,12 @@ Function: TypeAlias = Callable[[Sequence[pa.Array]], pa.Array]
 def difference_at_extremes(
     rows: Sequence[pa.Array], compiled: Function, original: Function
 ) -> str | None:
-    """The difference of two functions at a batch's `extremes`, where one may raise; None if they agree."""
+    """Returns the difference of two functions at a batch's `extremes`, where one may raise; None if they
+    agree."""
     expected, actual = _outcome(original, rows), _outcome(compiled, rows)
     if isinstance(expected, pa.Array) and not isinstance(actual, ValuesDecideError):
         return difference(rows, compiled(rows), expected)
-    # The original does the rows that compiled code refuses: only the others are compared.
+    # The original computes the rows that compiled code refuses, so only the others are compared.
     rows = accepted(compiled, rows)
     if not len(rows[0]):
         return None
@@ -178,11 +182,11 @@ def difference_at_extremes(
 
 
 def accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """The rows that compiled code does not refuse, and one of nulls where columns have any."""
+    """Returns the rows that compiled code accepts, and a row of nulls where columns have any."""
     null = [column.is_null().index(True).as_py() if column.null_count else 0 for column in columns]
 
     def taken(rows: Sequence[int]) -> list[pa.Array]:
-        # A row of nulls beside the others keeps the dtypes.
+        # A row of nulls next to the others keeps the dtypes.
         return [
             column.take(pa.array([*rows, *([at] if column.null_count else rows[:1])]))
             for column, at in zip(columns, null, strict=True)
@@ -202,7 +206,7 @@ def accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
 
 def _outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Exception:
     try:
-        # Overflows are provoked here: nobody needs a warning.
+        # Extreme values overflow; nobody needs a warning about that.
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return function(rows)
@@ -211,14 +215,14 @@ def _outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Excepti
 
 
 TIMED_ROWS = 1000
-"""Batches of fewer rows tell little about the time that others take."""
+"""Batches of fewer rows say little about the time of other batches."""
 
 _MOST_TIMED_ROWS = 4096
 _ROUNDS = 2
-"""How many rows of a batch are timed at most, and how often."""
+"""The largest number of rows to time in a batch, and the number of repetitions."""
 
 _CLEARLY = 0.95
-"""The part of the original's time that compiled code may take."""
+"""The share of the original's time below which compiled code counts as clearly faster."""
 
 
 def is_faster(compiled: Function, original: Function, columns: Sequence[pa.Array]) -> bool:
@@ -233,7 +237,7 @@ def is_faster(compiled: Function, original: Function, columns: Sequence[pa.Array
 
 
 def difference(columns: Sequence[pa.Array], compiled: pa.Array, original: pa.Array) -> str | None:
-    """The first difference of two results for some rows; None if they are the same to the bit."""
+    """Returns the first difference of two results for some rows; None if they are the same to the bit."""
     if compiled.type != original.type or len(compiled) != len(original):
         return f"{len(compiled)} results of {compiled.type}, not {len(original)} of {original.type}"
     same = pc.equal(_bits(compiled), _bits(original))
@@ -247,7 +251,7 @@ def difference(columns: Sequence[pa.Array], compiled: pa.Array, original: pa.Arr
 
 
 def _bits(array: pa.Array) -> pa.Array:
-    """Floats as integers, so that signs of zeros and NaNs count; nested values as Python's texts."""
+    """Returns floats as integers, so that signs of zeros and NaNs count, and nested values as text."""
     if pa.types.is_nested(array.type):
         return pa.array([repr(value) for value in array.to_pylist()])
     if pa.types.is_floating(array.type):

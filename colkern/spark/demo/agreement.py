@@ -1,6 +1,6 @@
-"""The comparison of columns of results, row by row in Spark's workers, and the result files.
+"""Compares columns of results, row by row in Spark's workers, and writes the result files.
 
-One pass over the data computes every function in every way, compares them, and writes the results of
+One pass over the data computes every function in every way, compares the results, and writes those of
 colkern as Arrow files.
 """
 
@@ -25,8 +25,10 @@ SUMMARY = "case string, way string, rows long, unequal long, furthest decimal(20
 
 @dataclass(frozen=True, slots=True)
 class CompareAndWrite:
-    """A function for `mapInArrow`: batches with a column `<case>/<way>` for each way of each case in,
-    one row of `SUMMARY` out for each way of a case but the reference, a partition.
+    """A function for `mapInArrow` that compares results and returns a summary.
+
+    It takes batches with a column `<case>/<way>` for each way of each case. For each partition, it returns
+    one row of `SUMMARY` for each way of each case except the reference.
 
     The results of `reference`, and the columns `keys`, are written to `folder`, one file a partition.
     """
@@ -37,7 +39,7 @@ class CompareAndWrite:
     folder: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One partition."""
+        """Yields the summary of one partition."""
         others = [
             (case, way)
             for case, ways in self.cases.items()
@@ -71,7 +73,8 @@ class CompareAndWrite:
 
 @contextlib.contextmanager
 def _result_file(folder: Path) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """Writes batches to an Arrow file of the partition that is there once it is whole, if any."""
+    """Yields a function that writes a batch to the partition's Arrow file, which appears once it is
+    complete."""
     context = TaskContext.get()
     unfinished = folder / f".part-{context.taskAttemptId()}"
     writers: list[pa.RecordBatchWriter] = []
@@ -93,9 +96,9 @@ def _result_file(folder: Path) -> Iterator[Callable[[pa.RecordBatch], None]]:
 
 
 def distances(left: pa.Array, right: pa.Array) -> NDArray[np.uint64]:
-    """How far slots are apart, in units in the last place or ones; `UNEQUAL` for a null and a value."""
+    """Returns the distances of slots, in units in the last place or in ones; `UNEQUAL` if one is null."""
     a, b = _ordered(left), _ordered(right)
-    # Differences of two's complement numbers are right without a sign, however far they are apart.
+    # As unsigned numbers, differences of two's complement numbers cannot overflow.
     larger, smaller = np.where(a > b, a, b), np.where(a > b, b, a)
     result = larger.view(np.uint64) - smaller.view(np.uint64)
     a_null, b_null = (side.is_null().to_numpy(zero_copy_only=False) for side in (left, right))
@@ -105,7 +108,7 @@ def distances(left: pa.Array, right: pa.Array) -> NDArray[np.uint64]:
 
 
 def _ordered(array: pa.Array) -> NDArray[np.int64]:
-    """Integers in the order of the values; neighbouring floats are neighbouring integers."""
+    """Returns integers in the order of the values; neighbouring floats become neighbouring integers."""
     if array.type == pa.float64():
         bits = array.fill_null(0.0).to_numpy(zero_copy_only=False).view(np.int64)
         ordered: NDArray[np.int64] = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))

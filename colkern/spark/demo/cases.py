@@ -19,15 +19,15 @@ from colkern.spark.functions.declarations import RowOptions
 WAYS = ("pandas_udf", "arrow_udf", "colkern")
 
 NATIVE = "colkern, native"
-"""The way without a Python worker, of functions that have a native plan."""
+"""The way without a Python worker, for functions that have a native plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One function."""
+    """One function of the demo."""
 
     name: str
-    kind: str  #: Its kind of work, in a word or two.
+    kind: str  #: The kind of work, in a word or two.
     inputs: tuple[str, ...]  #: The columns that it takes.
     result: str  #: The Spark type of its results.
     #: For each of `WAYS`, and for `NATIVE` if there is one, a column function of `inputs`.
@@ -35,12 +35,12 @@ class Case:
 
     @property
     def ours(self) -> str:
-        """The way that `colkern.spark.udf` takes by itself."""
+        """The way that `colkern.spark.udf` chooses by itself."""
         return NATIVE if NATIVE in self.ways else "colkern"
 
 
 def cases() -> list[Case]:
-    """The three functions; needs a running session."""
+    """Returns the three functions; needs a running session."""
     amounts = ("l_quantity", "l_extendedprice", "l_discount", "l_tax")
     return [
         _case("reading_grade", "per character", ("l_comment",), "double"),
@@ -59,14 +59,14 @@ def _case(
     }
     with contextlib.suppress(CompileError):
         native = udf(getattr(rows, name), plan="native", **options)
-        # Whether its expression is small enough shows when there is one.
+        # Only the finished expression shows whether it is small enough.
         native(*inputs)
         ways[NATIVE] = native
     return Case(name, kind, inputs, result, ways)
 
 
 def aggregates(case: Case, column: str = "result") -> list[Column]:
-    """Count, least, greatest and sum of the results; the sum of dates counts days."""
+    """Returns count, minimum, maximum and sum of the results; the sum of dates counts days."""
     value = f.col(column)
     number = f.unix_date(value) if case.result == "date" else value
     return [

@@ -102,7 +102,7 @@ _VOLUME = [(40.0, 0.08), (20.0, 0.05), (10.0, 0.02)]
 
 
 def _case(branches: Iterable[tuple[pa.Array, object]]) -> Callable[[object], pa.Array]:
-    """`pc.case_when` over pairs of condition and value; call it with the value for none of them."""
+    """`pc.case_when` over pairs of condition and value; call the result with the default value."""
     conditions, values = zip(*branches, strict=True)
     return lambda otherwise: pc.case_when(pc.make_struct(*conditions), *values, otherwise)
 

@@ -39,8 +39,8 @@ ROWS_AT_SCALE_1 = 6_001_215
 _ROWS_A_PART = 750_000
 _BATCH_ROWS = 1 << 17
 
-# TPC-H's lineitem has no nulls. The keys of orders decide which lack a value, so that every run has
-# the same data: column -> (divisor, remainder of l_orderkey).
+# TPC-H's lineitem has no nulls. The order key decides which rows lack a value, so that every run has the
+# same data: column -> (divisor, remainder of l_orderkey).
 _NULLS = {
     "l_quantity": (211, 17),
     "l_discount": (50, 7),
@@ -54,9 +54,10 @@ Progress = Callable[[float], None]
 
 
 def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: None) -> Path:
-    """A folder of Parquet files with TPC-H's `lineitem`, of a scale, or of `rows`; generated once."""
+    """Returns a folder of Parquet files with TPC-H's `lineitem`, by scale or with `rows` rows; generated
+    once."""
     if rows is not None:
-        # A scale that has a few rows more than asked for: orders have one to seven lines.
+        # The scale has a few rows more than requested: orders have one to seven lines.
         scale = max(rows * 1.02 / ROWS_AT_SCALE_1, 0.001)
     name = f"lineitem-scale-{scale:g}" if rows is None else f"lineitem-rows-{rows}"
     target = cache_dir("tpch") / name
@@ -69,11 +70,11 @@ def lineitem(scale: float, rows: int | None, progress: Progress = lambda done: N
 
 @contextlib.contextmanager
 def _folder_made_whole(target: Path) -> Iterator[Path]:
-    """A new folder that takes the name `target` once it is complete."""
+    """Yields a new folder, which is renamed to `target` once it is complete."""
     folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=".writing-"))
     try:
         yield folder
-        # Another process may have been faster.
+        # Another process may have made the folder first.
         with contextlib.suppress(FileExistsError, OSError):
             folder.rename(target)
     finally:
@@ -115,7 +116,7 @@ def _with_nulls(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _first(batches: Iterable[pa.RecordBatch], rows: int | None) -> Iterator[pa.RecordBatch]:
-    """The first `rows` rows of the batches; all, if None."""
+    """Yields the first `rows` rows of the batches; all rows if None."""
     for batch in batches:
         if rows is None:
             yield batch
@@ -137,7 +138,8 @@ def _write_parquet(path: Path, batches: Iterable[pa.RecordBatch]) -> int:
 
 
 def own_files(paths: Iterable[Path], folder: Path) -> list[Path]:
-    """Files that Spark can read, with `COLUMNS`, of a user's; Arrow's are copied to `folder` as Parquet."""
+    """Returns a user's files that Spark can read, with `COLUMNS`; Arrow files are copied to `folder` as
+    Parquet."""
     files = [file for path in paths for file in _files_in(path)]
     if not files:
         raise InvalidArrowError("no Parquet or Arrow file among the inputs")

@@ -33,20 +33,20 @@ MOST_ULPS = 1
 
 
 class DisagreementError(ColkernError):
-    """The spellings of a function give different results."""
+    """Two spellings of a function give different results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of `colkern demo`."""
 
-    output: Path  #: The folder for results, chart and log; made if need be.
+    output: Path  #: The folder for results, chart and log; created if it does not exist.
     scale: float = 1.0
     rows: int | None = None  #: The number of rows; None for that of the scale.
     #: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
     inputs: Sequence[Path] = ()
     master: str = "local[*]"
-    repeat: int = 3  #: How often each variant is timed.
+    repeat: int = 3  #: The number of times that each variant is timed.
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class Outcome:
     """The figures of one function."""
 
     case: Case
-    #: For each way, and for the floor, one figure a repetition.
+    #: For each way, and for the floor, one time per repetition.
     seconds: dict[str, list[float]] = field(default_factory=dict)
     #: Count, min, max and sum of the results.
     aggregates: dict[str, object] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Outcome:
     furthest: dict[str, int] = field(default_factory=dict)
 
     def median(self, way: str) -> float:
-        """The median time of a way in seconds."""
+        """Returns the median time of a way in seconds."""
         return statistics.median(self.seconds[way])
 
 
@@ -79,18 +79,19 @@ class Run:
 
 
 Step = Callable[[str, float], None]
-"""Called with the name of a step, and the share of the whole that is done before it."""
+"""Called with the name of a step, and the share of all work that is done before it."""
 
 
 def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:
-    """Run the demo; `DisagreementError` if results differ, `RuntimeError` if Java or Spark do not start."""
+    """Run the demo; raises DisagreementError if results differ, RuntimeError if Java or Spark does not
+    start."""
     with tempfile.TemporaryDirectory(prefix="colkern-demo-") as folder:
         files = _input_files(options, Path(folder), step)
         step("Starting Spark", 0.1)
         log = options.output / "spark.log"
         config = {
             "spark.sql.session.timeZone": "UTC",
-            # Idle workers of the comparison would take turns in the timed runs, cold.
+            # Idle workers of the comparison would take part in the timed runs, cold.
             "spark.python.factory.idleWorkerMaxPoolSize": str(len(os.sched_getaffinity(0))),
         }
         session = start_session(options.master, name="colkern demo", config=config, log=log)
@@ -137,7 +138,7 @@ def _measured(
     files_written, rows = read_back(result)
 
     run = Run(rows, outcomes, files_written, _settings(session))
-    # As many files as there are workers: each of them imports and loads what the timed runs need.
+    # As many files as there are workers, so that each worker imports and loads what the timed runs need.
     few = _typed(session.read.parquet(*map(str, files[: session.sparkContext.defaultParallelism])))
     runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *outcome.case.ways)]
     for outcome, way in runs:
@@ -165,7 +166,7 @@ def _typed(frame: DataFrame) -> DataFrame:
 
 
 def _query(frame: DataFrame, case: Case, way: str) -> DataFrame:
-    """A new query of one row: Spark would not run one again whose shuffle it still has."""
+    """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has."""
     inputs = frame.select(*case.inputs)
     if way == FLOOR:
         moved = inputs.mapInArrow(lambda batches: batches, inputs.schema)
@@ -201,7 +202,8 @@ def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Pa
 
 
 def read_back(folder: Path) -> tuple[list[Path], int]:
-    """Validate the Arrow files in a folder in full: the files and their rows; an error if none."""
+    """Validates the Arrow files in a folder in full, and returns them and their rows; raises if there is
+    none."""
     files = sorted(folder.glob("part-*.arrow"))
     if not files:
         raise InvalidArrowError(
@@ -230,7 +232,7 @@ _SETTINGS = (
 def _settings(session: SparkSession) -> dict[str, str]:
     settings = {}
     for name in _SETTINGS:
-        # Which settings there are depends on Spark's version.
+        # The available settings depend on Spark's version.
         with contextlib.suppress(PySparkException):
             settings[name] = str(session.conf.get(name))
     return settings

@@ -1,7 +1,7 @@
-"""The three functions of the demo as colkern takes them: of one row, in plain Python.
+"""The three functions of the demo as colkern takes them: functions of one row, in plain Python.
 
-Columns written with pandas and with pyarrow, which must agree with these to the last bit, are in
-`colkern.spark.demo.columns`.
+`colkern.spark.demo.columns` has the same functions in pandas and in pyarrow; they must agree with these to
+the last bit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def amount_due(
     quantity: float | None, price: float | None, discount: float | None, tax: float | None
 ) -> float | None:
     """The final price of an order line, with the interest of up to 12 monthly payments."""
-    # Without a discount of its own a line gets the volume's; without a tax rate it is exempt.
+    # A line without a discount gets the discount of its volume; a line without a tax rate is exempt.
     if quantity is None or price is None or quantity <= 0:
         return None
     if discount is not None:
@@ -71,7 +71,7 @@ def reading_grade(text: str) -> float | None:
     # three runs or more is a complex one.
     words = syllables = sentences = complex_words = 0
     runs = silent = before = 0
-    # Bits instead of branches, which no processor could foresee in a text.
+    # Bits instead of branches: no processor could predict branches on text.
     for byte in text.encode():
         kind = KINDS[byte]
         starts = kind & ~before

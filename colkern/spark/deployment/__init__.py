@@ -1,1 +1,1 @@
-"""Getting colkern and its compiled functions to the executors of a running Spark session."""
+"""Ships colkern and its compiled functions to the executors of a running Spark session."""

@@ -1,4 +1,4 @@
-"""The archives that go to the executors: the package, and compiled functions, which they unpack."""
+"""The archives that are shipped to executors: the package, and compiled functions, which they unpack."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _UNCHECKED = (1).to_bytes(4, "little")
 
 
 def package_archive(folder: Path) -> Path:
-    """The running colkern as an archive to import from: sources, and this Python's bytecode."""
-    # Python keeps no bytecode of imports from an archive: without it, every worker would compile all
-    # sources again. Another release of Python ignores it. The name follows from the content.
+    """Writes the running colkern as an importable archive, with sources and this Python's bytecode."""
+    # Python does not store bytecode of imports from an archive, so without it every worker would compile
+    # all sources again. Another release of Python ignores it. The name of the archive follows from its
+    # content.
     members = dict(_modules(files("colkern"), "colkern"))
     return _written(folder, "colkern", members)
 
 
 def kernel_archive(folder: Path, names: Iterable[str]) -> Path | None:
-    """The files of compiled functions, named by content, as an archive; None if there are none."""
+    """Writes the files of compiled functions, named by content, as an archive; None if there are none."""
     cache = cache_dir("kernels")
     files = {name: read_whole(cache / name) for name in sorted(names) if (cache / name).exists()}
     members = {name: content for name, content in files.items() if content is not None}
@@ -38,7 +39,7 @@ def kernel_archive(folder: Path, names: Iterable[str]) -> Path | None:
 
 
 def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    """The files of a package and of those in it, by their places in an archive."""
+    """Yields the files of a package and of its subpackages, with their paths in an archive."""
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         place = f"{name}/{entry.name}"
         if entry.is_dir():
@@ -54,12 +55,12 @@ def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
-    """An archive whose name and bytes follow from its members."""
+    """Writes an archive whose name and bytes follow from its members."""
     digest = hashlib.sha256()
     for name, content in members.items():
         digest.update(name.encode() + b"\0" + hashlib.sha256(content).digest())
     path = folder / f"{stem}-{digest.hexdigest()[:16]}.zip"
-    # Not compressed: every worker imports from it.
+    # The archive is not compressed, since every worker imports from it.
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name, _BEGINNING_OF_TIME), content)
@@ -70,13 +71,14 @@ def _written(folder: Path, stem: str, members: Mapping[str, bytes]) -> Path:
 
 
 def unpack_kernels(folder: Path) -> int:
-    """Unpack the archives of compiled functions in a folder, once; how many are new in the cache."""
+    """Unpack the archives of compiled functions in a folder, once; returns the number of new files in the
+    cache."""
     cache = cache_dir("kernels")
     return sum(_unpack(path, cache) for path in sorted(folder.glob("colkern-kernels-*.zip")))
 
 
 def unpack_on_executor() -> None:
-    """In a worker process: unpack what was shipped to its executor, if it has a cache."""
+    """In a worker process: unpack archives that were shipped to its executor, if it has a cache."""
     with contextlib.suppress(OSError, zipfile.BadZipFile):
         unpack_kernels(Path(SparkFiles.getRootDirectory()))
 
@@ -88,7 +90,7 @@ def _unpack(path: Path, cache: Path) -> int:
     new = 0
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
-            # A name alone: nothing is written outside of the cache.
+            # Only the file name counts, so nothing is written outside the cache.
             target = cache / Path(name).name
             if not target.exists():
                 write_whole(target, archive.read(name))

@@ -1,4 +1,4 @@
-"""The facts of an executor. This module is pickled by value: it must work without colkern."""
+"""The facts about an executor. This module is pickled by value: it must work without colkern."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "numba", "llvmlite", "pyarrow", "pyspark", "lz4", "zstandar
 
 
 class Facts(TypedDict, total=False):
-    """The facts of a process; with `error`, its colkern does not work."""
+    """The facts about a process; `error` is set if its colkern does not work."""
 
     host: str
     folder: str
@@ -33,7 +33,7 @@ class Facts(TypedDict, total=False):
 
 
 def facts_in_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """For `mapInArrow`: one row with `facts` as JSON, for any input."""
+    """A function for `mapInArrow`: returns one row, `facts` as JSON, for any input."""
     import pyarrow as pa
 
     for _ in batches:
@@ -42,7 +42,8 @@ def facts_in_arrow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def facts(*, unpack: bool = False) -> Facts:
-    """The facts of this process; with `unpack`, compiled functions that were shipped are unpacked."""
+    """Returns the facts about this process; with `unpack`, first unpacks compiled functions that were
+    shipped."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -75,5 +76,5 @@ def _add_facts_of_colkern(here: Facts, unpack: bool) -> None:
 
         from colkern.spark.deployment.archives import unpack_kernels
 
-        # As on import of `colkern.spark`, but more may have been shipped since.
+        # As on import of `colkern.spark`; more archives may have been shipped since.
         unpack_kernels(Path(SparkFiles.getRootDirectory()))

@@ -24,7 +24,7 @@ from colkern.spark.session import require_session, runs_here, use_this_python
 from colkern.spark.source import ColkernDataSource, register_source
 
 _TASKS_WITHOUT_A_COUNT = 32
-"""How many tasks look for executors where the session does not say how many cores there are."""
+"""The number of tasks that look for executors if the session does not tell the number of cores."""
 
 
 def install(spark: SparkSession, *, package: bool = True, kernels: bool = True) -> Report:
@@ -85,7 +85,7 @@ def _shipped(spark: SparkSession, package: bool, kernels: bool) -> Iterator[Find
 
 
 def _examined(spark: SparkSession) -> Iterable[Finding]:
-    """The facts of executors, compared with those of this process."""
+    """Returns the facts about executors, compared with those about this process."""
     try:
         facts = _facts_of_executors(spark)
     except PySparkException as error:
@@ -101,12 +101,12 @@ def _examined(spark: SparkSession) -> Iterable[Finding]:
 
 
 def _facts_of_executors(spark: SparkSession) -> list[executor_facts.Facts]:
-    """The facts of each executor that took one of the tasks."""
+    """Returns the facts about each executor that took one of the tasks."""
     try:
-        # Some tasks for each core: all executors that are idle get one.
+        # Several tasks for each core, so that all idle executors get one.
         tasks = int(2 * spark.sparkContext.defaultParallelism)
     except PySparkException:
-        # Spark Connect has no context.
+        # A client of Spark Connect has no Spark context.
         tasks = _TASKS_WITHOUT_A_COUNT
     cloudpickle.register_pickle_by_value(executor_facts)
     try:
@@ -120,7 +120,7 @@ def _facts_of_executors(spark: SparkSession) -> list[executor_facts.Facts]:
 
 @functools.cache
 def _folder() -> Path:
-    """Where archives lie while this process lives, for executors that come late."""
+    """Returns the folder of archives, kept while this process lives, for executors that start later."""
     folder = tempfile.mkdtemp(prefix="colkern-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -20,14 +20,14 @@ from colkern.spark.types import arrow_schema, spark_schema
 from colkern.spark.worker_errors import told_plainly
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
-"""A declaration of the columns of results: in colkern's types, in Spark's, or as text in SQL."""
+"""The columns of results, in colkern's types, in Spark's types, or as SQL text."""
 
 Batches: TypeAlias = Callable[[Iterator[RecordBatch]], Iterable[object]]
-"""A user's function: takes an iterator of record batches, and yields what `Results.batch` takes."""
+"""A user's function: takes an iterator of record batches, and yields values that `Results.batch` takes."""
 
 
 class BatchFunction:
-    """Called by Spark's workers for a partition; a `bare` function gets rows without columns."""
+    """Workers call this for a partition; a `bare` function gets rows without columns."""
 
     def __init__(self, function: Batches, schema: s.Schema, *, bare: bool = False) -> None:
         self.function = function
@@ -35,7 +35,7 @@ class BatchFunction:
         self.bare = bare
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches that the function yields, checked."""
+        """Yields the batches that the function yields, checked."""
         results = Results(function_name(self.function), self.schema)
         source: Iterator[RecordBatch] = map(import_batch, batches)
         if self.bare:
@@ -81,21 +81,21 @@ def map_batches(
     result = result_schema(schema)
     bare = not frame.columns
     if bare:
-        # Spark's workers forget how many rows there are where there is no column.
+        # Spark's workers lose the number of rows if there is no column.
         frame = frame.select(f.lit(True).alias("row"))
     call = BatchFunction(function, arrow_schema(result), bare=bare)
     return frame.mapInArrow(call, result, **options)
 
 
 def require_frame(frame: object) -> None:
-    """Raise TypeError unless something is a DataFrame; have its workers run this Python."""
+    """Raise TypeError unless `frame` is a DataFrame; make its workers run this Python."""
     if not isinstance(getattr(frame, "schema", None), StructType):
         raise TypeError(f"frame: expected a DataFrame, got {type(frame).__name__}")
     use_this_python()
 
 
 def result_schema(schema: ResultSchema) -> StructType:
-    """The declared schema in Spark's terms."""
+    """Returns the declared schema as a Spark schema."""
     if isinstance(schema, str):
         schema = StructType.fromDDL(schema)
     if isinstance(schema, s.Schema | Mapping):

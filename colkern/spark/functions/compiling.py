@@ -1,10 +1,10 @@
-"""What surrounds a user's function in a worker: compiling, and a line about rows left to Python.
+"""Compiling a user's function in a worker, and logging the rows that it leaves to Python.
 
-Workers that start at the same time compile one after the other: the first for all.
+Workers that start at the same time compile one after the other: the first compiles for all.
 
-After each task Spark has a worker look for garbage. Among the objects of the compiler and of all else that
-is loaded for it that takes some 60 ms. So they are left out of it, once a process, and with them what the
-task has at that time.
+After each task, Spark makes a worker collect garbage. With the compiler loaded, the collector would look at
+so many objects that it took some 60 ms. So, once per process, all objects that exist after compiling are
+excluded from collection, including those of the task that runs then.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 FEW = 8
-"""The number of rows with which a worker compiles while others wait; they do not wait for more."""
+"""The number of rows that a worker runs while others wait, so that it compiles."""
 
 
 @contextlib.contextmanager
 def one_process_compiles() -> Iterator[None]:
-    """Wait for the other processes of this machine that compile, and make those that come wait."""
+    """Wait for other processes of this machine that compile, and make later ones wait."""
     with contextlib.ExitStack() as stack:
-        # Nowhere to keep compiled code, or a file system without locks: then each process compiles.
+        # Without a cache directory, or without locks in its file system, each process compiles.
         with contextlib.suppress(OSError):
             lock = stack.enter_context((cache_dir("kernels") / "compiling.lock").open("wb"))
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -47,11 +47,11 @@ LOGGER = logging.getLogger("colkern.spark")
 
 
 class LeftRows:
-    """The rows a function leaves to Python, logged when the task drops it: Spark does not tell its end."""
+    """Logs the rows left to Python when the task drops this object, as Spark announces no end of a task."""
 
     def __init__(self, function: ColumnFunction) -> None:
         report = function.report()
-        # A function of a module is the same for all tasks of a worker.
+        # A function of a module is the same object for all tasks of a worker.
         weakref.finalize(self, _log, report, report.copy())
 
 

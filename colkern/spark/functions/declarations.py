@@ -26,7 +26,7 @@ class Options(TypedDict, total=False):
 
 
 class RowOptions(Options, total=False):
-    """The options of `colkern.udf`; the others have those of `Options`."""
+    """The options of `colkern.udf`; generators and reducers have only those of `Options`."""
 
     arithmetic: Literal["python", "machine"]
     strict: bool
@@ -34,16 +34,16 @@ class RowOptions(Options, total=False):
 
 
 MOMENT = s.timestamp("us", "UTC")
-"""The hint `datetime.datetime` in Spark: a moment, not a time on an unnamed wall clock."""
+"""The type for the hint `datetime.datetime` in Spark: an instant, not a local time without a zone."""
 
 
 def function_name(function: object) -> str:
-    """The name of a user's function in messages."""
+    """Returns the name of a user's function for messages."""
     return getattr(function, "__name__", type(function).__name__)
 
 
 def column_type(parameter: Parameter) -> s.DataType | None:
-    """The type of the column that a parameter will most likely get; None if it cannot be told."""
+    """Returns the type of the column that a parameter will most likely get; None if unknown."""
     declared = parameter.type
     if declared is None or isinstance(declared, s.DataType):
         return declared
@@ -51,7 +51,7 @@ def column_type(parameter: Parameter) -> s.DataType | None:
 
 
 def column_types(function: ColumnFunction) -> list[s.DataType] | None:
-    """The types of the columns that a function will most likely get; None if they cannot be told."""
+    """Returns the types of the columns that a function will most likely get; None if one is unknown."""
     parameters = function.signature.parameters
     types = [column_type(parameter) for parameter in parameters]
     known = [type_ for type_ in types if type_ is not None]
@@ -61,19 +61,19 @@ def column_types(function: ColumnFunction) -> list[s.DataType] | None:
         try:
             function.result_type(*known)
         except CompileError:
-            # It is for times without a zone.
+            # The function is for times without a zone.
             return [s.timestamp("us") if type_ == MOMENT else type_ for type_ in known]
     return known
 
 
 def result_type(function: ColumnFunction, columns: list[s.DataType] | None) -> s.DataType:
-    """The type of a function's results, as Spark wants them, for columns of some types, if known."""
+    """Returns the type of a function's results in Spark, for columns of some types, or None if unknown."""
     if function.signature.hint is datetime.datetime:
         returns: s.DataType = MOMENT
     elif function.signature.returns is not None:
         returns = function.signature.returns
     else:
-        # What runs in Python says nothing of its results before there are some.
+        # A function that runs in Python has no known result type before there are results.
         inferred = s.null() if columns is None else function.result_type(*columns)
         if inferred != s.null():
             return arrow_type(spark_type(inferred))

@@ -1,4 +1,4 @@
-"""Groups of adjacent rows, in batches that may be cut within a group, and functions over them."""
+"""Groups of adjacent rows in batches, which may be cut within a group, and functions over the groups."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class Runs:
     offsets: Offsets  #: The first row of each group, and the number of rows (int64[groups + 1]).
 
     def first(self, count: int) -> Runs:
-        """The first `count` groups, or fewer if there are not so many; not copied."""
+        """Returns the first `count` groups, or all if there are fewer; not copied."""
         offsets = self.offsets[: count + 1]
         return Runs([column.slice(0, int(offsets[-1])) for column in self.columns], offsets)
 
 
 def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Runs]:
-    """The groups of rows with the same keys, each whole, as soon as its last row is known."""
+    """Yields whole groups of rows with the same keys, each as soon as its last row is known."""
     # Keys are the first columns, compared as in `group_rows`; rows with the same keys are adjacent. A batch
-    # is copied if a group of an earlier one goes on in it; at most one group is kept for the next batch.
+    # is copied if it continues a group of an earlier one; at most one group is kept for the next batch.
     begun = _Begun()
     for columns in batches:
         length = columns[0].length
@@ -76,7 +76,7 @@ def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Ru
 
 
 class _Begun:
-    """The rows of a group that is not whole yet, in pieces."""
+    """The rows, in pieces, of a group that is not complete yet."""
 
     def __init__(self) -> None:
         self._pieces: list[Sequence[Array]] = []
@@ -88,7 +88,7 @@ class _Begun:
             self.rows += stop - start
 
     def last(self, keys: int) -> list[Array]:
-        """The keys of the last row; empty if there is no row yet."""
+        """Returns the keys of the last row; empty if there is no row yet."""
         if not self._pieces:
             return []
         return [column.slice(column.length - 1) for column in self._pieces[-1][:keys]]
@@ -98,7 +98,7 @@ class _Begun:
 
 
 def _starts(before: Sequence[Array], keys: Sequence[Array]) -> Offsets:
-    """The rows at which a group begins, after a row with the keys `before`, or after none."""
+    """Returns the rows at which a group begins; `before` has the keys of the row before, if any."""
     if not before:
         numbers = group_rows(keys).numbers
         return np.concatenate(([0], _changes(numbers) + 1))
@@ -107,12 +107,12 @@ def _starts(before: Sequence[Array], keys: Sequence[Array]) -> Offsets:
 
 
 def _changes(numbers: NDArray[np.uint32]) -> Offsets:
-    """The positions at which a number differs from the next one."""
+    """Returns the positions at which a number differs from the next one."""
     return np.flatnonzero(numbers[1:] != numbers[:-1])
 
 
 class GroupFunction:
-    """Called by Spark's workers for a partition of rows that are sorted by the keys."""
+    """Workers call this for a partition of rows that are sorted by the keys."""
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
         self._elements = _element_types(function, values)
@@ -124,13 +124,13 @@ class GroupFunction:
         self.function = function
         self._keys = keys
         self._left_rows: LeftRows | None = None
-        # A group may have no result, which is null in all columns.
+        # A group may have no result; then all columns are null.
         results = item_columns(function.name, item).fields
         nullable = [s.field(field.name, field.type) for field in results]
         self.schema = s.Schema((*keys.fields, *nullable))
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The keys and results of the groups, some groups at a time."""
+        """Yields the keys and results of the groups, some groups at a time."""
         pieces = (import_batch(batch).columns for batch in batches)
         with told_plainly():
             for number, runs in enumerate(runs_of_groups(pieces, len(self._keys))):
@@ -168,7 +168,7 @@ class GroupFunction:
 
 
 def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataType]:
-    """The types that the columns of the parameters are cast to without loss."""
+    """Returns the types to which the columns of the parameters are cast without loss."""
     if isinstance(function, Reducer):
         return [field.type for field in values.fields]
     types = []
@@ -182,7 +182,7 @@ def _element_types(function: ColumnFunction, values: s.Schema) -> list[s.DataTyp
 
 
 def _fits(type_: s.DataType, declared: s.DataType) -> bool:
-    """Whether the declared type holds all numbers of the other, or both are timestamps of one unit."""
+    """Whether `declared` holds all numbers of `type_`, or both are timestamps of one unit."""
     if isinstance(type_, s.Timestamp):
         return isinstance(declared, s.Timestamp) and declared.unit == type_.unit
     if isinstance(declared, s.FloatingPoint):
@@ -198,7 +198,7 @@ def _fits(type_: s.DataType, declared: s.DataType) -> bool:
 
 
 def _lists(values: Array, offsets: Offsets) -> Array:
-    """The slices of a column as lists; not copied."""
+    """Returns the slices of a column as lists; not copied."""
     if offsets[-1] > _MOST_ROWS:
         raise LimitExceededError(f"a group has {offsets[-1]} rows, {_MOST_ROWS} are the most")
     buffer = Buffer.of_items(offsets.astype(np.int32))

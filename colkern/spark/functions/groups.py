@@ -72,7 +72,7 @@ def apply_in_groups(
             for count, batch in enumerate(yielded):
                 yield call.results.batch(batch, count)
 
-    # Spark tells the two forms by hints; these are of types, not of texts, wherever it looks.
+    # Spark tells the two forms by the hints, which here are types, not strings, wherever it looks.
     stream = Iterator[pa.RecordBatch]
     of_table.__annotations__ = {"key": Key, "table": pa.Table, "return": pa.Table}
     of_batches.__annotations__ = {"key": Key, "batches": stream, "return": stream}
@@ -113,14 +113,14 @@ def _require_grouped(grouped: object, parameter: str) -> None:
     if not hasattr(type(grouped), "applyInArrow"):
         given = type(grouped).__name__
         raise TypeError(f"{parameter}: expected frame.groupBy(…), got {given}")
-    # PySpark has no other way to its columns.
+    # PySpark has no public access to the columns of a `groupBy`.
     frame = cast(GroupedData, grouped)._df
     require_frame(frame)
     arrow_schema(frame.schema)
 
 
 class _Call:
-    """The part that calls for groups have in common; the function takes the rows of some groups."""
+    """The common part of the calls for groups; the function takes the rows of `groups` groups."""
 
     def __init__(self, function: Callable[..., object], groups: int, schema: StructType) -> None:
         self.name = function_name(function)
@@ -135,7 +135,7 @@ class _Call:
 
     @contextlib.contextmanager
     def arguments(self, key: Key) -> Iterator[tuple[object, ...]]:
-        """The arguments before the rows; exceptions raised within get a note that names the group."""
+        """Yields the arguments before the rows; an exception raised within gets a note with the group."""
         values = tuple([value.as_py() for value in key])
         with told_plainly():
             try:
@@ -145,5 +145,5 @@ class _Call:
                 raise
 
     def table(self, result: object) -> pa.Table:
-        """The result of a group."""
+        """Returns the result of a group."""
         return pa.Table.from_batches([self.results.batch(result)])

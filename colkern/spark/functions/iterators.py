@@ -26,11 +26,11 @@ Batches: TypeAlias = Callable[..., Iterable[object]]
 """A user's function: takes an iterator of the columns of batches, and yields columns."""
 
 Columns: TypeAlias = pa.Array | tuple[pa.Array, ...]
-"""The columns of a batch as Spark passes them: one alone, several as a tuple."""
+"""The columns of a batch as Spark passes them: a single one, or a tuple of several."""
 
 
 class ArrowIterator:
-    """Called by Spark's workers for a partition: pyarrow's arrays come as colkern's, not copied."""
+    """Workers call this for a partition; it passes pyarrow arrays as colkern arrays, not copied."""
 
     def __init__(self, function: Batches, returns: s.DataType) -> None:
         functools.update_wrapper(self, function, updated=())
@@ -38,7 +38,7 @@ class ArrowIterator:
         self.returns = returns
 
     def __call__(self, batches: Iterator[Columns]) -> Iterator[pa.Array]:
-        """The results for the columns of each batch, as the function yields them."""
+        """Yields the results for the columns of each batch, as the function yields them."""
         name = function_name(self.function)
         field = s.field("result", self.returns)
         row = 0

@@ -1,8 +1,9 @@
-"""Where a batch of a function runs, of a task that has a GPU: where batches of its size took less time.
+"""Chooses the device for a batch, in a task that has a GPU: the one on which batches of its size took less
+time.
 
-On the GPU, a batch takes a transfer there and one back, and launches: for few rows that is longer than
-the whole batch takes on the CPU. Where it begins to pay depends on the function, the columns and the
-machine, so batches are timed on both, a few of each size, and the outcome is remembered.
+On the GPU, a batch needs a transfer there, one back, and launches: for few rows that takes longer than the
+whole batch takes on the CPU. The size from which the GPU is faster depends on the function, the columns and
+the machine, so a few batches of each size are timed on both, and the outcome is remembered.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from weakref import WeakKeyDictionary
 from colkern.memory import HOST, Device
 
 TIMED = 3
-"""The batches of a size that are timed on each side. The least time counts: the first one compiles."""
+"""The number of batches of a size that are timed on each device. The least time counts, as the first batch
+compiles."""
 
 
 class Placing:
-    """The choice for one function, by sizes within a power of two; `stays_on_host`: no GPU runs it."""
+    """The choice for one function, by row counts within a power of two; with `stays_on_host`, no GPU runs
+    it."""
 
     def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
         self.stays_on_host = False
@@ -27,7 +30,7 @@ class Placing:
         self._times: dict[int, tuple[list[float], list[float]]] = {}
 
     def device(self, rows: int, device: Device) -> Device:
-        """Where a batch of so many rows is to run: on the task's device, or the host."""
+        """Returns the device for a batch of `rows` rows: the task's device, or the host."""
         if self.stays_on_host or device == HOST:
             return HOST
         size = rows.bit_length()
@@ -48,7 +51,7 @@ class Placing:
 
     @contextmanager
     def timed(self, rows: int, device: Device) -> Iterator[None]:
-        """Time a batch of so many rows, which has run there when this is left."""
+        """Time a batch of `rows` rows, which has run on `device` when the context is left."""
         begin = self._clock()
         yield
         times = self._times.setdefault(rows.bit_length(), ([], []))[device != HOST]
@@ -60,5 +63,5 @@ _placings: WeakKeyDictionary[object, Placing] = WeakKeyDictionary()
 
 
 def placing_of(function: object) -> Placing:
-    """The choice for a function, which all tasks of a worker share."""
+    """Returns the choice for a function, which all tasks of a worker share."""
     return _placings.setdefault(function, Placing())

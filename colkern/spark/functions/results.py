@@ -1,4 +1,4 @@
-"""Results of declared type, checked before they leave a worker."""
+"""Checks that results are of the declared type, before they leave a worker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from colkern.spark.declared_nulls import require_declared_nulls
 
 
 def as_column(name: str, values: object, type_: s.DataType) -> Array:
-    """A user's column, of Arrow, NumPy (not copied) or Python values of `type_`, as an array."""
+    """Returns a user's column, of Arrow, NumPy (not copied) or Python values of `type_`, as an array."""
     if isinstance(values, Array):
         return values
     if hasattr(values, "__arrow_c_array__") or hasattr(values, "__arrow_c_stream__"):
@@ -36,12 +36,12 @@ def as_column(name: str, values: object, type_: s.DataType) -> Array:
 def conformed(
     function: str, column: Array, field: s.Field, *, place: str = "a result", first: int = 0
 ) -> Array:
-    """A column of results as Spark expects it: of exactly the field's type, all values valid."""
-    # A column that has the type already is not copied; another one is cast, if nothing is lost. Errors name
-    # the function, the `place` of the result, and the row, counted from `first`.
+    """Returns a column of results as Spark expects it: of exactly the field's type, all values valid."""
+    # A column that has the type already is not copied; another one is cast if that loses nothing. Errors
+    # name the function, the `place` of the result, and the row, counted from `first`.
 
     def attempt(count: int) -> Array:
-        # Offsets that lead outside the memory would end the worker or the JVM, not raise.
+        # Offsets beyond the memory would end the worker or the JVM instead of raising.
         rows = column if count == column.length else column.slice(0, count)
         rows.validate(full=True)
         result = cast(rows, field.type)
@@ -63,7 +63,7 @@ def conformed(
 
 
 def first_failing(attempt: Callable[[int], object], length: int) -> int | None:
-    """The first row with which an attempt at so many rows from the first fails; None without rows."""
+    """Returns the first row that fails; `attempt(n)` tries the first n rows. None without rows."""
 
     def fails(row: int) -> bool:
         try:
@@ -78,7 +78,7 @@ def first_failing(attempt: Callable[[int], object], length: int) -> int | None:
 def conformed_columns(
     function: str, columns: Sequence[Array], schema: s.Schema, length: int | None = None
 ) -> pa.RecordBatch:
-    """Columns of results as the batch that Spark expects; see `conformed`."""
+    """Returns columns of results as the batch that Spark expects; see `conformed`."""
     checked = [
         conformed(function, column, field, place=f"column {field.name!r}")
         for column, field in zip(columns, schema.fields, strict=True)
@@ -94,11 +94,11 @@ _KINDS: dict[s.DataType, set[type]] = {
     s.utf8(): {str},
     s.binary(): {bytes},
 }
-"""The classes of values of which pyarrow and colkern make the same arrays."""
+"""The classes of values of which pyarrow and colkern make equal arrays."""
 
 
 class PlainResults:
-    """Makes batches of lists of plain values, for small groups: by pyarrow, which is sooner for few."""
+    """Makes batches of lists of plain values with pyarrow, which is faster for small groups."""
 
     def __init__(self, schema: s.Schema) -> None:
         self._schema = pa.schema(schema)
@@ -109,7 +109,7 @@ class PlainResults:
         self._fields = list(zip(self._schema, classes, strict=True))
 
     def batch(self, result: object) -> pa.RecordBatch | None:
-        """The batch; None if the result is not plain, or not as declared."""
+        """Returns the batch; None if the result is not plain, or not as declared."""
         if type(result) is not dict or len(result) != len(self._schema) or not result:
             return None
         columns: list[pa.Array] = []
@@ -132,7 +132,7 @@ def _array(values: object, type_: pa.DataType, classes: set[type]) -> pa.Array |
 
 
 class Results:
-    """The results of a function of batches or of groups, as batches of the declared columns."""
+    """Converts the results of a function of batches or of groups to batches of the declared columns."""
 
     def __init__(self, function: str, schema: s.Schema) -> None:
         self._function = function
@@ -140,7 +140,7 @@ class Results:
         self._plain = PlainResults(schema)
 
     def batch(self, result: object, number: int = 0) -> pa.RecordBatch:
-        """Result `number` of the function as a batch. Raises as `conformed_batch`."""
+        """Returns result `number` of the function as a batch. Raises as `conformed_batch`."""
         plain = self._plain.batch(result)
         if plain is not None:
             return plain
@@ -150,7 +150,7 @@ class Results:
 def conformed_batch(
     function: str, result: object, schema: s.Schema, *, batch: int = 0
 ) -> pa.RecordBatch:
-    """Result number `batch` of a user's function as Spark expects it, in the schema's order."""
+    """Returns result `batch` of a user's function as Spark expects it, in the schema's order."""
     columns, length = _columns(function, result)
     missing = [name for name in schema.names if name not in columns]
     unknown = [name for name in columns if name not in schema.names]
@@ -172,7 +172,7 @@ def conformed_batch(
 
 
 def _columns(function: str, result: object) -> tuple[Mapping[str, object], int | None]:
-    """The columns by name, and the number of rows, if that is known."""
+    """Returns the columns by name, and the number of rows if it is known."""
     if isinstance(result, Mapping):
         return result, None
     if not isinstance(result, RecordBatch):

@@ -1,4 +1,4 @@
-"""The calls of Spark's workers: pyarrow's arrays in, pyarrow's arrays out, neither of them copied."""
+"""The calls of Spark's workers: they pass pyarrow arrays and get pyarrow arrays, neither of them copied."""
 
 from __future__ import annotations
 
@@ -40,14 +40,13 @@ _NUMBERS = s.Bool | s.Int | s.FloatingPoint
 
 
 class ArrowFunction:
-    """A function of columns, called for one batch after the other; without `returns`, its result is handed
-    on.
+    """A function of columns, called for each batch; without `returns`, its results are not converted.
 
     It is pickled for the workers without its machine code, which they load from the cache directory of
     their machine. If it is not there yet, one worker compiles and the others wait for it. A function of
     rows runs on the task's GPU, if it has one, where that takes less time for batches of a size; if the
-    device does not support its types or its Python, it runs on the CPU from then on, and a warning in
-    the executor's log says why.
+    device does not support its types or its Python, it runs on the CPU from then on, and a warning in the
+    executor's log says why.
     """
 
     def __init__(
@@ -65,11 +64,11 @@ class ArrowFunction:
 
     @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
-        """The function of the columns, given in order or by the names of the parameters."""
+        """Returns the function's results for columns, given in order or by the names of the parameters."""
         return self._handed_over(self.results(self._bound(columns, named) if named else columns))
 
     def results(self, columns: Columns) -> Array:
-        """The function of columns, which may be colkern's own, as `returns` says."""
+        """Returns the results for columns, which may be colkern's, as `returns` declares."""
         types = tuple([column.type for column in columns])
         if _NULL in types:
             columns = list(map(_typed, columns, self.function.signature.parameters))
@@ -79,7 +78,7 @@ class ArrowFunction:
                     few = [column.slice(0, compiling.FEW) for column in columns]
                     self._called(few)
                     if self._device() != HOST and not self._placing.stays_on_host:
-                        # On the other side, too.
+                        # Compile for the other device, too.
                         self._called(few)
                 self._seen.add(types)
             if self._left_rows is None:
@@ -95,7 +94,7 @@ class ArrowFunction:
         return to_pyarrow(results)
 
     def _device(self) -> Device:
-        """The device of the task, for functions that may run there."""
+        """Returns the device of the task, for functions that may run there."""
         return task_device() if isinstance(self.function, Udf | Generator) else HOST
 
     def _called(self, columns: Columns) -> Array:
@@ -119,7 +118,7 @@ class ArrowFunction:
             return results
 
     def _declared(self, results: Array) -> Array:
-        """The results as Spark expects them; compiled code has checked that they fit their type."""
+        """Returns the results as Spark expects them; compiled code has checked that they fit their type."""
         if self.returns is None or results.type is self.returns:
             return results
         if results.type == self.returns:
@@ -147,7 +146,7 @@ class ArrowFunction:
         parts = self.function, self.returns
         options = getattr(self.function, "options", None)
         if options is not None and options.fallback:
-            # In Python a function may count in what Spark gives to each task.
+            # A function that runs in Python may keep counts in an object of each task.
             return type(self), parts
         return _of_pickle, (type(self), cloudpickle.dumps(parts))
 
@@ -158,13 +157,13 @@ def _of_pickle(kind: type[ArrowFunction], pickled: bytes) -> ArrowFunction:
 
 @functools.lru_cache(maxsize=64)
 def _parts(pickled: bytes) -> tuple[Udf | Reducer | Generator, s.DataType | None]:
-    """A function and what it returns: one object for all tasks of a worker, which is made ready once."""
+    """Returns a function and its result type: one object for all tasks of a worker, prepared once."""
     parts: tuple[Udf | Reducer | Generator, s.DataType | None] = pickle.loads(pickled)
     return parts
 
 
 class ArrowAggregate(ArrowFunction):
-    """A reducer, called with the rows of one group or of one window after the other."""
+    """A reducer that is called with the rows of one group, or of one window, after the other."""
 
     function: Reducer
 
@@ -172,7 +171,7 @@ class ArrowAggregate(ArrowFunction):
         return self.function.reduce(*columns)
 
     def _handed_over(self, results: Array) -> object:
-        # Spark makes an array of each group's value, which takes less time for Python's numbers.
+        # Spark makes an array of each group's value, which is faster for Python numbers.
         return (
             results.to_pylist()[0] if isinstance(results.type, _NUMBERS) else pa.array(results)[0]
         )
@@ -186,6 +185,6 @@ def _imported(column: pa.Array | Array) -> Array:
 
 
 def _typed(column: pa.Array, parameter: Parameter) -> pa.Array | Array:
-    """A column; one of nulls without a type, as `NULL` in SQL, gets the parameter's type."""
+    """Returns a column; nulls without a type, as SQL's `NULL`, get the parameter's type."""
     wanted = column_type(parameter)
     return nulls(len(column), wanted) if column.type == _NULL and wanted is not None else column

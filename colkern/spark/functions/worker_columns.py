@@ -1,8 +1,8 @@
-"""Columns of pyarrow's and of colkern's that are made of each other's buffers, for each batch of a worker.
+"""Converts columns between pyarrow and colkern by their buffers, for each batch of a worker.
 
-The C Data interface carries all columns, and takes some 30 µs each way, most of it Python: of a small
-batch that is most of its time. Columns without parts need it not, since pyarrow has objects for their
-buffers, whose sizes it knows.
+The C Data interface carries all columns, but takes some 30 µs each way, most of it Python: for a small
+batch that is most of its time. Columns without children do not need it, since pyarrow gives their buffers
+as objects that know their sizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TYPES = 256
 
 
 def from_pyarrow(column: pa.Array) -> Array:
-    """A column of pyarrow's, whose buffers it keeps; raises as `import_array`."""
+    """Returns a pyarrow column as an array that keeps its buffers; raises as `import_array`."""
     type_ = _own_type(column.type)
     if type_ is None:
         return import_array(column)
@@ -35,9 +35,9 @@ def from_pyarrow(column: pa.Array) -> Array:
 
 
 def to_pyarrow(column: Array) -> pa.Array:
-    """A column for pyarrow, which keeps its buffers."""
+    """Returns a pyarrow array that keeps the column's buffers."""
     type_ = _pyarrow_type(column.type)
-    # Of an empty one pyarrow reads the first offset, whether there is one or not.
+    # pyarrow reads the first offset of an empty array, whether it exists or not.
     if type_ is None or not column.length:
         return pa.array(column)
     buffers = [
@@ -51,7 +51,7 @@ def to_pyarrow(column: Array) -> pa.Array:
 
 
 def _is_plain(type_: s.DataType, rule: Layout) -> bool:
-    """Whether its columns are buffers alone, the first of which says what is null."""
+    """Whether columns of a type consist of buffers only, the first of which is the validity bitmap."""
     is_whole = not (type_.fields or rule.has_dictionary or rule.variadic)
     return is_whole and rule.has_validity and type_ is type_.storage
 
@@ -68,10 +68,10 @@ def _pyarrow_type(type_: s.DataType) -> pa.DataType | None:
 
 
 class GroupTables:
-    """The rows of one group after the other.
+    """Makes batches of the rows of one group after the other.
 
-    The groups of a partition have one schema, which is read for the first of them, and each column is made
-    when it is asked for.
+    The groups of a partition have one schema, which is read for the first of them; each column is made when
+    it is first used.
     """
 
     def __init__(self, name: str) -> None:
@@ -80,7 +80,8 @@ class GroupTables:
         self._ours = s.Schema([])
 
     def batch(self, table: pa.Table) -> RecordBatch:
-        """A group's rows in one piece; copied if Spark sent several, unless these are too many bytes."""
+        """Returns a group's rows in one piece; copied if Spark sent several, unless they have too many
+        bytes."""
         pieces = table.to_batches()
         if len(pieces) > 1:
             pieces = table.combine_chunks().to_batches()

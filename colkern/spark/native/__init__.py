@@ -1,1 +1,1 @@
-"""Native plans: functions whose operations mean the same in Spark become expressions of Spark's own."""
+"""Native plans: functions whose operations mean the same in Spark become Spark expressions."""

@@ -1,7 +1,7 @@
-"""Dates, datetimes without a zone or in UTC, and durations, which are microseconds.
+"""Rules for dates, datetimes without a zone or in UTC, and durations, which are microseconds.
 
-Spark's calendar is Python's, with years beyond 1 to 9999. Functions that take timestamps with a zone alone,
-such as `date_format`, look at the session's: they are not used.
+Spark's calendar is Python's, but has more years than 1 to 9999. Functions that take only timestamps with a
+zone, such as `date_format`, depend on the session's time zone, so they are not used.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _day_of(instant: Column) -> Column:
 
 
 def _microseconds(instant: Column) -> Column:
-    """The microseconds since 1970, from parts: `unix_timestamp` rounds towards 1970."""
+    """Returns the microseconds since 1970, from the fields: `unix_timestamp` rounds towards 1970."""
     minutes = f.hour(instant).cast("bigint") * 60 + f.minute(instant)
     seconds = _long(f.extract(f.lit("SECOND"), instant) * _SECOND)
     days = _long(f.unix_date(_day_of(instant)))
@@ -111,12 +111,12 @@ def _microseconds(instant: Column) -> Column:
 
 
 def instant_of(moment: Column) -> Column:
-    """A timestamp as a datetime in UTC, whatever the session's time zone is."""
+    """Returns a timestamp as a datetime in UTC, whatever the session's time zone is."""
     return f.timestamp_add("MICROSECOND", f.unix_micros(moment), _known(_UNIX).column)
 
 
 def moment_of(instant: Column) -> Column:
-    """A datetime in UTC as a timestamp."""
+    """Returns a datetime in UTC as a timestamp."""
     return f.timestamp_micros(_microseconds(instant))
 
 
@@ -128,7 +128,7 @@ def _is_leap(year: Column) -> Column:
 
 
 def _is_day(year: Operand, month: Operand, day: Operand) -> Column | None:
-    """Whether there is such a day; None if there is one in any case."""
+    """Whether such a day exists; None if it exists for all values of the operands."""
     tests = [_is_between(year, 1, 9999), _is_between(month, 1, 12)]
     if not day.is_within(1, 28):
         y, m, d = year.column, month.column, day.column
@@ -147,7 +147,7 @@ def _is_between(part: Operand, low: int, high: int) -> Column | None:
 
 
 def _all(tests: Iterable[Column | None]) -> Column | None:
-    """Whether all tests hold; None stands for one that holds in any case."""
+    """Whether all tests hold; None stands for a test that always holds."""
     asked = [test for test in tests if test is not None]
     return reduce(operator.and_, asked) if asked else None
 
@@ -160,7 +160,7 @@ def _new_day(year: Operand, month: Operand, day: Operand) -> Column:
 
 
 def _within(part: Operand, low: int, high: int) -> Column:
-    """A number as an int; of one that is out of bounds, the nearest that is not."""
+    """Returns a number as an int, limited to bounds."""
     if part.is_within(low, high):
         return part.column.cast("int")
     return f.least(f.greatest(part.column, f.lit(low)), f.lit(high)).cast("int")
@@ -179,7 +179,7 @@ def _new_instant(*parts: Operand) -> Column:
 
 
 def _none_of(is_there: Callable[..., Column | None]) -> Callable[..., Column | None]:
-    """Whether there is no such day or instant; None if there is one in any case."""
+    """Whether no such day or instant exists; None if one exists for all values."""
 
     def fails(*parts: Operand) -> Column | None:
         present = is_there(*parts)
@@ -193,7 +193,7 @@ def _replacing(
     make: Callable[..., Column],
     is_there: Callable[..., Column | None],
 ) -> Rule:
-    """`replace`, whose fields that are not named keep their values."""
+    """`replace`: fields that are not given keep their values."""
 
     def parts(owner: Operand, given: tuple[Operand, ...]) -> list[Operand]:
         return [
@@ -222,7 +222,7 @@ def days_of(duration: Operand) -> Column:
 
 
 def _number(duration: Operand) -> Operand:
-    """A duration as an integer."""
+    """Returns a duration as an operand that is an integer."""
     if isinstance(duration.constant, datetime.timedelta):
         return Operand(duration.column, duration.constant // datetime.timedelta(microseconds=1))
     return duration
@@ -237,7 +237,7 @@ def _seconds_part(duration: Operand) -> Column:
 
 
 def _total_seconds(duration: Operand) -> Column:
-    """`timedelta.total_seconds`: of a long one as in `colkern.kernels.clock`."""
+    """`timedelta.total_seconds`; long durations are computed as in `colkern.kernels.clock`."""
     number = _number(duration)
     seconds, rest = floor_quotient(number, _known(_SECOND)), modulo(number, _known(_SECOND))
     return f.when(
@@ -246,7 +246,7 @@ def _total_seconds(duration: Operand) -> Column:
 
 
 def _nearest_quotient(duration: Operand, divisor: Operand) -> Column | None:
-    """The nearest integer to a quotient, of two the even one."""
+    """Returns the integer nearest to a quotient; of two, the even one."""
     if not isinstance(divisor.constant, int) or not 0 < divisor.constant < 1 << 61:
         return None
     quotient, twice = floor_quotient(duration, divisor), modulo(duration, divisor) * 2
@@ -267,7 +267,7 @@ _UNITS = {
 
 
 def _duration(*parts: Operand) -> Column | None:
-    """A sum of units; null where it is no bigint. Decimals hold parts that are none."""
+    """Returns a sum of units; null if it is not a bigint. Decimals hold sums of parts that are not."""
     units = [
         (part, size)
         for part, size in zip(parts, _UNITS.values(), strict=True)
@@ -288,7 +288,7 @@ _SUMS = {
 
 
 def _is_shortest(duration: Column) -> Column:
-    """Whether a duration is the one without an opposite."""
+    """Whether a duration is the one that cannot be negated."""
     return duration == _known(LEAST).column
 
 
@@ -335,7 +335,7 @@ _DURATIONS: Rules = {
 
 
 def _moved_by(day: Column, days: int) -> tuple[Column, Column]:
-    """A day by so many days later or earlier, and whether it is in none of Python's years."""
+    """Returns a day moved by a constant number of days, and whether it leaves Python's years."""
     ends = FIRST_DAY - days, LAST_DAY - days
     before, behind = (
         f.date_from_unix_date(f.lit(max(FIRST_DAY - 1, min(end, LAST_DAY + 1)))) for end in ends
@@ -345,7 +345,7 @@ def _moved_by(day: Column, days: int) -> tuple[Column, Column]:
 
 
 def _moved_day(day: Operand, duration: Operand, sign: int) -> tuple[Column, Column]:
-    """A day by so many days later or earlier, and whether it is in none of Python's years."""
+    """Returns a day moved by a duration, and whether it leaves Python's years."""
     if isinstance(duration.constant, datetime.timedelta):
         return _moved_by(day.column, duration.constant.days * sign)
     days = days_of(duration) * sign
@@ -357,7 +357,7 @@ def _moved_day(day: Operand, duration: Operand, sign: int) -> tuple[Column, Colu
 
 
 def _moved_for(instant: Column, duration: datetime.timedelta) -> tuple[Column, Column]:
-    """An instant by a known duration later or earlier, and whether it is in none of Python's years."""
+    """Returns an instant moved by a constant duration, and whether it leaves Python's years."""
     microseconds = f.lit(duration // datetime.timedelta(microseconds=1))
     is_later = duration > datetime.timedelta()
     least, most = datetime.datetime.min, datetime.datetime.max
@@ -371,7 +371,7 @@ def _moved_for(instant: Column, duration: datetime.timedelta) -> tuple[Column, C
 
 
 def _moved(instant: Operand, duration: Operand, sign: int) -> tuple[Column, Column]:
-    """An instant by a duration later or earlier, and whether it is in none of Python's years."""
+    """Returns an instant moved by a duration, and whether it leaves Python's years."""
     number = _number(duration)
     if isinstance(duration.constant, datetime.timedelta):
         return _moved_for(instant.column, duration.constant * sign)
@@ -406,14 +406,14 @@ _SUMS_OF_KINDS: Rules = {
 
 
 def _iso_text(instant: Column) -> Column:
-    """A datetime as `2000-01-01 00:00:00.000000`; Spark has no zeros at the end."""
+    """Returns a datetime as `2000-01-01 00:00:00.000000`; Spark drops zeros at the end."""
     text = instant.cast("string")
     dot = f.when(f.char_length(text) == 19, f.lit(".")).otherwise("")
     return f.rpad(f.concat(text, dot), 26, "0")
 
 
 def _str(instant: Column) -> Column:
-    """`str` of a datetime, which has a fraction if that is not zero."""
+    """`str` of a datetime, which shows a fraction if that is not zero."""
     text = instant.cast("string")
     return f.when(f.char_length(text) == 19, text).otherwise(f.rpad(text, 26, "0"))
 
@@ -447,7 +447,7 @@ _PLACES = {
     "S": (18, 2),
     "f": (21, 6),
 }
-"""Where directives stand in a text of `_iso_text`."""
+"""The places of directives in a text of `_iso_text`."""
 _NAMES = {
     "a": [f"{datetime.date(2024, 1, day):%a}" for day in range(1, 8)],
     "A": [f"{datetime.date(2024, 1, day):%A}" for day in range(1, 8)],
@@ -461,7 +461,7 @@ def _digits(number: Column, size: int, fill: str = "0") -> Column:
 
 
 def _year_text(year: Column) -> Column:
-    """A year as the C library has it, with zeros in front or without."""
+    """Returns a year as the C library formats it, with leading zeros or without."""
     text = year.cast("string")
     return _digits(year, 4) if f"{_FIRST:%Y}" == "0001" else text
 
@@ -544,7 +544,7 @@ _INSTANT_FIELDS = {
 
 
 def _month_range(year: Column, month: Column) -> tuple[Column, Column]:
-    """`calendar.monthrange`: of a year with the same days, as the calendar repeats itself."""
+    """`calendar.monthrange`, computed for a year between 2000 and 2399 with the same days."""
     same = Operand(f.pmod(year, f.lit(400)) + 2000, bounds=(2000, 2399))
     first = _new_day(same, Operand(month), _known(1))
     return _weekday(first), _long(f.dayofmonth(f.last_day(first)))
@@ -621,4 +621,4 @@ RULES: Rules = {
         of_columns(_month_range), of_columns(lambda year, month: ~month.between(1, 12))
     ),
 }
-"""The rules of dates, datetimes and durations."""
+"""The rules for dates, datetimes and durations."""

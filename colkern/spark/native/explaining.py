@@ -46,7 +46,7 @@ def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
             "subject: expected a column, a data frame, or a function from colkern.spark.udf or accelerate, "
             f"got {function_name(subject)}, of type {type(subject).__name__}"
         )
-    # Where Spark has a function of the same name, the name of an expression stands behind AS.
+    # Spark shows the name of an expression after AS where it has a function of the same name.
     return "\n".join(
         each.explanation()
         for name, each in sorted(KNOWN.items())
@@ -55,8 +55,8 @@ def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
 
 
 def _text(subject: Column | DataFrame) -> str:
-    """A text that names the functions in a column or frame."""
-    # A column has an attribute of any name.
+    """Returns a text that names the functions in a column or frame."""
+    # A column returns something for any attribute name.
     if isinstance(subject, Column):
         return repr(subject)
     shown = io.StringIO()

@@ -1,4 +1,4 @@
-"""`format` of integers and text by a constant specification, as f-strings and `%` have it.
+"""Rules for `format` of integers and text by a constant specification, as in f-strings and `%`.
 
 Floats have no rules: their exact digits take Spark several times as long as a worker over Arrow.
 """
@@ -23,7 +23,8 @@ _SPECIFICATION = re.compile(
 
 @dataclass(frozen=True)
 class _Specification:
-    """A specification that has a native form: [[fill]align][sign][0][width][grouping][.places][type]."""
+    """The parts of a specification with a native form:
+    [[fill]align][sign][0][width][grouping][.places][type]."""
 
     fill: str
     align: str
@@ -35,7 +36,7 @@ class _Specification:
 
 
 def _read(text: object, types: str, align: str) -> _Specification | None:
-    """A specification; None if it has no native form for values of these types."""
+    """Reads a specification; returns None if it has no native form for values of these types."""
     match = _SPECIFICATION.fullmatch(text) if isinstance(text, str) else None
     if match is None or (match["type"] or "") not in ("", *types):
         return None
@@ -70,7 +71,7 @@ def _of_integer(value: Operand, text: Operand) -> Column | None:
 
 
 def _grouped(digits: Column, form: _Specification) -> Column:
-    """Digits with a character between each three of them, if the specification has one."""
+    """Returns digits in groups of three, with the separator of the specification, if it has one."""
     if not form.group:
         return digits
     return f.regexp_replace(digits, r"(?<=\d)(?=(\d{3})+$)", form.group)
@@ -81,7 +82,7 @@ def _signed(is_negative: Column, form: _Specification) -> Column:
 
 
 def _padded(sign: Column, body: Column, form: _Specification) -> Column:
-    """A text of at least a width."""
+    """Returns a text that is filled up to the width of the specification."""
     if form.align == "=":
         size = f.lit(form.width) - f.char_length(sign)
         return f.concat(sign, f.lpad(body, f.greatest(size, f.char_length(body)), f.lit(form.fill)))
@@ -100,10 +101,10 @@ _BEFORE: dict[str, Callable[[Column], Column]] = {
     ">": lambda missing: missing,
     "^": lambda missing: f.shiftright(missing, 1),
 }
-"""How much of what is missing stands in front."""
+"""The number of fill characters in front, from the number of all."""
 
 RULES: Rules = {
     ("format", "(str, const) -> str"): Rule(_of_text),
     ("format", "(int, const) -> str"): Rule(_of_integer),
 }
-"""The rules of formats."""
+"""The rules for formats."""

@@ -1,4 +1,4 @@
-"""Integers in Spark's expressions: exact as in Python where they leave 64 bits on the way."""
+"""Integers in Spark's expressions, exact as in Python even where intermediate results exceed 64 bits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ DECIMAL = "decimal(38,0)"
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer, and what is known of it.
+    """An integer, with its bounds and the columns that represent it.
 
     Args:
-        column: Its bigint; null where it leaves 64 bits.
-        low: It is at least so large.
-        high: It is at most so large.
-        wide: Its decimal of 38 digits, if it may leave 64 bits; null where it has more digits.
-        rounded: The double that it was rounded from, itself an integer; it may have any size.
+        column: Its bigint; null where it exceeds 64 bits.
+        low: Its lower bound.
+        high: Its upper bound.
+        wide: Its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
+        rounded: The double from which it was rounded, itself an integer; it may have any size.
     """
 
     column: Column
@@ -40,17 +40,17 @@ class Integer:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether it has 64 bits in any case."""
+        """Whether it always fits into 64 bits."""
         return self.wide is None
 
 
 def known(value: int) -> Integer:
-    """A constant."""
+    """Returns a constant as an integer."""
     return Integer(f.lit(value).cast("bigint"), value, value)
 
 
 def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
-    """The integer that a method of the table gives, within the bounds that its results have.
+    """Returns the integer that a method of the table gives, with the bounds of the method's results.
 
     Args:
         name: The method's name.
@@ -93,18 +93,19 @@ BOUNDS = {
     "count": _SIZE,
     "ord": (0, 0x10FFFF),
 }
-"""The bounds of the results of methods, by the last part of their names."""
+"""The bounds of methods' results, by the last part of the methods' names."""
 
 
 def beyond(what: str, type_: str) -> Column:
-    """The error of an integer that is too large for native plans, as a column of a type."""
+    """Returns the error of an integer that is too large for native plans, as a column of a type."""
     return f.raise_error(f.lit(f"{what} has more digits than a native plan computes with")).cast(
         type_
     )
 
 
 def whole(value: Integer, what: str) -> Column:
-    """The bigint that a function returns: Spark raises where the integer has none, as Python does."""
+    """Returns the bigint that a function returns; Spark raises if the integer exceeds 64 bits, as Python
+    does."""
     if value.is_narrow:
         return value.column
     wide = value.decimal
@@ -116,7 +117,7 @@ def whole(value: Integer, what: str) -> Column:
 
 
 def as_float(value: Integer, what: str) -> Column:
-    """The integer as a double, rounded to the nearest."""
+    """Returns the integer as the nearest double."""
     if value.rounded is not None:
         return value.rounded
     if value.is_narrow:
@@ -126,14 +127,14 @@ def as_float(value: Integer, what: str) -> Column:
 
 
 def of_double(number: Column, rounded: Column) -> Integer:
-    """The integer that a finite double is rounded to.
+    """Returns the integer to which a finite double is rounded.
 
     Args:
         number: The double.
         rounded: The bigint, for doubles that have one.
     """
     is_bigint = (number >= float(LEAST)) & (number < -float(LEAST))
-    # From here on, doubles have no places behind the point.
+    # From here on, all doubles are integers.
     is_small = f.abs(number) < float(1 << 52)
     column = f.when(is_bigint, rounded)
     double = f.when(is_small, rounded.cast("double")).otherwise(number)
@@ -141,12 +142,12 @@ def of_double(number: Column, rounded: Column) -> Integer:
 
 
 def has_double(value: Integer) -> bool:
-    """Whether an integer is a constant that doubles have."""
+    """Whether an integer is a constant that a double holds exactly."""
     return value.low == value.high and abs(value.low) <= 1 << 53
 
 
 def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
-    """One of two integers."""
+    """Returns one of two integers."""
     is_narrow = then.is_narrow and otherwise.is_narrow
     return Integer(
         f.when(test, then.column).otherwise(otherwise.column),
@@ -157,7 +158,7 @@ def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
 
 
 def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
-    """Whether a comparison holds."""
+    """Returns whether a comparison holds."""
     compare = COMPARED[sign]
     if left.rounded is not None and has_double(right):
         return compare(left.rounded, f.lit(float(right.low)))
@@ -170,7 +171,7 @@ def compared(sign: str, left: Integer, right: Integer, what: str) -> Column:
 
 
 def computed(name: str, *arguments: Integer, what: str) -> Integer:
-    """The result of an operator or function of integers."""
+    """Returns the result of an operator or function of integers."""
     match name, arguments:
         case "pos", (value,):
             return value
@@ -206,22 +207,24 @@ def _exact(name: str, left: Integer, right: Integer) -> Integer:
 
 
 def bounds_of(name: str, left: Sequence[Any], right: Sequence[Any]) -> tuple[Any, Any]:
-    """The bounds of a sum, difference or product of two numbers within bounds: both stand at ends."""
+    """Returns the bounds of a sum, difference or product of two numbers within bounds, from the bounds'
+    ends."""
     ends = [_EXACT[name][0](a, b) for a in left for b in right]
     return min(ends), max(ends)
 
 
 def may_be_divided(left: Integer, right: Integer) -> bool:
-    """Whether `divided` takes a dividend that may leave 64 bits."""
+    """Whether `divided` takes a dividend that may exceed 64 bits."""
     return left.rounded is None and right.low == right.high > 0
 
 
 def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str) -> Integer:
-    """`left // right` or `left % right` of a dividend that may leave 64 bits, by a constant.
+    """Returns `left // right` or `left % right` for a constant divisor and a dividend that may exceed 64
+    bits.
 
     Args:
         name: The operator.
-        narrow: The result where the dividend has 64 bits, null elsewhere.
+        narrow: The result where the dividend fits into 64 bits, null elsewhere.
         left: The dividend.
         right: The divisor, a constant above 0.
         what: The function, for messages.
@@ -230,7 +233,7 @@ def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str)
     rest = f.try_mod(left.decimal, by)
     wide = f.when((rest != 0) & ((rest < 0) != (by < 0)), rest + by).otherwise(rest)
     if name == "//":
-        # Without a rest, the digits that Spark's quotient has behind the point are zeros.
+        # Without a remainder, the fraction digits of Spark's quotient are zeros.
         wide = f.try_divide(f.try_subtract(left.decimal, wide), by)
     result = replace(of_method(name, narrow, (left, right)), wide=wide.cast(DECIMAL))
     if result.low < LEAST or result.high > MOST:

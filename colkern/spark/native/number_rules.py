@@ -1,7 +1,7 @@
-"""Numbers: arithmetic, comparisons, roundings, functions of `math`, and conversions between them.
+"""Rules for numbers: arithmetic, comparisons, rounding, functions of `math`, and conversions between them.
 
-What has other last digits in Java than in C has no rule: `sin`, `exp`, `log`, powers of floats. Sums,
-differences and products of integers, their comparisons and signs are those of the translation itself.
+Functions whose last digits differ between Java and C have no rule: `sin`, `exp`, `log`, powers of floats.
+The translation itself writes sums, differences and products of integers, their comparisons and signs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from colkern.spark.native.rule import (
 )
 
 _EXACT = 1 << 53
-"""Up to here, each integer is a double."""
+"""All integers up to this one are exact as doubles."""
 
 _BEYOND = float(1 << 63)
 
@@ -35,7 +35,8 @@ def _long(number: Column | int) -> Column:
     return (f.lit(number) if isinstance(number, int) else number).cast("bigint")
 
 
-# Comparisons: Spark has NaN equal to itself and above all numbers, Python has it beside them
+# Comparisons. In Spark, NaN equals itself and is above all numbers; in Python every comparison with NaN but
+# `!=` is false.
 
 
 def _may_be_nan(operand: Operand) -> bool:
@@ -43,7 +44,8 @@ def _may_be_nan(operand: Operand) -> bool:
 
 
 def _compared(test: Callable[[Column, Column], Column], asked: tuple[int, ...]) -> Rule:
-    """A comparison of floats, which is true of NaN at no place of `asked`: at others Spark says so."""
+    """A comparison of floats that is false where an operand in `asked` is NaN; Spark's is false for the
+    others."""
 
     def value(*operands: Operand) -> Column:
         outcome = test(*(operand.column for operand in operands))
@@ -68,10 +70,10 @@ def _equal_floats(left: Operand, right: Operand) -> Column:
 
 
 def _mixed(sign: str) -> Callable[[Operand, Operand], Column]:
-    """A comparison of an integer with a float, none of them rounded.
+    """A comparison of an integer with a float, neither of them rounded.
 
-    A rounded integer is on the same side of each float but those that it equals. Of these, 2**63 is the
-    only one that is no bigint.
+    The rounded integer compares with a float as the integer does, unless it equals the float. Then the
+    float is an integer itself, which only 2**63 makes too large for a bigint.
     """
 
     def value(whole: Operand, other: Operand) -> Column:
@@ -136,14 +138,14 @@ def floor_quotient(x: Operand, y: Operand) -> Column:
 
 
 def _divisor(y: Operand) -> Column:
-    """A divisor without zero, and without -1 beside the least integer: for those, null."""
+    """Returns a divisor; null in place of zero, or of -1 with the smallest integer as dividend."""
     if isinstance(y.constant, int) and y.constant not in (0, -1):
         return y.column
     return f.nullif(y.column, _long(0))
 
 
 def _rest(x: Operand, y: Operand) -> Column:
-    """The remainder of a division that rounds towards zero."""
+    """Returns the remainder of a division that rounds towards zero."""
     return f.try_mod(x.column, y.column)
 
 
@@ -157,12 +159,12 @@ def modulo(x: Operand, y: Operand) -> Column:
 
 
 def is_zero(x: Operand, y: Operand) -> Column | None:
-    """Where a division raises."""
+    """True where a division raises."""
     return None if y.is_constant and y.constant != 0 else y.column == 0
 
 
 def no_quotient(x: Operand, y: Operand) -> Column | None:
-    """Where `x // y` of integers raises, or has more than 64 bits."""
+    """True where `x // y` of integers raises, or exceeds 64 bits."""
     if y.is_constant and y.constant not in (0, -1):
         return None
     return (y.column == 0) | ((y.column == -1) & (x.column == _long(LEAST)))
@@ -192,8 +194,9 @@ def _is_negative(x: Operand, y: Operand) -> Column:
 def true_quotient(x: Operand, y: Operand) -> Column:
     """`x / y` of integers: the float nearest to their quotient.
 
-    Of integers that are doubles, that is the quotient of these. Of others, a quotient of 57 bits or more
-    is computed in decimals; its last bit says whether there is a rest, so that it is rounded once.
+    If both integers are exact as doubles, the doubles are divided. Otherwise a quotient of 57 bits or more
+    is computed in decimals; its last bit tells whether there is a remainder, so that it is rounded only
+    once.
     """
     left, right = x.column, y.column
     near = f.try_divide(left.cast("double"), right.cast("double"))
@@ -243,7 +246,7 @@ def _rest_of_floats(x: Operand, y: Operand) -> Column:
 
 
 def _zero(number: Column) -> Column:
-    """The zero of a number's sign. Spark's optimizer takes 0.0 and -0.0 for the same literal."""
+    """Returns the zero with a number's sign. Spark's optimizer takes 0.0 and -0.0 for the same literal."""
     return f.signum(number) * 0.0
 
 
@@ -252,13 +255,13 @@ _HIDDEN = float(1 << 52)
 
 
 def _floor(x: Column) -> Column:
-    """The floor of a double as a double."""
+    """Returns the floor of a double as a double."""
     down = f.rint(x)
     return f.when(down > x, down - 1.0).otherwise(down)
 
 
 def _floor_quotient_of_floats(x: Operand, y: Operand) -> Column:
-    """As CPython has it: the quotient of what the rest leaves, which is an integer but for rounding."""
+    """As CPython computes it: `(x - rest) / y`, which is an integer except for rounding."""
     left, right = x.column, y.column
     rest = f.try_mod(left, right)
     near = f.try_divide(left - rest, right)
@@ -271,10 +274,10 @@ def _floor_quotient_of_floats(x: Operand, y: Operand) -> Column:
 
 
 def _rounded(x: Operand, digits: Operand) -> Column | None:
-    """`round(x, digits)`: the float nearest to the decimal nearest to `x`, of two the even one.
+    """`round(x, digits)`: the float nearest to the decimal nearest to `x`; of two decimals, the even one.
 
-    The integer nearest to `x * 10**digits` is the one nearest to the rounded product, but where that is
-    between two integers: then the error of the product decides, which is exact in halves of 26 bits.
+    The integer nearest to `x * 10**digits` is the one nearest to the rounded product, unless that lies
+    midway between two integers. Then the error of the product decides; halves of 26 bits make it exact.
     """
     if not isinstance(digits.constant, int) or not 1 <= digits.constant <= 8:
         return f.rint(x.column) if digits.constant == 0 else None
@@ -286,10 +289,10 @@ def _rounded(x: Operand, digits: Operand) -> Column | None:
     error = (high * power - product) + (number - high) * power
     is_between = f.abs(product - f.rint(product)) == 0.5
     back = f.when(is_between, f.signum(error) * -0.5).otherwise(0.0)
-    # A product of more bits: a double has so few behind the point that those times the power are exact.
+    # For large products: such a double has so few fraction bits that these times the power are exact.
     whole = f.rint(number)
     large = whole + f.rint((number - whole) * power) / power
-    # Spark has NaN above all numbers.
+    # In Spark, NaN is above all numbers.
     return (
         f.when(f.abs(product) < _HIDDEN, f.rint(product - back) / power)
         .when(f.abs(number) < _HIDDEN, large)
@@ -298,7 +301,7 @@ def _rounded(x: Operand, digits: Operand) -> Column | None:
 
 
 def _no_integer(rounded: Callable[[Column], Column]) -> Callable[[Operand], Column]:
-    """Whether a float is no integer of 64 bits once rounded: NaN, and what is beyond them."""
+    """True for floats that do not fit into 64 bits once rounded, NaN included."""
 
     def fails(x: Operand) -> Column:
         number = rounded(x.column)
@@ -312,7 +315,7 @@ def _as_integer(rounded: Callable[[Column], Column]) -> Rule:
 
 
 def _with_sign(x: Operand, y: Operand) -> Column | None:
-    """`math.copysign` of a constant sign: the sign of a zero is not to be seen."""
+    """`math.copysign` with a constant sign: Spark does not show the sign of a zero."""
     if not isinstance(y.constant, float) or y.constant != y.constant:
         return None
     size = f.abs(x.column)
@@ -334,7 +337,7 @@ def _no_tolerance(x: Operand, y: Operand, relative: Operand, absolute: Operand) 
 
 
 def _no_remainder(x: Operand, y: Operand) -> Column:
-    """Where `math.fmod` raises: an infinite dividend or a zero divisor, but beside NaN."""
+    """True where `math.fmod` raises: for an infinite dividend or a zero divisor, without a NaN."""
     return ((f.abs(x.column) == math.inf) & ~f.isnan(y.column)) | (
         (y.column == 0) & ~f.isnan(x.column)
     )
@@ -346,7 +349,7 @@ def _remainder(x: Operand, y: Operand) -> Column:
 
 
 def _chosen(is_second: Callable[[Column, Column], Column]) -> Rule:
-    """`min` and `max`: the second if it is less or more, else the first."""
+    """`min` and `max`: the second argument if it is less or greater, else the first."""
     return Rule(of_columns(lambda x, y: f.when(is_second(x, y), y).otherwise(x)))
 
 
@@ -435,4 +438,4 @@ RULES: Rules = {
         "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
     ): Rule(_is_close, _no_tolerance),
 }
-"""The rules of numbers."""
+"""The rules for numbers."""

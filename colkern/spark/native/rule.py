@@ -1,7 +1,7 @@
-"""The class of a rule of the table, and the parts that rules are written with.
+"""The class of the table's rules, and helpers to write rules.
 
-Expressions hold with `spark.sql.ansi.enabled` and without, and whatever the session's time zone is: no
-operator is used that ANSI gives another meaning, but where its arguments exclude that.
+Expressions mean the same with `spark.sql.ansi.enabled` and without, and in any session time zone: operators
+to which ANSI gives another meaning are used only with arguments for which the meaning is the same.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Operand:
     """An argument of an operation.
 
     Args:
-        column: Its values, none of them null; None for a constant that is no column, as a dictionary is.
-        constant: The Python object, where it is known; `UNKNOWN` where it depends on the row.
+        column: Its values, none of them null; None for a constant that is no column, such as a dictionary.
+        constant: The Python object, if it is known; `UNKNOWN` if it depends on the row.
         bounds: The least and the greatest integer that it may be.
-        item: Gives the item that is asked of a list, null if there is none; None if Spark needs the list.
+        item: Returns the one item that is read of a list, null if there is none; None if all are needed.
     """
 
     column: Column
@@ -39,7 +39,7 @@ class Operand:
     item: Callable[[], Column] | None = None
 
     def is_within(self, low: int, high: int) -> bool:
-        """Whether it is an integer of some bounds in any case."""
+        """Whether it is always an integer within bounds."""
         if isinstance(self.constant, int):
             return low <= self.constant <= high
         return low <= self.bounds[0] and self.bounds[1] <= high
@@ -51,25 +51,24 @@ class Operand:
 
 
 Result: TypeAlias = Column | tuple[Column, ...] | None
-"""A column, one for each item of a tuple, or None where a rule does not take the arguments."""
+"""A column, a tuple of columns for a tuple's items, or None if a rule does not take the arguments."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How Spark says what a row of the table of methods does.
+    """The Spark expression for a row of the table of methods.
 
     Both functions take an `Operand` for each parameter of the row's signature in order, with defaults
     filled in, and None for a parameter that is `None`.
 
     Args:
-        value: Gives the expression. It is null for no row but where `fails` holds, or where the result is
-            `V | None`.
-        fails: Gives the condition under which Python raises, or gives what no column holds: an integer or
-            duration of more than 64 bits. It is never null. None if there is no such argument.
+        value: Returns the expression. It is null only where `fails` holds, or the result is `V | None`.
+        fails: Returns the condition under which Python raises, or gives a value that no column holds: an
+            integer or duration of more than 64 bits. It is never null. None if there are no such arguments.
         is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
             holds.
-        is_slow: Whether Spark takes longer for `value` than for the transport of the arguments to Python.
-        item: Takes a place and the operands, of which it looks at constants alone. Gives `Operand.item`.
+        is_slow: Whether `value` takes Spark longer than the transport of the arguments to Python.
+        item: Takes a place and the operands, of which it reads only constants. Returns `Operand.item`.
     """
 
     value: Callable[..., Result]
@@ -84,7 +83,7 @@ Rules: TypeAlias = dict[tuple[str, str], Rule]
 
 
 def of_columns(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of columns as one of operands."""
+    """Makes a function of operands from a function of columns."""
 
     def value(*operands: Operand | None) -> Any:
         return make(*(operand and operand.column for operand in operands))
@@ -104,13 +103,13 @@ COMPARED: dict[str, Callable[[Any, Any], Column]] = {
 
 
 def comparisons(kind: str) -> Rules:
-    """The rules of a kind whose values Spark compares as Python does."""
+    """Returns the rules of a kind whose values Spark compares as Python does."""
     test = f"({kind}, {kind}) -> bool"
     return {(sign, test): Rule(of_columns(compare)) for sign, compare in COMPARED.items()}
 
 
 def order(kind: str) -> Rules:
-    """The same, with the least and the greatest of two."""
+    """Returns `comparisons`, and the rules for `min` and `max`."""
     choice = f"({kind}, {kind}) -> {kind}"
     return comparisons(kind) | {
         ("min", choice): Rule(of_columns(f.least)),
@@ -119,7 +118,7 @@ def order(kind: str) -> Rules:
 
 
 def where_null(value: Callable[..., Result]) -> Rule:
-    """A rule whose value is null where Python raises."""
+    """Returns a rule whose value is null exactly where Python raises."""
 
     def fails(*operands: Operand | None) -> Column | None:
         result = value(*operands)
@@ -129,9 +128,9 @@ def where_null(value: Callable[..., Result]) -> Rule:
 
 
 def literal(value: Any) -> Column | None:
-    """A Python object as a column of its kind's type; None if it has none.
+    """Returns a Python object as a column of its kind's type; None if it has none.
 
-    Durations are integers, of microseconds. Dates and datetimes do not depend on the session's time zone.
+    Durations are integers of microseconds. Dates and datetimes do not depend on the session's time zone.
     """
     if isinstance(value, bool | float):
         return f.lit(value)
@@ -165,13 +164,13 @@ _DIFFERENCES = {
 
 
 def no_form(method: str) -> str:
-    """The reason of a refusal for a method without a rule; its parameters may follow its name."""
+    """Returns the reason why a method has no rule; parameters may follow the method's name."""
     name = re.split(r"[. `]", method.partition("(")[0].strip("`"))[-1]
     why = (why for names, why in _DIFFERENCES.items() if name in names.split())
     return ": ".join([f"{method} has no native form", *why])
 
 
 def as_index(number: Column) -> Column:
-    """A bigint as an int, one beyond its range as the nearest that is in it but for a few."""
+    """Returns a bigint as an int; numbers near or beyond the bounds of int stay within them."""
     bound = (1 << 31) - 16
     return f.least(f.greatest(number, f.lit(-bound)), f.lit(bound)).cast("int")

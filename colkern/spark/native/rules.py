@@ -1,4 +1,4 @@
-"""The table of rules: which expression of Spark's means the same as a row of the table of methods."""
+"""The table of rules: the Spark expression that means the same as a row of the table of methods."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Text: Spark counts code points from 1, and compares bytes of UTF-8, whose order is that of code points.
+"""Rules for text. Spark counts code points from 1, and compares UTF-8 bytes, which have the same order.
 
-What follows tables of Unicode's of another release than Python's has no rule, as `upper`; tests of
-characters get Python's own table as a regular expression.
+Methods that depend on Unicode tables of another release than Python's have no rule, such as `upper`. Tests
+of characters use Python's own table as a regular expression.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from colkern.spark.native.rule import (
 )
 
 _FAR = (1 << 31) - 1
-"""More characters than a text has."""
+"""A number of characters that exceeds any text."""
 
 _WIDEST = 1 << 16
-"""The widest text that is padded or repeated: a wider one might take more memory than there is."""
+"""The largest width to which text is padded or repeated: a larger one might need too much memory."""
 
 
 def _length(text: Column) -> Column:
@@ -39,7 +39,7 @@ def _length(text: Column) -> Column:
 
 @cache
 def _characters(test: str) -> str:
-    """The characters of which a method of `str` is true, as a class of a regular expression."""
+    """Returns the characters for which a method of `str` is true, as a class of a regular expression."""
     codes = [
         code
         for code in range(sys.maxunicode + 1)
@@ -56,7 +56,7 @@ def _characters(test: str) -> str:
 
 @cache
 def white_space() -> str:
-    """The characters that `str.strip` removes."""
+    """Returns the characters that `str.strip` removes."""
     return "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 
 
@@ -66,7 +66,7 @@ def is_ascii(text: Column) -> Column:
 
 
 def _all(test: str) -> Rule:
-    """A test that holds of a text if it holds of each character, and of no empty one.
+    """A test that is true if it is true for each character, and false for an empty text.
 
     The class of all characters is long; most texts are ASCII.
     """
@@ -83,7 +83,7 @@ def _all(test: str) -> Rule:
 
 
 def _text(operand: Operand) -> str | None:
-    """A constant text that is not empty, else None."""
+    """Returns a constant text that is not empty, else None."""
     return operand.constant if isinstance(operand.constant, str) and operand.constant else None
 
 
@@ -92,7 +92,7 @@ def _find(text: Column, part: Column) -> Column:
 
 
 def _rfind(text: Operand, part: Operand) -> Column:
-    """From the length of what stands behind the last one."""
+    """`rfind`, from the length of the text after the last occurrence."""
     behind = f.char_length(f.call_function("substring_index", text.column, part.column, f.lit(-1)))
     place = f.char_length(text.column) - behind - f.char_length(part.column)
     position = f.when(~text.column.contains(part.column), -1).otherwise(place)
@@ -102,7 +102,7 @@ def _rfind(text: Operand, part: Operand) -> Column:
 
 
 def _count(text: Operand, part: Operand) -> Column | None:
-    """From how much shorter the text is without."""
+    """`count`, from the difference in length when all occurrences are removed."""
     if not (constant := _text(part)):
         return None
     size = len(constant.encode())
@@ -121,7 +121,7 @@ def _find_operands(text: Operand, part: Operand) -> Column:
 
 
 def _bounds(start: Operand, end: Operand) -> bool:
-    """Whether bounds are a constant place from the start on, and the end."""
+    """Whether the start is a constant that is not negative, and the end is the end of the text."""
     return isinstance(start.constant, int) and start.constant >= 0 and end.constant == (1 << 63) - 1
 
 
@@ -142,7 +142,7 @@ def _starts_at(text: Operand, part: Operand, start: Operand, end: Operand) -> Co
 
 
 def sliced(text: Column, start: int | None, stop: int | None) -> Column:
-    """`text[start:stop]` of constant bounds."""
+    """`text[start:stop]` with constant bounds."""
     first = 0 if start is None else max(min(start, _FAR >> 1), -_FAR >> 1)
     if stop is None:
         return text if first == 0 else f.substring(text, first + (first >= 0), _FAR)
@@ -202,7 +202,7 @@ def _stripped(name: str) -> dict[str, Rule]:
         return strip(text.column, f.lit(white_space()))
 
     def of_characters(text: Operand, characters: Operand) -> Column:
-        # Spark takes spaces off faster than the characters of a list.
+        # Spark trims spaces faster than a list of characters.
         return (
             strip(text.column)
             if characters.constant == " "
@@ -251,7 +251,7 @@ def _padded(left: Callable[[int, Column], Column | int]) -> Callable[..., Column
     """A method that fills a text up to a constant width.
 
     Args:
-        left: How many characters it puts in front, of the width and how many it puts at all.
+        left: Returns the number of characters in front, from the width and the number of added ones.
     """
 
     def value(text: Operand, width: Operand, fill: Operand | None = None) -> Column | None:
@@ -276,7 +276,7 @@ def _padded(left: Callable[[int, Column], Column | int]) -> Callable[..., Column
 _JUSTIFIED = {
     "str.ljust": _padded(lambda width, missing: 0),
     "str.rjust": _padded(lambda width, missing: missing),
-    # An odd one goes in front if the width is odd, too.
+    # An odd number puts the extra character in front if the width is odd.
     "str.center": _padded(
         lambda width, missing: f.shiftright(missing, 1) + missing.bitwiseAND(f.lit(width & 1))
     ),
@@ -300,7 +300,7 @@ def _joined(separator: Operand, parts: Operand) -> Column:
 
 
 def quoted(text: str) -> str:
-    """A regular expression of Java's that matches a text."""
+    """Returns a Java regular expression that matches a text."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
@@ -314,14 +314,14 @@ def _split(text: Operand, separator: Operand, most: Operand) -> Column | None:
 def part_of_split(
     place: int, text: Operand, separator: Operand, most: Operand
 ) -> Callable[[], Column] | None:
-    """A part of a text that is split, where separators cannot overlap: then both ends count the same."""
+    """Returns a part of a split text, for separators that cannot overlap: both ends then count alike."""
     constant, limit = _text(separator), most.constant
     if not constant or any(constant.endswith(constant[:k]) for k in range(1, len(constant))):
         return None
     is_known = isinstance(limit, int) and (limit < 0 or 0 <= place <= limit)
     if not is_known or not -_FAR < place < _FAR - 1:
         return None
-    # The part is counted from its end of the text, with so many separators before it.
+    # The part is counted from the nearer end of the text; `before` separators stand before it.
     step, before = (1, place) if place >= 0 else (-1, -1 - place)
 
     def value() -> Column:
@@ -349,7 +349,7 @@ def _split_at_space(text: Operand, separator: None, most: Operand) -> Column | N
 
 
 def _head_and_tail(text: Column, separator: Operand, last: bool) -> tuple[Column, Column, Column]:
-    """The text before the first or last separator, whether there is one, and the text behind it."""
+    """Returns the text before the first or last separator, whether there is one, and the text after it."""
     size = len(separator.constant)
     is_there = text.contains(separator.column)
     if last:
@@ -439,4 +439,4 @@ RULES: Rules = {
     ("str.partition", "(str, str) -> tuple[str, str, str]"): Rule(_partitioned(False)),
     ("str.rpartition", "(str, str) -> tuple[str, str, str]"): Rule(_partitioned(True)),
 }
-"""The rules of text."""
+"""The rules for text."""

@@ -21,12 +21,12 @@ class ArrowFiles:
     """See `Files`. Raises InvalidArrowError, UnsupportedError, LimitExceededError."""
 
     def schema(self, path: str) -> s.Schema:
-        """The schema of a file or stream."""
+        """Returns the schema of a file or stream."""
         with opened(path) as reader:
             return reader.schema
 
     def contents(self, path: str) -> Contents:
-        """The schema and the record batches; no column is decoded."""
+        """Returns the schema and the record batches; no column is decoded."""
         with opened(path) as reader:
             parts = None
             if isinstance(reader, FileReader):
@@ -37,7 +37,8 @@ class ArrowFiles:
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The record batches, columns decoded when they are asked for; on a device at once."""
+        """Yields the record batches. Columns are decoded when they are first read; on a device, all at
+        once."""
         with opened(piece.path) as reader:
             device = device_of(reader.schema)
             if device == HOST:
@@ -50,7 +51,7 @@ class ArrowFiles:
 
 @contextmanager
 def opened(path: str, **options: Any) -> Iterator[FileReader | StreamReader]:
-    """A reader of a file, with options of `colkern.ipc.open`; errors on the way name the file."""
+    """Yields a reader of a file, with options of `colkern.ipc.open`; errors raised within name the file."""
     with naming(path), ipc.open(path, **options) as reader:
         yield reader
 
@@ -71,10 +72,10 @@ def _part(position: int, batch: BatchSummary, schema: s.Schema) -> Part:
     def known(name: str, type_: s.DataType) -> Known:
         theirs = schema.field(name).type
         nulls = int(batch.null_counts[schema.index(name)])
-        # Values of a dictionary may be null beside those that are counted.
+        # Values of a dictionary may be null besides the nulls that are counted.
         encoded = isinstance(theirs.storage, s.Dictionary | s.RunEndEncoded | s.Union)
         counted = nulls >= 0 and not encoded
-        # Bounds are those of the values as the file has them.
+        # Bounds are for the values as the file stores them.
         own = bounds().get(name, Bounds()) if s.same_type(theirs, type_) else Bounds()
         return Known(type_, batch.length, nulls if counted else None, own)
 

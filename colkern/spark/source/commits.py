@@ -1,8 +1,8 @@
-"""Commits: the files that tasks have written become visible to readers.
+"""Commits: make the files that tasks have written visible to readers.
 
-Tasks write into a directory of the job, below the target, which readers ignore. On commit the driver
-moves each file into the target, and adds a `_SUCCESS` when all are there. A job that fails leaves at most
-that directory, never a part of a file where readers see it.
+Tasks write into a directory of the job, below the target, which readers ignore. On commit the driver moves
+each file into the target, and adds a `_SUCCESS` when all are there. A job that fails leaves at most that
+directory, never a part of a file where readers see it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ SUCCESS = "_SUCCESS"
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """The files of a job, which no other of that name writes there, until it is committed."""
+    """The files of one job until it is committed, in a directory that only this job uses."""
 
     target: str
-    job: str  #: A name that no other job has that writes there.
+    job: str  #: A name that no other job uses that writes there.
 
     @property
     def folder(self) -> Path:
@@ -32,14 +32,15 @@ class Staging:
         return Path(self.target, f"_colkern-{self.job}")
 
     def begin(self) -> None:
-        """Make the directory, unless the target is a file."""
+        """Make the directory; raise NotADirectoryError if the target is a file."""
         if os.path.exists(self.target) and not os.path.isdir(self.target):
             raise NotADirectoryError(f"{self.target}: a file stands where a directory is written")
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def publish(self, names: Mapping[str, str], *, overwrite: bool) -> None:
-        """Move files to their names in the target, once more if need be; `overwrite` removes all else."""
-        # `FileNotFoundError`, and nothing is moved, if a file is nowhere.
+        """Move files into the target, also if an earlier call has moved some; `overwrite` removes all
+        others."""
+        # If a file is missing, raises `FileNotFoundError` before anything is moved.
         target = Path(self.target)
         target.mkdir(parents=True, exist_ok=True)
         for name, final in names.items():
@@ -53,7 +54,7 @@ class Staging:
         for name, final in names.items():
             staged = self.folder / name
             if staged.exists():
-                # Streams that read here go by this time.
+                # Streams that read this directory go by the time of modification.
                 os.utime(staged)
                 os.replace(staged, target / final)
         kept = set(names.values())
@@ -69,7 +70,7 @@ class Staging:
 
     def remove(self) -> None:
         """Remove the directory and its files."""
-        # Tasks of a job that failed may still be writing; under another name they add no more files.
+        # Tasks of a failed job may still be writing; after this renaming they can add no files.
         removed = self.folder.with_name(f"{self.folder.name}-removed")
         with contextlib.suppress(OSError):
             os.replace(self.folder, removed)

@@ -1,4 +1,4 @@
-"""Functions that run where files are read: only what they give goes to Spark."""
+"""Functions that run where files are read, so that only their results go to Spark."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Result = TypeVar("Result")
 
 
 def parameters_of(function: ColumnFunction) -> list[str]:
-    """The names of a function's parameters, which are columns of the files."""
+    """Returns the names of a function's parameters, which are columns of the files."""
     return [parameter.name for parameter in function.signature.parameters]
 
 
 def located(name: str, rows: Rows, attempt: Callable[[int], Result]) -> Result:
-    """The result of an attempt at the first rows, as many as it is told; a note names a failing row."""
+    """Returns `attempt(n)` for all n rows; a note on an exception names the first row that fails."""
     try:
         return attempt(rows.batch.length)
     except Exception as error:
@@ -49,7 +49,7 @@ class Call:
 
     @classmethod
     def of(cls, function: ColumnFunction, columns: s.Schema) -> Call:
-        """The call of a function for columns of some types, for which it is compiled."""
+        """Returns the call of a function, which is compiled for the types of its columns."""
         names = parameters_of(function)
         types = [columns.field(name).type for name in names]
         returns = result_type(function, types)
@@ -63,11 +63,11 @@ class Call:
         return self.function.returns
 
     def __call__(self, rows: Rows) -> Array:
-        """A result for each row."""
+        """Returns a result for each row."""
         columns = [rows.batch.column(name) for name in self.columns]
 
         def attempt(count: int) -> Array:
-            # All columns as they are: what is found out about them need not be found out again.
+            # Whole columns are passed unchanged, so that facts known about them need not be computed again.
             whole = count == rows.batch.length
             return self.function.results(columns if whole else [c.slice(0, count) for c in columns])
 
@@ -76,13 +76,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Computation:
-    """The columns that are computed from the rows of files, of those rows that pass the filters."""
+    """The columns that are computed from the rows of files that pass the filters."""
 
-    columns: s.Schema  #: Columns that are handed on.
-    #: Functions of rows that are true for those that are wanted, asked in turn.
+    columns: s.Schema  #: Columns that are passed through.
+    #: Functions that are true for wanted rows, applied one after the other.
     tests: Sequence[Call]
-    calls: Mapping[str, Call]  #: What is computed of these, by name.
-    filters: tuple[spark.Filter, ...]  #: Conditions on what was computed.
+    calls: Mapping[str, Call]  #: The functions of these rows, by the names of their results.
+    filters: tuple[spark.Filter, ...]  #: Conditions on the results.
 
     @property
     def schema(self) -> s.Schema:
@@ -91,7 +91,7 @@ class Computation:
         return s.Schema((*self.columns.fields, *computed))
 
     def __call__(self, parts: Iterable[Rows]) -> Iterator[pa.RecordBatch]:
-        """The results of some rows after the other."""
+        """Yields the results for each part."""
         for part in parts:
             rows = part
             for test in self.tests:
@@ -111,7 +111,7 @@ class Computation:
 def row_functions(
     compute: Mapping[str, Callable[..., object]], tests: Iterable[Callable[..., object]]
 ) -> tuple[dict[str, ColumnFunction], list[ColumnFunction]]:
-    """The functions to compute, by name, and the tests; TypeError if reducers are among others."""
+    """Returns the functions to compute, by name, and the tests; TypeError if only some are reducers."""
     functions = {name: column_function_of(function) for name, function in compute.items()}
     kinds = {isinstance(function, Reducer) for function in functions.values()}
     if len(kinds) > 1:
@@ -126,7 +126,7 @@ def row_functions(
 
 
 def tests_of(functions: Iterable[ColumnFunction], columns: s.Schema) -> list[Call]:
-    """The calls of the functions in `filters`; TypeError if one does not return booleans."""
+    """Returns the calls of the functions in `filters`; TypeError if one does not return booleans."""
     calls = [Call.of(function, columns) for function in functions]
     for call in calls:
         if call.returns != s.bool_():

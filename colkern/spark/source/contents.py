@@ -1,4 +1,4 @@
-"""The contents of a file: its schema, the parts that are read by themselves, and their rows."""
+"""The contents of a file: its schema, the parts that can be read independently, and their rows."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from colkern.spark.source.statistics import Bounds
 
 
 def nothing_known(_: str, type_: s.DataType) -> Known:
-    """The statistics of a column of text lines: none, as only reading tells."""
+    """Returns the statistics of a column of text lines, all unknown."""
     return Known(type_, 1, None, Bounds())
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a file that can be read by itself."""
+    """A part of a file that can be read independently."""
 
     where: int  #: The position of the record batch or row group; the first byte of lines.
-    rows: int | None  #: How many rows it has; None if only reading tells.
-    size: int  #: How many bytes all of its columns take.
-    #: The facts about a column, by its name and the type in which Spark takes it.
+    rows: int | None  #: The number of rows; None if only reading tells.
+    size: int  #: The number of bytes of all columns.
+    #: The facts about a column, by its name and its type in Spark.
     known: Callable[[str, s.DataType], Known] = nothing_known
 
 
@@ -41,14 +41,14 @@ class Contents:
     """The schema and the parts of a file."""
 
     path: str
-    #: Its columns; None if the file does not say their types, and has all in each line.
+    #: The columns; None if the file does not tell their types, and each line has all columns.
     schema: s.Schema | None
     parts: list[Part] | None  #: The parts; None for an Arrow stream, which has no footer.
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some parts of a file, by their places; None for all of a stream."""
+    """Some parts of a file, by their positions; `parts` is None for a whole stream."""
 
     path: str
     parts: tuple[int, ...] | None
@@ -59,16 +59,17 @@ class Rows:
     """Some rows of a file."""
 
     path: str
-    batch: RecordBatch  #: The rows, with all columns that were asked for and perhaps more.
-    place: Callable[[int], str]  #: Says in messages where a row of the batch stands in the file.
-    device: Device = HOST  #: Where the columns are.
+    batch: RecordBatch  #: The rows, with all requested columns and perhaps more.
+    place: Callable[[int], str]  #: Describes the place in the file of a row of the batch.
+    device: Device = HOST  #: The device of the columns.
 
     def of(self, batch: RecordBatch) -> Rows:
-        """The same rows with other columns."""
+        """Returns the same rows with other columns."""
         return replace(self, batch=batch)
 
     def where(self, batch: RecordBatch, mask: Array) -> Rows:
-        """Those rows of `batch`, which are these, for which a mask is true, on the host."""
+        """Returns the rows of `batch` for which a mask is true, on the host; `batch` has the rows of this
+        object."""
 
         def place(row: int) -> str:
             return self.place(int(np.flatnonzero(np.array(to_host(mask).to_pylist(), bool))[row]))
@@ -78,7 +79,7 @@ class Rows:
 
 @contextmanager
 def naming(path: str) -> Iterator[None]:
-    """Have errors of colkern and of pyarrow name a file."""
+    """Makes errors of colkern and of pyarrow name a file."""
     try:
         yield
     except InvalidArrowError as error:
@@ -93,12 +94,13 @@ class Files(Protocol):
     """The files of one format."""
 
     def schema(self, path: str) -> s.Schema:
-        """The columns of a file, none of them read as a whole; an error names the file."""
+        """Returns the columns of a file without reading it whole; errors name the file."""
 
     def contents(self, path: str) -> Contents:
-        """The schema and the parts of a file; an error names the file."""
+        """Returns the schema and the parts of a file; errors name the file."""
 
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The wanted columns of a piece, some rows at a time, placed by `device_of`."""
+        """Yields the wanted columns of a piece, some rows at a time, on the device that `device_of`
+        returns."""

@@ -1,4 +1,4 @@
-"""Columns of a file in Spark's types; units of time that Spark lacks are rounded down as Spark does."""
+"""Converts columns of a file to Spark's types; finer units of time are rounded down as Spark does."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from colkern.spark.declared_nulls import require_declared_nulls
 
 
 def converted(column: Array, field: s.Field, path: str) -> Array:
-    """A column in the type in which Spark takes it; a column that has it already is not copied."""
+    """Returns a column in the type in which Spark takes it; not copied if it has that type already."""
     # Nanoseconds become microseconds, and milliseconds of dates become days, by rounding down.
-    # Those who get the bytes do not check them.
     require_valid(column, field.name)
     try:
         result = cast(_in_units_of(column, field.type), field.type)
@@ -38,7 +37,7 @@ _LISTS = s.List | s.LargeList | s.ListView | s.LargeListView | s.FixedSizeList
 
 
 def _in_units_of(array: Array, wanted: s.DataType) -> Array:
-    """An array with its times, at any depth, rounded down to another type's units; else unchanged."""
+    """Returns an array with its times, at any depth, rounded down to another type's units."""
     storage = array.type.storage
     if isinstance(storage, _TIMES):
         is_date = isinstance(storage, s.Date)
@@ -57,7 +56,7 @@ def _in_units_of(array: Array, wanted: s.DataType) -> Array:
 
 
 def _wanted_of_children(storage: s.DataType, wanted: s.DataType) -> Sequence[s.DataType]:
-    """The type that each child is to be cast to; children of structs are matched by name."""
+    """Returns the type to which each child is cast; children of structs are matched by name."""
     own = [field.type for field in storage.fields]
     if isinstance(storage, s.RunEndEncoded):
         return own[0], wanted
@@ -65,7 +64,7 @@ def _wanted_of_children(storage: s.DataType, wanted: s.DataType) -> Sequence[s.D
         named = {field.name: field.type for field in wanted.fields}
         return [named.get(field.name, field.type) for field in storage.fields]
     if isinstance(storage, s.Map) and isinstance(wanted, s.Map):
-        # Writers call keys and values what they like.
+        # The names of the fields of keys and values are up to the writer.
         entries = zip(own[0].fields, wanted.entries_field.type.fields, strict=True)
         return [s.struct([(ours.name, theirs.type) for ours, theirs in entries])]
     if isinstance(storage, _LISTS) and isinstance(wanted, s.List):
@@ -76,7 +75,7 @@ def _wanted_of_children(storage: s.DataType, wanted: s.DataType) -> Sequence[s.D
 def _type_of_parts(
     storage: s.DataType, children: Sequence[Array], dictionary: Array | None
 ) -> s.DataType:
-    """The type of an array with such children, or such a dictionary."""
+    """Returns the type of an array with given children or a given dictionary."""
     fields = [
         replace(field, type=child.type)
         for field, child in zip(storage.fields, children, strict=True)

@@ -1,4 +1,4 @@
-"""Filters that Spark pushes down, evaluated on columns as Spark would evaluate them."""
+"""Evaluates the filters that Spark pushes down, with the same results as in Spark."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from colkern.operations.ordering import ordered
 from colkern.spark.source.ordering import key_of
 
 MOST_VALUES = 64
-"""How many values an `in` may have: each is a comparison of the whole column."""
+"""The largest number of values in an `in`: each is a comparison of the whole column."""
 
 _BOOL = s.bool_()
 
 
 def unnegated(filter_: spark.Filter) -> spark.Filter:
-    """The filter within a `Not`, or the filter itself; Spark negates a filter at most once."""
+    """Returns the filter within a `Not`, or the filter itself; Spark negates a filter at most once."""
     return filter_.child if isinstance(filter_, spark.Not) else filter_
 
 
 def path_of(filter_: spark.Filter) -> tuple[str, ...]:
-    """The name of the column that a filter tests, and those of the fields that lead into it."""
+    """Returns the path to the value that a filter tests: the column's name, then those of nested fields."""
     return tuple(unnegated(filter_).attribute)
 
 
 def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
-    """Whether `mask_of` can tell which rows of Spark's types pass a filter; if not, Spark must."""
+    """Whether `mask_of` can evaluate a filter over columns of Spark's types; otherwise Spark must."""
     plain = unnegated(filter_)
     type_ = type_at(path_of(filter_), schema)
     if type_ is None:
@@ -66,7 +66,7 @@ def can_evaluate(filter_: spark.Filter, schema: s.Schema) -> bool:
 
 
 def type_at(path: tuple[str, ...], schema: s.Schema) -> s.DataType | None:
-    """The type of a column, or of a field within it; None if there is none, or several of that name."""
+    """Returns the type of a column or of a field within it; None if there is none, or more than one."""
     fields = schema.fields
     type_: s.DataType | None = None
     for name in path:
@@ -82,12 +82,12 @@ _ORDERED_TYPES = s.Int | s.FloatingPoint | s.Decimal | s.Date | s.Timestamp | s.
 
 
 def mask_of(filters: list[spark.Filter], columns: Mapping[str, Array]) -> Array:
-    """True for the rows that pass all filters, which `can_evaluate`; a null does not pass."""
+    """True for the rows that pass all filters, which `can_evaluate` must accept; a null does not pass."""
     return reduce(and_, [_evaluated(filter_, columns) for filter_ in filters])
 
 
 def _evaluated(filter_: spark.Filter, columns: Mapping[str, Array]) -> Array:
-    """The filter's value for each row: true, false or null, as in SQL."""
+    """Returns the filter's value for each row: true, false or null, as in SQL."""
     if isinstance(filter_, spark.Not):
         return invert(_evaluated(filter_.child, columns))
     name, *inner = path_of(filter_)
@@ -103,7 +103,7 @@ def _is_not_null(column: Array) -> Array:
 
 
 def _everywhere(column: Array, value: bool) -> Array:
-    """One value for each row, on the device of the column."""
+    """Returns an array of one value for all rows, on the device of the column."""
     bits = np.full((column.length + 7) // 8, 0xFF if value else 0, np.uint8)
     values = Array(_BOOL, column.length, [None, Buffer(bits)], null_count=0)
     return to_device(values, column.device)
@@ -113,7 +113,7 @@ def _equal_null_safe(column: Array, filter_: spark.EqualNullSafe) -> Array:
     not_null = _is_not_null(column)
     if filter_.value is None:
         return invert(not_null)
-    # Null is different from the value, where a plain comparison gives null.
+    # Null is unequal to the value here; a plain comparison would give null.
     return and_kleene(equal(column, filter_.value), not_null)
 
 
@@ -130,7 +130,7 @@ def _in(column: Array, filter_: spark.In) -> Array:
 
 
 def _ordered(column: Array, filter_: spark.Filter) -> Array:
-    # For Spark a NaN is greater than any number.
+    # In Spark, NaN is greater than any number.
     return ordered(column, filter_.value, _ORDERED[type(filter_)], nans_greatest=True)
 
 

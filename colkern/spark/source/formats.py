@@ -1,4 +1,4 @@
-"""The formats of files, by the option or by the names of files."""
+"""The format of a file, by the option `format` or by the file's name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from colkern.spark.source.options import ReadOptions
 
 
 def _parquet(_: ReadOptions) -> Files:
-    # Its library is loaded where there are such files alone.
+    # pyarrow's Parquet library is loaded only if there are such files.
     from colkern.spark.source.parquet_files import ParquetFiles
 
     return ParquetFiles()
@@ -33,7 +33,7 @@ _SUFFIXES: dict[str, str] = {
 
 
 def files_of(path: str, options: ReadOptions) -> Files:
-    """The reader of a file: of the format in the options, else of the one its name suggests, else Arrow."""
+    """Returns the reader for a file, by the format in the options, else by its name, else for Arrow."""
     name, suffix = os.path.splitext(path)
     if suffix in COMPRESSED:
         suffix = os.path.splitext(name)[1]

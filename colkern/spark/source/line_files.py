@@ -1,4 +1,4 @@
-"""Files of lines: text, and CSV, which pyarrow parses. Their parts are ranges of bytes.
+"""Files of lines: text, and CSV, which pyarrow parses. Their parts are byte ranges.
 
 A line belongs to the range that has its first byte. It ends with a line feed, a carriage return, or both.
 Compressed files are read whole.
@@ -25,10 +25,10 @@ from colkern.spark.source.contents import Contents, Part, Piece, Rows, naming
 from colkern.spark.source.options import ReadOptions
 
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
-"""The ends of the names of compressed files."""
+"""The suffixes of the names of compressed files."""
 
 LINES = s.Schema([s.field("value", s.utf8())])
-"""The columns of files of text."""
+"""The schema of text files."""
 
 _BLOCK = 4 << 20
 _FIRST_BYTES = 1 << 20
@@ -43,11 +43,11 @@ class TextFiles:
         self._options = options
 
     def schema(self, path: str) -> s.Schema:
-        """The column of lines."""
+        """Returns the schema of the one column of lines."""
         return LINES
 
     def contents(self, path: str) -> Contents:
-        """The ranges of bytes; nothing is read."""
+        """Returns the byte ranges; reads nothing."""
         return Contents(path, self.schema(path), self._ranges(path))
 
     def _ranges(self, path: str) -> list[Part]:
@@ -62,7 +62,7 @@ class TextFiles:
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The lines, some megabytes at a time."""
+        """Yields the lines, some megabytes at a time."""
         device_of(LINES)
         for start, size, stream in self._streams(piece):
             first = 0
@@ -72,7 +72,8 @@ class TextFiles:
                 first += len(lines)
 
     def _streams(self, piece: Piece) -> Iterator[tuple[int, int | None, io.FileIO]]:
-        """The first byte of each range of a piece, its size, and what begins there; or all of a file."""
+        """Yields the first byte and size of each range of a piece, and a stream at its start; or a whole
+        file."""
         for where in piece.parts or ():
             with naming(piece.path):
                 if not self._is_cut(piece.path):
@@ -88,21 +89,21 @@ class TextFiles:
 
 
 class CsvFiles(TextFiles):
-    """Lines of values, parsed by pyarrow, on the host; ranges begin outside of quotes, or it fails."""
+    """Rows of values, parsed by pyarrow, on the host; fails if a range begins within quotes."""
 
     def schema(self, path: str) -> s.Schema:
-        """The names of the columns, and the types that the values of the first lines suggest."""
+        """Returns the names of the columns, and their types as the values of the first lines suggest."""
         with (
             naming(path),
             pa.input_stream(path, compression="detect") as stream,
             self._parsed(stream, self._options.column_names) as reader,
         ):
             fields = import_schema(reader.schema).fields
-        # A column without a value has no type.
+        # A column without values has no type.
         return s.Schema([f if f.type != s.null() else s.field(f.name, s.utf8()) for f in fields])
 
     def contents(self, path: str) -> Contents:
-        """The ranges of bytes; nothing is read."""
+        """Returns the byte ranges; reads nothing."""
         return Contents(path, None, self._ranges(path))
 
     def _is_cut(self, path: str) -> bool:
@@ -111,7 +112,7 @@ class CsvFiles(TextFiles):
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The values, some megabytes at a time; only the columns that are wanted are converted."""
+        """Yields the values, some megabytes at a time; converts only the wanted columns."""
         schema = self.schema(piece.path)
         device_of(schema)
         names = schema.names
@@ -125,7 +126,7 @@ class CsvFiles(TextFiles):
                     continue
                 _require_whole_values(content, piece.path, start)
                 stream = io.BytesIO(content)
-            # The first lines of the file name the columns, unless an option does.
+            # The first line of the file names the columns, unless an option does.
             header = schema.names if start else self._options.column_names
             first = 0
             place = f"{piece.path}, from byte {start} on"
@@ -140,7 +141,7 @@ class CsvFiles(TextFiles):
         names: Sequence[str] | None,
         types: Mapping[str, pa.DataType] | None = None,
     ) -> csv.CSVStreamingReader:
-        """A reader of the columns that have types; of all columns, their types told, if that is None."""
+        """Returns a reader of the columns in `types`; None reads all columns, and infers their types."""
         return csv.open_csv(
             stream,
             csv.ReadOptions(
@@ -154,7 +155,7 @@ class CsvFiles(TextFiles):
 
 
 def line_start(file: IO[bytes], position: int) -> int:
-    """The first byte, from a position on, that begins a line; the size of the file if none does."""
+    """Returns the first byte, from a position on, that begins a line; the file's size if there is none."""
     if position == 0:
         return 0
     start = position - 1
@@ -172,8 +173,8 @@ def line_start(file: IO[bytes], position: int) -> int:
 
 
 def _lines(stream: io.FileIO, size: int | None) -> Iterator[pa.StringArray]:
-    """The lines of a stream, or of its next bytes, some megabytes at a time."""
-    # One buffer for all: pyarrow's strings are copies.
+    """Yields the lines of a stream, or of its next `size` bytes, some megabytes at a time."""
+    # One buffer is enough, as pyarrow's strings are copies.
     buffer = bytearray(_BLOCK)
     filled = 0
     left = sys.maxsize if size is None else size
@@ -197,14 +198,14 @@ def _lines(stream: io.FileIO, size: int | None) -> Iterator[pa.StringArray]:
 
 
 def _split(buffer: bytearray, end: int) -> pa.StringArray:
-    """The lines of whole lines of text, without their ends; strings may be no UTF-8, as in Spark."""
+    """Returns the lines of a text without their ends; like Spark's strings, they may not be valid UTF-8."""
     text: memoryview | bytes = memoryview(buffer)[:end]
     if buffer.find(b"\r", 0, end) >= 0:
         text = bytes(text).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
     if text[-1] != ord("\n"):
         ends = np.append(ends, len(text))
-    # Each line and its end are a text of their own; the ends are left out.
+    # Lines and their ends become alternating strings; then the ends are dropped.
     offsets = np.empty(2 * len(ends) + 1, np.int32)
     offsets[0], offsets[1::2], offsets[2::2] = 0, ends, ends + 1
     offsets[-1] = len(text)
@@ -213,7 +214,7 @@ def _split(buffer: bytearray, end: int) -> pa.StringArray:
 
 
 def _line(path: str, start: int, first: int) -> Callable[[int], str]:
-    """Says which line of a file a row is, by counting the lines before byte `start`."""
+    """Returns a function that names a row's line in the file; it counts the lines before byte `start`."""
 
     def place(row: int) -> str:
         with open(path, "rb", buffering=0) as file:

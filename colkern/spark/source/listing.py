@@ -1,4 +1,4 @@
-"""The files under the paths that a query names."""
+"""Lists the files under the paths that a query names."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _HIDDEN = (".", "_")
 
 
 def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> list[str]:
-    """The files under the paths of a query, in the order of the paths, by name within a directory."""
-    # Names that start with a dot or an underscore are ignored in directories and by patterns: unfinished
-    # files have such names. If `globs_may_be_empty`, patterns may match nothing, so far.
+    """Returns the files under the paths of a query, in order of the paths, then by name."""
+    # Files whose names start with a dot or an underscore are ignored in directories and by patterns: such
+    # files are unfinished. If `globs_may_be_empty`, a pattern may match no file yet.
     files: dict[str, None] = {}
     for path in options.paths:
         expanded = _expanded(path)
@@ -28,14 +28,14 @@ def list_files(options: ReadOptions, *, globs_may_be_empty: bool = False) -> lis
 
 
 def visible_files(folder: str) -> list[str]:
-    """The names of the files of a directory that a reader sees, sorted."""
+    """Returns the names of the files of a directory that a reader sees, sorted."""
     return [
         entry.name for entry in visible_entries(folder) if _leads_to(entry, os.DirEntry.is_file)
     ]
 
 
 def visible_entries(folder: str) -> list[os.DirEntry[str]]:
-    """The files and directories of a directory that a reader sees, sorted by name."""
+    """Returns the files and directories of a directory that a reader sees, sorted by name."""
     with os.scandir(folder) as entries:
         visible = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
     return sorted(visible, key=lambda entry: entry.name)
@@ -46,7 +46,7 @@ def _expanded(path: str) -> list[str]:
         return [path]
     if not glob.has_magic(path):
         return []
-    # Hidden names count only if a pattern asks for them.
+    # A hidden name counts only if it matches a part of the pattern that names hidden files.
     asked = [part for part in path.split(os.sep) if part.startswith(_HIDDEN)]
 
     def is_visible(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The schemas of several files, merged or compared."""
+"""Merges or compares the schemas of several files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructFiel
 
 @dataclass(frozen=True, slots=True)
 class FileSchema:
-    """The schema of a file in Spark's terms; all fields may hold nulls."""
+    """The schema of a file in Spark's types; all fields are nullable."""
 
     path: str
     schema: StructType
 
 
 def merged(files: Iterable[FileSchema]) -> StructType:
-    """A schema with the fields of all files, in the order in which they first come."""
+    """Returns a schema with the fields of all files, in the order in which they first occur."""
     # Fields of structs are merged like columns; a field of Arrow's type null takes the type that it has in
     # another file.
     union = _Union()
@@ -47,7 +47,7 @@ def require_same(first: FileSchema, other: FileSchema) -> None:
 
 
 class _Union:
-    """The fields of the files so far, and the file that each type is from."""
+    """The fields of the files so far, and for each type the file that it comes from."""
 
     def __init__(self) -> None:
         self.schema = StructType([])
@@ -85,7 +85,7 @@ class _Union:
                 self._type(ours.valueType, theirs.valueType, path, f"{place}.value"),
                 True,
             )
-        # The type may have come with that of the field around it.
+        # The type may come from the file of the field that contains it.
         origin = place
         while origin not in self._origins:
             origin = origin.rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""The options of the data source, out of the strings in which Spark passes them."""
+"""Parses the options of the data source from the strings in which Spark passes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def _option(name: str, read: Callable[[str, str], Value], default: Value) -> Value:
-    """A field that is read from the option of some name."""
+    """Declares a field that is read from the option `name`."""
     value: Value = dataclasses.field(default=default, metadata={"name": name, "read": read})
     return value
 
@@ -61,7 +61,7 @@ def _count_or_zero(name: str, value: str) -> int:
 
 
 def _names(name: str, value: str) -> tuple[str, ...]:
-    """Names separated by commas, or a JSON list where a name has a comma itself."""
+    """Reads names separated by commas, or a JSON list, for names that contain a comma."""
     if not value.lstrip().startswith("["):
         return tuple(part.strip() for part in value.split(","))
     return _json_list(name, value)
@@ -105,23 +105,23 @@ def _codec(name: str, value: str) -> Codec | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The files that are read, and how they are cut into partitions.
+    """The files to read, and their division into partitions.
 
     Args:
         paths: Absolute paths of files and directories, and globs.
-        columns: The names of the columns that are read; None for all.
-        partition_bytes: About how many bytes of these columns make a Spark partition.
+        columns: The names of the columns to read; None for all.
+        partition_bytes: The approximate number of bytes of these columns in a Spark partition.
         merge_schema: Whether files may lack columns that others have.
         recursive: Whether directories below the given ones are read.
         name_glob: The pattern that names of files in directories must match; None for any name.
         filters: Conditions that all rows must pass, in JSON; see `predicates`.
         pushdown: Whether filters are taken over from Spark.
-        format: The format of all files; None to tell it by their names.
-        delimiter: What stands between the values of a CSV file.
-        column_names: The names of the columns of CSV files, which have no line of names then.
+        format: The format of all files; None to infer it from their names.
+        delimiter: The separator of values in CSV files.
+        column_names: The names of the columns of CSV files that have no line of names.
         multi_line: Whether CSV files are read whole, since a value may have several lines.
-        max_files: How many new files a batch of a stream has at most; 0 for all.
-        late_seconds: How much older than the files before it a new file of a stream may be.
+        max_files: The largest number of new files in a batch of a stream; 0 for all.
+        late_seconds: The largest age of a new file of a stream, compared with the files before it.
     """
 
     paths: tuple[str, ...]
@@ -141,19 +141,19 @@ class ReadOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> ReadOptions:
-        """From Spark's options, whose names are case-insensitive."""
+        """Parses Spark's options, whose names are case-insensitive."""
         values = _known(options)
         return cls(_paths(values), **_read(cls, values))
 
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """The directory that is written to, and how.
+    """The directory to write to, and the form of the files.
 
     Args:
         path: The directory.
-        compression: The codec of buffers; None for plain ones.
-        batch_rows: How many rows a record batch has.
+        compression: The codec of buffers; None for no compression.
+        batch_rows: The number of rows in a record batch.
         statistics: Whether each batch has statistics of its columns.
         checkpoint: The checkpoint of a streaming query; None if only the session's settings name it.
     """
@@ -166,11 +166,11 @@ class WriteOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> WriteOptions:
-        """From Spark's options, whose names are case-insensitive.
+        """Parses Spark's options, whose names are case-insensitive.
 
         Raises:
-            ValueError: If there is not one path, or an option has a value that it cannot have.
-            UnsupportedError: If it is not on a file system of the machine.
+            ValueError: If there is not exactly one path, or an option has an invalid value.
+            UnsupportedError: If the path is not on a local or mounted file system.
         """
         values = _known(options)
         paths = _paths(values)
@@ -188,12 +188,12 @@ _OPTIONS = tuple(
 
 
 def require_known(names: Iterable[str]) -> None:
-    """Raise ValueError if neither the data source nor streaming queries have an option of some name."""
-    # Names are case-insensitive. Options for writing may be given for reading too, and the other way round:
-    # a session may have them all in one place.
+    """Raise ValueError for a name that is no option of the data source or of streaming queries."""
+    # Names are case-insensitive. Options for writing may be given when reading and the reverse, since a
+    # session may keep all options in one place.
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
     given = {name.lower(): name for name in names}
-    # Of a table in the catalog, Spark passes all properties as options: its owner, its comment, users' own.
+    # For a table in the catalog, Spark passes all properties as options: owner, comment, users' own.
     if not given.keys().isdisjoint(_OF_TABLES):
         return
     for name in given.values():
@@ -210,7 +210,7 @@ def _known(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read(kind: type[ReadOptions | WriteOptions], values: Mapping[str, str]) -> dict[str, Any]:
-    """The fields whose options have a value."""
+    """Returns the fields whose options have a value."""
     fields = [(field.name, field.metadata) for field in dataclasses.fields(kind) if field.metadata]
     return {
         field: option["read"](option["name"], values[option["name"].lower()])
@@ -220,7 +220,7 @@ def _read(kind: type[ReadOptions | WriteOptions], values: Mapping[str, str]) -> 
 
 
 def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Spark passes one path as `path`, several as a JSON list in `paths`."""
+    """Returns the paths. Spark passes one path as `path`, several as a JSON list in `paths`."""
     if values.get("paths") is not None:
         paths = _json_list("paths", values["paths"])
     elif values.get("path"):
@@ -231,7 +231,7 @@ def _paths(values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def local_path(path: str) -> str:
-    """The absolute path of a path or a `file:` address; relative ones begin at the driver's directory."""
+    """Returns the absolute path of a path or a `file:` address; relative to the driver's directory."""
     if not _SCHEME.match(path):
         return os.path.abspath(path)
     parts = urlsplit(path)

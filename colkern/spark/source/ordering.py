@@ -1,4 +1,4 @@
-"""Keys of values: the numbers or bytes by which Spark orders them."""
+"""Keys of values: numbers or bytes that compare as Spark compares the values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colkern.dispatch import Dispatch
 from colkern.spark.types import PASSED
 
 Key = int | float | bytes | bool
-"""Values of one type are compared by these."""
+"""Values of one type are compared by their keys."""
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = datetime.date(1970, 1, 1)
@@ -22,11 +22,11 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def key_of(value: object, type_: s.DataType) -> Key | None:
-    """The key of a value of a filter; None if the type has no order here, or cannot hold the value."""
-    # A number is rounded to the bits of the type. NaN has no key: for Spark it equals itself and is the
-    # greatest number, for others it does not.
+    """Returns the key of a filter's value; None if the type has no keys, or cannot hold the value."""
+    # A number is rounded to the bits of the type. NaN has no key: in Spark it equals itself and is greater
+    # than any number, elsewhere it is not.
     make = _KEYS.get(type(type_))
-    # To Python, a bool is an int.
+    # In Python, a bool is an int.
     if make is None or isinstance(value, bool) is not isinstance(type_, s.Bool):
         return None
     return make(value, type_)

@@ -1,4 +1,4 @@
-"""Parquet files, read by pyarrow: their parts are row groups."""
+"""Parquet files, read by pyarrow. Their parts are row groups."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from colkern.spark.source.statistics import Bounds
 BATCH_ROWS = 1 << 16
 
 _WITH_BOUNDS = s.Int | s.Date | s.Timestamp | s.Utf8
-"""The types whose statistics are trusted: those of floats leave out NaN, which Spark has above all."""
+"""The types whose statistics are used: those of floats leave NaN out, Spark's greatest number."""
 
 
 class ParquetFiles:
     """See `Files`. Rows are put on the host."""
 
     def schema(self, path: str) -> s.Schema:
-        """The columns as pyarrow reads them."""
+        """Returns the columns as pyarrow reads them."""
         with _opened(path) as file:
             return import_schema(file.schema_arrow)
 
     def contents(self, path: str) -> Contents:
-        """The columns and the row groups, by the file's footer."""
+        """Returns the columns and the row groups, from the file's footer."""
         with _opened(path) as file:
             metadata = file.metadata
             schema = import_schema(file.schema_arrow)
@@ -41,7 +41,7 @@ class ParquetFiles:
     def rows(
         self, piece: Piece, wanted: s.Schema, device_of: Callable[[s.Schema], Device]
     ) -> Iterator[Rows]:
-        """The row groups, in batches; only the columns that are wanted are decoded."""
+        """Yields the row groups, in batches; only the wanted columns are decoded."""
         with _opened(piece.path) as file:
             schema = import_schema(file.schema_arrow)
             device_of(schema)
@@ -55,7 +55,7 @@ class ParquetFiles:
 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[pq.ParquetFile]:
-    """A reader of a file; errors on the way name the file."""
+    """Yields a reader of a file; errors raised within name the file."""
     with naming(path), pq.ParquetFile(path) as file:
         yield file
 

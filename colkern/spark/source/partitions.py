@@ -1,4 +1,4 @@
-"""Spark partitions of the parts of files."""
+"""Groups the parts of files into Spark partitions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from colkern.spark.source.contents import Contents, Part, Piece
 
 
 class SourcePartition(InputPartition):
-    """The pieces of files that one task reads; none where a query has nothing to read."""
+    """The pieces of files that one task reads; none if a query has nothing to read."""
 
     def __init__(self, pieces: tuple[Piece, ...]) -> None:
         super().__init__(pieces)
@@ -18,16 +18,17 @@ class SourcePartition(InputPartition):
 
 
 MOST_FILES = 128
-"""The most files of a partition: of many small ones, opening them takes the time."""
+"""The largest number of files in a partition: opening many small files takes most of the time."""
 
 _LEAST, _MOST = 1 << 20, 128 << 20
 
 Wanted = Callable[[Contents, Part], bool]
-"""Whether a part of a file can have rows that a query asks for."""
+"""Whether a part of a file can have rows that a query requests."""
 
 
 def share(size: int, tasks: int) -> int:
-    """The bytes of a task's share: 1 to 128 MiB, since to begin a task takes as long as to read some."""
+    """Returns the bytes of a task's share: 1 to 128 MiB, since starting a task takes as long as reading
+    some."""
     return max(_LEAST, min(-(-size // tasks), _MOST))
 
 
@@ -38,17 +39,18 @@ def planned(
     wanted: Wanted,
     tasks: int | None = None,
 ) -> list[SourcePartition]:
-    """The partitions of a query, at least one, of about `partition_bytes` each; or one for each task."""
+    """Returns the partitions of a query, at least one, of about `partition_bytes` each; or one for each
+    task."""
     # Parts stay in the order of the files; those of up to `MOST_FILES` small files share a partition. A
     # stream cannot be cut, and is a partition of its own. The bytes are those of the columns that are read;
     # all columns of a file count as equally large, and lines are read as a whole.
     if tasks is not None:
         files = list(files)
         costs = [_cost(file, part, columns) for file in files for part in file.parts or ()]
-        # Half of a part more or less: else the last ones that do not fit are a partition of their own.
+        # Add half a part: otherwise the last parts that do not fit would be a partition of their own.
         partition_bytes = min(share(sum(costs), tasks) + max(costs, default=0) // 2, _MOST)
     pieces = _grouped(files, columns, partition_bytes, wanted)
-    # Without any partition, Spark would call the reader with one of its own.
+    # Given no partition, Spark would call the reader with one of its own.
     return list(map(SourcePartition, pieces)) or [SourcePartition(())]
 
 
@@ -79,9 +81,9 @@ def _grouped(
 
 
 def _cost(file: Contents, part: Part, columns: int) -> int:
-    """The bytes of a part that are read."""
+    """Returns the bytes of a part that are read."""
     read = 1.0 if file.schema is None else min(1.0, columns / max(len(file.schema), 1))
-    # A batch without a body, of columns of type null, has its cost too.
+    # A batch without a body, whose columns are of type null, also takes time.
     return max(int(part.size * read), 1)
 
 

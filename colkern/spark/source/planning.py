@@ -22,25 +22,25 @@ from colkern.spark.source.statistics import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plan of a query. Files agree with `first`, unless it is None; `tasks` share them."""
+    """The plan of a query."""
 
     options: ReadOptions
     request: Request
-    first: FileSchema | None = None  #: What all files must agree with, unless it is None.
+    first: FileSchema | None = None  #: The file with which all files must agree, unless it is None.
     files: list[str] | None = None  #: The files, if they have been listed already.
-    tasks: int | None = None  #: How many tasks share them, if that is known.
+    tasks: int | None = None  #: The number of tasks that share the files, if known.
 
     def shared(self, tasks: int) -> Plan:
-        """The plan, its files cut as by Spark's own readers: a share for each task."""
+        """Returns the plan with files cut as by Spark's own readers: a share for each task."""
         files = list_files(self.options) if self.files is None else self.files
-        # Lines are cut anywhere, other files at their batches and row groups.
+        # Lines are cut anywhere, other files at their batches or row groups.
         size = share(sum(map(os.path.getsize, files)), tasks)
         options = replace(self.options, partition_bytes=size)
         request = replace(self.request, options=options)
         return replace(self, options=options, request=request, files=files, tasks=tasks)
 
     def partitions(self, files: Iterable[str] | None = None) -> list[SourcePartition]:
-        """The partitions, at least one, of some files; None for those of the query."""
+        """Returns the partitions, at least one, of some files; None for the files of the query."""
         paths = self.files if files is None else files
         paths = list_files(self.options) if paths is None else paths
         contents = self._checked(files_of(path, self.options).contents(path) for path in paths)
@@ -49,10 +49,10 @@ class Plan:
         return planned(contents, columns, size, self._is_wanted, self.tasks)
 
     def _checked(self, files: Iterable[Contents]) -> Iterator[Contents]:
-        """The files, each of which agrees with the first."""
+        """Yields the files, after a check that each agrees with the first."""
         agreed: s.Schema | None = None
         for file in files:
-            # Of thousands of files most have the very same schema.
+            # Most of thousands of files have the very same schema.
             if self.first is not None and file.schema is not None and file.schema != agreed:
                 wanted = self.request.schema.names
                 names = [name for name in wanted if name in file.schema.names]
@@ -76,7 +76,7 @@ class Plan:
 
 
 def file_schemas(options: ReadOptions, files: list[str]) -> Iterator[FileSchema]:
-    """The schemas of the files of a query, each read when it is asked for; ValueError if there is none."""
+    """Yields the schemas of the files of a query, each read when needed; ValueError without files."""
     if not files:
         raise ValueError(
             f"{', '.join(options.paths)}: no file; declare the columns with schema(…), or write first"

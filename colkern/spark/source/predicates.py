@@ -40,7 +40,7 @@ _WITHOUT_VALUE = ("is null", "is not null")
 
 
 def filters_text(conditions: object) -> str:
-    """Conditions as the option takes them; dates, timestamps and decimals become texts."""
+    """Returns conditions as text for the option; dates, timestamps and decimals become texts."""
     return json.dumps(conditions, default=_plain)
 
 
@@ -53,7 +53,7 @@ def _plain(value: object) -> str:
 
 
 def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ...]:
-    """The filters of an option's text, on columns with the types in which Spark takes them."""
+    """Parses the filters of an option's text, on columns with the types in which Spark takes them."""
     if text is None:
         return ()
     try:
@@ -90,7 +90,7 @@ def _filter(condition: object, schema: s.Schema) -> spark.Filter:
 
 
 def _why_not(values: Sequence[list[object]], comparison: str, type_: s.DataType) -> str:
-    """Why a condition cannot be evaluated."""
+    """Returns the reason why a condition cannot be evaluated."""
     if comparison in _LISTS and len(values[0]) > MOST_VALUES:
         return f"{len(values[0])} values, {MOST_VALUES} are the most; join with them instead"
     literal = _LITERALS.get(type(type_))
@@ -105,7 +105,7 @@ def _value(value: object, comparison: str, type_: s.DataType) -> object:
 
 
 def _read(value: object, type_: s.DataType) -> object:
-    """A value of JSON as Spark would pass it; unchanged if it cannot be one of that type."""
+    """Returns a JSON value as Spark would pass it; unchanged if it is not a value of that type."""
     literal = _LITERALS.get(type(type_))
     if literal is None or not isinstance(value, literal.classes) or isinstance(value, bool):
         return value
@@ -117,7 +117,7 @@ def _read(value: object, type_: s.DataType) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _Literal:
-    """How JSON spells the values of a type that it lacks: `hint` says it in messages."""
+    """The JSON form of a type that JSON lacks; messages show `hint`."""
 
     read: Callable[[str], object]
     classes: tuple[type, ...]

@@ -20,7 +20,7 @@ from colkern.spark.worker_errors import told_plainly
 
 
 class FileReading:
-    """The common part of the readers of queries; files agree with `first`, unless it is None."""
+    """The common part of the readers of queries; all files agree with `first`, unless it is None."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class FileReading:
         self.plan = Plan(options, Request.of(options, schema), first, files)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of a partition that pass the filters, a record batch at a time."""
+        """Yields the rows of a partition that pass the filters, a record batch at a time."""
         assert isinstance(partition, SourcePartition)
         return read_pieces(partition.pieces, self.plan.request)
 
@@ -42,11 +42,11 @@ class SourceReader(FileReading, DataSourceReader):
 
     @told_plainly()
     def partitions(self) -> list[InputPartition]:
-        """Groups of record batches; see `colkern.spark.source.planning`."""
+        """Returns groups of record batches; see `colkern.spark.source.planning`."""
         try:
             return list(self.plan.partitions())
         except UnsupportedError as error:
-            # Spark takes a NotImplementedError, as this is one, for a reader without partitions.
+            # This error is a NotImplementedError, which would tell Spark that the reader has no partitions.
             raise TypeError(str(error)) from error
 
 
@@ -59,7 +59,7 @@ class PushdownReader(SourceReader):
     """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take over the filters that colkern evaluates as Spark would; hand back the others."""
+        """Takes over the filters that colkern evaluates as Spark would; returns the others."""
         request = self.plan.request
         ours = [filter_ for filter_ in filters if can_evaluate(filter_, request.schema)]
         request = replace(request, filters=(*request.filters, *ours))

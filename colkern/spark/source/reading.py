@@ -1,4 +1,4 @@
-"""Rows of files as Spark takes them: only wanted columns are decoded."""
+"""Reads the rows of files as Spark takes them; only wanted columns are decoded."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Request:
 
     @classmethod
     def of(cls, options: ReadOptions, schema: StructType) -> Request:
-        """The request of a query with some options, and a schema in Spark's terms."""
+        """Returns the request of a query with some options, and a Spark schema."""
         columns = arrow_schema(schema)
         return cls(columns, parsed_filters(options.filters, columns), options)
 
 
 def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.RecordBatch]:
-    """The rows of some pieces that a query asks for, a batch at a time; none is held back."""
+    """Yields the requested rows of some pieces, a batch at a time, each as soon as it is read."""
     with told_plainly():
         for piece in pieces:
             for rows in wanted_rows(piece, request):
@@ -50,11 +50,11 @@ def read_pieces(pieces: Iterable[Piece], request: Request) -> Iterator[pa.Record
 
 
 def wanted_rows(piece: Piece, request: Request) -> Iterator[Rows]:
-    """The rows of a piece that a query asks for, on the host; raises as `read_pieces`."""
+    """Yields the requested rows of a piece, on the host; raises as `read_pieces`."""
 
     def device_of(theirs: s.Schema) -> Device:
         _check_columns(theirs, piece.path, request)
-        # It is for filters.
+        # A device is used only for filters.
         return task_device() if _can_filter_there(theirs, request) else HOST
 
     for rows in files_of(piece.path, request.options).rows(piece, request.schema, device_of):
@@ -65,7 +65,7 @@ def wanted_rows(piece: Piece, request: Request) -> Iterator[Rows]:
 
 
 def _can_filter_there(theirs: s.Schema, request: Request) -> bool:
-    """Whether filters can be evaluated on a device: there are some, of columns that need no conversion."""
+    """Whether filters can be evaluated on a device: there are some, on columns that need no conversion."""
     names = {path_of(filter_)[0] for filter_ in request.filters}
     return bool(names) and all(
         name in theirs.names and theirs.field(name).type == request.schema.field(name).type
@@ -85,7 +85,7 @@ def _check_columns(theirs: s.Schema, path: str, request: Request) -> None:
 
 
 def _wanted(rows: Rows, path: str, request: Request) -> Rows | None:
-    """The rows of a batch, decoded when asked for, that pass all filters; None if there are none."""
+    """Returns the rows of a batch that pass all filters, not decoded yet; None if there are none."""
     schema, filters, batch = request.schema, list(request.filters), rows.batch
     there = set(batch.schema.names)
 
@@ -103,7 +103,7 @@ def _wanted(rows: Rows, path: str, request: Request) -> Rows | None:
     mask = mask_of(filters, tested)
     if not any_true(mask):
         return None
-    # Other columns are converted only where rows of them are wanted, and then only those rows.
+    # Other columns are converted only for batches that have wanted rows, and only those rows.
     unfiltered = [tested[f.name] if f.name in tested else raw(f) for f in schema]
     kept = rows.where(RecordBatch.from_arrays(unfiltered, schema.names), mask)
     pairs = zip(kept.batch.columns, schema, strict=True)

@@ -1,4 +1,4 @@
-"""Batches that a filter lets no row of pass, told by their counts of nulls and bounds."""
+"""Skips batches without a row that passes a filter, by their counts of nulls and bounds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from colkern.spark.source.statistics import Bounds
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The facts about a column of a batch that need no decoding."""
+    """Facts about a column of a batch that need no decoding."""
 
     type: s.DataType  #: The type in which Spark takes the column.
     rows: int
-    nulls: int | None  #: How many of them are null; None if only the values tell.
+    nulls: int | None  #: The number of nulls; None if only the values tell.
     bounds: Bounds
 
 
@@ -33,7 +33,7 @@ def may_pass(filter_: spark.Filter, column: Known) -> bool:
         wants_nulls = isinstance(plain, spark.IsNull) is not negated
         return column.nulls != (0 if wants_nulls else column.rows)
     if isinstance(plain, spark.In) and not plain.value:
-        # It is false for each row, null or not.
+        # `IN ()` is false for each row, null or not.
         return negated
     null_safe = isinstance(plain, spark.EqualNullSafe)
     if null_safe and (negated or plain.value is None):
@@ -52,7 +52,7 @@ Test = Callable[..., bool]
 def _bound(
     name: Literal["least", "greatest"], compare: Callable[[Key, Key], bool]
 ) -> Callable[[object, Known], bool]:
-    """The test that holds one bound of a column against a value."""
+    """Returns a test that compares one bound of a column with a value."""
 
     def test(value: object, column: Known) -> bool:
         key, bound = key_of(value, column.type), getattr(column.bounds, name)

@@ -105,7 +105,7 @@ def read(
             reader = reader.schema(_chosen(declared, columns))
         return reader.load(list(paths))
 
-    # Workers that read need it only with functions.
+    # Imported late: workers that read files need it only if there are functions.
     from colkern.spark.source.computed import computed
 
     def plan_of(names: Sequence[str] | None, conditions: Sequence[object]) -> Plan:
@@ -124,14 +124,14 @@ def read(
 
 
 def _as_text(value: object) -> str:
-    """The value of an option as Spark passes it."""
+    """Returns the value of an option as Spark passes it."""
     if isinstance(value, list | tuple):
         return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _chosen(schema: StructType, names: Sequence[str] | None) -> StructType:
-    """Some columns of a declared schema, or all of them for None; ValueError if one is not there."""
+    """Returns some columns of a declared schema, all for None; ValueError if one is missing."""
     if missing := sorted(set(names or ()) - set(schema.names)):
         raise ValueError(f"schema: no column {missing[0]!r}; it has {', '.join(schema.names)}")
     return StructType([schema[name] for name in (schema.names if names is None else names)])
@@ -150,9 +150,9 @@ class ColkernDataSource(DataSource):
 
     @told_plainly()
     def schema(self) -> StructType:
-        """The schema of the first file, or that of all together with the option `mergeSchema`."""
+        """Returns the schema of the first file, or of all together with the option `mergeSchema`."""
         options = ReadOptions.of(self.options)
-        # The instance goes on to the reader: the files are listed once.
+        # Spark passes this instance to the reader, so the files are listed once.
         self._files = list_files(options)
         files = file_schemas(options, self._files)
         if options.merge_schema:
@@ -162,34 +162,34 @@ class ColkernDataSource(DataSource):
             if missing:
                 raise ValueError(f"option columns: no file has a column {missing[0]!r}")
             return StructType([schema[name] for name in names])
-        # The reader compares the other files with this one.
+        # The reader compares the other files with the first one.
         self._first = next(files)
         return self._first.schema
 
     @told_plainly()
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader of a query."""
+        """Returns the reader of a query."""
         options = ReadOptions.of(self.options)
         make = PushdownReader if options.pushdown else SourceReader
         return make(options, as_nullable(schema), self._first, self._files)
 
     @told_plainly()
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """The writer of a job."""
+        """Returns the writer of a job."""
         _require_columns(schema)
         return SourceWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
 
     @told_plainly()
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """The reader of a streaming query; ImportError if this PySpark is older than 4.2."""
-        # Its base classes are newer than those of the rest of the data source.
+        """Returns the reader of a streaming query; ImportError if this PySpark is older than 4.2."""
+        # The base classes of streams are newer than those of the rest of the data source.
         from colkern.spark.source.stream_reader import SourceStreamReader
 
         return SourceStreamReader(ReadOptions.of(self.options), as_nullable(schema), self._first)
 
     @told_plainly()
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        """The writer of a streaming query."""
+        """Returns the writer of a streaming query."""
         _require_columns(schema)
         from colkern.spark.source.stream_writer import SourceStreamWriter
 
@@ -205,5 +205,5 @@ def _require_columns(schema: StructType) -> None:
     try:
         arrow_schema(schema)
     except UnsupportedError as error:
-        # Spark takes a NotImplementedError, as this is one, for a data source that cannot write.
+        # This error is a NotImplementedError, which would tell Spark that the data source cannot write.
         raise TypeError(str(error)) from error

@@ -1,4 +1,4 @@
-"""The schemas of files in Spark's terms; types that Spark lacks become ones that hold all values."""
+"""The schemas of files in Spark's types; types that Spark lacks become types that hold all their values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from colkern.spark.types import VARIANT, counterpart, is_variant
 
 
 def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) -> spark.StructType:
-    """The schema of a file, or some columns, in Spark's terms; all may hold nulls, as Spark's own."""
+    """Returns the schema of a file, or of some columns, in Spark's types; all fields are nullable, as in
+    Spark."""
 
     def refusal(type_: s.DataType, place: str) -> UnsupportedError:
         return UnsupportedError(
@@ -33,9 +34,8 @@ def schema_in_spark(schema: s.Schema, columns: Sequence[str] | None, path: str) 
 
 
 def _widened(type_: s.DataType) -> s.DataType:
-    """The type in which Spark takes a column of a file: times may be rounded down, no more is lost."""
-    # Types that Spark has no counterpart for stay as they are. All fields may hold nulls, but for the two
-    # of a variant.
+    """Returns the type in which Spark takes a column; times may be rounded down, nothing else is lost."""
+    # Types without a Spark counterpart do not change. All fields are nullable, except the two of a variant.
     storage = type_.storage
     make = _WIDER.get(type(storage))
     return storage if make is None else make(storage)
@@ -88,7 +88,7 @@ def _struct(type_: s.Struct) -> s.DataType:
 
 
 def as_nullable(fields: Iterable[spark.StructField]) -> spark.StructType:
-    """The fields, all of which may hold nulls."""
+    """Returns the fields, all nullable."""
     return spark.StructType(
         [spark.StructField(f.name, _nullable(f.dataType), True, f.metadata) for f in fields]
     )

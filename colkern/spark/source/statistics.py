@@ -48,7 +48,7 @@ _INFINITIES = {"Infinity": math.inf, "-Infinity": -math.inf}
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of a column's values, by their keys (`ordering.key_of`); None if not known."""
+    """The bounds of a column's values, as keys (`ordering.key_of`); None if unknown."""
 
     least: Key | None = None
     greatest: Key | None = None
@@ -58,7 +58,7 @@ class Bounds:
 
 
 def statistics_of(batch: pa.RecordBatch) -> bytes:
-    """The JSON of a batch that Spark gave."""
+    """Returns the JSON for a batch that Spark passed."""
     columns = {}
     for field, column in zip(batch.schema, batch.columns, strict=True):
         bounds = next((bounds for holds, bounds in _WRITTEN.items() if holds(field.type)), None)
@@ -84,9 +84,9 @@ def _of_stored_integers(column: pa.Array) -> Json:
 def _of_floats(column: pa.Array) -> Json:
     least, greatest = _extremes(column)
     if math.isnan(least):
-        # There is nothing but NaN.
+        # All values are NaN.
         return {}
-    # For Spark a NaN is greater than any number, and pyarrow ignores it.
+    # In Spark, NaN is greater than any number; pyarrow ignores it.
     if pc.any(pc.is_nan(column)).as_py():
         return {} if least == math.inf else {"min": _float_text(least)}
     return {"min": _float_text(least), "max": _float_text(greatest)}
@@ -109,7 +109,7 @@ def _of_strings(column: pa.Array) -> Json:
     try:
         least, greatest = _extremes(column)
     except UnicodeDecodeError:
-        # Spark lets any bytes be a string.
+        # A string of Spark's may have any bytes.
         return {}
     bounds = {"min": least[:_CHARACTERS]}
     end = greatest if len(greatest) <= _CHARACTERS else _raised(greatest[:_CHARACTERS])
@@ -117,7 +117,7 @@ def _of_strings(column: pa.Array) -> Json:
 
 
 def _raised(text: str) -> str | None:
-    """The least text, no longer than `text`, that is greater than all that start with it."""
+    """Returns the least text, no longer than `text`, that is greater than all texts that start with it."""
     for end in range(len(text), 0, -1):
         code = ord(text[end - 1]) + 1
         if code in _SURROGATES:
@@ -143,7 +143,7 @@ _WRITTEN: dict[Callable[[pa.DataType], bool], Callable[[pa.Array], Json]] = {
 
 
 def bounds_of(metadata: Mapping[bytes, bytes] | None, schema: s.Schema) -> dict[str, Bounds]:
-    """The bounds of the columns of a batch, in its message's metadata; none if of another form."""
+    """Returns the bounds of a batch's columns from its metadata; none if that has another form."""
     try:
         statistics = json.loads((metadata or {}).get(KEY, b"{}"))
     except (ValueError, RecursionError):

@@ -1,10 +1,10 @@
-"""The reader of a streaming query: new files in directories, after an offset in JSON.
+"""The reader of a streaming query: new files in directories, since an offset in JSON.
 
-Files are taken in the order of the times at which they were last written, those of one time by name.
-An offset has all that a later run needs: ``files``, those of its batch, so that a repeated batch has the
-same files; ``since``, a time in nanoseconds; and ``seen``, the files that have been taken and were
-written at that time or after it. A file from before ``since`` is not new, whether it has been
-taken or not: else an offset would grow with the history of the directory.
+Files are taken in the order of their modification times, and by name for equal times. An offset has all
+that a later run needs: ``files``, those of its batch, so that a repeated batch has the same files;
+``since``, a time in nanoseconds; and ``seen``, the files taken so far that were modified at that time or
+later. A file from before ``since`` is not new, whether it has been taken or not: otherwise an offset would
+grow with the history of the directory.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class Stamped:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """A place in the sequence of files."""
+    """A position in the sequence of files."""
 
-    since: int = 0  #: The time from which on files can be new.
-    seen: tuple[Stamped, ...] = ()  #: The files from that time on that have been taken.
-    files: tuple[str, ...] = ()  #: The files that the last batch took.
+    since: int = 0  #: Files modified before this time are not new.
+    seen: tuple[Stamped, ...] = ()  #: The files taken so far that are at least as new.
+    files: tuple[str, ...] = ()  #: The files of the last batch.
 
     @classmethod
     def of_json(cls, offset: JsonOffset) -> Offset:
@@ -61,18 +61,19 @@ class Offset:
         return cls(int(offset["since"]), seen, tuple(offset["files"]))
 
     def as_json(self) -> JsonOffset:
-        """The offset in values that JSON has."""
+        """Returns the offset in JSON types."""
         seen = {file.path: str(file.time) for file in self.seen}
         return {"since": str(self.since), "seen": seen, "files": list(self.files)}
 
     def new_among(self, files: Iterable[Stamped]) -> list[Stamped]:
-        """The files that have not been taken, in the order in which they are."""
+        """Returns the files that have not been taken, in the order in which they will be."""
         taken = {file.path for file in self.seen}
         return sorted(f for f in files if f.time >= self.since and f.path not in taken)
 
     def after(self, taken: Collection[Stamped], late_seconds: int) -> Offset:
-        """The offset after new files; those at most `late_seconds` older than the last are still new."""
-        # A file from the future would keep out all that come before its time.
+        """Returns the offset after new files; files up to `late_seconds` older than the last still count as
+        new."""
+        # A file with a time in the future would exclude all files until that time.
         latest = min(max(taken).time, time.time_ns())
         since = max(self.since, latest - late_seconds * _SECOND)
         seen = tuple(file for file in (*self.seen, *sorted(taken)) if file.time >= since)
@@ -80,37 +81,37 @@ class Offset:
 
 
 def stamped_files(options: ReadOptions) -> list[Stamped]:
-    """The files under the paths of a query, with their times; a pattern may match none so far."""
+    """Returns the files under the paths of a query, with their times; a pattern may match none yet."""
     stamped = []
     for path in list_files(options, globs_may_be_empty=True):
         try:
             stamped.append(Stamped(os.stat(path).st_mtime_ns, path))
         except FileNotFoundError:
-            # Removed since the directory was listed.
+            # The file was removed after the directory was listed.
             continue
     return stamped
 
 
 class SourceStreamReader(FileReading, DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads the files of a streaming query, each of them once unless a batch is done again."""
+    """Reads the files of a streaming query, each once unless a batch is repeated."""
 
     _all: list[Stamped] | None = None
 
     def initialOffset(self) -> JsonOffset:
-        """The offset before all files."""
+        """Returns the offset before all files."""
         return Offset().as_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """The number of files that the option `maxFilesPerTrigger` gives."""
+        """Returns the number of files that the option `maxFilesPerTrigger` gives."""
         most = self.plan.options.max_files
         return ReadMaxFiles(most) if most else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Remember the files that are there: those that come later are not read."""
+        """Remember the present files; files that come later are not read."""
         self._all = stamped_files(self.plan.options)
 
     def latestOffset(self, start: JsonOffset, limit: ReadLimit) -> JsonOffset:
-        """The offset after the new files, or after as many as the limit allows."""
+        """Returns the offset after the new files, or after as many as the limit allows."""
         options = self.plan.options
         files = stamped_files(options) if self._all is None else self._all
         offset = Offset.of_json(start)
@@ -120,5 +121,5 @@ class SourceStreamReader(FileReading, DataSourceStreamReader, SupportsTriggerAva
         return offset.after(new, options.late_seconds).as_json() if new else start
 
     def partitions(self, start: JsonOffset, end: JsonOffset) -> Sequence[InputPartition]:
-        """Groups of record batches of the files of the batch that ends there."""
+        """Returns groups of record batches of the files of the batch that ends at `end`."""
         return [] if start == end else self.plan.partitions(Offset.of_json(end).files)

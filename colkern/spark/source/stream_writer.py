@@ -1,6 +1,6 @@
-"""The writer of a streaming query: one file a task and batch, under a name that says which batch.
+"""The writer of a streaming query: one file a task and batch, with the batch's number in its name.
 
-A batch that is done again writes the same names, so that its rows are there once.
+A repeated batch writes the same names, so that its rows exist once.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SourceStreamWriter(TaskWriting, DataSourceStreamArrowWriter):
         self._staging(query).publish(names, overwrite=self._overwrite)
 
     def _forget(self, prefix: str, kept: set[str]) -> None:
-        """Remove the files of an earlier attempt at a batch whose names this one does not have."""
+        """Remove the files of an earlier attempt at a batch that this attempt does not have."""
         target = Path(self._options.path)
         if not target.is_dir():
             return
@@ -63,20 +63,20 @@ class SourceStreamWriter(TaskWriting, DataSourceStreamArrowWriter):
 
     def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Remove the files of the tasks of a batch."""
-        # No task may have lived to tell of its query, but the driver knows the checkpoint as well.
+        # No task may have been able to report its query, but the driver knows the checkpoint as well.
         queries = {message.query for message in messages if isinstance(message, Staged)}
         for query in {""} if self._options.checkpoint else queries:
             self._staging(query).remove()
 
     def _staging(self, query: str) -> Staging:
-        """The directory of a query, named after its checkpoint if the options give one."""
+        """Returns the directory of a query, named after its checkpoint if the options give one."""
         place = self._options.checkpoint
         job = uuid.uuid5(uuid.NAMESPACE_URL, place).hex if place else query
         return Staging(self._options.path, job)
 
 
 def _query() -> str:
-    """The id of the query that this task belongs to."""
+    """Returns the id of the query that this task belongs to."""
     context = TaskContext.get()
     query = None if context is None else context.getLocalProperty(_QUERY_PROPERTY)
     if query is None:

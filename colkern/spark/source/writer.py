@@ -1,6 +1,6 @@
 """The writer of a job: one file a task, which the driver makes visible when all tasks have succeeded.
 
-A file has Spark's batches, regrouped to batches of a chosen size, with statistics.
+A file has Spark's batches, regrouped to a chosen number of rows, with statistics.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class TaskWriting:
     def _write_part(
         self, staging: Staging, batches: Iterator[pa.RecordBatch], partition: int, *, needed: bool
     ) -> str | None:
-        """Write a task's file where no reader sees it; None without rows, unless it is `needed`."""
+        """Writes a task's file where no reader sees it; without rows, only if it is `needed`, else returns
+        None."""
         first = next(batches, None)
         if first is None and not needed:
             return None
@@ -50,7 +51,7 @@ class TaskWriting:
 
 @dataclass(frozen=True)
 class Written(WriterCommitMessage):
-    """The message of a task to the driver: the name of its file, None if it had no rows."""
+    """A task's message to the driver: the name of its file; None if it had no rows."""
 
     name: str | None
 
@@ -61,12 +62,13 @@ class SourceWriter(TaskWriting, DataSourceArrowWriter):
     def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
         super().__init__(options, schema, overwrite)
         self._staging = Staging(options.path, uuid.uuid4().hex)
-        # Here, on the driver: a task that outlives the job's end then cannot make it again.
+        # The driver makes the directory, so that a task that outlives the job cannot make it again.
         self._staging.begin()
 
     @told_plainly()
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        """Write a task's file unseen, `part-<partition>-<uuid>.arrow`; without rows only the first."""
+        """Write a task's file `part-<partition>-<uuid>.arrow` unseen; without rows, only that of the first
+        task."""
         partition = task_partition()
         return Written(self._write_part(self._staging, iterator, partition, needed=partition == 0))
 
@@ -84,14 +86,15 @@ class SourceWriter(TaskWriting, DataSourceArrowWriter):
 def write_file(
     path: Path, batches: Iterable[pa.RecordBatch], schema: StructType, options: WriteOptions
 ) -> None:
-    """Write an Arrow IPC file, which is there whole or not at all.
+    """Write an Arrow IPC file, which appears complete or not at all.
 
     No more than one batch of `options.batch_rows` rows is held in memory.
     """
     ours = arrow_schema(schema)
     with ipc.new_file(path, ours, compression=options.compression) as writer:
         for batch in regrouped(batches, options.batch_rows):
-            # Spark gives moments in the time zone of the session: the same numbers under another name.
+            # Spark gives timestamps in the session's time zone: the same numbers with another zone in the
+            # type.
             theirs = import_batch(batch).columns
             columns = [cast(*pair) for pair in zip(theirs, ours.types, strict=True)]
             metadata = {KEY: statistics_of(batch)} if options.statistics else None
@@ -99,7 +102,7 @@ def write_file(
 
 
 def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of `rows` rows, the last one of fewer."""
+    """Yields the same rows in batches of `rows` rows; the last batch may have fewer."""
     held: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -120,6 +123,6 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def task_partition() -> int:
-    """The number of the partition that this task writes."""
+    """Returns the number of the partition that this task writes."""
     context = TaskContext.get()
     return 0 if context is None else context.partitionId()

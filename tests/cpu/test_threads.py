@@ -77,12 +77,13 @@ def test_an_interrupt_is_raised_after_all_have_ended() -> None:
 
     def loop(start: int, stop: int) -> None:
         if start:
+            # Set here: the alarm must not come before the loops have started.
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
             time.sleep(0.3)
             ended.append(start)
 
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(KeyboardInterrupt):
             run_ranges(loop, 2, (), 1)
         assert ended == [1]

@@ -374,8 +374,8 @@ def test_server_waits_for_frees(uri: str) -> None:
 def test_client_that_keeps_what_the_server_waits_for_is_told() -> None:
     bounds = Bounds(outstanding_bytes=30_000)
     with (
-        serve(batches(20, rows=1000), "shm:", bounds=bounds, heartbeat=0.02) as server,
-        connect(server.uri, timeout=0.2) as reader,
+        serve(batches(20, rows=1000), "shm:", bounds=bounds, heartbeat=0.05) as server,
+        connect(server.uri, timeout=0.8) as reader,
         pytest.raises(LimitExceededError, match="let go of batches"),
     ):
         reader.read_all()
@@ -409,13 +409,13 @@ def test_packed_bodies_wait_where_nobody_reads(uri: str) -> None:
 def test_slow_source_is_no_dead_server(uri: str) -> None:
     def slow() -> Iterator[RecordBatch]:
         yield from batches(1)
-        time.sleep(0.4)
+        time.sleep(1.2)
         yield from batches(1)
 
     stream = RecordBatchStream(batches()[0].schema, slow())
     with (
-        serve(stream, uri, heartbeat=0.03) as server,
-        connect(server.uri, timeout=0.25) as reader,
+        serve(stream, uri, heartbeat=0.05) as server,
+        connect(server.uri, timeout=0.8) as reader,
     ):
         assert len(reader.read_all()) == 2
 

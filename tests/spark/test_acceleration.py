@@ -93,7 +93,7 @@ def test_what_only_workers_can_tell_is_in_the_executors_log_once(
         ]
     reason = b"seldom_null is not accelerated, and runs in pandas as before: columns of binary"
     # The log is written by another process.
-    for _ in range(50):
+    for _ in range(300):
         if reason in spark_log.read_bytes()[before:]:
             break
         time.sleep(0.1)

@@ -400,7 +400,7 @@ def test_large_batches_go_to_the_original_where_it_is_faster(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def slow(columns: Sequence[pa.Array]) -> pa.Array:
-        time.sleep(0.05)
+        time.sleep(0.2)
         return pa.array(columns[0].to_numpy(zero_copy_only=False) + 1, from_pandas=True)
 
     compiled = in_worker(lambda s: s + 1)

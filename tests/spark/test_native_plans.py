@@ -222,6 +222,21 @@ def test_a_native_plan_needs_no_python_worker(spark: SparkSession) -> None:
     assert "Python" in _plan(spark.sql(ONE).select(worker("amount")))
 
 
+def test_a_native_plan_that_does_not_take_the_columns_is_explained_as_arrow(
+    spark: SparkSession,
+) -> None:
+    own = udf(share)
+    frame = spark.range(3).selectExpr("id", "id / 2D AS half")
+    taken, others = frame.select(own("half", "half")), frame.select(own("id", "half"))
+    for asked, is_native in ((taken, True), (others, False)):
+        assert ("EvalPython" not in _plan(asked)) == is_native
+        assert explain(asked).startswith(f"share: {'native' if is_native else 'arrow'}")
+    again = own(f.rand(), "half")
+    assert explain(again).startswith("share: arrow, in a Python worker: its native plan does not")
+    assert explain(frame.select(again)).startswith("share: arrow")
+    assert explain(own) == "share: native: Spark computes it, without a Python worker"
+
+
 def test_a_function_with_the_name_of_one_of_spark_s_is_explained_where_it_is_asked_for(
     spark: SparkSession,
 ) -> None:

@@ -118,10 +118,10 @@ class PlannedOriginal(PlannedFunction):
         """Whether a query may use an expression."""
         return bool(self._branches)
 
-    def explanation(self) -> str:
-        """Returns a line that says for which columns the plan is native, or why it never is."""
-        if not self.planned():
-            return super().explanation()
+    def explanation(self, is_in_worker: bool = False) -> str:
+        """Returns a line that says for which columns the plan is native, or why it is not."""
+        if not self.planned() or is_in_worker:
+            return super().explanation(True)
         shown = "; ".join(
             ", ".join("|".join(dict.fromkeys(types)) for types in zip(*each.taken, strict=True))
             for each in self._branches or ()

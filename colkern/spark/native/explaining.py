@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Callable
 
 from pyspark.sql import Column, DataFrame
@@ -48,10 +49,22 @@ def explain(subject: Column | DataFrame | Callable[..., Column]) -> str:
         )
     # Spark shows the name of an expression after AS where it has a function of the same name.
     return "\n".join(
-        each.explanation()
+        each.explanation(_is_in_worker(name, text, isinstance(subject, Column)))
         for name, each in sorted(KNOWN.items())
         if f"{'AS ' * hasattr(f, name)}{name}(" in text
     )
+
+
+def _is_in_worker(name: str, text: str, is_column: bool) -> bool:
+    """Whether the text of a column or frame has a call in Python of a function.
+
+    Spark knows the types of columns in the physical plan of a frame. A column's text ends with the name of
+    the function if it has a native plan.
+    """
+    if is_column:
+        return f"AS {name}(" not in text
+    call = re.compile(rf"EvalPython \[.*(?<!\w){re.escape(name)}\(")
+    return call.search(text.partition("== Physical Plan ==")[2]) is not None
 
 
 def _text(subject: Column | DataFrame) -> str:

@@ -55,6 +55,11 @@ _TAKEN = {
 _CALLS = 20
 """The number of calls that are timed to measure one."""
 
+_OTHER_COLUMNS = (
+    "its native plan does not take these columns, because of their types, the session's time zone, a call "
+    "from SQL, or values that may differ each time they are computed"
+)
+
 UNTYPED = "void"
 """Spark's type of `NULL`."""
 
@@ -212,9 +217,15 @@ class PlannedFunction:
         """Whether the function's plan is native."""
         return self._typed is not None
 
-    def explanation(self) -> str:
+    def explanation(self, is_in_worker: bool = False) -> str:
         """Returns a line with the function's plan, and if it is not native, the reason and the cost of a
-        batch."""
+        batch.
+
+        Args:
+            is_in_worker: Whether it runs in a worker for some columns, though it has a native plan.
+        """
+        if self._reason is None and is_in_worker:
+            return f"{self._name}: arrow, in a Python worker: {_OTHER_COLUMNS}{self._costs()}"
         if self._reason is None:
             return f"{self._name}: native: Spark computes it, without a Python worker"
         place = (
@@ -408,7 +419,7 @@ class Unplanned:
     way: str
     is_native = False
 
-    def explanation(self) -> str:
+    def explanation(self, is_in_worker: bool = False) -> str:
         """Returns a line, as functions with a choice of plans do."""
         return f"{self.name}: {self.way}"
 

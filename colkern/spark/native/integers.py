@@ -25,6 +25,8 @@ class Integer:
         high: Its upper bound.
         wide: Its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
         rounded: The double from which it was rounded, itself an integer; it may have any size.
+        is_tight: Whether `column` is null only where the integer exceeds 64 bits, not where only one from
+            which it is computed does.
     """
 
     column: Column
@@ -32,6 +34,7 @@ class Integer:
     high: int = MOST
     wide: Column | None = None
     rounded: Column | None = None
+    is_tight: bool = False
 
     @property
     def decimal(self) -> Column:
@@ -108,12 +111,9 @@ def whole(value: Integer, what: str) -> Column:
     does."""
     if value.is_narrow:
         return value.column
-    wide = value.decimal
-    fits = (wide >= f.lit(LEAST).cast(DECIMAL)) & (wide <= f.lit(MOST).cast(DECIMAL))
-    error = f.raise_error(f.lit(f"{what}: an integer has more than 64 bits"))
-    return f.coalesce(
-        value.column, f.when(fits, wide.cast("bigint")).otherwise(error.cast("bigint"))
-    )
+    error = f.raise_error(f.lit(f"{what}: an integer has more than 64 bits")).cast("bigint")
+    others = [] if value.is_tight else [value.decimal.try_cast("bigint")]
+    return f.coalesce(value.column, *others, error)
 
 
 def as_float(value: Integer, what: str) -> Column:
@@ -138,7 +138,7 @@ def of_double(number: Column, rounded: Column) -> Integer:
     is_small = f.abs(number) < float(1 << 52)
     column = f.when(is_bigint, rounded)
     double = f.when(is_small, rounded.cast("double")).otherwise(number)
-    return Integer(column, wide=f.lit(None).cast(DECIMAL), rounded=double)
+    return Integer(column, wide=f.lit(None).cast(DECIMAL), rounded=double, is_tight=True)
 
 
 def has_double(value: Integer) -> bool:
@@ -203,6 +203,7 @@ def _exact(name: str, left: Integer, right: Integer) -> Integer:
         low,
         high,
         tried(left.decimal, right.decimal).cast(DECIMAL),
+        is_tight=left.is_narrow and right.is_narrow,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from decimal import Decimal
 from functools import reduce
 
 from pyspark.sql import Column
@@ -194,26 +195,12 @@ def _is_negative(x: Operand, y: Operand) -> Column:
 def true_quotient(x: Operand, y: Operand) -> Column:
     """`x / y` of integers: the float nearest to their quotient.
 
-    If both integers are exact as doubles, the doubles are divided. Otherwise a quotient of 57 bits or more
-    is computed in decimals; its last bit tells whether there is a remainder, so that it is rounded only
-    once.
+    If both integers are exact as doubles, the doubles are divided. Otherwise both are shifted to about 62
+    bits, and a quotient of 57 bits or more is computed in decimals; its last bit tells whether there is a
+    remainder, so that it is rounded only once.
     """
     left, right = x.column, y.column
     near = f.try_divide(left.cast("double"), right.cast("double"))
-    exponent = f.floor(f.log2(f.abs(near)))
-    places = f.greatest(f.lit(58) - exponent, f.lit(0)).cast("int")
-    first = f.least(places, f.lit(60)).cast("int")
-    powers = [
-        f.call_function("shiftleft", _long(1), n) for n in (first, (places - first).cast("int"))
-    ]
-    scaled = f.abs(left.cast("decimal(19,0)")) * powers[0].cast("decimal(19,0)")
-    scaled = (scaled.cast("decimal(38,0)") * powers[1].cast("decimal(19,0)")).cast("decimal(38,0)")
-    divisor = f.abs(f.nullif(right, _long(0)).cast("decimal(19,0)"))
-    whole = f.call_function("div", scaled, divisor)
-    sticky = (f.try_mod(scaled, divisor) != 0).cast("bigint")
-    exact = whole.bitwiseOR(sticky).cast("double") * f.signum(near)
-    for power in powers:
-        exact = exact / power.cast("double")
     are_doubles = [
         f.lit(abs(o.constant) <= _EXACT)
         if isinstance(o.constant, int)
@@ -221,7 +208,23 @@ def true_quotient(x: Operand, y: Operand) -> Column:
         for o in (x, y)
     ]
     is_near = (are_doubles[0] & are_doubles[1]) | (left == 0) | right.between(_long(-1), _long(1))
+    shifts = [_room(number) for number in (left, right)]
+    scaled, divisor = (
+        f.abs(f.call_function("shiftleft", number, shift).cast("decimal(19,0)"))
+        for number, shift in zip((left, right), shifts, strict=True)
+    )
+    scaled = scaled * f.lit(Decimal(1 << 60))
+    sticky = (f.try_mod(scaled, divisor) != 0).cast("bigint")
+    whole = f.call_function("div", scaled, f.nullif(divisor, f.lit(Decimal(0)))).bitwiseOR(sticky)
+    powers = [f.call_function("shiftleft", _long(1), shift).cast("double") for shift in shifts]
+    exact = whole.cast("double") * f.signum(near) / powers[0] * powers[1] / float(1 << 60)
     return f.when(is_near, near).otherwise(exact)
+
+
+def _room(number: Column) -> Column:
+    """Returns the number of places by which an integer is shifted to the left to have 61 or 62 bits."""
+    exponent = f.floor(f.log2(f.abs(number.cast("double"))))
+    return f.greatest(f.lit(61) - exponent, f.lit(0)).cast("int")
 
 
 def _power(x: Operand, y: Operand) -> Column | None:

@@ -99,8 +99,9 @@ def translated(
         NoTermError: If a part of the term has no Spark form.
     """
     writer = _Writer(kind, name, arguments)
-    result = writer.in_calendar(term, writer.result(term))
-    if not nullable and _is_null_with_arguments(result):
+    cases, result = writer.cases(term)
+    cases = [*writer.outside_calendar(term), *cases]
+    if not nullable and not cases and _is_null_with_arguments(result):
         # Column names may also occur in constants, and the expression may leave arguments of the term out.
         marks = {name: uuid.uuid4().hex for name in arguments}
         marked = {name: f.col(mark) for name, mark in marks.items()}
@@ -108,7 +109,8 @@ def translated(
         if all(mark in text for mark in marks.values()):
             return result
     nulls = [column.isNull() for name, column in arguments.items() if name not in nullable]
-    return sharing.once(result, writer.shareable(term, nullable) if shares else (), nulls)
+    parts = writer.shareable(term, nullable) if shares else ()
+    return sharing.once(result, parts, nulls, cases=cases)
 
 
 def _is_null_with_arguments(column: Column) -> bool:
@@ -204,11 +206,19 @@ class _Writer:
 
     def result(self, term: Term) -> Column:
         """Returns the column of the function's results, which fails where the function raises."""
-        if isinstance(term, t.Choice):
+        return sharing.chosen(*self.cases(term))
+
+    def cases(self, term: Term) -> tuple[list[tuple[Column, Column]], Column]:
+        """Returns the conditions of a result that is a choice, each with its value, and the last value."""
+        cases = []
+        while isinstance(term, t.Choice):
             test = self._test(term.test)
-            if isinstance(test, bool):
-                return self.result(term.then if test else term.otherwise)
-            return f.when(test, self.result(term.then)).otherwise(self.result(term.otherwise))
+            if isinstance(test, Column):
+                cases.append((test, self.result(term.then)))
+            term = term.then if test is True else term.otherwise
+        return cases, self._last(term)
+
+    def _last(self, term: Term) -> Column:
         if isinstance(term, t.Raise):
             site = term.site
             source = linecache.getline(site.path, site.line).strip()
@@ -233,8 +243,8 @@ class _Writer:
             return f.lit(None)
         return moment_of(self._plain(term)) if scalar_type(kind) == MOMENT else self._plain(term)
 
-    def in_calendar(self, term: Term, result: Column) -> Column:
-        """Returns a result that fails if the day of an argument is outside Python's years."""
+    def outside_calendar(self, term: Term) -> Iterator[tuple[Column, Column]]:
+        """Yields, for each argument, whether its day is outside Python's years, and the error."""
         for each in sharing.unique(term):
             type_ = scalar_type(each.kind) if isinstance(each, t.Argument) else None
             if isinstance(each, t.Argument) and type_ in _CALENDARS:
@@ -246,9 +256,7 @@ class _Writer:
                 assert first is not None
                 assert last is not None
                 message = f"{self._name}: {each.name}: a day in none of the years from 1 to 9999"
-                error = f.raise_error(f.lit(message))
-                result = f.when(~day.between(first, last), error).otherwise(result)
-        return result
+                yield ~day.between(first, last), f.raise_error(f.lit(message))
 
     def shareable(self, term: Term, nullable: Collection[str]) -> Iterator[Column]:
         """Yields the values that Spark may compute for each row, so that it computes them once."""

@@ -26,6 +26,9 @@ def dumped(emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]
         emitter.refuse("json.dumps() with such arguments has no compiled form")
     if options["indent"] is not None:
         emitter.refuse("json.dumps() with an indent has no compiled form")
+    separators = options["separators"]
+    if separators is not None and list(map(type, separators)) != [str, str]:
+        emitter.refuse("json.dumps() with separators other than two texts has no compiled form")
     return _Writer(emitter, options).text(arguments[0])
 
 
@@ -40,8 +43,8 @@ class _Writer:
     def __init__(self, emitter: Emitter, options: dict[str, Any]) -> None:
         self._emitter = emitter
         self._options = options
-        separators: tuple[str, str] = options["separators"] or (", ", ": ")
-        self._comma, self._colon = separators
+        separators = options["separators"]
+        self._comma, self._colon = (", ", ": ") if separators is None else separators
 
     def text(self, value: Value) -> Value:
         """Returns the text of a value."""

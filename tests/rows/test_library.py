@@ -10,6 +10,7 @@ import ipaddress
 import itertools
 import json
 import math
+import re
 import textwrap
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -214,6 +215,17 @@ def test_json_is_written(options: dict[str, Any]) -> None:
     columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
     assert made(*columns).to_pylist() == [written(*row) for row in rows]
     assert not made.report().left
+
+
+@pytest.mark.parametrize("separators", [(), ("",), ("", "", ""), (1, 2)])
+def test_json_with_other_separators_raises_what_python_raises(separators: tuple[Any, ...]) -> None:
+    def written(n: int) -> str:
+        return json.dumps([n, n], separators=separators)  # type: ignore[arg-type]
+
+    with pytest.raises((TypeError, ValueError)) as raised:
+        written(1)
+    with pytest.raises(raised.type, match=re.escape(str(raised.value))):
+        ck.udf(written)(ck.array([1]))
 
 
 def test_counters_have_a_text() -> None:

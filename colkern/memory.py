@@ -275,6 +275,17 @@ class LateBuffer(Buffer):
         """The number of bytes."""
         return self._size
 
+    def view(self, dtype: DType, count: int | None = None, byte_offset: int = 0) -> Items:
+        """As `Buffer.view`; items of the width that was written need no array of bytes."""
+        written = self._written
+        is_whole = count == len(written) and not byte_offset and self._size == written.nbytes
+        if is_whole and dtype.itemsize == written.itemsize:
+            items = written.view(dtype)
+            if items.flags.aligned:
+                items.setflags(write=False)
+                return items
+        return super().view(dtype, count, byte_offset)
+
 
 _ARRAY = vars(Buffer)["array"]
 """The slot that `LateBuffer` hides."""

@@ -138,6 +138,23 @@ def test_aligned_items_are_viewed_and_misaligned_ones_copied() -> None:
     assert shifted.tobytes() == bytes(range(1, 17))
 
 
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("dtype", ["u1", "<i4", "V4", "<f8", "V8", "<i8"])
+@pytest.mark.parametrize(("count", "byte_offset"), [(None, 0), (6, 0), (5, 0), (3, 0), (2, 8)])
+def test_written_items_are_viewed_as_the_same_bytes_elsewhere(
+    place: int, dtype: str, count: int | None, byte_offset: int
+) -> None:
+    memory = np.arange(56, dtype=np.uint8)
+    written = memory[place : place + 48].view("V8")
+    kind = np.dtype(dtype)
+    expected = bytes(range(place, place + 48))[byte_offset:]
+    items = Buffer.of_items(written).view(kind, count, byte_offset)
+    assert items.tobytes() == expected[: None if count is None else count * kind.itemsize]
+    assert items.dtype == kind
+    assert items.flags.aligned
+    assert not items.flags.writeable
+
+
 @pytest.mark.parametrize(("count", "byte_offset"), [(5, 0), (4, 4), (-1, 0), (1, -4), (1, 17)])
 def test_items_beyond_the_bytes_are_refused(count: int, byte_offset: int) -> None:
     with pytest.raises(ValueError, match="do not fit 16 bytes"):

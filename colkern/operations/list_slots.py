@@ -104,7 +104,7 @@ class Lists:
         blocks = self.target.output(self._blocks, np.int64)
         args = (*self.args, self.array.length, null, empty)
         self.target.map(lists.count_elements, len(blocks), *args, blocks)
-        return Count(args, blocks, self.target.total(blocks))
+        return Count(args, *self.target.running_sum(blocks, np.int64))
 
     @cached_property
     def shown(self) -> Count:
@@ -134,11 +134,10 @@ class Lists:
             dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
         require_room(count.total, dtype)
         target = self.target
-        if not len(count.blocks):
+        if not self.array.length:
             return target.allocate(1, dtype)
         out = target.output(self.array.length + 1, dtype)
-        blocks = target.scan(count.blocks, np.int64)
-        target.map(lists.element_starts, len(count.blocks), *count.args, blocks, out)
+        target.map(lists.element_starts, self._blocks, *count.args, count.before, out)
         return out
 
     def begins(self, dtype: DType) -> Items:
@@ -221,7 +220,7 @@ class Count:
     """A count of elements of lists. It has no reference to the lists, which keep it."""
 
     args: tuple[Argument, ...]  #: The first arguments of kernels that count.
-    blocks: Items  #: The number for each block (int64).
+    before: Items  #: The number before each block, and in all (int64[blocks + 1]).
     total: int  #: The number for all lists.
 
 

@@ -62,9 +62,9 @@ def compact_blocks(
     arguments of `write` are the start of each block (int64[blocks + 1]) and the output. Both take
     `args` first.
     """
-    counts = target.output(blocks, np.int64)
-    target.map(count, blocks, *args, counts)
-    starts = target.scan(counts, np.int64)
+    starts = target.output(blocks + 1, np.int64)
+    target.map(count, blocks, *args, starts[1:])
+    target.accumulate(starts)
     kept = target.output(target.item(starts, blocks), np.int64)
     target.map(write, blocks, *args, starts, kept)
     return kept

@@ -46,14 +46,8 @@ def own_runs(array: Array) -> tuple[int, int]:
     ends = array.children[0].items(Role.DATA)
     if array.offset == 0 and target_of(array.device).item(ends, -1) == array.length:
         return 0, len(ends)
-    return runs_of_range(array, 0, array.length - 1)
-
-
-def runs_of_range(array: Array, first: int, last: int) -> tuple[int, int]:
-    """The run of slot `first` of a checked array, and the number of runs from there to slot `last`."""
     target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
-    places = target.table([first, last], np.int64)
+    places = target.table([0, array.length - 1], np.int64)
     ends_of_range = target.output(2, np.int64)
     target.map(runs.find_runs, 2, ends, places, array.offset, ends_of_range)
     run = target.item(ends_of_range, 0)

@@ -20,7 +20,6 @@ from colkern.operations.run_search import (
     own_runs,
     require_room,
     runs_at,
-    runs_of_range,
 )
 from colkern.operations.selection.engine import ASSEMBLE, Copier, assemble
 from colkern.operations.selection.filtering import Masked
@@ -118,14 +117,11 @@ def run_of_each(array: Array, positions: Items) -> Array:
 def _take_in_order(array: Array, positions: Items) -> Array | None:
     """As `take_runs`, by cutting runs, as in a filter. None if there are many runs, or no order."""
     count = len(positions)
-    if not count:
+    first, spanned = own_runs(array)
+    if not count or _MANY * spanned > count:
         return None
     target = target_of(array.device)
-    ((begin, last),) = target.ends(positions)
-    if last < begin or target.reduce(offsets.count_bad_offsets, count - 1, positions, last):
-        return None
-    first, spanned = runs_of_range(array, begin, last)
-    if _MANY * spanned > count:
+    if target.reduce(offsets.count_bad_offsets, count - 1, positions, array.length):
         return None
     before = target.output(spanned + 1, np.int64)
     ends = array.children[0].items(Role.DATA)
@@ -171,6 +167,8 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
 
 def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Items:
     """The number of set bits before each 64 bits (int64), and in all."""
-    counts = target.output((length + 63) // 64, np.int64)
-    target.map(runs.count_word_bits, len(counts), bits.array, offset, length, counts)
-    return target.scan(counts, np.int64)
+    words = (length + 63) // 64
+    before = target.output(words + 1, np.int64)
+    target.map(runs.count_word_bits, words, bits.array, offset, length, before[1:])
+    target.accumulate(before)
+    return before

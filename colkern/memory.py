@@ -26,6 +26,9 @@ Items: TypeAlias = NDArray[Any]
 
 DType: TypeAlias = np.dtype[Any]
 
+ItemType: TypeAlias = type[Any] | str | DType
+"""The type of items, in fewer forms than NumPy takes: telling all of them apart takes time."""
+
 Argument: TypeAlias = Items | int | float | np.number[Any]
 """An argument of a kernel, besides its range."""
 
@@ -374,11 +377,8 @@ def allocate(count: int, dtype: DTypeLike | None) -> Items:
     return np.ndarray(count, dtype, *with_room(np.zeros, count * dtype.itemsize))
 
 
-def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
-    """As `allocate`, but not zeroed: for an output of which every byte will be written.
-
-    Its data type is a type, a name or a `numpy.dtype`.
-    """
+def allocate_for_overwrite(count: int, dtype: ItemType) -> Items:
+    """As `allocate`, but not zeroed: for an output of which every byte will be written."""
     # Its padding is zeroed all the same. Memory is reused, see `colkern.pool`; small arrays are
     # parts of a block, which lives as long as the last of them. Calling `np.dtype` on a dtype would
     # take a sixth of the time of this function.

@@ -19,7 +19,7 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from colkern.errors import UnsupportedError
 from colkern.memory import HOST, Buffer, Device
@@ -27,6 +27,7 @@ from colkern.memory import UNKNOWN as UNKNOWN
 from colkern.memory import Argument as Argument
 from colkern.memory import DType as DType
 from colkern.memory import Items as Items
+from colkern.memory import ItemType as ItemType
 from colkern.memory import Later as Later
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Target(Protocol):
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
         """As `reduce`, but without waiting: `UNKNOWN` if the result would have to be waited for."""
 
-    def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
+    def scan(self, lengths: Items, dtype: ItemType) -> Items:
         """Offsets `[0, l0, l0 + l1, …]` (dtype[n + 1]) of lengths (int64[n]), whose sum must fit."""
 
     def copy(self, items: Items, out: Items, place: int = 0) -> None:
@@ -92,19 +93,19 @@ class Target(Protocol):
     def accumulate(self, lengths: Items) -> None:
         """Turn `[any, l0, l1, …]` into offsets `[0, l0, l0 + l1, …]` in place; the sum must fit."""
 
-    def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
+    def running_sum(self, lengths: Items, dtype: ItemType) -> tuple[Items, int]:
         """As `scan`, and the sum. Waits. If the sum does not fit `dtype`, the offsets are meaningless."""
 
     def total(self, lengths: Items) -> int:
         """The exact sum of an int64 array without negative items; it may exceed 64 bits. Waits."""
 
-    def allocate(self, count: int, dtype: DTypeLike) -> Items:
+    def allocate(self, count: int, dtype: ItemType) -> Items:
         """A zeroed array."""
 
-    def output(self, count: int, dtype: DTypeLike) -> Items:
+    def output(self, count: int, dtype: ItemType) -> Items:
         """An array that is not zeroed, for a kernel that writes every item."""
 
-    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
+    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: ItemType) -> Items:
         """A small array of host values for kernels; perhaps `values` itself, which must not change then."""
 
     def positions(self, count: int) -> NDArray[np.int64]:

@@ -20,14 +20,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy import uint64
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from colkern import memory
 from colkern.cpu.threads import GRAIN, num_threads, run_ranges
 from colkern.forks import cached_property
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
-from colkern.memory import HOST, Argument, Buffer, Items, Later
+from colkern.memory import HOST, Argument, Buffer, Items, ItemType, Later
 
 FEW = 128
 """The most items, bytes or slots for which plain Python pays."""
@@ -256,7 +256,7 @@ class CpuTarget:
     def later_item(self, array: Items, position: int) -> Later:
         return lambda: int(array[position])
 
-    def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
+    def scan(self, lengths: Items, dtype: ItemType) -> Items:
         return self.running_sum(lengths, dtype)[0]
 
     def copy(self, items: Items, out: Items, place: int = 0) -> None:
@@ -281,7 +281,7 @@ class CpuTarget:
             # As of a single block.
             lengths[:1] = 0
 
-    def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
+    def running_sum(self, lengths: Items, dtype: ItemType) -> tuple[Items, int]:
         sums = self.output(len(lengths) + 1, dtype)
         try:
             total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
@@ -296,13 +296,13 @@ class CpuTarget:
             return sum(lengths.tolist())
         return int(lengths.sum())
 
-    def allocate(self, count: int, dtype: DTypeLike) -> Items:
+    def allocate(self, count: int, dtype: ItemType) -> Items:
         return memory.allocate(count, dtype)
 
     # Without a wrapper function, since each operation calls it.
     output = staticmethod(memory.allocate_for_overwrite)
 
-    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
+    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: ItemType) -> Items:
         return np.ascontiguousarray(values, dtype)
 
     def positions(self, count: int) -> NDArray[np.int64]:

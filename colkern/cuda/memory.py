@@ -22,9 +22,7 @@ from colkern.errors import DeviceUnavailableError, LimitExceededError
 from colkern.memory import ALIGNMENT, HOST, Device
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
-    from colkern.targets import Items
+    from colkern.targets import Items, ItemType
 
 
 @dataclass
@@ -215,17 +213,17 @@ def on_device(array: Items) -> Items:
     return cast("Items", array_library().asarray(array))
 
 
-def allocate(count: int, dtype: DTypeLike) -> Items:
+def allocate(count: int, dtype: ItemType) -> Items:
     """A zeroed array in device memory."""
     return _allocated(array_library().zeros, count, dtype)
 
 
-def allocate_for_overwrite(count: int, dtype: DTypeLike) -> Items:
+def allocate_for_overwrite(count: int, dtype: ItemType) -> Items:
     """As `allocate`, but not zeroed: for an output of which every byte will be written."""
     return _allocated(array_library().empty, count, dtype)
 
 
-def _allocated(make: Callable[[int, DTypeLike], Items], count: int, dtype: DTypeLike) -> Items:
+def _allocated(make: Callable[[int, ItemType], Items], count: int, dtype: ItemType) -> Items:
     # Errors of CuPy and RMM for lack of memory are MemoryErrors.
     try:
         return make(count, dtype)

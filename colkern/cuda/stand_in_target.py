@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern.cpu.target import CpuTarget
 from colkern.cuda import memory
 from colkern.kernels.kernel import Kernel
-from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items
+from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, ItemType
 
 
 class StandInTarget(CpuTarget):
@@ -37,12 +36,12 @@ class StandInTarget(CpuTarget):
             if isinstance(value, np.ndarray):
                 library.require_own(value, self.device.ordinal)
 
-    def allocate(self, count: int, dtype: DTypeLike) -> Items:
+    def allocate(self, count: int, dtype: ItemType) -> Items:
         """A zeroed array."""
         with memory.current(self.device):
             return memory.allocate(count, dtype)
 
-    def output(self, count: int, dtype: DTypeLike) -> Items:
+    def output(self, count: int, dtype: ItemType) -> Items:
         """An array of which a kernel writes every item; not zeroed."""
         with memory.current(self.device):
             return memory.allocate_for_overwrite(count, dtype)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, cast
 from weakref import WeakSet
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern.cuda import adapter, memory
 from colkern.cuda.compiler import THREADS
@@ -17,7 +16,7 @@ from colkern.cuda.failures import explained
 from colkern.cuda.plans import Plan, array_places, plan_of
 from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
-from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, Later
+from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, ItemType, Later
 
 _MOST = (1 << 63) - 1
 
@@ -214,7 +213,7 @@ class CudaTarget:
                 raise
             raise explanation from error
 
-    def scan(self, lengths: Items, dtype: DTypeLike) -> Items:
+    def scan(self, lengths: Items, dtype: ItemType) -> Items:
         offsets = self.allocate(len(lengths) + 1, dtype)
         with memory.current(self.device):
             memory.array_library().cumsum(lengths, out=offsets[1:])
@@ -229,7 +228,7 @@ class CudaTarget:
             lengths[:1] = 0
             memory.array_library().cumsum(lengths, out=lengths)
 
-    def running_sum(self, lengths: Items, dtype: DTypeLike) -> tuple[Items, int]:
+    def running_sum(self, lengths: Items, dtype: ItemType) -> tuple[Items, int]:
         total = self.total(lengths)
         fits = total <= np.iinfo(np.dtype(dtype)).max
         return self.scan(lengths, dtype) if fits else lengths, total
@@ -243,15 +242,15 @@ class CudaTarget:
                 return sum(memory.on_host(lengths).tolist())
         return total()
 
-    def allocate(self, count: int, dtype: DTypeLike) -> Items:
+    def allocate(self, count: int, dtype: ItemType) -> Items:
         with memory.current(self.device):
             return memory.allocate(count, dtype)
 
-    def output(self, count: int, dtype: DTypeLike) -> Items:
+    def output(self, count: int, dtype: ItemType) -> Items:
         with memory.current(self.device):
             return memory.allocate_for_overwrite(count, dtype)
 
-    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: DTypeLike) -> Items:
+    def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: ItemType) -> Items:
         """A small array of host values, copied to the device."""
         with memory.current(self.device):
             return memory.on_device(np.array(values, dtype))

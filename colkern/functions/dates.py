@@ -27,6 +27,7 @@ from colkern.functions.row_functions import (
     long,
     named,
     over_rows,
+    same,
 )
 from colkern.operations import (
     add,
@@ -618,13 +619,36 @@ def round_temporal(
 # Zones
 
 
+def _require_calendar(moment: object) -> None:
+    """Raise an error if a moment is in no year that `datetime` has; it is a `numpy.datetime64` then."""
+    if not isinstance(moment, datetime):
+        raise OverflowError(f"{moment} is outside the years 1 to 9999")
+
+
 def _wall(values: datetime) -> datetime:
+    _require_calendar(values)
     return values.replace(tzinfo=None)
+
+
+def _fixed_offset(timezone: str) -> int | None:
+    """The seconds between UTC and the local times of a zone in which they are always the same."""
+    offset = zone_of(timezone).utcoffset(None)
+    return None if offset is None else int(offset.total_seconds())
+
+
+def _sum(values: int, other: int) -> int:
+    return values + other
+
+
+def _moved(numbers: Array, distance: int) -> Array:
+    """Integers with a number added to each; raises `OverflowError` if a sum is outside their type."""
+    return over_rows(_sum, [numbers, distance], same, name="local times") if distance else numbers
 
 
 @lru_cache(maxsize=MOST_FORMATS)
 def _in_zone(zone: tzinfo | None) -> Callable[..., object]:
     def in_zone(values: datetime) -> datetime:
+        _require_calendar(values)
         return values.replace(tzinfo=zone)
 
     return in_zone
@@ -655,22 +679,36 @@ def _with_rest(seconds: Array, rest: Array | None, type_: s.DataType) -> Array:
     """Timestamps of a type, put together from whole seconds and the rest."""
     if rest is None:
         return retyped(seconds, type_)
-    return retyped(add(multiply(_numbers(seconds), _per_second(type_)), rest), type_)
+    parts = [_numbers(seconds), _per_second(type_), rest]
+    return retyped(over_rows(_joined, parts, long, name="local times"), type_)
+
+
+def _joined(seconds: int, per_second: int, rest: int) -> int:
+    return seconds * per_second + rest
 
 
 def _local(plain: Array) -> Array:
-    seconds, rest = _seconds(plain)
-    shown = over_rows(_wall, [seconds], lambda *_: s.timestamp("s"))
     storage = plain.type.storage
     assert isinstance(storage, s.Timestamp)
-    return _with_rest(shown, rest, s.timestamp(storage.unit))
+    assert storage.timezone
+    type_ = s.timestamp(storage.unit)
+    offset = _fixed_offset(storage.timezone)
+    if offset is not None:
+        return retyped(_moved(_numbers(plain), offset * PER_SECOND[storage.unit]), type_)
+    seconds, rest = _seconds(plain)
+    shown = over_rows(_wall, [seconds], lambda *_: s.timestamp("s"), name="local times")
+    return _with_rest(shown, rest, type_)
+
+
+def _shifted(wanted: int, shown: int, moment: int) -> int:
+    return wanted - (shown - moment)
 
 
 def _moments_near(moments: Array, shown: Array, wanted: Array, timezone: str) -> Array:
     """The moments with the wanted local times: by the offsets at `moments`, if these are right there."""
     # So a local time that occurs twice becomes the moment with the offset at `moments`.
-    offset = subtract(_numbers(shown), _numbers(moments))
-    near = retyped(subtract(_numbers(wanted), offset), moments.type)
+    numbers = [_numbers(each) for each in (wanted, shown, moments)]
+    near = retyped(over_rows(_shifted, numbers, long, name="local times"), moments.type)
     is_right = equal(_numbers(_local(near)), _numbers(wanted))
     if not any(invert(is_right)):
         return near
@@ -717,6 +755,10 @@ def assume_timezone(
             raise TypeError(
                 f"assume_timezone: expected timestamps without a zone, got {plain.type}"
             )
+        whole = s.timestamp(storage.unit, timezone)
+        offset = _fixed_offset(timezone)
+        if offset is not None:
+            return retyped(_moved(_numbers(plain), -offset * PER_SECOND[storage.unit]), whole)
         seconds, rest = _seconds(plain)
         type_ = s.timestamp("s", timezone)
         moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_, name="assume_timezone")
@@ -736,7 +778,7 @@ def assume_timezone(
                     f"choose one with ambiguous='earliest' or 'latest'"
                 )
             moments = if_else(twice, retyped(again, type_), moments)
-        return _with_rest(moments, rest, s.timestamp(storage.unit, timezone))
+        return _with_rest(moments, rest, whole)
 
     return encoded_alike(values, work)
 
@@ -749,6 +791,7 @@ def _formats(format: str) -> Callable[..., object]:
     early = _with_own_year(format)
 
     def strftime(values: datetime) -> str:
+        _require_calendar(values)
         if values.year < 1000:
             return values.strftime(early).replace("\x01", str(values.year).zfill(4))
         return values.strftime(format)
@@ -766,6 +809,7 @@ def _formats_with_fraction(head: str, tail: str, digits: int) -> Callable[..., o
     early_head, early_tail = _with_own_year(head), _with_own_year(tail)
 
     def strftime(values: datetime, rest: int) -> str:
+        _require_calendar(values)
         fraction = "." + str(rest).zfill(digits)
         if values.year < 1000:
             text = values.strftime(early_head) + fraction + values.strftime(early_tail)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -36,7 +35,7 @@ from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.sorting import byte_ranks, split_nulls
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, on_its_device, target_of
+from colkern.targets import Items, ItemType, on_its_device, target_of
 
 NullEncoding = Literal["mask", "encode"]
 
@@ -204,7 +203,7 @@ def dictionary_encode(
 
 
 def number_values(
-    array: Array, counted: bool, dtype: DTypeLike | None, expected: int = 0, closed: int = OPEN
+    array: Array, counted: bool, dtype: ItemType | None, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of the value in each slot, and the first slot (int64[]) of each value.
 
@@ -248,7 +247,7 @@ _DIFFERENT_BYTES = 0.3
 """As `_DIFFERENT`, for values that are found by hashes: those in common are compared once more."""
 
 
-def _numbers_by_ranges(array: Array, dtype: DTypeLike | None) -> tuple[Items, Items] | None:
+def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Items] | None:
     """As `numbers_by_table`, with a table for each thread; None if that would not be faster."""
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
@@ -283,7 +282,7 @@ _PARTS = 32
 
 
 def _numbers_by_parts(
-    array: Array, words: NumberWords | None, dtype: DTypeLike | None
+    array: Array, words: NumberWords | None, dtype: ItemType | None
 ) -> tuple[Items, Items] | None:
     """As `_numbers_by_ranges`, with a table for each part of the values; None if hashes collide too often.
 
@@ -457,7 +456,7 @@ def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> B
 
 
 @on_its_device
-def numbers_by_sorting(array: Array, counted: bool, dtype: DTypeLike) -> tuple[Items, Items]:
+def numbers_by_sorting(array: Array, counted: bool, dtype: ItemType) -> tuple[Items, Items]:
     """As `colkern.operations.dictionary_tables.numbers_by_table`, on any device."""
     target = target_of(array.device)
     nulls = array.null_count

@@ -11,7 +11,6 @@ import secrets
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
 from colkern.kernels import dictionaries as kernels
@@ -22,7 +21,7 @@ from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
 from colkern.operations.sorting import byte_ranks
-from colkern.targets import Items, target_of
+from colkern.targets import Items, ItemType, target_of
 
 CHUNK = 1 << 15
 """The number of slots that are looked up at once, such that their numbers fit a cache."""
@@ -51,7 +50,7 @@ def spread_of(bits: int) -> int:
 
 
 def numbers_by_table(
-    array: Array, counted: bool, dtype: DTypeLike | None, expected: int = 0, closed: int = OPEN
+    array: Array, counted: bool, dtype: ItemType | None, expected: int = 0, closed: int = OPEN
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of the value in each slot, and the first slot (int64[]) of each value.
 
@@ -100,7 +99,7 @@ def _by_value(
     low: int,
     values: int,
     counted: bool,
-    dtype: DTypeLike | None,
+    dtype: ItemType | None,
 ) -> tuple[Items, Items]:
     """As `numbers_by_table`, with a table entry for each value of a small range."""
     target = target_of(array.device)
@@ -183,7 +182,7 @@ class _Table:
         self,
         array: Array,
         counted: bool,
-        dtype: DTypeLike | None,
+        dtype: ItemType | None,
         expected: int,
         closed: int,
     ) -> None:

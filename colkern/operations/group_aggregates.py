@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -37,7 +36,7 @@ from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import own_words, take, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.sorting import dense_ranks, ordered_positions, sort_words
-from colkern.targets import Argument, Items, Target, on_its_device, target_of
+from colkern.targets import Argument, Items, ItemType, Target, on_its_device, target_of
 
 _WORTH_SHARES = 4
 """A thread has its own sums for all groups if it has this many times as many rows as groups."""
@@ -71,7 +70,7 @@ class GroupedRows:
     def run(
         self,
         kernel: Kernel,
-        dtype: DTypeLike,
+        dtype: ItemType,
         *args: Argument,
         width: int = 1,
         fill: int = 0,

@@ -7,15 +7,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern.errors import LimitExceededError
 from colkern.kernels import Kernel
-from colkern.targets import Argument, Items, Target
+from colkern.targets import Argument, Items, ItemType, Target
 
 
 def measure(
-    target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
+    target: Target, kernel: Kernel, count: int, dtype: ItemType, *args: Argument
 ) -> tuple[Items, int]:
     """The first of two passes: offsets (dtype[count + 1], int32 or int64) of values, and the last offset.
 
@@ -29,7 +28,7 @@ def measure(
     return offsets, total
 
 
-def require_room(total: int, dtype: DTypeLike) -> None:
+def require_room(total: int, dtype: ItemType) -> None:
     """Raise `LimitExceededError` if a total does not fit offsets of a dtype."""
     offsets = np.dtype(dtype)
     if total.bit_length() >= 8 * offsets.itemsize:
@@ -40,7 +39,7 @@ def require_room(total: int, dtype: DTypeLike) -> None:
 
 
 def measure_in_place(
-    target: Target, kernel: Kernel, count: int, dtype: DTypeLike, *args: Argument
+    target: Target, kernel: Kernel, count: int, dtype: ItemType, *args: Argument
 ) -> tuple[Items, int]:
     """As `measure`, with less memory traffic: the kernel writes to dtype[count], and returns the sum.
 

@@ -6,20 +6,19 @@ Columnar format 1.5: "Run-End Encoded Layout".
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import changes, run_merging, runs
 from colkern.layouts import Role
 from colkern.memory import ALIGNMENT
-from colkern.targets import Items, Target, target_of
+from colkern.targets import Items, ItemType, Target, target_of
 
 _SEARCH = 16
 """About the ratio of the time of a search for one run to that of its share of an index."""
 
 
-def runs_at(array: Array, positions: Items, dtype: DTypeLike = np.int64) -> Items:
+def runs_at(array: Array, positions: Items, dtype: ItemType = np.int64) -> Items:
     """The runs of a checked array that hold the slots at `positions` (int32 or int64, in bounds).
 
     They are int64, or int32 if that is the `dtype` and there are many positions.

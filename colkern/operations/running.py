@@ -297,18 +297,27 @@ def _decimal_sums(
         total = summed(part) + carry
         sums[:, k] = total & 0xFFFF_FFFF
         carry = total >> 32
-    # Only few sums are near the limit of digits, as judged by their highest part.
+    # Mostly, the highest part shows that a sum is not near the limit of digits.
     place = 32 * (2 * width - 1)
     most = 10**type_.precision
-    near = (((total >= most >> place) | (total <= -most >> place)) & shown).nonzero()[0]
-    lower = (sum(part << 32 * k for k, part in enumerate(row[:-1])) for row in sums[near].tolist())
-    pairs = zip(total[near].tolist(), lower, strict=True)
-    if any(abs((highest << place) + rest) >= most for highest, rest in pairs):
+    near = ((total >= most >> place) | (total <= -most >> place)) & shown
+    highest, parts = total[near], sums[near]
+    if bool((_at_least(highest, parts, most) | ~_at_least(highest, parts, 1 - most)).any()):
         raise OverflowError(
             f"values: a sum of {array.type} has more than {type_.precision} digits"
             + "; cast to decimal256 first" * (width == 2)
         )
     return _filled(array, array.type, sums.reshape(-1), shown)
+
+
+def _at_least(highest: Items, parts: Items, limit: int) -> Items:
+    """Whether numbers are `limit` or more, by their parts of 32 bits; `highest` has the last of each."""
+    reached: Any = True
+    for k in range(parts.shape[1] - 1):
+        own = limit >> 32 * k & 0xFFFF_FFFF
+        reached = (parts[:, k] > own) | (parts[:, k] == own) & reached
+    own = limit >> 32 * (parts.shape[1] - 1)
+    return (highest > own) | (highest == own) & reached
 
 
 @on_its_device

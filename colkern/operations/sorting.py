@@ -166,9 +166,9 @@ def word_changes(target: Target, words: Sequence[Items], positions: Items) -> It
 
 
 def _order_parts(array: Array, descending: bool, nulls_first: bool) -> list[KeyPart]:
-    if isinstance(array.type.storage, s.Null):
-        return []
     values = on_values(array, _orderable)
+    if isinstance(values.type.storage, s.Null):
+        return []
     numbers = number_words(values)
     if numbers is None:
         raise UnsupportedError(

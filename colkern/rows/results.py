@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import packed_bits
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.memory import HOST, Buffer, Items
+from colkern.memory import HOST, Buffer, Items, ItemType
 from colkern.operations import cast, list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS
@@ -49,7 +48,7 @@ class Slots:
     """
 
     name: str
-    dtype: DTypeLike
+    dtype: ItemType
 
 
 @dataclass(frozen=True)

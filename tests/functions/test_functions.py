@@ -277,6 +277,44 @@ def test_parts_of_times_are_those_of_their_numbers_up_to_the_ends_of_the_type(un
         assert actual.to_pylist() == [(day + 4 - start) % 7 for day in days]
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("hours", [0, 14, -11])
+def test_local_times_near_the_ends_of_a_type_are_right_or_refused(unit: str, hours: int) -> None:
+    hour = 3600 * {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+    zone = f"{hours:+03d}:00" if hours else "UTC"
+    for value in (-(2**63), 24 * hour - 2**63, 2**63 - 1, 2**63 - 24 * hour):
+        plain = ck.array([value], "int64").cast(f"timestamp[{unit}]")
+        moments = plain.cast(f"timestamp[{unit}, {zone}]")
+        shown = value + hours * hour
+        if not -(2**63) <= shown < 2**63:
+            for function in (ck.local_timestamp, ck.hour, ck.floor_temporal, ck.ceil_temporal):
+                with pytest.raises(OverflowError, match=r"local times: the result .* does not fit"):
+                    function(moments)
+            continue
+        clock = ck.local_timestamp(moments)
+        assert clock.cast("int64").to_pylist() == [shown]
+        assert ck.assume_timezone(clock, zone).equals(moments)
+        assert ck.hour(moments).to_pylist() == [shown // hour % 24]
+        floor = shown // hour * hour - hours * hour
+        if floor >= -(2**63):
+            assert ck.floor_temporal(moments, 1, "hour").cast("int64").to_pylist() == [floor]
+        else:
+            with pytest.raises(OverflowError, match=r"the result .* does not fit"):
+                ck.floor_temporal(moments, 1, "hour")
+
+
+def test_years_of_no_calendar_have_no_text_and_no_zone_with_rules() -> None:
+    plain = ck.array([2**62]).cast("timestamp[s]")
+    moments = plain.cast("timestamp[s, Europe/Berlin]")
+    for refused in (
+        lambda: ck.strftime(plain),
+        lambda: ck.hour(moments),
+        lambda: ck.assume_timezone(plain, "Europe/Berlin"),
+    ):
+        with pytest.raises(OverflowError, match=r"146138514283.* is outside the years 1 to 9999"):
+            refused()
+
+
 def test_a_decimal_beside_decimals_is_a_float_where_results_are() -> None:
     values = ck.array([Decimal("2.25"), None])
     assert ck.power(values, Decimal("0.5")).to_pylist() == [1.5, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -236,10 +237,13 @@ def test_without_keys_all_rows_are_one_group() -> None:
     assert rows_of(ck.group_by(batch, []).aggregate([("v", "sum")])) == [{"v_sum": 3}]
 
 
-def test_nulls_without_a_type_have_aggregates() -> None:
+@pytest.mark.parametrize("encode", [list, ck.dictionary_encode, ck.run_end_encode])
+def test_nulls_without_a_type_have_aggregates(
+    encode: Callable[[ck.Array], ck.Array | list[None]],
+) -> None:
     names = ["sum", "product", "mean", "variance", "stddev", "median", "any", "all", "min", "max"]
     names += ["count", "count_distinct"]
-    rows = ck.record_batch({"k": [1, 2, 1], "v": [None, None, None]})
+    rows = ck.record_batch({"k": [1, 2, 1], "v": encode(ck.nulls(3, "null"))})
     actual = ck.group_by(rows, "k").aggregate([("v", name) for name in names])
     typed = ck.record_batch({"k": [1, 2, 1], "v": ck.array([None] * 3, "int64")})
     for name in names:

@@ -9,8 +9,6 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from numpy.typing import DTypeLike
-
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
@@ -24,7 +22,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.runs import run_end_decode
 from colkern.operations.validity import with_nulls_of
-from colkern.targets import NOWHERE, Argument, Items, target_of
+from colkern.targets import NOWHERE, Argument, Items, ItemType, target_of
 
 
 def fixed_result(array: Array, type: s.DataType, data: Items) -> Array:
@@ -38,7 +36,7 @@ def retyped(array: Array, type: s.DataType) -> Array:
 
 
 def mapped(
-    array: Array, type: s.DataType, dtype: DTypeLike, kernel: Kernel, items: Items, *args: Argument
+    array: Array, type: s.DataType, dtype: ItemType, kernel: Kernel, items: Items, *args: Argument
 ) -> Array:
     """The output of a kernel that takes `items`, `args` and the output (of that dtype)."""
     target = target_of(array.device)
@@ -48,7 +46,7 @@ def mapped(
 
 
 def checked(
-    array: Array, type: s.DataType, dtype: DTypeLike, kernel: Kernel, items: Items, *args: Argument
+    array: Array, type: s.DataType, dtype: ItemType, kernel: Kernel, items: Items, *args: Argument
 ) -> tuple[Array, int | None]:
     """As `mapped`, and the first valid slot that the kernel rejects, or None.
 

@@ -303,6 +303,27 @@ def formatted(
     return concatenated(emitter, pieces)
 
 
+def substituted(
+    template: string.Template, emitter: Emitter, named: dict[str, Value], is_safe: bool
+) -> Value | None:
+    """Compiles `template.substitute(…)`, or `safe_substitute` if `is_safe`; None if a place is left."""
+    pieces: list[Piece] = []
+    text, at = template.template, 0
+    for match in template.pattern.finditer(text):
+        pieces.append(constant(text[at : match.start()]))
+        at = match.end()
+        name = match["named"] or match["braced"]
+        if name in named:
+            pieces.append(partial(text_of, emitter, named[name]))
+        elif match["escaped"]:
+            pieces.append(constant(template.delimiter))
+        elif is_safe:
+            pieces.append(constant(match[0]))
+        else:
+            return None
+    return concatenated(emitter, [*pieces, constant(text[at:])])
+
+
 def _formatted_field(
     emitter: Emitter, value: Value, conversion: str | None, specification: str | None
 ) -> Value:

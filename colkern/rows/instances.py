@@ -31,17 +31,15 @@ _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
 CONSTRUCTING = ("__init__", "__post_init__")
 """Methods that assign the fields of a new instance."""
 
-_CALLED = (
-    *(
-        *CONSTRUCTING,
-        "__bool__",
-        "__len__",
-        "__contains__",
-        "__getitem__",
-        "__call__",
-    ),
-    *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *k.OPERATOR_METHODS.values()),
+_OPERATORS = (
+    *k.OPERATOR_METHODS.values(),
     *(method.replace("__", "__r", 1) for method in k.OPERATOR_METHODS.values()),
+)
+"""Special methods that operators call."""
+
+_CALLED = (
+    *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__"),
+    *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *_OPERATORS),
 )
 """Special methods that are called when an instance is made, or by expressions."""
 
@@ -91,7 +89,7 @@ def instance(
     written = set(_written_methods(kind))
     if k.is_record(kind) and any("__new__" in vars(base) for base in kind.__mro__[:-1]):
         written.add("__new__")
-    other = min(written - set(_CALLED if k.is_record(kind) else ()), default="")
+    other = min(written - set(_CALLED if k.is_record(kind) else _OPERATORS), default="")
     if other:
         emitter.refuse(f"the class {kind.__name__} has {other}, which has no compiled form")
     if "__init__" in written:

@@ -10,6 +10,7 @@ import functools
 import inspect
 import operator
 import re
+import string
 import types
 import zoneinfo
 from typing import Any
@@ -45,6 +46,7 @@ from colkern.rows.expressions import (
     operated,
 )
 from colkern.rows.folding import constant
+from colkern.rows.formatting import substituted
 from colkern.rows.front import CACHED, changing_methods, is_of_library, plain_function
 from colkern.rows.functions import changing_method, local_function, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
@@ -235,13 +237,21 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
         write = None
     if write is not None:
         return write(emitter, node)
+    if function in _OF_CONSTANTS:
+        values = [looked_into(emitter, part) for part in node.args]
+        words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
+        if (known := _constant_of(function, values, words)) is not None:
+            return known
+    template = getattr(function, "__self__", None)
+    is_safe = function == getattr(template, "safe_substitute", None)
+    is_filled = is_safe or function == getattr(template, "substitute", None)
+    if type(template) is string.Template and is_filled and not node.args:
+        _, named = arguments_of(emitter, node)
+        if (text := substituted(template, emitter, named, is_safe)) is not None:
+            return text
     if is_left(table_name(function)):
         return left_to_python(emitter, table_name(function))
-    if function not in _OF_CONSTANTS:
-        return None
-    values = [looked_into(emitter, part) for part in node.args]
-    words = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
-    return _constant_of(function, values, words)
+    return None
 
 
 def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
@@ -329,6 +339,7 @@ _OF_CONSTANTS = (
     re.compile,
     re.escape,
     str.maketrans,
+    string.Template,
 )
 """Functions that return a constant for constants."""
 

@@ -409,12 +409,23 @@ def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
 
 
 def _count(emitter: Emitter, node: ast.Call) -> Source:
-    """`itertools.count` with the step 1."""
-    if len(node.args) > 1 or node.keywords:
-        emitter.refuse("count() has a compiled form only with step 1")
-    start = bounds_of_range(emitter, node)[1] if node.args else "0"
-    emitter.leave_if(f"{start} > {1 << 62}", "count() beyond 64 bits")
-    return _counted(emitter, start, str((1 << 63) - 1), "1")
+    """`itertools.count` of integers."""
+    given: list[str | None] = ["start", "step"]
+    words = dict(zip(given, node.args, strict=False)) | {w.arg: w.value for w in node.keywords}
+    if len(node.args) > 2 or not words.keys() <= set(given):
+        emitter.refuse("count() with such arguments has no compiled form")
+    ends = [
+        words.get("start", ast.Constant(0)),
+        ast.Constant(0),
+        words.get("step", ast.Constant(1)),
+    ]
+    bounds = derived(node, "bounds", lambda: ast.Call(node.func, ends, []))
+    start, _, step = bounds_of_range(emitter, bounds)
+    number, step = emitter.copy(start), emitter.copy(step)
+    # The loop ends long before a number leaves 64 bits.
+    for code, most in ((number, 1 << 62), (step, 1 << 16)):
+        emitter.leave_if(f"({code} > {most}) | ({code} < -{most})", "count() of such large numbers")
+    return Source("True", lambda: Value(k.INT, emitter.copy(number)), [f"{number} += {step}"])
 
 
 def _cycle(emitter: Emitter, node: ast.Call) -> Source:

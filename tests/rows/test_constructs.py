@@ -279,8 +279,24 @@ def weighed(word: str, n: int) -> str:
     return str(out) + str(place) + "".join(f"{k}{a}{b}" for k, a, b in pairs)
 
 
-def test_endless_iterators_end_with_others() -> None:
-    checked(weighed, WORDS)
+def counted_by(word: str, n: int) -> str:
+    places = [place for place, _ in zip(itertools.count(n, -7), word)]
+    halves = "".join(f"{k}{c}" for k, c in zip(itertools.count(step=n), word + "!"))
+    first = next(place for place in itertools.count(start=n, step=3) if place % 4 == 0)
+    return f"{places} {halves} {first}"
+
+
+@pytest.mark.parametrize("function", [weighed, counted_by])
+def test_endless_iterators_end_with_others(function: Any) -> None:
+    checked(function, WORDS)
+
+
+def test_a_count_of_large_numbers_is_left_to_python() -> None:
+    def third(start: int, step: int) -> int:
+        return [n for n, _ in zip(itertools.count(start, step), "abc")][1]
+
+    rows = [(1 << 62, 1), ((1 << 62) + 1, 1), (-(1 << 63), 3), (0, 1 << 40), (5, -(1 << 62))]
+    checked(third, rows, ["count() of such large numbers"])
 
 
 def test_parameters_may_have_the_names_of_generated_variables() -> None:

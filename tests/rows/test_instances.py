@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy
 import pytest
@@ -61,6 +61,25 @@ class Box:
         return f"{self.width}x{self.height}={self.area}"
 
 
+class Vector(NamedTuple):
+    """A named tuple with operators."""
+
+    x: float
+    y: float = 2.0
+
+    def __add__(self, other: Vector) -> Vector:  # type: ignore[override]
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __rsub__(self, other: float) -> Vector:
+        return Vector(other - self.x, other - self.y)
+
+    def __mul__(self, by: float) -> Vector:  # type: ignore[override]
+        return self._replace(x=self.x * by)
+
+
+START = Vector(1.0, 1.0)
+
+
 class Cleaner:
     """A class whose instance is a global."""
 
@@ -105,6 +124,13 @@ def added_boxes(n: int, x: float) -> str:
     return f"{box} {box.area + x}"
 
 
+def added_vectors(n: int, x: float) -> str:
+    total = sum([Vector(x), Vector(2.0, x)], START)
+    total += START
+    both = (1, 2) + total  # noqa: RUF005  # the plain tuple's operator
+    return f"{total * n} {2.5 - total} {both} {total == (x + 4.0, x + 4.0)} {total + START}"
+
+
 def by_instance(n: int, x: float) -> str:
     counted = COUNTS[n] + FACTORS.get(n, 1) + FACTORS[max(n, 3)]
     return CLEANER.word(n) + CLEANER(n) + ORDERED.get(n, "") + str(counted)
@@ -125,7 +151,7 @@ def first_of_each(n: int, x: float) -> list[str]:
 
 @pytest.mark.parametrize(
     "function",
-    [between_points, added_boxes, by_instance, described, of_match, first_of_each],
+    [between_points, added_boxes, added_vectors, by_instance, described, of_match, first_of_each],
 )
 def test_instances_are_as_in_python(function: Callable[..., Any]) -> None:
     checked(function)

@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import re
+import string
 import textwrap
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -226,6 +227,40 @@ def test_json_with_other_separators_raises_what_python_raises(separators: tuple[
         written(1)
     with pytest.raises(raised.type, match=re.escape(str(raised.value))):
         ck.udf(written)(ck.array([1]))
+
+
+LETTER = string.Template("Dear $name: $$${amount}, ${amount}!")
+
+
+def test_templates_are_filled_in() -> None:
+    def filled(name: str | None, n: int, x: float) -> str:
+        whole = LETTER.substitute(name=name, amount=x)
+        other = string.Template("$n ${n}s $none $ $$").safe_substitute(n=n)
+        return whole + other + LETTER.safe_substitute()
+
+    rows = [("Zoë", 1, 0.5), (None, -3, 2e6), ("", 0, -0.0)]
+    made = ck.udf(filled)
+    columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
+    assert made(*columns).to_pylist() == [filled(*row) for row in rows]
+    assert not made.report().left
+
+
+@pytest.mark.parametrize("text", ["$other", "$", "$name"])
+def test_templates_that_lack_a_value_are_left_to_python(text: str) -> None:
+    template = string.Template(text)
+
+    def filled(name: str) -> str:
+        return template.substitute({"other": name}, name=name)
+
+    def lacking(name: str) -> str:
+        return template.substitute(none=name)
+
+    if text != "$":
+        assert ck.udf(filled)(ck.array(["x"])).to_pylist() == [filled("x")]
+    with pytest.raises((KeyError, ValueError)) as raised:
+        lacking("x")
+    with pytest.raises(raised.type):
+        ck.udf(lacking)(ck.array(["x"]))
 
 
 def test_counters_have_a_text() -> None:

@@ -24,11 +24,18 @@ from colkern.operations.comparing import item_of
 from colkern.operations.decimal_arithmetic import combine_decimals
 from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, encoded_alike, run_end_encoded, value_type_of
-from colkern.operations.operands import Plans, items_of_value, number_of, planned, planned_beside
+from colkern.operations.operands import (
+    WORDS,
+    Plans,
+    items_of_value,
+    number_of,
+    planned,
+    planned_beside,
+)
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import merge_runs
-from colkern.operations.selection import WORDS, own_words, take_positions
+from colkern.operations.selection import own_words, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.time_arithmetic import (
     TIMES,

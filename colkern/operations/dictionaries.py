@@ -28,7 +28,7 @@ from colkern.operations.dictionary_tables import OPEN, low_words, numbers_by_tab
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.hashing import hashes_of, partitioned
 from colkern.operations.number_words import NumberWords, number_words
-from colkern.operations.operands import kept_type, unsigned, validity_of
+from colkern.operations.operands import WORDS, kept_type, unsigned, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
@@ -193,7 +193,7 @@ def dictionary_encode(
     if array.layout.kind is LayoutKind.NULL:
         return _encode_nulls(array, type_, counted)
     target = target_of(array.device)
-    numbers, firsts = number_values(array, counted, f"u{type_.index_type.bit_width // 8}")
+    numbers, firsts = number_values(array, counted, WORDS[type_.index_type.bit_width // 8])
     _require_fit(len(firsts), type_.index_type)
     dictionary = take_positions(array, firsts)
     validity = None if counted else compact_validity(array)
@@ -345,7 +345,7 @@ def _require_fit(count: int, index_type: s.Int) -> None:
 
 def _encode_nulls(array: Array, type_: s.Dictionary, counted: bool) -> Array:
     target = target_of(array.device)
-    zeros = target.buffer(target.allocate(array.length, f"u{type_.index_type.bit_width // 8}"))
+    zeros = target.buffer(target.allocate(array.length, WORDS[type_.index_type.bit_width // 8]))
     bitmap = None
     if array.length and not counted:
         bitmap = target.buffer(target.allocate((array.length + 7) // 8, np.uint8))
@@ -441,7 +441,7 @@ def _common_type(arrays: Sequence[Array], index_type: s.Int | None) -> s.Diction
 def _transposed(array: Array, type_: s.Dictionary, moved: Items, base: int) -> Buffer:
     """An array's indices, replaced by the numbers to which its values were moved."""
     target = target_of(array.device)
-    dtype = np.dtype(f"u{type_.index_type.bit_width // 8}")
+    dtype = WORDS[type_.index_type.bit_width // 8]
     limit = _values(array).length
     if limit:
         out = target.output(array.length, dtype)

@@ -133,12 +133,13 @@ def is_side_by_side(array: Array) -> bool:
     return array.layout.kind is LayoutKind.FIXED_SIZE
 
 
-_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+"""Unsigned words by their size in bytes."""
 
 
 def unsigned(items: Items) -> Items:
     """Numbers of up to 8 bytes as unsigned words; not copied."""
-    return items if items.dtype.kind == "u" else items.view(_UNSIGNED[items.dtype.itemsize])
+    return items if items.dtype.kind == "u" else items.view(WORDS[items.dtype.itemsize])
 
 
 def decimal_at(target: Target, words: Items, slot: int, width: int, bits: int) -> int:

@@ -14,14 +14,12 @@ from colkern.kernels import runs, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import WORDS, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs, runs_at
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
 from colkern.targets import NOWHERE, Items, target_of
-
-_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 @operation
@@ -84,7 +82,7 @@ def _is_plain(values: Array) -> bool:
     if values.layout.kind not in (LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY):
         return False
     data = values.layout.buffers[1]
-    return data.extent is Extent.BITS or data.dtype.itemsize in _WORDS
+    return data.extent is Extent.BITS or data.dtype.itemsize in WORDS
 
 
 def _decode_plain(array: Array, values: Array) -> Array:
@@ -94,7 +92,7 @@ def _decode_plain(array: Array, values: Array) -> Array:
         data, _ = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
     else:
         items = values.items(Role.DATA)
-        words = items.view(_WORDS[items.dtype.itemsize])
+        words = items.view(WORDS[items.dtype.itemsize])
         out = target.output(array.length, words.dtype)
         target.map(runs.decode_runs, array.length, ends, words, array.offset, out)
         data = target.buffer(out)

@@ -10,10 +10,9 @@ from colkern.operations.selection import dense_unions, runs
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import Picks, take, take_positions
-from colkern.operations.selection.words import WORDS, own_words, take_items, words_of
+from colkern.operations.selection.words import own_words, take_items, words_of
 
 __all__ = [
-    "WORDS",
     "Picks",
     "assemble",
     "dense_unions",

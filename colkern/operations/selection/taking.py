@@ -23,11 +23,11 @@ from colkern.memory import HOST, Buffer
 from colkern.operations.arguments import operation
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import WORDS, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.engine import Copier, Ranges, Selection, assemble
-from colkern.operations.selection.words import WORDS, own_words, repeat_bits, take_words
+from colkern.operations.selection.words import own_words, repeat_bits, take_words
 from colkern.operations.validity import NULL_OUTSIDE, compact_validity
 from colkern.targets import NOWHERE, Items, Target, target_of
 

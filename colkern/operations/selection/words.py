@@ -12,10 +12,8 @@ from colkern.bitmaps import bit_words, bitmap_of
 from colkern.kernels import hidden, selection
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations.operands import WORDS
 from colkern.targets import Items, Target
-
-WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-"""Unsigned words by their size in bytes."""
 
 
 def words_of(items: Items) -> tuple[Items, int]:

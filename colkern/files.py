@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 from colkern.arrays import RecordBatch, Table
 from colkern.builders import record_batch, table
+from colkern.errors import UnsupportedError
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
@@ -175,12 +177,24 @@ def write_csv(
             compress it, as for `read_csv`.
         delimiter: The character between values.
         include_header: Whether the first line has the names of the columns.
+
+    Raises:
+        UnsupportedError: If the values of a column have no text in such files, as lists.
     """
     csv = _pyarrow("write_csv", "csv")
+    rows = to_host(table(data)).to_pyarrow()
+    for position, field in enumerate(rows.schema):
+        try:
+            csv.write_csv(rows.select([position]).slice(0, 1), io.BytesIO())
+        except (ValueError, NotImplementedError):
+            raise UnsupportedError(
+                f"write_csv: column {field.name!r} of {field.type} has no text in such files; leave it "
+                f"out, cast it to utf8, or use write_parquet or write_ipc"
+            ) from None
     with ExitStack() as closing:
         sink = _output("write_csv", target, closing, "detect")
         options = csv.WriteOptions(include_header=include_header, delimiter=delimiter)
-        csv.write_csv(to_host(table(data)).to_pyarrow(), sink, options)
+        csv.write_csv(rows, sink, options)
 
 
 def _output(function: str, target: Target, closing: ExitStack, compression: str | None) -> Any:

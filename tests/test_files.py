@@ -130,3 +130,9 @@ def test_refusals(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ModuleNotFoundError, match=rf"colkern\.{read.__name__}: .*pip install pyarrow"
     ):
         read(b"")
+
+
+def test_columns_that_csv_cannot_have_are_named() -> None:
+    rows = ck.table({"a": [1], "b": [[1, 2]]})
+    with pytest.raises(ck.UnsupportedError, match=r"write_csv: column 'b' of list<.* leave it out"):
+        ck.write_csv(rows, io.BytesIO())

@@ -756,9 +756,9 @@ def assume_timezone(
                 f"assume_timezone: expected timestamps without a zone, got {plain.type}"
             )
         whole = s.timestamp(storage.unit, timezone)
-        offset = _fixed_offset(timezone)
-        if offset is not None:
-            return retyped(_moved(_numbers(plain), -offset * PER_SECOND[storage.unit]), whole)
+        fixed = _fixed_offset(timezone)
+        if fixed is not None:
+            return retyped(_moved(_numbers(plain), -fixed * PER_SECOND[storage.unit]), whole)
         seconds, rest = _seconds(plain)
         type_ = s.timestamp("s", timezone)
         moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_, name="assume_timezone")

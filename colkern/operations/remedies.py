@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from colkern import schema as s
-from colkern.dispatch import LISTS, TEXT, TIMES
+from colkern.dispatch import ENCODED, LISTS, TEXT, TIMES
 
 _IN_PARTS: dict[type[s.DataType], str] = {
     **dict.fromkeys(LISTS, "colkern.list_flatten(array) has the elements"),
@@ -27,3 +27,9 @@ def instead_of_sum(type_: s.DataType) -> str:
 def instead_of_order(type_: s.DataType) -> str:
     """The hint for values without an order."""
     return _IN_PARTS.get(type(type_.storage), _IN_PYTHON)
+
+
+def instead_of_encoded_booleans(type_: s.DataType) -> str:
+    """The hint for an encoded array where a plain one is expected; there is none for other types."""
+    is_encoded = isinstance(type_.storage, ENCODED)
+    return "; colkern.cast(array, colkern.bool_()) decodes it" * is_encoded

@@ -317,7 +317,8 @@ def _at_least(highest: Items, parts: Items, limit: int) -> Items:
         own = limit >> 32 * k & 0xFFFF_FFFF
         reached = (parts[:, k] > own) | (parts[:, k] == own) & reached
     own = limit >> 32 * (parts.shape[1] - 1)
-    return (highest > own) | (highest == own) & reached
+    is_least: Items = (highest > own) | (highest == own) & reached
+    return is_least
 
 
 @on_its_device

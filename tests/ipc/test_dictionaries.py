@@ -97,6 +97,18 @@ def test_dictionary_batches_are_those_of_the_schema() -> None:
         columns(schema_message([WORDS]) + words("A").dictionary_message(7, delta=True))
 
 
+def test_encoded_values_of_a_dictionary_are_refused_with_the_column() -> None:
+    # pyarrow writes such streams, and cannot read them: the schema has the innermost type alone.
+    inner = pa.array(["x", "y"]).dictionary_encode()
+    batch = pa.record_batch([pa.DictionaryArray.from_arrays(pa.array([1, 0]), inner)], ["d"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write(batch)
+    with pytest.raises(InvalidArrowError, match="2 buffers where the schema has 3") as caught:
+        columns(sink.getvalue().to_pybytes())
+    assert "dictionary 0 of column 'd'" in caught.value.place
+
+
 def test_one_id_has_one_type() -> None:
     other = WireField("i", Type.Int, int_type(64, True), dictionary=7)
     data = schema_message([WORDS, other]) + words("A").dictionary_message(7)

@@ -235,6 +235,9 @@ def test_what_stands_under_a_null_of_the_mask_does_not_count() -> None:
 def test_bad_arguments() -> None:
     with pytest.raises(TypeError, match="mask: expected booleans, got int64"):
         filter(ints([1]), ints([1]))
+    codes = from_pyarrow(pa.array([True]).dictionary_encode())
+    with pytest.raises(TypeError, match=r"got dictionary<.*; colkern.cast\(array, .*\) decodes it"):
+        filter(ints([1]), codes)
     with pytest.raises(ValueError, match="mask: 2 booleans for 1 values"):
         filter(ints([1]), booleans([T, F]))
     with pytest.raises(ValueError, match="expected 'drop' or 'emit_null', got 'keep'"):

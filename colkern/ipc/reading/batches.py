@@ -88,7 +88,9 @@ class BatchColumns:
         try:
             self._check_counts()
         except InvalidArrowError as error:
-            raise error.at(self._place) from None
+            is_one = len(plan.columns) == 1
+            place = f"{self._place}, {plan.label(0)}" if is_one else self._place
+            raise error.at(place) from None
 
     def _check_counts(self) -> None:
         plan, counts = self._plan, self._counts

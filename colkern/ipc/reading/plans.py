@@ -169,16 +169,19 @@ class SchemaPlan:
     def dictionaries(self) -> dict[int, ColumnsPlan]:
         """By the id of each dictionary, the plan of its values as the one column of a batch."""
         plans: dict[int, DictionaryPlan] = {}
-        for column in self.columns.columns:
+        labels: dict[int, str] = {}
+        for position, column in enumerate(self.columns.columns):
             for plan in column.dictionary_plans():
                 first = plans.setdefault(plan.id, plan)
+                label = f"dictionary {plan.id} of {self.columns.label(position)}"
+                labels.setdefault(plan.id, label)
                 if first.values.type != plan.values.type or first.ids() != plan.ids():
                     raise InvalidArrowError(
                         f"dictionary {plan.id} has values of {first.values.type} in one field "
                         f"and of {plan.values.type} in another"
                     )
         return {
-            id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: f"dictionary {id_}")  # type: ignore[misc]
+            id_: ColumnsPlan.of([plan.values], _ONE_COLUMN, lambda _, id_=id_: labels[id_])  # type: ignore[misc]
             for id_, plan in plans.items()
         }
 

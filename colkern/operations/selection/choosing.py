@@ -23,6 +23,7 @@ from colkern.operations.operands import Plans, is_side_by_side, planned
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import are_numbers, promoted
+from colkern.operations.remedies import instead_of_encoded_booleans
 from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.gathering import Places, gather
@@ -94,7 +95,8 @@ def _fitting(
         # The array is of type null, as `array([])`, and has no bytes on any device.
         condition = nulls(condition.length, s.bool_(), device)
     if not isinstance(condition.type.storage, s.Bool):
-        raise TypeError(f"condition: expected booleans, got {condition.type}")
+        instead = instead_of_encoded_booleans(condition.type)
+        raise TypeError(f"condition: expected booleans, got {condition.type}{instead}")
     type_ = _type_of_sides(left, right, names)
     own, other = [
         _side(value, name, type_, condition.length, device)

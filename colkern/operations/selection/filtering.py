@@ -20,6 +20,7 @@ from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.position_checks import require_valid
+from colkern.operations.remedies import instead_of_encoded_booleans
 from colkern.operations.selection.engine import Copier, Selection, assemble
 from colkern.operations.selection.taking import Picks
 from colkern.operations.selection.words import repeat_bits
@@ -63,7 +64,8 @@ def filter(
         first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
         mask = nulls(mask.length, s.bool_(), first.device)
     elif not isinstance(mask.type, s.Bool) and not isinstance(mask.type.storage, s.Bool):
-        raise TypeError(f"mask: expected booleans, got {mask.type}")
+        instead = instead_of_encoded_booleans(mask.type)
+        raise TypeError(f"mask: expected booleans, got {mask.type}{instead}")
     if mask.length != data.length:
         raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
     if null_selection not in ("drop", "emit_null"):

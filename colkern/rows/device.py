@@ -84,6 +84,9 @@ class OnDevice:
         target = target_of(device)
         if not length:
             return nulls(0, self.returns, device), Counter()
+        if plan.is_in_other_context():
+            with memory.current(device):
+                return plan.left(target, arrays, length)
         grid = grid_of(device, length)
 
         def launch(blocks: int, *given: Any) -> None:

@@ -108,6 +108,7 @@ class Fold:
         self._program.sources[self._name] = self._written.source(self._name, branches=True)
         self._texts = [self._text(grouped) for grouped in (False, True)]
         self._pool = placed_pool(self._program)
+        self.computes_decimals = self._program.computes_decimals
 
     def text(self) -> str:
         """The generated source."""

@@ -9,6 +9,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from decimal import localcontext
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,7 @@ from colkern.rows.iteration import known_object
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
 from colkern.rows.program import Program, Recursion, Written
+from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, own_names, stored_names
 from colkern.rows.statements import is_own, statements
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
@@ -168,7 +170,8 @@ def write_program(
     while True:
         program = Program(wraps, has_numpy, changes_rows)
         try:
-            return program, *write_function(program, definition, arguments, returns)[:2]
+            with localcontext(USUAL_CONTEXT):
+                return program, *write_function(program, definition, arguments, returns)[:2]
         except MeetsNumPy:
             has_numpy = True
         except CompileError:

@@ -43,7 +43,7 @@ class _Writer:
     def __init__(self, emitter: Emitter, options: dict[str, Any]) -> None:
         self._emitter = emitter
         self._options = options
-        separators = options["separators"]
+        separators: tuple[str, str] | None = options["separators"]
         self._comma, self._colon = (", ", ": ") if separators is None else separators
 
     def text(self, value: Value) -> Value:

@@ -18,7 +18,7 @@ from colkern.cpu.threads import run_ranges
 from colkern.errors import CompileError, UnsupportedError, with_line
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
-from colkern.operations import cast, combine_validity, concat, nulls, take
+from colkern.operations import cast, combine_validity, concat, nulls, take, unpack_bits
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
@@ -29,7 +29,7 @@ from colkern.rows.functions import MISTAKE, of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.program import Program, Site
-from colkern.rows.python_rows import called_in_python
+from colkern.rows.python_rows import OTHER_CONTEXT, called_in_python, is_usual_context
 from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.terms import Term, term_of
 from colkern.targets import Target, target_of
@@ -96,6 +96,7 @@ class Plan(Replanned):
             # This raises now if no result could be cast.
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
+        self._computes_decimals = self.program.computes_decimals
         self._pool = placed_pool(self.program)
         self._pool_address = self._pool.ctypes.data
         memory = self.source.output.memory()
@@ -187,7 +188,32 @@ class Plan(Replanned):
 
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """Returns the results, and the number of rows left to Python, by place in the source."""
-        return self.for_arrays(arrays)._run(arrays, length)
+        plan = self.for_arrays(arrays)
+        if plan.is_in_other_context():
+            return plan.left(target_of(HOST), arrays, length)
+        return plan._run(arrays, length)
+
+    def is_in_other_context(self) -> bool:
+        """Whether the function computes decimals, and this thread has another context for them."""
+        return self._computes_decimals and not is_usual_context()
+
+    def left(
+        self, target: Target, arrays: Sequence[Any], length: int
+    ) -> tuple[Array, Counter[Site | None]]:
+        """Returns the results if all rows are left to Python, because of the thread's decimal context.
+
+        Args:
+            target: The target of the results' memory.
+            arrays: The columns.
+            length: The number of rows.
+        """
+        validity, _ = self.inputs.called(arrays)
+        rows = target.positions(length)
+        if validity is not None:
+            rows = rows[unpack_bits(validity, 0, length)]
+        number = self.program.site(self.site(OTHER_CONTEXT))
+        results = nulls(length, self.natural, target.device)
+        return self.completed(target, results, arrays, rows, rows * 0 + number)
 
     def _run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         validity, null_count = self.inputs.called(arrays)

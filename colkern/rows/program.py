@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from colkern.kernels import row_decimals
 from colkern.kernels.row_values import CODES, LEFT
 from colkern.rows.constants import Block as ConstantBlock
 from colkern.rows.front import WRITTEN, Definition
@@ -226,6 +227,11 @@ class Program:
         if site not in self.sites and len(self.sites) < MOST_SITES:
             self.sites.append(site)
         return 255 - self.sites.index(site) if site in self.sites else 255 - MOST_SITES
+
+    @property
+    def computes_decimals(self) -> bool:
+        """Whether a function that the source calls is one of decimals."""
+        return any(body.__module__ == row_decimals.__name__ for body in self.bodies.values())
 
     def site_of(self, number: int) -> Site | None:
         """Returns the site with a number; None for the number that all further sites share."""

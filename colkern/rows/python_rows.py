@@ -5,12 +5,40 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from decimal import (
+    ROUND_HALF_EVEN,
+    Context,
+    DivisionByZero,
+    FloatOperation,
+    Inexact,
+    InvalidOperation,
+    Overflow,
+    Rounded,
+    Subnormal,
+    getcontext,
+)
 from typing import Any
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.rows.program import Site
+
+OTHER_CONTEXT = "the thread's decimal context is not the usual one"
+"""The reason if all rows with decimals are left to Python."""
+
+_PARTS = 28, ROUND_HALF_EVEN, -999999, 999999, 1, 0
+_TRAPS = Inexact, Rounded, Subnormal, FloatOperation
+
+USUAL_CONTEXT = Context(*_PARTS, flags=[], traps=[InvalidOperation, DivisionByZero, Overflow])
+"""Python's own decimal context, in which compiled code computes."""
+
+
+def is_usual_context() -> bool:
+    """Whether Python computes decimals in this thread as compiled code does: with 28 digits."""
+    now = getcontext()
+    parts = now.prec, now.rounding, now.Emin, now.Emax, now.capitals, now.clamp
+    return parts == _PARTS and not any(now.traps[signal] for signal in _TRAPS)
 
 
 class PythonPlan:

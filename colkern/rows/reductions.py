@@ -22,7 +22,13 @@ from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.program import Site
-from colkern.rows.python_rows import PythonPlan, called_in_python, called_rows
+from colkern.rows.python_rows import (
+    OTHER_CONTEXT,
+    PythonPlan,
+    called_in_python,
+    called_rows,
+    is_usual_context,
+)
 from colkern.rows.reports import Report
 from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
 from colkern.rows.terms import Term
@@ -120,6 +126,8 @@ class Reduction(Replanned):
         )
         finish = functions.finish or state_itself
         self._finish = _Finish(name, finish, self._states, returns, strict, wraps)
+        folds = [fold.computes_decimals for fold in (self._update, self._merge) if fold]
+        self._computes_decimals = any([*folds, self._finish.program.computes_decimals])
         self.returns = self._finish.returns
 
     @property
@@ -161,17 +169,18 @@ class Reduction(Replanned):
         plan = self.for_arrays(arrays)
         if plan is not self:
             return plan.run(arrays, length, groups)
+        reason = OTHER_CONTEXT if self._computes_decimals and not is_usual_context() else ""
         try:
-            states, left = self._reduced(arrays, length, groups)
+            if not reason:
+                states, left = self._reduced(arrays, length, groups)
+                finished, more = self._finish.run([states], len(states))
+                return finished, left + more
         except Outgrown:
-            reduced = python_states(
-                self._name, self._functions, arrays, self._columns.nullable, groups
-            )
-            code = self._functions.update.__code__
-            site = Site(self._name, code.co_filename, code.co_firstlineno, OUTGROWN)
-            return self._finish.in_python(reduced), Counter({site: length})
-        finished, more = self._finish.run([states], len(states))
-        return finished, left + more
+            reason = OUTGROWN
+        reduced = python_states(self._name, self._functions, arrays, self._columns.nullable, groups)
+        code = self._functions.update.__code__
+        site = Site(self._name, code.co_filename, code.co_firstlineno, reason)
+        return self._finish.in_python(reduced), Counter({site: length})
 
     def group_states(
         self,

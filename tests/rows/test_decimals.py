@@ -358,3 +358,62 @@ def test_texts_of_too_many_digits_are_left_to_python() -> None:
         "-0.025",
     ]
     assert ck.udf(text_of)(ck.array(texts)).to_pylist() == list(map(text_of, texts))
+
+
+def squared(a: Any) -> Any:
+    return a * a, f"{a * a:.2f}"
+
+
+@ck.reducer
+class Squares:
+    """Sums squares."""
+
+    @staticmethod
+    def init() -> Decimal:
+        return Decimal(0)
+
+    @staticmethod
+    def update(total: Decimal, a: Decimal) -> Decimal:
+        return total + a * a
+
+    @staticmethod
+    def merge(a: Decimal, b: Decimal) -> Decimal:
+        return a + b
+
+    @staticmethod
+    def finish(total: Decimal) -> str:
+        return str(total)
+
+
+@pytest.mark.parametrize("changed", [{"prec": 5}, {"rounding": decimal.ROUND_DOWN}])
+def test_another_context_leaves_rows_to_python(changed: dict[str, Any]) -> None:
+    values = [Decimal("123.45"), None, Decimal("0.10")]
+    column = ck.array(values)
+    function, strict = ck.udf(squared), ck.udf(squared, strict=True)
+
+    def expected() -> list[Any]:
+        return [value and squared(value) for value in values]
+
+    def results() -> list[Any]:
+        return [row and tuple(row.values()) for row in function(column).to_pylist()]
+
+    with decimal.localcontext(**changed):
+        assert results() == expected()
+        with pytest.raises(ck.CompileError, match="decimal context"):
+            strict(column)
+    assert results() == expected()
+
+
+def test_what_another_context_traps_is_raised() -> None:
+    with decimal.localcontext() as context:
+        context.traps[decimal.Inexact] = True
+        with pytest.raises(decimal.Inexact):
+            ck.udf(lambda a: float(a / 3))(ck.array([Decimal("0.1")]))
+
+
+def test_reducers_in_another_context_are_pythons() -> None:
+    values = [Decimal("123.45"), Decimal("0.10")]
+    with decimal.localcontext(prec=5):
+        expected = str(Decimal(0) + values[0] * values[0] + values[1] * values[1])
+        assert Squares(ck.array(values)) == expected
+    assert Squares(ck.array(values)) == "15239.9125"

@@ -221,7 +221,7 @@ def test_json_is_written(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("separators", [(), ("",), ("", "", ""), (1, 2)])
 def test_json_with_other_separators_raises_what_python_raises(separators: tuple[Any, ...]) -> None:
     def written(n: int) -> str:
-        return json.dumps([n, n], separators=separators)  # type: ignore[arg-type]
+        return json.dumps([n, n], separators=separators)
 
     with pytest.raises((TypeError, ValueError)) as raised:
         written(1)

@@ -334,4 +334,4 @@ def test_refusals(reducer: Any, reason: str) -> None:
 @pytest.mark.usefixtures("chosen_plan")
 def test_udf_asks_for_native_aggregates(frame: DataFrame) -> None:
     grouped = frame.agg(udf(Mean)("n"))
-    assert "Mean: arrow, in a Python worker: beside aggregates of Python" in explain(grouped)
+    assert "Mean: arrow, in a Python worker: Spark refuses its own aggregates" in explain(grouped)

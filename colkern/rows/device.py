@@ -22,6 +22,7 @@ from colkern.rows.device_loop import NO_ROOM, device_source, kernel_function
 from colkern.rows.loop import digest
 from colkern.rows.plan import Plan, with_nulls
 from colkern.rows.program import Site
+from colkern.rows.python_rows import is_usual_context
 from colkern.targets import Target, target_of
 
 LEAST_ROW_BYTES = 1024
@@ -84,7 +85,7 @@ class OnDevice:
         target = target_of(device)
         if not length:
             return nulls(0, self.returns, device), Counter()
-        if plan.is_in_other_context():
+        if plan.computes_decimals and not is_usual_context():
             with memory.current(device):
                 return plan.left(target, arrays, length)
         grid = grid_of(device, length)

@@ -96,7 +96,7 @@ class Plan(Replanned):
             # This raises now if no result could be cast.
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
-        self._computes_decimals = self.program.computes_decimals
+        self.computes_decimals = self.program.computes_decimals
         self._pool = placed_pool(self.program)
         self._pool_address = self._pool.ctypes.data
         memory = self.source.output.memory()
@@ -189,13 +189,9 @@ class Plan(Replanned):
     def run(self, arrays: Sequence[Any], length: int) -> tuple[Array, Counter[Site | None]]:
         """Returns the results, and the number of rows left to Python, by place in the source."""
         plan = self.for_arrays(arrays)
-        if plan.is_in_other_context():
+        if plan.computes_decimals and not is_usual_context():
             return plan.left(target_of(HOST), arrays, length)
         return plan._run(arrays, length)
-
-    def is_in_other_context(self) -> bool:
-        """Whether the function computes decimals, and this thread has another context for them."""
-        return self._computes_decimals and not is_usual_context()
 
     def left(
         self, target: Target, arrays: Sequence[Any], length: int

@@ -127,7 +127,7 @@ class Reduction(Replanned):
         finish = functions.finish or state_itself
         self._finish = _Finish(name, finish, self._states, returns, strict, wraps)
         folds = [fold.computes_decimals for fold in (self._update, self._merge) if fold]
-        self._computes_decimals = any([*folds, self._finish.program.computes_decimals])
+        self._computes_decimals = any([*folds, self._finish.computes_decimals])
         self.returns = self._finish.returns
 
     @property

@@ -24,7 +24,7 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.rows.program import Site
 
-OTHER_CONTEXT = "the thread's decimal context is not the usual one"
+OTHER_CONTEXT = "the thread's decimal context is not the one that Python starts with"
 """The reason if all rows with decimals are left to Python."""
 
 _PARTS = 28, ROUND_HALF_EVEN, -999999, 999999, 1, 0

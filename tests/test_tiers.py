@@ -8,12 +8,24 @@ from typing import Any
 import pytest
 import tiers
 from kernels.cases import variants
-from tiers import EACH_KERNEL, EACH_PATTERN, IN_TURN, NIGHT, QUARTERS, ROOT, SELDOM, SIXTEENTHS
+from tiers import (
+    EACH_KERNEL,
+    EACH_PATTERN,
+    IN_QUARTERS,
+    IN_TURN,
+    NIGHT,
+    QUARTERS,
+    ROOT,
+    SELDOM,
+    SIXTEENTHS,
+)
 
 from colkern.kernels import KERNELS
 
 
-@pytest.mark.parametrize("name", [*NIGHT, *IN_TURN, *SELDOM, *EACH_KERNEL, *EACH_PATTERN])
+@pytest.mark.parametrize(
+    "name", [*NIGHT, *IN_QUARTERS, *IN_TURN, *SELDOM, *EACH_KERNEL, *EACH_PATTERN]
+)
 def test_each_rule_names_tests(name: str) -> None:
     path, _, test = name.partition("::")
     assert (ROOT / path).exists()
@@ -27,10 +39,10 @@ def by_day(rule: str, cases: list[str]) -> set[str]:
     return {c for c, item in zip(cases, items, strict=True) if item.nodeid not in late}
 
 
-@pytest.mark.parametrize("rule", [*IN_TURN, *EACH_KERNEL, *EACH_PATTERN])
+@pytest.mark.parametrize("rule", [*IN_QUARTERS, *IN_TURN, *EACH_KERNEL, *EACH_PATTERN])
 def test_each_test_of_the_day_has_its_turn(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cases, seen = list(variants()), set()
-    for number in range(SIXTEENTHS if rule in IN_TURN else 20 * QUARTERS):
+    for number in range(20 * QUARTERS if rule in EACH_KERNEL + EACH_PATTERN else SIXTEENTHS):
         monkeypatch.setattr(tiers, "turn", lambda number=number: number)
         chosen = by_day(rule, cases)
         assert len(chosen) < len(cases) / 2

@@ -3,6 +3,7 @@
 What no rule names runs by day. A rule names tests by how their ids begin:
 
 - `NIGHT`: at night alone.
+- `IN_QUARTERS`: by day a quarter of them.
 - `IN_TURN`: by day a sixteenth of them.
 - `SELDOM`: by day one of sixty.
 - `EACH_KERNEL`: by day a variant of each kernel, each time another one.
@@ -53,6 +54,24 @@ NIGHT = (
     "tests/spark/test_spark_benchmarks.py::test_all_ways_give_the_same_rows",
 )
 
+IN_QUARTERS = (
+    # Several processes for each.
+    "tests/cpu/test_forks.py",
+    "tests/cuda/test_without_gpu.py",
+    # Functions of users or of the table of methods, each compiled for its test alone.
+    "tests/functions/test_functions.py",
+    "tests/functions/test_operators.py",
+    "tests/jit/test_udf.py",
+    "tests/rows/test_changing_instances.py",
+    "tests/rows/test_functions.py",
+    "tests/rows/test_instances.py",
+    "tests/rows/test_library.py",
+    "tests/rows/test_programs.py",
+    "tests/rows/test_safety.py",
+    # Queries of twenty seconds; the functions of others run each day.
+    "tests/spark/test_acceleration.py::test_iterators_of_batches",
+)
+
 IN_TURN = (
     # It starts a process that imports every test.
     "tests/cuda/test_gpu_machine.py::test_every_test_for_a_gpu_is_collected",
@@ -60,7 +79,7 @@ IN_TURN = (
     "tests/cuda/test_gpu_benchmarks.py::test_a_device_computes_what_a_cpu_does",
     "tests/cuda/test_gpu_benchmarks.py::test_a_gigabyte_can_be_described",
     "tests/cuda/test_operations.py::test_simulated_operation",
-    "tests/cuda/test_strict_device.py::test_operation",
+    "tests/dissociated/test_device_memory.py::test_nothing_outside_of_an_allocation_is_reached",
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",
@@ -70,9 +89,12 @@ IN_TURN = (
     "tests/test_tpch.py::test_a_query_has_the_answer_of_duckdb",
     # Several processes for each; tests/cpu has the rules of the cache in one.
     "notebooks/",
+    "tests/commands/test_warm.py::test_compiles_once_for_gpus",
     "tests/cpu/test_cached_features.py",
+    "tests/cpu/test_embedded_cache.py::test_another_process_compiles_no_helper_again",
     "tests/cpu/test_extensions.py::test_entry_points_count_for_their_own_types_alone",
     "tests/cpu/test_warming.py::test_a_second_process_compiles_no_kernel_of_any_operation",
+    "tests/cuda/test_device_code.py",
     "tests/jit/test_processes.py",
     "tests/spark/test_function_declarations.py::test_functions_of_a_notebook",
     "tests/spark/test_function_declarations.py::test_of_workers_that_start_cold",
@@ -100,6 +122,7 @@ IN_TURN = (
     # One test for all types, each of which takes seconds of compiling.
     "tests/jit/test_rows.py::test_threads_write_the_rows_of_one",
     "tests/jit/test_rows.py::test_rows_of_nested_values_come_out_as_they_went_in",
+    "tests/jit/test_udf.py::test_a_decorators_function_sees_the_arguments_that_are_given",
     "tests/jit/test_udf.py::test_floats_of_any_width_are_floats",
     "tests/jit/test_udf.py::test_integers_of_any_width_are_integers",
     "tests/jit/test_udf.py::test_results_of_each_number_type",
@@ -118,6 +141,8 @@ IN_TURN = (
     "tests/rows/test_functions.py::test_compiled_is_python",
     "tests/rows/test_machine.py::test_functions_of_numpy",
     "tests/rows/test_library.py::test_an_address_that_is_split_lacks_no_part",
+    "tests/rows/test_library.py::test_counters_are_added_and_compared",
+    "tests/rows/test_library.py::test_json_is_written",
     "tests/rows/test_near_sums.py",
     "tests/rows/test_safety.py::test_no_page_is_read_that_has_nothing_of_a_text",
     "tests/rows/test_text.py::test_compiled",
@@ -170,6 +195,8 @@ IN_TURN = (
 SELDOM = (
     # A kernel compiled for each, and run by a machine in Python.
     "tests/cuda/test_memory_requests.py::test_threads_of_a_warp_share_sectors",
+    # Kernels compiled for each; the launches of kernels have tests of their own.
+    "tests/cuda/test_strict_device.py::test_operation",
     # Minutes of queries, or of one thing; their parts have tests of their own.
     "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
     "tests/spark/test_accelerate_corpus.py",
@@ -206,9 +233,10 @@ def tests_of_the_night(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
             kernel = case.rstrip("]").partition("[")[0]
             of_kernels.setdefault((test, kernel), []).append(item)
             continue
-        late = item.nodeid.startswith(IN_TURN) and not _is_in_turn(case or test, SIXTEENTHS)
-        seldom = item.nodeid.startswith(SELDOM) and not _is_in_turn(case or test, SIXTIETHS)
-        if late or seldom or item.nodeid.startswith(NIGHT):
+        # The rarest of the rules that name it counts.
+        rules = ((SELDOM, SIXTIETHS), (IN_TURN, SIXTEENTHS), (IN_QUARTERS, QUARTERS))
+        parts = next((parts for names, parts in rules if item.nodeid.startswith(names)), 1)
+        if item.nodeid.startswith(NIGHT) or not _is_in_turn(case or test, parts):
             yield item
     for (_, kernel), variants in of_kernels.items():
         in_turn = variants.pop(turn() // QUARTERS % len(variants))

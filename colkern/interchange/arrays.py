@@ -31,7 +31,7 @@ from colkern.interchange.native import Export
 from colkern.interchange.schemas import export_schema
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
 from colkern.memory import HOST, Buffer
-from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Null, Schema, Struct
+from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Map, Null, Schema, Struct
 
 # Stands for empty buffers: old consumers may read the first offset of an empty array.
 _ZEROS = array("q", bytes(64))
@@ -123,7 +123,7 @@ def build_structure(
     if rule.variadic:
         sizes_at, sizes = export.sizes([b.size if b else 0 for b in source.data_buffers])
         buffers.append(sizes_at)
-    children = [build_structure(export, child) for child in source.children]
+    children = [build_structure(export, child) for child in _exported_children(source)]
     dictionary = None
     if source.dictionary is not None:
         dictionary = build_structure(export, source.dictionary)
@@ -151,6 +151,16 @@ def build_structure(
     words[_CHILDREN] = buffers_at + len(buffers) * WORD
     export.anchor(words, source, children, dictionary, sizes, kept)
     return words
+
+
+def _exported_children(source: Array) -> Sequence[Array]:
+    """The children; the struct of a map's entries begins at slot 0, since pyarrow ignores its offset."""
+    if not isinstance(source.type.storage, Map) or not source.children[0].offset:
+        return source.children
+    entries = source.children[0]
+    fields = [child.slice(entries.offset, entries.length) for child in entries.children]
+    # A map has no null entries.
+    return [Array(entries.type, entries.length, (None,), fields, null_count=0)]
 
 
 def _exported_null_count(export: ArrayExport, source: Array, rule: Layout) -> int:

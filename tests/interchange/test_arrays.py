@@ -194,6 +194,15 @@ def test_views_bring_all_their_data_buffers() -> None:
     same(import_array(inline), inline)
 
 
+def test_entries_of_maps_are_exported_from_slot_0() -> None:
+    # pyarrow reads keys and items without the offset of their struct.
+    maps = import_array(
+        pa.array([[("a", 1)], [("b", 2)], [("c", 3)]], pa.map_(pa.utf8(), pa.int8()))
+    )
+    ours = Array(maps.type, 2, maps.buffers, [maps.children[0].slice(1)])
+    assert pa.array(ours).to_pylist() == [[("b", 2)], [("c", 3)]]
+
+
 def test_null_counts_are_taken_over_and_may_be_unknown(producer: Any) -> None:
     assert import_array(pa.array(NUMBERS)).known_null_count == 2
     unknown = producer.array(2, [b"\x01", bytes(16)], null_count=-1)

@@ -65,6 +65,7 @@ IN_QUARTERS = (
     "tests/rows/test_changing_instances.py",
     "tests/rows/test_functions.py",
     "tests/rows/test_instances.py",
+    "tests/rows/test_keywords.py",
     "tests/rows/test_library.py",
     "tests/rows/test_programs.py",
     "tests/rows/test_safety.py",

@@ -103,14 +103,14 @@ def counter(emitter: Emitter, node: ast.Call, entries: Value) -> Value:
     return Value(Container("dict", items=(key, k.INT), default="count"), counted.code)
 
 
-def most_common(emitter: Emitter, owner: Value, most: Value | None) -> Value:
+def most_common(emitter: Emitter, owner: Value, most: Value = NONE) -> Value:
     """`Counter.most_common(…)`."""
     kind = owner.kind
     assert isinstance(kind, Container)
     key, value = kind.items
     if value not in (k.INT, k.NEVER):
         emitter.refuse(f"most_common() of counts that are {value} has no compiled form")
-    count = emitter.numbers(most if most is not None else constant((1 << 63) - 1))
+    count = emitter.numbers(most if most.kind != k.NONE else constant((1 << 63) - 1))
     pairs = k.list_of(k.tuple_of((key, k.INT)))
     arguments = [owner, emitter.converted(count, k.INT)]
     return invoked(emitter, row_dicts.most_common, arguments, pairs, "Counter", {"K": key})

@@ -10,7 +10,7 @@ from colkern.rows.calls import call
 from colkern.rows.comprehensions import items, items_in_turn
 from colkern.rows.containers import add, fitting, new_container
 from colkern.rows.emitter import Emitter
-from colkern.rows.expressions import expression, needed
+from colkern.rows.expressions import arguments_by_name, expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
 from colkern.rows.library import rotate
@@ -19,15 +19,13 @@ from colkern.rows.values import NONE, Value
 
 def new_deque(emitter: Emitter, node: ast.Call) -> Value:
     """`deque()`, `deque(…)` and `deque(…, maxlen)`."""
-    bounds = [*node.args[1:], *(word.value for word in node.keywords if word.arg == "maxlen")]
-    if len(bounds) > 1 or len(node.args) + len(node.keywords) > 2:
-        emitter.refuse("deque() with such arguments has no compiled form")
-    bound = expression(emitter, bounds[0]).constant if bounds else None
+    given = arguments_by_name(emitter, node, "iterable", "maxlen")
+    bound = expression(emitter, given["maxlen"]).constant if "maxlen" in given else None
     if bound is not None and (not isinstance(bound, int) or bound < 1):
         emitter.refuse("deque() has a compiled form with a constant as `maxlen`, of at least 1")
     deque = new_container(emitter, node, "list", 0, most=k.UNBOUNDED if bound is None else bound)
-    if node.args:
-        items(emitter, node.args[0], lambda value: _append(emitter, deque, value))
+    if "iterable" in given:
+        items(emitter, given["iterable"], lambda value: _append(emitter, deque, value))
     return deque
 
 

@@ -665,16 +665,31 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
 
 def needed_arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
     """Returns the arguments of a call, by position and by name, none of them None."""
-    arguments = [needed(emitter, part) for part in node.args]
-    named = {word.arg: needed(emitter, word.value) for word in node.keywords if word.arg}
-    return arguments, named
+    return arguments_of(emitter, node, needed)
 
 
-def arguments_of(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+def arguments_of(
+    emitter: Emitter,
+    node: ast.Call,
+    compiled: Callable[[Emitter, ast.expr], Value] = expression,
+) -> tuple[list[Value], dict[str, Value]]:
     """Returns the arguments of a call, by position and by name, of any kind."""
-    arguments = [expression(emitter, part) for part in node.args]
-    named = {word.arg: expression(emitter, word.value) for word in node.keywords if word.arg}
+    arguments = [compiled(emitter, part) for part in node.args]
+    named = {}
+    for word in node.keywords:
+        if word.arg is None:
+            emitter.refuse(f"`**` in {ast.unparse(node.func)}() has no compiled form")
+        named[word.arg] = compiled(emitter, word.value)
     return arguments, named
+
+
+def arguments_by_name(emitter: Emitter, node: ast.Call, *names: str) -> dict[str | None, ast.expr]:
+    """Returns the expressions of a call's arguments by the names of the parameters."""
+    given: dict[str | None, ast.expr] = dict(zip(names, node.args, strict=False))
+    given |= {word.arg: word.value for word in node.keywords}
+    if len(given) != len(node.args) + len(node.keywords) or not given.keys() <= {*names}:
+        emitter.refuse(f"{ast.unparse(node.func)}() with such arguments has no compiled form")
+    return given
 
 
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:

@@ -16,7 +16,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
 from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
-from colkern.rows.expressions import expression, iterated, looked_into, needed
+from colkern.rows.expressions import arguments_by_name, expression, iterated, looked_into, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
@@ -410,10 +410,7 @@ def range_size(emitter: Emitter, start: str, stop: str, step: str) -> Value:
 
 def _count(emitter: Emitter, node: ast.Call) -> Source:
     """`itertools.count` of integers."""
-    given: list[str | None] = ["start", "step"]
-    words = dict(zip(given, node.args, strict=False)) | {w.arg: w.value for w in node.keywords}
-    if len(node.args) > 2 or not words.keys() <= set(given):
-        emitter.refuse("count() with such arguments has no compiled form")
+    words = arguments_by_name(emitter, node, "start", "step")
     ends = [
         words.get("start", ast.Constant(0)),
         ast.Constant(0),
@@ -446,12 +443,11 @@ def _cycle(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
-    first = node.args[1] if len(node.args) > 1 else None
-    for keyword in node.keywords:
-        first = keyword.value
+    given = arguments_by_name(emitter, node, "iterable", "start")
+    first = given.get("start")
     start = emitter.numbers(needed(emitter, first)).code if first is not None else "0"
     number = emitter.copy(start)
-    inside = source_of(emitter, node.args[0])
+    inside = source_of(emitter, given["iterable"])
 
     def item() -> Value:
         value = emitter.numbers(inside.item())

@@ -14,7 +14,7 @@ from colkern.rows import kinds as k
 from colkern.rows.comprehensions import Accumulator, as_list, items
 from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import expression, needed, operated, truth
+from colkern.rows.expressions import arguments_by_name, expression, needed, operated, truth
 from colkern.rows.folding import constant
 from colkern.rows.functions import applied
 from colkern.rows.values import Value, tuple_of_values
@@ -98,9 +98,9 @@ def flattened(emitter: Emitter, node: ast.Call) -> Value:
 
 def accumulated(emitter: Emitter, node: ast.Call) -> Value:
     """`accumulate(…)`, with a function and `initial`."""
-    words = {word.arg: word.value for word in node.keywords}
-    function = node.args[1] if len(node.args) > 1 else words.get("func")
-    initial = needed(emitter, words["initial"]) if "initial" in words else Value(k.NEVER)
+    given = arguments_by_name(emitter, node, "iterable", "func", "initial")
+    function = given.get("func")
+    initial = needed(emitter, given["initial"]) if "initial" in given else Value(k.NEVER)
     list_ = new_container(emitter, node, "list", 0)
     result = Accumulator(emitter, node, initial)
     empty = emitter.copy(str(initial.kind == k.NEVER))
@@ -120,7 +120,7 @@ def accumulated(emitter: Emitter, node: ast.Call) -> Value:
         emitter.write(f"{empty} = False")
         add(emitter, list_, (result.get(),))
 
-    items(emitter, node.args[0], take)
+    items(emitter, given["iterable"], take)
     return list_
 
 

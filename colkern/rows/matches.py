@@ -11,7 +11,7 @@ import re
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from colkern.errors import CompileError
@@ -19,7 +19,7 @@ from colkern.kernels import row_values, text_scanning
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter, Unsettled
-from colkern.rows.expressions import expression, needed
+from colkern.rows.expressions import expression, needed_arguments
 from colkern.rows.folding import constant
 from colkern.rows.iteration import Source
 from colkern.rows.regex.every import find_tuples, findall
@@ -89,7 +89,7 @@ def method_of_pattern(
     names = ["string", "maxsplit"] if name == "split" else ["string"]
     names = ["repl", "string", "count"] if name in _REPLACING else names
     given = dict(zip(names, arguments, strict=False)) | named
-    if len(given) != len(arguments) + len(named):
+    if len(given) != len(arguments) + len(named) or not given.keys() <= {*names}:
         emitter.refuse(f"{name}() from a position on has no compiled form")
     return pattern_method(emitter, pattern, name, given)
 
@@ -173,13 +173,16 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
     """Returns the matches of `finditer`, one after the other."""
     assert isinstance(node.func, ast.Attribute)
     owner = expression(emitter, node.func.value)
-    values = [needed(emitter, part) for part in node.args]
-    pattern = owner.constant
-    if owner.constant is re and values:
-        pattern = values.pop(0).constant
-    if len(values) != 1 or not isinstance(pattern, str | re.Pattern):
+    arguments, named = needed_arguments(emitter, node)
+    names = ["pattern", "string", "flags"] if owner.constant is re else ["string"]
+    given = dict(zip(names, arguments, strict=False)) | named
+    if len(given) != len(arguments) + len(named) or not given.keys() <= {*names}:
+        emitter.refuse("finditer() from a position on has no compiled form")
+    pattern, flags = given.get("pattern", owner), given.get("flags", constant(0))
+    if not isinstance(pattern.constant, str | re.Pattern) or not flags.is_constant:
         emitter.refuse("finditer() has a compiled form with a constant pattern only")
-    return _matches_in(emitter, re.compile(pattern), emitter.numbers(values[0]))
+    compiled = re.compile(pattern.constant, flags.constant)
+    return _matches_in(emitter, compiled, emitter.numbers(given["string"]))
 
 
 def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Source:
@@ -258,11 +261,19 @@ def _replaced(
 # Methods of matches
 
 
-def method_of_match(emitter: Emitter, match: Value, name: str, arguments: Sequence[Value]) -> Value:
+def method_of_match(
+    emitter: Emitter,
+    match: Value,
+    name: str,
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> Value:
     """Compiles a call of a match's method."""
     if name not in _METHODS:
         emitter.refuse(f"match.{name}() has no compiled form")
-    return _METHODS[name](emitter, match, arguments)
+    if not named.keys() <= ({"default"} if name in ("groups", "groupdict") else set()):
+        emitter.refuse(f"match.{name}() takes no {', '.join(named)}")
+    return _METHODS[name](emitter, match, [*arguments, *named.values()])
 
 
 def group(emitter: Emitter, match: Value, which: Value) -> Value:
@@ -297,25 +308,24 @@ def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
 def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
     assert isinstance(match.kind, Match)
     assert match.kind.matcher is not None
-    groups = []
-    for number in range(1, match.kind.matcher.groups + 1):
-        part = group(emitter, match, constant(number))
-        if arguments and isinstance(part.kind, k.Optional):
-            text = Value(k.TEXT, part.code)
-            part = emitter.chosen(part.none, partial(_same, arguments[0]), partial(_same, text))
-        groups.append(part)
-    return tuple_of_values(groups)
+    numbers = range(1, match.kind.matcher.groups + 1)
+    return tuple_of_values([_group_or(emitter, match, number, arguments) for number in numbers])
 
 
-def _same(value: Value) -> Value:
-    return value
+def _group_or(emitter: Emitter, match: Value, which: int | str, default: Sequence[Value]) -> Value:
+    """Returns a group, or the default value, if there is one, where it did not take part in the match."""
+    part = group(emitter, match, constant(which))
+    if not default or not isinstance(part.kind, k.Optional):
+        return part
+    return emitter.chosen(part.none, lambda: default[0], lambda: Value(k.TEXT, part.code))
 
 
 def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
     assert isinstance(match.kind, Match)
     assert match.kind.matcher is not None
     names = tuple(match.kind.matcher.group_names)
-    return tuple_of_values((group(emitter, match, constant(name)) for name in names), names, dict)
+    groups = [_group_or(emitter, match, name, arguments) for name in names]
+    return tuple_of_values(groups, names, dict)
 
 
 def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]], Value]:

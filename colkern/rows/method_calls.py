@@ -116,7 +116,8 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         arguments, named = needed_arguments(emitter, node)
         return users_function(emitter, _OF_ORDERED[name], [owner, *arguments], named)
     if kind.default == "count" and name == "most_common":
-        return most_common(emitter, owner, needed(emitter, node.args[0]) if node.args else None)
+        arguments, named = arguments_of(emitter, node)
+        return most_common(emitter, owner, *arguments, *named.values())
     is_changed = kind.default == "count" and name in _OF_COUNTERS
     if is_changed and len(node.args) == 1 and not node.keywords:
         return _counted_too(emitter, node, owner, name)
@@ -136,7 +137,7 @@ def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     if isinstance(owner.kind, k.Member):
         return enums.method(emitter, owner, name, *arguments_of(emitter, node))
     if isinstance(owner.kind, Match):
-        return method_of_match(emitter, owner, name, needed_arguments(emitter, node)[0])
+        return method_of_match(emitter, owner, name, *arguments_of(emitter, node))
     if isinstance(owner.kind, k.Compound):
         return method_of_row(emitter, node, owner, name)
     return None

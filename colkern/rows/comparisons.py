@@ -23,9 +23,7 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if isinstance(operation, ast.Is | ast.IsNot):
         return _identical(emitter, left, right, isinstance(operation, ast.Is))
     if isinstance(operation, ast.In | ast.NotIn):
-        from colkern.rows.containers import contained
-
-        value = contained(emitter, emitter.plain(left), emitter.plain(right))
+        value = _membership(emitter, left, emitter.plain(right))
         return value if isinstance(operation, ast.In) else _negated(value)
     name, function = OPERATORS[type(operation)]
     if name == "!=" and any(k.written_method(type(v.constant), "__ne__") for v in (left, right)):
@@ -54,6 +52,23 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if isinstance(left.kind, k.Record) and left.kind == right.kind:
         return _ordered_records(emitter, operation, left, right)
     return call(emitter, name, [left, right])
+
+
+def _membership(emitter: Emitter, value: Value, container: Value) -> Value:
+    """Compiles `value in container`. None may be in a container, but a text refuses it."""
+    from colkern.rows.containers import contained
+
+    items = container.constant if container.is_constant else container.kind
+    may_have_none = isinstance(
+        items, tuple | list | dict | set | frozenset | range | k.Tuple | k.Container
+    )
+    if not may_have_none or not isinstance(value.kind, k.Optional) or value.unbound:
+        return contained(emitter, emitter.plain(value), container)
+    return emitter.chosen(
+        value.none,
+        lambda: contained(emitter, constant(None), container),
+        lambda: contained(emitter, inner(value), container),
+    )
 
 
 _METHODS: dict[type[ast.cmpop], tuple[str, str]] = {

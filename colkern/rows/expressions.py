@@ -39,8 +39,13 @@ def expression(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def needed(emitter: Emitter, node: ast.expr) -> Value:
-    """Compiles an expression that must not be None; returns its value."""
+    """Compiles an expression where None raises a TypeError; returns its value."""
     return emitter.plain(expression(emitter, node))
+
+
+def sought(emitter: Emitter, node: ast.expr) -> Value:
+    """Compiles an expression for what a container is asked about; Python has the answer for None."""
+    return emitter.plain(expression(emitter, node), row_values.LEFT)
 
 
 # Names and constants
@@ -594,7 +599,8 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
         bounds = [emitter.plain(bound) for bound in bounds]
         name, given = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
         return call(emitter, name, [readable(emitter, value), *given])
-    return item(emitter, value, needed(emitter, node.slice))
+    is_dict = value.kind.name == "dict" or isinstance(value.constant, dict)
+    return item(emitter, value, (sought if is_dict else needed)(emitter, node.slice))
 
 
 def _numbers_of(emitter: Emitter, array: NDArray[Any]) -> Value:

@@ -101,7 +101,7 @@ def _container_represented(emitter: Emitter, value: Value, kind: k.Container) ->
         emitter.refuse(f"the text of this {kind} has no compiled form")
     start, end = "()" if k.is_tuple(kind) else "{}" if kind.name == "dict" else "[]"
     if kind.default == "count":
-        value = most_common(emitter, value, None)
+        value = most_common(emitter, value)
         start, end = "Counter({", "})"
     inside = entries_text(emitter, value, represented, kind.name == "dict")
     size = call(emitter, "len", [value])

@@ -492,6 +492,9 @@ def moment_of_format(date_string: str, format: str) -> datetime:
 
 def moment_of_iso(date_string: str) -> datetime:
     """`datetime.fromisoformat` for a time with an offset; returns the time in UTC, without a zone."""
+    year = date_string[:4]
+    if len(date_string) < 7 or not year.isascii() or not year.isdigit():
+        raise ValueError
     if len(date_string) < 18 or not date_string.isascii() or date_string[-3] != ":":
         raise Uncovered
     try:

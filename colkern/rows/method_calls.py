@@ -39,7 +39,14 @@ from colkern.rows.containers import (
 )
 from colkern.rows.deques import method_of_deque
 from colkern.rows.emitter import Emitter, derived, stored_constant
-from colkern.rows.expressions import arguments_of, expression, needed, needed_arguments, operated
+from colkern.rows.expressions import (
+    arguments_of,
+    expression,
+    needed,
+    needed_arguments,
+    operated,
+    sought,
+)
 from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods
 from colkern.rows.functions import changing_method, users_function
@@ -93,8 +100,9 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         written = _folded(emitter, node, owner, name)
     if written is not None:
         return written
-    arguments, named = needed_arguments(emitter, node)
-    if isinstance(owner.kind, k.Container):
+    is_container = isinstance(owner.kind, k.Container)
+    arguments, named = arguments_of(emitter, node, sought if is_container else needed)
+    if is_container:
         arguments = list(fitting(emitter, owner, name, arguments))
     written = (
         _OF_VALUES[full_name](emitter, owner, name, arguments) if full_name in _OF_VALUES else None

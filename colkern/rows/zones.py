@@ -226,7 +226,8 @@ def _at(emitter: Emitter, value: Value, zone: tzinfo) -> Value:
 
 
 def _timestamp(emitter: Emitter, value: Value) -> Value:
-    return call(emitter, "timedelta.total_seconds", [Value(k.TIMEDELTA, value.code)])
+    since = call(emitter, "-", [Value(k.DATETIME, value.code), constant(datetime(1970, 1, 1))])
+    return call(emitter, "timedelta.total_seconds", [since])
 
 
 def _tzinfo(emitter: Emitter, value: Value) -> Value:

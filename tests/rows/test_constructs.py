@@ -247,6 +247,44 @@ def raised(word: str, n: int) -> str:
     return f"fine {later}"
 
 
+def in_tuple(n: int | None) -> bool:
+    try:
+        return n in (5, 7)
+    except TypeError:
+        return True
+
+
+def in_dictionary(n: int | None) -> bool:
+    own = {5: "five"}
+    return n in own or n not in (None, 7)
+
+
+def in_range(n: int | None) -> bool:
+    return n in range(6)
+
+
+def place(n: int | None) -> int:
+    try:
+        return [5, 7].index(n)  # type: ignore[arg-type]
+    except ValueError:
+        return -1
+
+
+def by_key(n: int | None) -> str:
+    own = {5: "five"}
+    try:
+        return own[n]  # type: ignore[index]
+    except KeyError:
+        return "missing"
+
+
+@pytest.mark.parametrize("function", [in_tuple, in_dictionary, in_range, place, by_key])
+def test_containers_are_asked_about_none(function: Callable[[int | None], Any]) -> None:
+    numbers = [5, None, 8]
+    got = ck.udf(function)(ck.array(numbers)).to_pylist()
+    assert got == [function(n) for n in numbers]
+
+
 def test_making_an_exception_may_raise_another() -> None:
     words = ["os", "negative", "compared", "unbound", "undefined", "cause", "keyword", "format"]
     rows = [(word, 1) for word in [*words, "code", "number", "class", "group", ""]]

@@ -153,3 +153,16 @@ def test_the_table_of_a_zone_has_all_its_changes(name: str) -> None:
 def test_a_time_of_day_has_no_zone() -> None:
     with pytest.raises(ck.CompileError, match="time with a time zone"):
         ck.udf(lambda t: t.replace(tzinfo=UTC))(ck.array([datetime.time(3)]))
+
+
+def test_a_text_that_is_no_time_is_a_value_error() -> None:
+    def in_utc(text: str) -> datetime.datetime | None:
+        try:
+            moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        except ValueError:
+            return None
+        return moment.replace(tzinfo=None)
+
+    texts = ["", "x", "n/a", "ä024-01-01T10:00:00Z", "202"]
+    compiled = ck.udf(in_utc, strict=True)
+    assert compiled(ck.array(texts)).to_pylist() == [in_utc(text) for text in texts]

@@ -333,6 +333,31 @@ def test_functions_of_workers_share_one_transport_after_native_filters(
     assert kept.select("more", "most").collect() == [Row(3.0, 5.0), Row(4.0, 7.0)]
 
 
+def test_none_is_looked_for_in_containers_as_any_value(spark: SparkSession) -> None:
+    @udf(plan="native")
+    def is_few(n: int | None) -> bool:
+        return n in (2, 1)
+
+    @udf(plan="native")
+    def is_known(n: int | None) -> bool:
+        return n in (None, 1)
+
+    frame = spark.createDataFrame([(1,), (None,), (3,)], "n long")
+    rows = frame.select(is_few("n"), is_known("n")).collect()
+    assert [tuple(row) for row in rows] == [(True, True), (False, True), (False, False)]
+
+
+def test_a_moment_as_a_number_has_a_native_plan(spark: SparkSession) -> None:
+    @udf(plan="native")
+    def seconds(moment: datetime.datetime) -> float:
+        return moment.timestamp()
+
+    moments = [UNIX, datetime.datetime(1, 1, 1, tzinfo=datetime.UTC)]
+    frame = spark.createDataFrame([(moment.isoformat(),) for moment in moments], "moment string")
+    rows = frame.select(seconds(f.col("moment").cast("timestamp"))).collect()
+    assert [row[0] for row in rows] == [moment.timestamp() for moment in moments]
+
+
 @udf
 def is_same(left: str, right: str) -> bool:
     return left == right

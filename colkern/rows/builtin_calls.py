@@ -22,7 +22,14 @@ from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import as_list, extreme
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import expression, in_branches, needed, needed_arguments, truth
+from colkern.rows.expressions import (
+    arguments_by_name,
+    expression,
+    in_branches,
+    needed,
+    needed_arguments,
+    truth,
+)
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
@@ -104,9 +111,14 @@ def _bool(emitter: Emitter, node: ast.Call) -> Value:
 def _str(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import text_of
 
-    if not node.args:
+    given = arguments_by_name(emitter, node, "object", "encoding", "errors")
+    if "object" not in given:
         return constant("")
-    return in_branches(emitter, node.args[0], lambda value: text_of(emitter, value))
+    if len(given) > 1:
+        words = [ast.keyword(word, value) for word, value in given.items() if word != "object"]
+        decode = ast.Attribute(given["object"], "decode", ast.Load())
+        return expression(emitter, derived(node, "decoded", lambda: ast.Call(decode, [], words)))
+    return in_branches(emitter, given["object"], lambda value: text_of(emitter, value))
 
 
 def _repr(emitter: Emitter, node: ast.Call) -> Value:

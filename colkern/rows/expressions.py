@@ -44,7 +44,7 @@ def needed(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def sought(emitter: Emitter, node: ast.expr) -> Value:
-    """Compiles an expression for what a container is asked about; Python has the answer for None."""
+    """Compiles an expression where None raises no TypeError; rows where it is None are left to Python."""
     return emitter.plain(expression(emitter, node), row_values.LEFT)
 
 
@@ -582,7 +582,7 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
 
     value = looked_into(emitter, node.value)
     if k.is_enum(value.constant):
-        return enums.of_name(emitter, value.constant, needed(emitter, node.slice))
+        return enums.of_name(emitter, value.constant, sought(emitter, node.slice))
     if isinstance(value.constant, np.ndarray):
         return item(emitter, _numbers_of(emitter, value.constant), needed(emitter, node.slice))
     if isinstance(node.slice, ast.Slice):
@@ -596,7 +596,8 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
                 return evaluated(emitter, operator.getitem, value.constant, cut)
             if isinstance(value.kind, k.Tuple) and not k.is_row(value.kind):
                 return tuple_of_values(value.items[cut])
-        bounds = [emitter.plain(bound) for bound in bounds]
+        # A bound that is None is no bound.
+        bounds = [emitter.plain(bound, row_values.LEFT) for bound in bounds]
         name, given = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
         return call(emitter, name, [readable(emitter, value), *given])
     is_dict = value.kind.name == "dict" or isinstance(value.constant, dict)

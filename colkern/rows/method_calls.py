@@ -101,7 +101,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
     if written is not None:
         return written
     is_container = isinstance(owner.kind, k.Container)
-    arguments, named = arguments_of(emitter, node, sought if is_container else needed)
+    takes_none = is_container or name in _WITH_WHITE_SPACE
+    arguments, named = arguments_of(emitter, node, sought if takes_none else needed)
     if is_container:
         arguments = list(fitting(emitter, owner, name, arguments))
     written = (
@@ -373,6 +374,10 @@ _OF_VALUES: dict[str, Callable[[Emitter, Value, str, list[Value]], Value | None]
     },
 }
 """Functions that compile methods for values that rows do not take; they return None for others."""
+
+
+_WITH_WHITE_SPACE = ("split", "rsplit", "strip", "lstrip", "rstrip")
+"""The methods of text and bytes to which None means white space."""
 
 
 _OF_ORDERED = {"move_to_end": move_to_end, "popitem": pop_item}

@@ -278,8 +278,25 @@ def by_key(n: int | None) -> str:
         return "missing"
 
 
-@pytest.mark.parametrize("function", [in_tuple, in_dictionary, in_range, place, by_key])
-def test_containers_are_asked_about_none(function: Callable[[int | None], Any]) -> None:
+def cut(n: int | None) -> str:
+    try:
+        return "abcdefgh"[:n]
+    except TypeError:
+        return "refused"
+
+
+def pieces(n: int | None) -> int:
+    separator = None if n is None else "b"
+    try:
+        return len("a b c b".split(separator))
+    except TypeError:
+        return -1
+
+
+@pytest.mark.parametrize(
+    "function", [in_tuple, in_dictionary, in_range, place, by_key, cut, pieces]
+)
+def test_none_is_as_in_python_where_it_is_no_error(function: Callable[[int | None], Any]) -> None:
     numbers = [5, None, 8]
     got = ck.udf(function)(ck.array(numbers)).to_pylist()
     assert got == [function(n) for n in numbers]

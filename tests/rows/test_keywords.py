@@ -52,6 +52,10 @@ def numbered(text: str) -> str:
     return ",".join(f"{n}{c}" for n, c in enumerate(iterable=text, start=5))
 
 
+def decoded(text: str) -> str:
+    return str(text.encode(), "utf-8") + str(b"abc", encoding="ascii") + str(object=text)
+
+
 def running(text: str) -> str:
     return str(list(accumulate(iterable=[len(text), 2], func=max, initial=1)))
 
@@ -66,6 +70,7 @@ def running(text: str) -> str:
         commonest,
         last_two,
         numbered,
+        decoded,
         running,
     ],
 )

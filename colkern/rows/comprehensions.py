@@ -445,11 +445,12 @@ def gives_dict(emitter: Emitter, node: ast.expr) -> bool:
 
 def default_dict(emitter: Emitter, node: ast.Call) -> Value:
     """`collections.defaultdict(…)` with a factory of numbers, texts or lists."""
-    factory = needed(emitter, node.args[0]).constant if len(node.args) == 1 else None
+    is_alone = len(node.args) == 1 and not node.keywords
+    factory = needed(emitter, node.args[0]).constant if is_alone else None
     if isinstance(factory, ast.Lambda):
         factory = _FACTORIES.get(ast.unparse(factory.body))
     if factory not in (int, float, str, list, set):
-        emitter.refuse("defaultdict() has a compiled form with int, float, str, list or set only")
+        emitter.refuse("defaultdict() has a compiled form with int, float, str, list or set alone")
     return new_container(emitter, node, "dict", 0, factory.__name__)
 
 

@@ -173,6 +173,8 @@ def _of_first_slot(reader: Reader, type_: s.DataType) -> Reader:
 class _ValuesPlan(Plan):
     """A plan for columns and values."""
 
+    has_own_context = True
+
     def _inputs(
         self,
         definition: Any,

@@ -62,6 +62,9 @@ class Plan(Replanned):
         UnsupportedError: If a column or the results have no compiled form.
     """
 
+    has_own_context = False
+    """Whether decimals are computed alike in any decimal context of the thread."""
+
     def __init__(
         self,
         function: Any,
@@ -96,7 +99,7 @@ class Plan(Replanned):
             # This raises now if no result could be cast.
             cast(nulls(0, self.natural), self.returns)
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
-        self.computes_decimals = self.program.computes_decimals
+        self.computes_decimals = self.program.computes_decimals and not self.has_own_context
         self._pool = placed_pool(self.program)
         self._pool_address = self._pool.ctypes.data
         memory = self.source.output.memory()

@@ -57,6 +57,7 @@ def export_array(array: Array, requested_schema: object = None) -> tuple[object,
 
     Raises:
         UnsupportedError: If the bytes are not in host memory, or the type has no format string.
+        InvalidArrowError: If the entries of a map lack keys or items.
     """
     return export_schema(array.type), _array_capsule(array)
 
@@ -158,6 +159,10 @@ def _exported_children(source: Array) -> Sequence[Array]:
     if not isinstance(source.type.storage, Map) or not source.children[0].offset:
         return source.children
     entries = source.children[0]
+    end = entries.offset + entries.length
+    for field, child in zip(entries.type.storage.fields, entries.children, strict=True):
+        if child.length < end:
+            raise InvalidArrowError(f"{field.name} of a map: {child.length} values, {end} are used")
     fields = [child.slice(entries.offset, entries.length) for child in entries.children]
     # A map has no null entries.
     return [Array(entries.type, entries.length, (None,), fields, null_count=0)]

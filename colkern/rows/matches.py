@@ -88,10 +88,21 @@ def method_of_pattern(
     """Compiles a call of a compiled pattern's method."""
     names = ["string", "maxsplit"] if name == "split" else ["string"]
     names = ["repl", "string", "count"] if name in _REPLACING else names
+    return pattern_method(emitter, pattern, name, _given(emitter, name, names, arguments, named))
+
+
+def _given(
+    emitter: Emitter,
+    name: str,
+    names: Sequence[str],
+    arguments: Sequence[Value],
+    named: dict[str, Value],
+) -> dict[str, Value]:
+    """Returns arguments by the names of the parameters; refuses others, such as `pos`."""
     given = dict(zip(names, arguments, strict=False)) | named
     if len(given) != len(arguments) + len(named) or not given.keys() <= {*names}:
         emitter.refuse(f"{name}() from a position on has no compiled form")
-    return pattern_method(emitter, pattern, name, given)
+    return given
 
 
 def pattern_method(
@@ -173,11 +184,8 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
     """Returns the matches of `finditer`, one after the other."""
     assert isinstance(node.func, ast.Attribute)
     owner = expression(emitter, node.func.value)
-    arguments, named = needed_arguments(emitter, node)
     names = ["pattern", "string", "flags"] if owner.constant is re else ["string"]
-    given = dict(zip(names, arguments, strict=False)) | named
-    if len(given) != len(arguments) + len(named) or not given.keys() <= {*names}:
-        emitter.refuse("finditer() from a position on has no compiled form")
+    given = _given(emitter, "finditer", names, *needed_arguments(emitter, node))
     pattern, flags = given.get("pattern", owner), given.get("flags", constant(0))
     if not isinstance(pattern.constant, str | re.Pattern) or not flags.is_constant:
         emitter.refuse("finditer() has a compiled form with a constant pattern only")

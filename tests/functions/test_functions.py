@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 import pytest
@@ -82,6 +83,27 @@ def test_a_new_option_compiles_nothing() -> None:
     before = compilations()
     assert ck.utf8_lpad(strings, 5, "y").to_pylist() == ["yyyab"]
     assert compilations() == before
+
+
+@pytest.mark.parametrize("digits", [28, 5])
+def test_decimals_are_computed_without_python_in_any_context(digits: int) -> None:
+    prices = ck.array([Decimal(n) / 4 for n in range(1000)]).cast("decimal128(12, 2)")
+    expected = [min(max(price, Decimal(3)), Decimal(7)) for price in prices.to_pylist()]
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    with localcontext(prec=digits):
+        ck.clip(prices, 3, 7)
+        sys.setprofile(count)
+        try:
+            clipped = ck.clip(prices, 3, 7)
+        finally:
+            sys.setprofile(None)
+    assert clipped.to_pylist() == expected
+    assert calls < len(prices)
 
 
 def test_errors_name_the_function_and_what_it_takes() -> None:

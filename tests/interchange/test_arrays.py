@@ -201,6 +201,12 @@ def test_entries_of_maps_are_exported_from_slot_0() -> None:
     )
     ours = Array(maps.type, 2, maps.buffers, [maps.children[0].slice(1)])
     assert pa.array(ours).to_pylist() == [[("b", 2)], [("c", 3)]]
+    (entries,) = ours.children
+    short = Array(
+        entries.type, 2, [None], [child.slice(0, 2) for child in entries.children], offset=1
+    )
+    with pytest.raises(errors.InvalidArrowError, match="key of a map: 2 values, 3 are used"):
+        pa.array(Array(maps.type, 2, maps.buffers, [short]))
 
 
 def test_null_counts_are_taken_over_and_may_be_unknown(producer: Any) -> None:

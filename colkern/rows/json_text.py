@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any
 
 from colkern.rows import kinds as k
+from colkern.rows.calls import call
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.formatting import concatenated, entries_text, text_of
 from colkern.rows.functions import users_function
-from colkern.rows.text_library import json_float, json_text
+from colkern.rows.text_library import in_order_of_keys, json_float, json_text, with_text_keys
 from colkern.rows.values import Value, inner
 
 _DEFAULTS = {"ensure_ascii": True, "separators": None, "sort_keys": False, "indent": None}
@@ -24,10 +25,9 @@ def dumped(emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]
     options: dict[str, Any] = _DEFAULTS | given
     if len(arguments) != 1 or len(given) < len(named) or options.keys() > _DEFAULTS.keys():
         emitter.refuse("json.dumps() with such arguments has no compiled form")
-    if options["indent"] is not None:
-        emitter.refuse("json.dumps() with an indent has no compiled form")
     separators = options["separators"]
-    if separators is not None and list(map(type, separators)) != [str, str]:
+    has_lines = options["indent"] is not None and "\n" in "".join(separators or ())
+    if has_lines or (separators is not None and list(map(type, separators)) != [str, str]):
         emitter.refuse("json.dumps() with separators other than two texts has no compiled form")
     return _Writer(emitter, options).text(arguments[0])
 
@@ -44,13 +44,17 @@ class _Writer:
         self._emitter = emitter
         self._options = options
         separators: tuple[str, str] | None = options["separators"]
-        self._comma, self._colon = (", ", ": ") if separators is None else separators
+        indent = options["indent"]
+        self._indent = " " * indent if isinstance(indent, int) else indent
+        usual = ("," if indent is not None else ", ", ": ")
+        self._comma, self._colon = usual if separators is None else separators
+        self._level = 0
 
     def text(self, value: Value) -> Value:
         """Returns the text of a value."""
         emitter, kind = self._emitter, value.kind
         if value.is_constant:
-            return evaluated(emitter, partial(json.dumps, **self._options), value.constant)
+            return constant(self._of_constant(value.constant))
         if isinstance(kind, k.Optional):
             return emitter.chosen(
                 value.none, lambda: constant("null"), lambda: self.text(inner(value))
@@ -70,34 +74,57 @@ class _Writer:
             return self._of_container(value, kind)
         return emitter.refuse(f"json.dumps() of {kind} has no compiled form")
 
+    def _of_constant(self, value: Any) -> str:
+        text: Value = evaluated(self._emitter, partial(json.dumps, **self._options), value)
+        return str(text.constant).replace("\n", self._new_line or "\n")
+
+    @property
+    def _new_line(self) -> str:
+        """What goes before each entry, and after the last; empty if there is no indent."""
+        return "" if self._indent is None else "\n" + self._level * self._indent
+
     def _of_parts(self, value: Value, kind: k.Tuple) -> Value:
         """Returns the text of a tuple, or of a dictionary with constant keys."""
+        self._level += 1
+        before, comma = self._new_line, self._comma + self._new_line
         parts = [[self.text(item)] for item in value.items]
+        self._level -= 1
         if k.is_row(kind):
             places = list(range(len(parts)))
             if self._options["sort_keys"]:
                 places.sort(key=kind.names.__getitem__)
-            keys = [json.dumps(name, **self._options) + self._colon for name in kind.names]
+            keys = [self._of_constant(name) + self._colon for name in kind.names]
             parts = [[constant(keys[place]), *parts[place]] for place in places]
         start, end = "{}" if k.is_row(kind) else "[]"
         pieces = [constant(start)]
         for part in parts:
-            pieces += [constant(self._comma)] * (part is not parts[0]) + part
-        return concatenated(self._emitter, [*pieces, constant(end)])
+            pieces += [constant(comma if part is not parts[0] else before), *part]
+        after = self._new_line if parts else ""
+        return concatenated(self._emitter, [*pieces, constant(after + end)])
 
     def _of_container(self, value: Value, kind: k.Container) -> Value:
-        has_keys = kind.name == "dict"
-        if kind.default in k.SEQUENCES or (
-            has_keys and (self._options["sort_keys"] or kind.items[0] != k.TEXT)
-        ):
-            self._emitter.refuse(f"json.dumps() of this {kind} has no compiled form")
-        inside = entries_text(
-            self._emitter,
-            value,
-            lambda _, item: self.text(item),
-            has_keys,
-            self._comma,
-            self._colon,
-        )
+        emitter, has_keys = self._emitter, kind.name == "dict"
         start, end = "{}" if has_keys else "[]"
-        return concatenated(self._emitter, [constant(start), inside, constant(end)])
+        if kind.items[0] == k.NEVER:
+            return constant(start + end)
+        if kind.default in k.SEQUENCES or (has_keys and kind.items[0] not in (k.TEXT, k.INT)):
+            emitter.refuse(f"json.dumps() of this {kind} has no compiled form")
+        if has_keys and self._options["sort_keys"]:
+            value = users_function(emitter, in_order_of_keys, [value], {})
+        if has_keys and kind.items[0] == k.INT:
+            value = users_function(emitter, with_text_keys, [value], {})
+        self._level += 1
+        before, comma = self._new_line, self._comma + self._new_line
+        inside = entries_text(
+            emitter, value, lambda _, item: self.text(item), has_keys, comma, self._colon
+        )
+        self._level -= 1
+        pieces = [constant(start + before), inside, constant(self._new_line + end)]
+        if not before:
+            return concatenated(emitter, pieces)
+        size = call(emitter, "len", [value])
+        return emitter.chosen(
+            f"{size.code} == 0",
+            lambda: constant(start + end),
+            lambda: concatenated(emitter, pieces),
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 
 class Uncovered(Exception):
@@ -97,3 +98,13 @@ def shorten(text: str, width: int, placeholder: str = " [...]") -> str:
         raise Uncovered
     last = whole.rfind(" ", 0, max(width - len(placeholder) + 1, 0))
     return whole[:last] + placeholder if last > 0 else placeholder.lstrip()
+
+
+def in_order_of_keys(items: dict[Any, Any]) -> dict[Any, Any]:
+    """A dictionary with the entries of another, the keys in their order."""
+    return {key: items[key] for key in sorted(items)}
+
+
+def with_text_keys(items: dict[int, Any]) -> dict[str, Any]:
+    """A dictionary with the entries of another, and the keys as JSON has them."""
+    return {str(key): value for key, value in items.items()}

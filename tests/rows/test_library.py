@@ -218,6 +218,26 @@ def test_json_is_written(options: dict[str, Any]) -> None:
     assert not made.report().left
 
 
+def test_json_has_lines_and_an_order() -> None:
+    """Containers without entries have no lines; keys are sorted before they become texts."""
+
+    def written(text: str, n: int) -> str:
+        sizes = Counter(map(len, text.split(",")))
+        entry = {"text": text, "none": [], "inner": {"parts": text.split(), "b": {}, "a": (n, n)}}
+        return (
+            json.dumps(entry, indent=4, sort_keys=True)
+            + json.dumps({n: [text]}, indent=0, separators=(" ,", "="))
+            + json.dumps(sizes, indent="\t", sort_keys=True)
+            + json.dumps(dict.fromkeys(text.split(","), n), sort_keys=True)
+        )
+
+    rows = [("", 0), ("a b", 1), ("é,\n, long one,a,z,bcdefghijk", -5)]
+    compiled = ck.udf(written)
+    columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
+    assert compiled(*columns).to_pylist() == [written(*row) for row in rows]
+    assert not compiled.report().left
+
+
 @pytest.mark.parametrize("separators", [(), ("",), ("", "", ""), (1, 2)])
 def test_json_with_other_separators_raises_what_python_raises(separators: tuple[Any, ...]) -> None:
     def written(n: int) -> str:

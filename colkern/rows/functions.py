@@ -18,7 +18,7 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import identity
 from colkern.rows.containers import new_container
-from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, derived
+from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself
@@ -547,7 +547,9 @@ def called_function(
             emitter.refuse(
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
-        program.functions[variant] = (*_written(program, definition, values, variant), key)
+        kinds = tuple(value.kind for value in values.values())
+        own_tree = replace(definition, body=_body_of(program, definition, (id(key), kinds)))
+        program.functions[variant] = (*_written(program, own_tree, values, variant), key)
     own = next(reversed(program.stack.values()), Recursion())
     depth = f"{DEPTH} + 1" if own.kind is not None else "0"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
@@ -584,6 +586,17 @@ def _variable(emitter: Emitter, value: Value) -> Value:
 
 DEPTH = "depth"
 """The parameter of a recursive function that counts the depth of calls."""
+
+
+def _body_of(program: Program, definition: Definition, key: tuple[int, Any]) -> list[ast.stmt]:
+    """Returns the statements of a function for certain kinds of arguments.
+
+    They are nodes of their own, as facts about containers are stored by nodes.
+    """
+    if key not in program.trees:
+        is_first = all(function != key[0] for function, _ in program.trees)
+        program.trees[key] = definition.body if is_first else copied(definition.body)
+    return program.trees[key]
 
 
 def _written(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import datetime
 import enum
+import heapq
 import math
 import operator
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -824,6 +825,46 @@ def filled_by_others(x: int) -> str:
 )
 def test_functions_within_functions_share_variables(function: Any, values: list[Any]) -> None:
     assert ck.udf(function)(ck.array(values)).to_pylist() == [function(each) for each in values]
+
+
+def grouped(items: list[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def in_order(items: list[Any]) -> list[Any]:
+    if len(items) < 2:
+        return items
+    first, *rest = items
+    return [
+        *in_order([x for x in rest if x < first]),
+        first,
+        *in_order([x for x in rest if x >= first]),
+    ]
+
+
+def of_texts_and_numbers(text: str) -> str:
+    def doubled(items: list[Any]) -> Iterator[list[Any]]:
+        for item in items:
+            yield [item, item]
+
+    words = text.split(",")
+    sizes = [len(word) for word in words]
+    groups = (
+        f"{grouped(words, len)} {grouped(words, lambda w: w[:1])} {grouped(sizes, lambda n: n > 1)}"
+    )
+    pairs = f"{list(doubled(words))} {list(doubled(sizes))}"
+    return f"{groups} {in_order(words)} {in_order(sizes)} {pairs} {heapq.nlargest(2, words)}"
+
+
+def test_a_function_may_be_called_with_items_of_several_kinds() -> None:
+    """Each call has containers of its own kind."""
+    texts = ["b,a,b", "", "xx,y,aaa"]
+    compiled = ck.udf(of_texts_and_numbers)
+    assert compiled(ck.array(texts)).to_pylist() == [of_texts_and_numbers(text) for text in texts]
+    assert not compiled.report().left
 
 
 def deleted_in_a_loop(text: str) -> int:

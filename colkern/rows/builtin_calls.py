@@ -33,6 +33,7 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
+from colkern.rows.methods import raised_by
 from colkern.rows.values import Value
 
 
@@ -55,7 +56,10 @@ def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
 def _type(emitter: Emitter, node: ast.Call) -> Value:
     if len(node.args) != 1:
         emitter.refuse("type() of several arguments has no compiled form")
-    return constant(class_of(emitter, expression(emitter, node.args[0]).kind))
+    value = expression(emitter, node.args[0])
+    if value.kind == k.EXCEPTION:
+        return value.items[-1]
+    return constant(class_of(emitter, value.kind))
 
 
 def class_of(emitter: Emitter, kind: k.Kind) -> Any:
@@ -185,10 +189,16 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
 
 
 def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
+    of_none = raised_by(int if name == "int" else float, None)
+
     def write(emitter: Emitter, node: ast.Call) -> Value:
         if len(node.args) == 1 and not node.keywords:
             return in_branches(
-                emitter, node.args[0], lambda value: call(emitter, name, [emitter.plain(value)])
+                emitter,
+                node.args[0],
+                lambda value: call(
+                    emitter, name, [emitter.plain(value, row_values.TYPE_ERROR, of_none)]
+                ),
             )
         values, named = needed_arguments(emitter, node)
         return (

@@ -8,6 +8,7 @@ import datetime
 import decimal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NoReturn
 
 from colkern.kernels import row_values
@@ -15,8 +16,9 @@ from colkern.rows import decimals
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
-from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, as_float
+from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
 from colkern.rows.kinds import Kind
+from colkern.rows.methods import Method
 from colkern.rows.program import Operation
 from colkern.rows.table import (
     NO_DEFAULT,
@@ -324,18 +326,37 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
             what = "more than 64 bits" if result == k.INT else "such numbers"
             test, reason = _check(method.check, bound), f"{method.name} of {what}"
             if emitter.attempts and method.raises:
-                emitter.fail_if(test, method.raises, reason)
+                emitter.fail_if(test, method.raises, reason, _message(emitter, method, arguments))
             else:
                 emitter.leave_if(test, reason)
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
-        result_value = invoked(emitter, body, given, result, method.name, bindings, operation)
+        message = _message(emitter, method, arguments)
+        result_value = invoked(
+            emitter, body, given, result, method.name, bindings, operation, message
+        )
     # If a method returns its argument, the argument's name must not be taken for the call.
     known = {part for value in (*arguments, *given) for part in value.parts}
     for place, part in enumerate(result_value.parts):
         if part not in known:
             emitter.operations[part] = operation, place
     return result_value
+
+
+def _message(emitter: Emitter, method: Method, arguments: Sequence[Value]) -> Message | None:
+    """Returns the text of the exception that a method raises; None if it is not known."""
+    from colkern.rows.formatting import formatted
+    from colkern.rows.functions import users_function
+
+    containers = [value.kind for value in arguments if isinstance(value.kind, k.Container)]
+    # Ranges, deques and other containers that are lists or dictionaries here have other texts.
+    if not method.message or any(one.default or one.most or one.is_tuple for one in containers):
+        return None
+    if callable(method.message):
+        return partial(users_function, emitter, method.message, arguments, {})
+    if "{" in method.message:
+        return partial(formatted, emitter, method.message, arguments, {})
+    return method.message
 
 
 def _check(check: str, codes: Sequence[str]) -> str:
@@ -380,6 +401,7 @@ def invoked(
     name: str,
     bindings: Mapping[str, Kind] = NO_KINDS,
     operation: Operation | None = None,
+    message: Message | None = None,
 ) -> Value:
     """Writes a call of a body; where the body fails, its status raises or leaves the row.
 
@@ -391,6 +413,7 @@ def invoked(
         name: The name of the call in reports.
         bindings: The values of its row's type variables.
         operation: The call of a method that this is, if it is one.
+        message: The text of the exception that it raises.
     """
     form = call_of(body)
     codes = [_leading(emitter, parameter, bindings) for parameter in form.leading]
@@ -412,7 +435,7 @@ def invoked(
         # An operation that raises for Python's numbers may not raise for NumPy's.
         raised = f"({row_values.LEFT} if {code} > {row_values.NO_ROOM} else {code})"
         given = raised if emitter.program.has_numpy else code
-        emitter.fail_if(f"{code} != 0", given, name)
+        emitter.fail_if(f"{code} != 0", given, name, message)
     if form.result == "value":
         return _unpacked(emitter, text, result)
     place = emitter.bind(text)

@@ -42,6 +42,7 @@ from colkern.rows.iteration import (
     range_size,
     refuse_iterator,
 )
+from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
 from colkern.rows.scopes import stored_names
 from colkern.rows.statements import bind_target
@@ -387,7 +388,8 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
     if "default" in words:
         other = default or expression(emitter, words["default"])
         return emitter.chosen(empty, lambda: other, best.get)
-    emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing")
+    message = raised_by(min if name == "min" else max, [])
+    emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing", message)
     return best.get()
 
 
@@ -560,7 +562,7 @@ def first(emitter: Emitter, node: ast.Call) -> Value:
     items(emitter, source, take, f"not {is_there}")
     if other is not None:
         return emitter.chosen(is_there, result.get, lambda: other)
-    emitter.fail_if(f"not {is_there}", row_values.STOP_ITERATION, "next() of nothing")
+    emitter.fail_if(f"not {is_there}", row_values.STOP_ITERATION, "next() of nothing", "")
     return result.get()
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from colkern.kernels import row_dicts, row_lists, row_values
@@ -197,6 +198,21 @@ def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
     return Value(k.BOOL, f"({' | '.join(codes)})") if codes else constant(False)
 
 
+def _require_count(emitter: Emitter, kind: Container, size: Value, count: int) -> None:
+    """Raise where a list with a number of items is assigned to another number of targets."""
+    from colkern.rows.formatting import formatted
+
+    too_many = f"too many values to unpack (expected {count})"
+    too_few = f"not enough values to unpack (expected {count}, got {{}})"
+    reason = f"not {count} values to unpack"
+    test = f"{size.code} < {count}"
+    message = partial(formatted, emitter, too_few, [size], {})
+    emitter.fail_if(test, row_values.VALUE_ERROR, reason, message)
+    # From Python 3.14 on, the text has the number of items for some containers.
+    text = too_many if sys.version_info < (3, 14) else None
+    emitter.fail_if(f"{size.code} > {count}", row_values.VALUE_ERROR, reason, text)
+
+
 def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
     """Returns the items of a value that is assigned to `count` targets."""
     value = iterated(emitter.plain(value))
@@ -220,9 +236,7 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
         return [call(emitter, "[]", [value, constant(number)]) for number in range(count)]
     if isinstance(value.kind, Container) and value.kind.name == "list":
         size = call(emitter, "len", [value])
-        emitter.fail_if(
-            f"{size.code} != {count}", row_values.VALUE_ERROR, f"not {count} values to unpack"
-        )
+        _require_count(emitter, value.kind, size, count)
         (kind,) = value.kind.items
         place = emitter.copy(f"get_word({value.code})")
         return [

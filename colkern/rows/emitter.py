@@ -14,7 +14,7 @@ import enum
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from colkern.errors import CompileError, UnsupportedError, with_line
 from colkern.kernels import row_decimals, row_values
@@ -68,6 +68,12 @@ class Unsettled(CompileError):
 BREAK, CONTINUE, LEAVE = 1, 2, 3
 """The statements that leave a `try`; `LEAVE` is `return`."""
 
+Message: TypeAlias = str | Callable[[], Value]
+"""The text of an exception: a constant, or a function that writes it where the exception is raised."""
+
+NO_TEXT = "Text(0, 0, True)"
+"""The text of an exception whose text is not known."""
+
 
 @dataclass
 class Attempt:
@@ -76,6 +82,7 @@ class Attempt:
     Args:
         code: The variable that holds the status of an exception.
         flow: The variable that tells which statement left it: 0 none, or `BREAK`, `CONTINUE`, `LEAVE`.
+        text: The variable that holds the exception's text; empty if no handler reads it.
         is_final: Whether it has a `finally`.
         flows: The statements that leave it.
         returned: The variables of the result, if a `return` left it while an outer `finally` has to run.
@@ -83,6 +90,7 @@ class Attempt:
 
     code: str
     flow: str
+    text: str = ""
     is_final: bool = False
     flows: set[int] = field(default_factory=set)
     returned: Value | None = None
@@ -235,12 +243,17 @@ class Emitter:
 
     # Leaving and raising
 
-    def site(self, reason: str) -> int:
-        """Returns the number of the current line as a place where rows are left."""
+    def site(self, reason: str, text: str | None = None) -> int:
+        """Returns the number of the current line as a place where rows are left.
+
+        Args:
+            reason: The reason.
+            text: The constant text of the exception that it raises.
+        """
         definition = self.definition
         line = getattr(self.node, "lineno", 1)
         name = definition.function.__name__
-        return self.program.site(Site(name, definition.path, line, reason))
+        return self.program.site(Site(name, definition.path, line, reason, text))
 
     def leave_if(self, test: str, reason: str) -> None:
         """Leave the row to Python where a test is true, and continue with whatever values there are.
@@ -260,23 +273,49 @@ class Emitter:
             with self.within("if bad != 0:"):
                 self.write(Exit("bad"))
 
-    def fail_if(self, test: str, code: str | int, reason: str) -> None:
+    def fail_if(
+        self, test: str, code: str | int, reason: str, message: Message | None = None
+    ) -> None:
         """Raise, or leave the row, where a test is true, by a code of `colkern.kernels.row_values`."""
         if not self.dead:
             with self.within(f"if {test}:"):
-                self.fail(code, reason)
+                self.fail(code, reason, message)
             self.dead = False
 
-    def fail(self, code: str | int, reason: str) -> None:
-        """Raise, or leave the row, with a code."""
+    def fail(self, code: str | int, reason: str, message: Message | None = None) -> None:
+        """Raise, or leave the row, with a code.
+
+        Args:
+            code: The code.
+            reason: The reason, for reports.
+            message: The text of the exception; None if only Python can tell it.
+        """
         if self.leaves_raised and code != row_values.NO_ROOM:
             code = row_values.LEFT if isinstance(code, int) else _left(code)
+        if self.definition.is_library:
+            # The function that it stands for has other texts.
+            message = None
+        site = self.site(reason, message if isinstance(message, str) else None) << 8
+        status = str(site | code) if isinstance(code, int) else f"{site} | {code}"
         if self.attempts:
-            self.write(f"{self.attempts[-1].code} = {self._status(code, reason)}")
+            attempt = self.attempts[-1]
+            if attempt.text and callable(message):
+                self._write_text(attempt.text, message)
+            self.write(f"{attempt.code} = {status}")
             self.write("break")
         else:
-            self.write(Exit(self._status(code, reason)))
+            self.write(Exit(status))
         self.dead = True
+
+    def _write_text(self, name: str, message: Callable[[], Value]) -> None:
+        """Assign the text of an exception to a variable, if it has a compiled form."""
+        before = self.state()
+        try:
+            self.write(f"{name} = {self.numbers(message()).code}")
+        except Unsettled:
+            raise
+        except CompileError:
+            self.restore(before)
 
     def left(self, kind: Kind, reason: str) -> Value:
         """Leave the row, since only Python can compute a value; returns a placeholder of its kind."""
@@ -291,16 +330,15 @@ class Emitter:
         self.has_calls_left = True
         return self.left(k.NEVER, reason)
 
-    def _status(self, code: str | int, reason: str) -> str:
-        site = self.site(reason) << 8
-        return str(site | code) if isinstance(code, int) else f"{site} | {code}"
-
-    def reraise(self, status: str) -> None:
-        """Raise, or leave the row, with a status."""
+    def reraise(self, status: str, text: str = "") -> None:
+        """Raise, or leave the row, with a status, and the variable of a text."""
         if self.leaves_raised:
             status = f"({status} & ~255) | {_left(f'{status} & 255')}"
         if self.attempts:
-            self.write(f"{self.attempts[-1].code} = {status}")
+            attempt = self.attempts[-1]
+            if attempt.text and text:
+                self.write(f"{attempt.text} = {text}")
+            self.write(f"{attempt.code} = {status}")
             self.write("break")
         else:
             self.write(Exit(status))
@@ -360,13 +398,15 @@ class Emitter:
 
     # Values
 
-    def plain(self, value: Value, code: int = row_values.TYPE_ERROR) -> Value:
+    def plain(
+        self, value: Value, code: int = row_values.TYPE_ERROR, message: Message | None = None
+    ) -> Value:
         """Returns a value without None; where it is None, an exception with that code is raised."""
         if value.unbound:
             self.fail_if(value.unbound, row_values.LEFT, "a variable without a value")
             value = replace(value, unbound="")
         if isinstance(value.kind, k.Optional):
-            self.fail_if(value.none, code, "None where a value is needed")
+            self.fail_if(value.none, code, "None where a value is needed", message)
             return Value(value.kind.of, value.code, items=value.items)
         return value
 
@@ -671,6 +711,16 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
     if name not in nodes:
         nodes[name] = ast.fix_missing_locations(ast.copy_location(make(), node))
     return nodes[name]
+
+
+def copied(node: Any) -> Any:
+    """Returns a copy of a syntax tree, without derived nodes; constants are not copied."""
+    if isinstance(node, list):
+        return list(map(copied, node))
+    if not isinstance(node, ast.AST):
+        return node
+    fields = {name: copied(part) for name, part in ast.iter_fields(node)}
+    return ast.copy_location(type(node)(**fields), node)
 
 
 def _is_same(left: Value, right: Value) -> bool:

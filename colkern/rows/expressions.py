@@ -535,9 +535,15 @@ def _attribute(emitter: Emitter, node: ast.Attribute) -> Value:
     return attribute(emitter, expression(emitter, node.value), node.attr)
 
 
+def with_attribute(emitter: Emitter, value: Value, name: str) -> Value:
+    """Returns a value without None, which has no such attribute."""
+    message = f"'NoneType' object has no attribute {name!r}"
+    return emitter.plain(value, row_values.ATTRIBUTE_ERROR, message)
+
+
 def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     """Compiles an attribute of a value."""
-    value = emitter.plain(value, row_values.ATTRIBUTE_ERROR)
+    value = with_attribute(emitter, value, name)
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, name):
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")

@@ -34,6 +34,8 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         )
     if isinstance(value.kind, k.Member):
         return enums.text(emitter, value)
+    if value.kind == k.EXCEPTION:
+        return value.items[0]
     if (text := special(emitter, "__str__", value)) is not None:
         return text
     if isinstance(value.kind, k.Container | k.Compound):
@@ -55,6 +57,8 @@ def represented(emitter: Emitter, value: Value) -> Value:
         )
     if isinstance(value.kind, k.Member):
         return enums.represented(emitter, value)
+    if value.kind == k.EXCEPTION:
+        emitter.refuse("repr() of an exception has no compiled form")
     if isinstance(value.kind, k.Tuple) and value.kind.form is tuple:
         pieces = [constant("(")]
         for place, item in enumerate(value.items):

@@ -44,6 +44,11 @@ class Definition:
     path: str
 
     @property
+    def is_library(self) -> bool:
+        """Whether it stands for a function of the standard library."""
+        return str(self.function.__module__).startswith(f"{__package__}.")
+
+    @property
     def is_generator(self) -> bool:
         """Whether it yields: the compiled form returns a list of the yielded items."""
         return any(map(_yields, self.body))

@@ -16,7 +16,6 @@ import zoneinfo
 from typing import Any
 
 from colkern.errors import CompileError, shown
-from colkern.kernels import row_values
 from colkern.rows import enums, zones
 from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS, class_of
@@ -44,6 +43,7 @@ from colkern.rows.expressions import (
     needed,
     needed_arguments,
     operated,
+    with_attribute,
 )
 from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
@@ -83,7 +83,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
         owner = (looked_into if is_read else expression)(emitter, node.func.value)
         if not owner.is_constant or owner.kind.name != "object":
-            owner = emitter.plain(owner, row_values.ATTRIBUTE_ERROR)
+            owner = with_attribute(emitter, owner, node.func.attr)
             return method(emitter, node, owner, node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
         if isinstance(owner.constant, re.Pattern):

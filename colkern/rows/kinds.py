@@ -341,6 +341,14 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
     return Tuple("tuple", words, items=items, names=names, form=form)
 
 
+EXCEPTION = tuple_of(
+    (TEXT, tuple_of((TEXT,)), tuple_of((TEXT,), ("__name__",), type)),
+    ("<text>", "args", "__class__"),
+    Exception,
+)
+"""The exception of a handler that reads only its text, its first argument or the name of its class."""
+
+
 def unset(of: Kind) -> Compound:
     """Returns the kind of a field that may be unassigned."""
     return tuple_of((BOOL, of), (), Unset)

@@ -514,6 +514,21 @@ def offset_of(text: str) -> timedelta:
     return offset if text[0] == "+" else -offset
 
 
+def text_of_wrong_date(year: int, month: int, day: int) -> str:
+    """The text of the exception of `datetime.date`, for numbers that are no date."""
+    if not 1 <= year <= 9999:
+        return f"year {year} is out of range"
+    return "day is out of range for month" if 1 <= month <= 12 else "month must be in 1..12"
+
+
+def text_of_wrong_iso_date(text: str) -> str:
+    """The text of the exception of `date.fromisoformat`."""
+    digits = text[:4] + text[5:7] + text[8:]
+    if len(text) == 10 and text[4] == text[7] == "-" and text.isascii() and digits.isdigit():
+        return text_of_wrong_date(int(text[:4]), int(text[5:7]), int(text[8:]))
+    return f"Invalid isoformat string: {text!r}"
+
+
 def as_hex(self: bytes, sep: str | None = None) -> str:
     """`bytes.hex`, with a separator between any two bytes."""
     if sep is None:

@@ -46,6 +46,7 @@ from colkern.rows.expressions import (
     needed_arguments,
     operated,
     sought,
+    with_attribute,
 )
 from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods
@@ -416,7 +417,7 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         and receiver.id not in stored_names(given)
     ):
         # Evaluating an argument may change it.
-        owner = emitter.plain(emitter.read(receiver.id), row_values.ATTRIBUTE_ERROR)
+        owner = with_attribute(emitter, emitter.read(receiver.id), name)
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)

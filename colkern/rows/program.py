@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,12 +117,14 @@ class Site:
         path: Its file.
         line: The line.
         reason: The reason.
+        text: The constant text of the exception that is raised there; None if there is none.
     """
 
     function: str
     path: str
     line: int
     reason: str
+    text: str | None = None
 
 
 @dataclass
@@ -146,6 +149,7 @@ class Program:
         gaps: The reasons for which parts without a compiled form leave the row.
         calls_left: Those of them that are calls of library functions.
         definitions: The definitions of users' functions that are called, so that each has one syntax tree.
+        trees: The statements of users' functions, by the function and the kinds of its arguments.
         settled: The kinds that turned out to be too narrow, with the keys of `functions`: a function
             that is written again together with its caller begins with these.
         owners: The entries of `settled` for functions that make a container, by its site.
@@ -171,6 +175,7 @@ class Program:
     gaps: set[str] = field(default_factory=set)
     calls_left: set[str] = field(default_factory=set)
     definitions: dict[Any, Definition] = field(default_factory=dict)
+    trees: dict[tuple[int, Any], list[ast.stmt]] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
     owners: dict[int, list[dict[Any, Kind]]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
@@ -232,6 +237,12 @@ class Program:
     def computes_decimals(self) -> bool:
         """Whether a function that the source calls is one of decimals."""
         return any(body.__module__ == row_decimals.__name__ for body in self.bodies.values())
+
+    @property
+    def texts(self) -> dict[int, str]:
+        """The constant texts of exceptions, by the numbers of their sites."""
+        sites = enumerate(self.sites)
+        return {255 - place: site.text for place, site in sites if site.text is not None}
 
     def site_of(self, number: int) -> Site | None:
         """Returns the site with a number; None for the number that all further sites share."""

@@ -19,12 +19,11 @@ from colkern.rows.emitter import (
     BREAK,
     CONTINUE,
     LEAVE,
-    RAISED,
-    Attempt,
     Emitter,
     Unsettled,
     derived,
 )
+from colkern.rows.exceptions import assert_, raise_, try_
 from colkern.rows.expressions import (
     Condition,
     condition,
@@ -36,7 +35,7 @@ from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import own_nodes, stored_names
-from colkern.rows.values import NONE, Value, tuple_of_values, zeros
+from colkern.rows.values import NONE, Value, tuple_of_values
 
 
 @dataclass
@@ -103,7 +102,7 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
         emitter.fail(row_values.LEFT, reason)
 
 
-def _assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
+def assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
     """Returns the variables that statements, or functions that they call, assign to or change as rows."""
     names = stored_names(nodes)
     for part in (part for node in nodes if emitter.changing_rows for part in ast.walk(node)):
@@ -335,7 +334,7 @@ def branches(
 
 
 def _while(emitter: Emitter, node: ast.While) -> None:
-    names = _assigned(emitter, [node])
+    names = assigned(emitter, [node])
 
     def body() -> None:
         test = condition(emitter, node.test)
@@ -469,7 +468,7 @@ def _for(emitter: Emitter, node: ast.For) -> None:
         node.iter,
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
-        _assigned(emitter, parts) - _only_in(emitter, bound | first, parts),
+        assigned(emitter, parts) - _only_in(emitter, bound | first, parts),
         (bound - stored_names(node.body)) | first,
         node.orelse,
     )
@@ -497,7 +496,8 @@ def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set
     return {name for name in names - emitter.shared if inside[name] == every[name]}
 
 
-def _leave_loop(emitter: Emitter, flow: int) -> None:
+def leave_loop(emitter: Emitter, flow: int) -> None:
+    """Write `break` or `continue`."""
     loop: Loop = emitter.loops[-1]
     loop.is_left |= flow == BREAK
     if flow == BREAK and loop.broken and len(emitter.attempts) == loop.attempts:
@@ -510,113 +510,6 @@ def _leave_loop(emitter: Emitter, flow: int) -> None:
     else:
         emitter.write("break" if flow == BREAK or loop.is_round else "continue")
     emitter.dead = True
-
-
-# Leaving the function
-
-
-def _raise(emitter: Emitter, node: ast.Raise) -> None:
-    code = row_values.LEFT if node.exc is None else _made(emitter, node.exc)
-    if code != row_values.LEFT and node.cause and ast.unparse(node.cause) != "None":
-        code = code if _made(emitter, node.cause) != row_values.LEFT else row_values.LEFT
-    emitter.fail(code, RAISED)
-
-
-def _made(emitter: Emitter, node: ast.expr) -> int:
-    """Returns the code of an exception that is raised, or is a cause; its arguments are evaluated."""
-    from colkern.rows.iteration import known_object
-
-    kind = known_object(emitter, getattr(node, "func", node))
-    arguments = node.args if isinstance(node, ast.Call) else []
-    code = emitter.program.code_of(kind)
-    if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
-        return row_values.LEFT
-    # An OSError with several arguments may become another class.
-    if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):  # type: ignore[arg-type]
-        return row_values.LEFT
-    before = emitter.state()
-    try:
-        for part in arguments:
-            # Evaluating the message may raise something else.
-            expression(emitter, part)
-    except Unsettled:
-        raise
-    except CompileError:
-        emitter.restore(before)
-        return row_values.LEFT
-    return code
-
-
-def _assert(emitter: Emitter, node: ast.Assert) -> None:
-    test = condition(emitter, node.test)
-    if test.constant is None:
-        emitter.fail_if(f"not {test.code}", row_values.ASSERTION_ERROR, "an assertion fails")
-    elif not test.constant:
-        emitter.fail(row_values.ASSERTION_ERROR, "an assertion fails")
-    emitter.env.update(test.holds)
-
-
-def _try(emitter: Emitter, node: ast.Try) -> None:
-    if node.finalbody:
-        _try_finally(emitter, node)
-        return
-    node = _with_result_apart(emitter, node)
-    names = _assigned(emitter, node.body)
-    attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"))
-    with emitter.in_cells(node, names):
-        before = dict(emitter.env)
-        ended = _attempt(emitter, attempt, node.body)
-        after = dict(emitter.env)
-        _follow(emitter, attempt)
-        # By now, all exceptions that are raised within are known.
-        caught = [_caught(emitter, handler) for handler in node.handlers]
-
-        def fine() -> None:
-            emitter.env = after
-            emitter.dead = ended
-            statements(emitter, node.orelse)
-
-        def handle(rest: list[tuple[ast.ExceptHandler, tuple[int, ...] | None]]) -> None:
-            emitter.env = dict(before)
-            emitter.forget(names)
-            if not rest:
-                emitter.reraise(attempt.code)
-                return
-            handler, codes = rest[0]
-            emitter.branch(
-                _is_one_of(attempt.code, codes),
-                lambda: _handler(emitter, handler),
-                lambda: handle(rest[1:]),
-            )
-
-        emitter.branch(
-            f"{attempt.code} == 0",
-            fine,
-            lambda: handle(list(zip(node.handlers, caught, strict=True))),
-        )
-
-
-def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
-    """Moves a final `x = …` of a `try` to its `else`, if `x` already has a value.
-
-    So `x` may have another kind after it, as in `try: x = float(x)`.
-    """
-    *before, last = node.body
-    target = last.targets[0] if isinstance(last, ast.Assign) and len(last.targets) == 1 else None
-    if not isinstance(target, ast.Name) or target.id in stored_names(before):
-        return node
-    if target.id not in emitter.env or target.id in emitter.cells:
-        return node
-
-    def make() -> ast.Try:
-        name = f"<tried at {node.lineno}, {node.col_offset}>"
-        own, load = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
-        body = [*before, ast.copy_location(ast.Assign([own], last.value), last)]  # type: ignore[attr-defined]
-        orelse = [ast.copy_location(ast.Assign([target], load), last), *node.orelse]
-        return ast.Try(body, node.handlers, orelse, [])
-
-    apart: ast.Try = derived(node, "apart", make)
-    return apart
 
 
 def _with(emitter: Emitter, node: ast.With) -> None:
@@ -632,95 +525,7 @@ def _with(emitter: Emitter, node: ast.With) -> None:
         handler = ast.ExceptHandler(ast.Tuple(context.args, ast.Load()), None, [ast.Pass()])
         return ast.Try(node.body, [handler], [], [])
 
-    _try(emitter, derived(node, "try", make))
-
-
-def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
-    """Write the statements of a `try`; returns whether their end is never reached."""
-    head, block = len(emitter.block.lines), emitter.block
-    emitter.write(f"{attempt.code} = 0")
-    emitter.attempts.append(attempt)
-    with emitter.within("while True:"):
-        statements(emitter, body)
-        ended = emitter.dead
-        emitter.write("break")
-    emitter.attempts.pop()
-    emitter.dead = False
-    if attempt.flows:
-        block.lines.insert(head, f"{attempt.flow} = 0")
-    if attempt.returned is not None:
-        pairs = zip(attempt.returned.parts, zeros(attempt.returned.kind), strict=True)
-        block.lines[head:head] = [f"{part} = {zero}" for part, zero in pairs]
-    return ended
-
-
-def _follow(emitter: Emitter, attempt: Attempt) -> None:
-    """Write the `break`, `continue` or `return` that left a `try`."""
-    for flow in sorted(attempt.flows):
-        with emitter.within(f"if {attempt.flow} == {flow}:"):
-            if attempt.returned is not None and flow == LEAVE:
-                emitter.leave(attempt.returned)
-            else:
-                _leave_loop(emitter, flow)
-        emitter.dead = False
-
-
-def _try_finally(emitter: Emitter, node: ast.Try) -> None:
-    """Write a `try` with a `finally`, whose statements run before the end of the rest takes effect."""
-    body = node.body
-    if node.handlers:
-        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
-        body = [derived(node, "try", make)]
-    names = _assigned(emitter, [*body, *node.finalbody])
-    attempt = Attempt(emitter.fresh("raised"), emitter.fresh("flow"), is_final=True)
-    with emitter.in_cells(node, names):
-        before = dict(emitter.env)
-        ended = _attempt(emitter, attempt, body)
-        emitter.env = before
-        emitter.forget(names)
-        with emitter.within(f"if 0 < ({attempt.code} & 255) <= {row_values.NO_ROOM}:"):
-            emitter.reraise(attempt.code)
-        emitter.dead = False
-        statements(emitter, node.finalbody)
-        if emitter.dead:
-            return
-        with emitter.within(f"if {attempt.code} != 0:"):
-            emitter.reraise(attempt.code)
-        emitter.dead = False
-        _follow(emitter, attempt)
-        emitter.dead = ended
-
-
-def _handler(emitter: Emitter, handler: ast.ExceptHandler) -> None:
-    nodes = (node for part in handler.body for node in ast.walk(part))
-    is_read = any(isinstance(node, ast.Name) and node.id == handler.name for node in nodes)
-    if is_read or handler.name in emitter.shared:
-        emitter.fail(row_values.LEFT, "an exception is looked at")
-        return
-    emitter.unbind(handler.name or "")
-    statements(emitter, handler.body)
-
-
-def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
-    """Returns the codes that a handler catches; None for all."""
-    if handler.type is None:
-        return None
-    emitter.node = handler
-    value = expression(emitter, handler.type)
-    classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
-    if not value.is_constant or not all(isinstance(kind, type) for kind in classes):
-        emitter.refuse("the exceptions of a handler must be known classes")
-    if any(kind in (Exception, BaseException) for kind in classes):
-        return None
-    codes = emitter.program.codes.items()
-    return tuple(sorted(code for kind, code in codes if {*classes} & {*kind.__mro__}))
-
-
-def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:
-    if codes is None:
-        return f"({status} & 255) > {row_values.NO_ROOM}"
-    tests = [f"({status} & 255) == {code}" for code in codes]
-    return f"({' | '.join(f'({test})' for test in tests)})" if tests else "False"
+    try_(emitter, derived(node, "try", make))
 
 
 # The rest
@@ -880,12 +685,12 @@ _STATEMENTS: dict[type[ast.stmt], Callable[[Emitter, Any], None]] = {
     ast.If: lambda e, node: branches(e, condition(e, node.test), node.body, node.orelse),
     ast.While: _while,
     ast.For: _for,
-    ast.Break: lambda e, _: _leave_loop(e, BREAK),
-    ast.Continue: lambda e, _: _leave_loop(e, CONTINUE),
+    ast.Break: lambda e, _: leave_loop(e, BREAK),
+    ast.Continue: lambda e, _: leave_loop(e, CONTINUE),
     ast.Return: lambda e, node: e.leave(NONE if node.value is None else expression(e, node.value)),
-    ast.Raise: _raise,
-    ast.Assert: _assert,
-    ast.Try: _try,
+    ast.Raise: raise_,
+    ast.Assert: assert_,
+    ast.Try: try_,
     ast.With: _with,
     ast.Expr: _expression,
     ast.Pass: lambda e, _: None,

@@ -77,6 +77,17 @@ def number(text: str) -> float | None:
             return None
 
 
+@case(rows=[values.numerals(10)], covers="text of an exception, a field that only the handler gives")
+def value_or_error(text: str) -> dict[str, object]:
+    try:
+        value = int(text)
+        if value > 99:
+            raise ValueError(f"too large: {value}")
+        return {"value": 1 / value, "error": None}
+    except (ValueError, ZeroDivisionError) as error:
+        return {"value": None, "error": f"{type(error).__name__}: {error}"}
+
+
 @case(rows=[values.numerals(9)], covers="Decimal of text, InvalidOperation")
 def is_decimal(text: str) -> bool:
     try:

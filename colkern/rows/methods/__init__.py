@@ -60,6 +60,8 @@ class Method:
         maker: Whether `body` makes the body, from the values of its `const` parameters.
         machine: The body with the machine's arithmetic; None if that is `body`, with its check.
         raises: The code of the exception that Python raises wherever `check` is true; 0 if there is none.
+        message: The text of the exception that it raises, with arguments as fields `{0!r}`, or a function
+            of the arguments that gives it; empty if it raises none, or its text is not known.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Method:
     maker: bool = False
     machine: Body | str | None = None
     raises: int = 0
+    message: str | Callable[..., str] = ""
 
 
 class Bound:
@@ -138,6 +141,24 @@ class Bound:
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         function.__qualname__ = f"{body.__name__}_{digest}"
         return helper(function)
+
+
+def raised_by(function: Callable[..., Any], *arguments: Any) -> str:
+    """Returns the text of the exception of a call, as `Method.message`; empty if it depends on numbers.
+
+    Texts of Python's exceptions differ between its versions.
+    """
+    text = ""
+    try:
+        function(*arguments)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        text = str(error).replace("{", "{{").replace("}", "}}")
+    for place, argument in enumerate(arguments):
+        if isinstance(argument, str):
+            text = text.replace(repr(argument), f"{{{place}!r}}")
+        elif isinstance(argument, int | float) and repr(argument) in text:
+            return ""
+    return text
 
 
 def function_of(body: Any) -> Any:

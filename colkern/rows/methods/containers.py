@@ -5,10 +5,11 @@ Methods that return the elements of a set one after the other have no row: Pytho
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from colkern.kernels import constant_tables, row_dicts, row_lists, row_sets, row_sorting
-from colkern.rows.methods import Body, Bound, Method
+from colkern.rows.methods import Body, Bound, Method, raised_by
 
 _FIRST = "int64(LEAST if step > 0 else GREATEST)"
 _LAST = "int64(GREATEST if step > 0 else LEAST)"
@@ -28,6 +29,9 @@ def _contains(find: Body, *leading: str, **values: Any) -> Body:
     return Bound(find, *leading, "key", "header", result="{} != 0", **values)
 
 
+_NO_KEY = raised_by(operator.getitem, {}, "?")
+
+
 def _or_default(find: Body, *leading: str) -> Body:
     """Returns the body of `get` or `pop` with a default, from the body that finds a key."""
     order = (*leading, "header", "key", "default: Place")
@@ -40,7 +44,12 @@ def _swapped(body: Body) -> Body:
 
 _LISTS = [
     Method("len", "(list[T]) -> int", row_lists.list_size),
-    Method("[]", "(list[T], int) -> T", row_lists.index_place),
+    Method(
+        "[]",
+        "(list[T], int) -> T",
+        row_lists.index_place,
+        message=raised_by(operator.getitem, [], 0),
+    ),
     Method("[]=", "(list[T], int, T) -> None", Bound(row_lists.index_place, gives="Room")),
     Method("[:]", "(list[T], int, int) -> list[T]", Bound(row_lists.slice_list, step=1)),
     Method(
@@ -82,19 +91,29 @@ _LISTS = [
         "list.index",
         "(list[T], T, int = 0, int = 9223372036854775807) -> int",
         row_lists.index,
+        message=raised_by(list.index, [], "?"),
     ),
     Method("list.insert", "(list[T], int, T) -> None", row_lists.insert_place),
     Method("list.pop", "(list[T], int = -1) -> T", row_lists.pop_place),
-    Method("list.remove", "(list[T], T) -> None", row_lists.remove),
+    Method(
+        "list.remove",
+        "(list[T], T) -> None",
+        row_lists.remove,
+        message=raised_by(list.remove, [], "?"),
+    ),
     Method("list.reverse", "(list[T]) -> None", row_lists.reverse),
     Method("list.sort", "(list[T], reverse: bool = False) -> None", row_sorting.sort),
     Method("sorted", "(list[T], reverse: bool = False) -> list[T]", row_sorting.sorted_list),
 ]
 
+_GET: dict[str, Body] = {
+    "(dict[str, V], str) -> V": constant_tables.get_text,
+    "(dict[int, V], int) -> V": constant_tables.get_number,
+    "(dict[K, V], K) -> V": row_dicts.get_place,
+}
+
 _LOOK_UPS = [
-    Method("[]", "(dict[str, V], str) -> V", constant_tables.get_text),
-    Method("[]", "(dict[int, V], int) -> V", constant_tables.get_number),
-    Method("[]", "(dict[K, V], K) -> V", row_dicts.get_place),
+    *(Method("[]", signature, body, message=_NO_KEY) for signature, body in _GET.items()),
     Method(
         "in", "(str, dict[str, V]) -> bool", _contains(constant_tables.find_text, "value_words")
     ),
@@ -134,7 +153,7 @@ _DICTS = [
     Method("|", "(dict[K, V], dict[K, V]) -> dict[K, V]", row_dicts.merged),
     Method("dict.clear", "(dict[K, V]) -> None", row_dicts.clear_dict),
     Method("dict.copy", "(dict[K, V]) -> dict[K, V]", row_dicts.copy_dict),
-    Method("dict.pop", "(dict[K, V], K) -> V", row_dicts.pop_key),
+    Method("dict.pop", "(dict[K, V], K) -> V", row_dicts.pop_key, message=_NO_KEY),
     Method("dict.pop", "(dict[K, V], K, V) -> V", _or_default(row_dicts.take_place, *_WORDS)),
     Method("dict.popitem", "(dict[K, V]) -> tuple[K, V]", row_dicts.pop_item),
     Method("dict.setdefault", "(dict[K, V], K, V) -> V", row_dicts.set_default),

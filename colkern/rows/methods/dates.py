@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from functools import partial
 
 from colkern.kernels import calendar, clock, date_text, row_numbers
 from colkern.rows import date_formats as formats
-from colkern.rows.methods import Body, Bound, Method
+from colkern.rows import library
+from colkern.rows.methods import Body, Bound, Method, raised_by
 
 _KEPT = f"int = {calendar.KEPT}"
 _DATE_FIELDS = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
@@ -16,6 +18,14 @@ _CLOCK = "hour: int = 0, minute: int = 0, second: int = 0, microsecond: int = 0"
 _UNITS = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 
 _ISO_FORM = "sep: const = 'T', timespec: const = 'auto'"
+
+
+_HAS_PLAIN_TEXTS = raised_by(datetime.date, 2024, 13, 31) == "month must be in 1..12"
+"""Whether the texts of exceptions are those of Python before 3.14, which do not have the numbers."""
+
+
+def _if_plain(text: Callable[..., str]) -> Callable[..., str] | str:
+    return text if _HAS_PLAIN_TEXTS else ""
 
 
 def _formatted(kind: str, plain: Body) -> Callable[[str], Body]:
@@ -91,9 +101,19 @@ _DATES = [
     *_texts("date", date_text.isoformat_date),
     *_compared("date"),
     Method("bool", "(date) -> bool", "True"),
-    Method("datetime.date", "(year: int, month: int, day: int) -> date", calendar.new_date),
+    Method(
+        "datetime.date",
+        "(year: int, month: int, day: int) -> date",
+        calendar.new_date,
+        message=_if_plain(library.text_of_wrong_date),
+    ),
     Method("datetime.date.fromordinal", "(int) -> date", calendar.fromordinal),
-    Method("datetime.date.fromisoformat", "(str) -> date", date_text.fromisoformat_date),
+    Method(
+        "datetime.date.fromisoformat",
+        "(str) -> date",
+        date_text.fromisoformat_date,
+        message=_if_plain(library.text_of_wrong_iso_date),
+    ),
     Method("+", "(date, timedelta) -> date", calendar.later_date),
     Method("+", "(timedelta, date) -> date", Bound(calendar.later_date, "duration", "days")),
     Method("-", "(date, timedelta) -> date", calendar.earlier_date),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 
 from colkern.kernels import row_decimals
-from colkern.rows.methods import Body, Bound, Method
+from colkern.rows.methods import Body, Bound, Method, raised_by
 
 _ROUNDED: dict[str | None, Body] = {
     name: Bound(row_decimals.rounded, "value", "to", exponent="to.exponent", way=way)
@@ -60,7 +60,12 @@ METHODS: list[Method] = [
     Method("math.trunc", "(Decimal) -> int", _to_integer(row_decimals.TRUNCATE)),
     Method("decimal.Decimal", "(Decimal) -> Decimal", row_decimals.same),
     Method("decimal.Decimal", "(int) -> Decimal", row_decimals.of_integer),
-    Method("decimal.Decimal", "(str) -> Decimal", row_decimals.of_text),
+    Method(
+        "decimal.Decimal",
+        "(str) -> Decimal",
+        row_decimals.of_text,
+        message=raised_by(decimal.Decimal, "?"),
+    ),
     Method(
         "Decimal.quantize",
         "(Decimal, exp: Decimal, rounding: const = None) -> Decimal",

@@ -9,8 +9,10 @@ exactly.
 
 from __future__ import annotations
 
+import operator
+
 from colkern.kernels import float_digits, number_parsing, row_numbers, row_values
-from colkern.rows.methods import Body, Bound, Method
+from colkern.rows.methods import Body, Bound, Method, raised_by
 
 _LEAST = "{0} == -9223372036854775808"
 _INFINITE = "abs({0}) > 1.7976931348623157e308"
@@ -113,29 +115,46 @@ METHODS = [
     *_arithmetic(),
     *_comparisons(),
     Method(
-        "/", "(int, int) -> float", row_numbers.divide_integers, machine="float({0}) / float({1})"
+        "/",
+        "(int, int) -> float",
+        row_numbers.divide_integers,
+        machine="float({0}) / float({1})",
+        message=raised_by(operator.truediv, 1, 0),
     ),
-    Method("/", "(float, float) -> float", row_numbers.divide_floats, machine=row_numbers.quotient),
+    Method(
+        "/",
+        "(float, float) -> float",
+        row_numbers.divide_floats,
+        machine=row_numbers.quotient,
+        message=raised_by(operator.truediv, 1.0, 0.0),
+    ),
     Method(
         "//",
         "(int, int) -> int",
         row_numbers.floor_divide_integers,
         machine=row_numbers.floor_divide_wrapping,
+        message=raised_by(operator.floordiv, 1, 0),
     ),
     Method(
         "//",
         "(float, float) -> float",
         row_numbers.floor_divide_floats,
         machine=row_numbers.floor_divide_loosely,
+        message=raised_by(operator.floordiv, 1.0, 0.0),
     ),
     Method(
-        "%", "(int, int) -> int", row_numbers.modulo_integers, machine=row_numbers.modulo_wrapping
+        "%",
+        "(int, int) -> int",
+        row_numbers.modulo_integers,
+        machine=row_numbers.modulo_wrapping,
+        message=raised_by(operator.mod, 1, 0),
     ),
     Method(
         "%",
         "(float, float) -> float",
         row_numbers.modulo_floats,
         machine=row_numbers.modulo_loosely,
+        message=raised_by(operator.mod, 1.0, 0.0),
     ),
     Method(
         "divmod",
@@ -198,10 +217,10 @@ METHODS = [
     Method("bool", "(int) -> bool", "{0} != 0"),
     Method("bool", "(float) -> bool", "{0} != 0.0"),
     *as_integers("int"),
-    Method("int", "(str) -> int", number_parsing.parse_integer),
+    Method("int", "(str) -> int", number_parsing.parse_integer, message=raised_by(int, "?")),
     Method("int", "(str, base: int) -> int", number_parsing.parse_integer_of_base),
     Method("float", "(float) -> float", "{0}"),
-    Method("float", "(str) -> float", number_parsing.parse_float),
+    Method("float", "(str) -> float", number_parsing.parse_float, message=raised_by(float, "?")),
     Method("int.bit_count", "(int) -> int", row_numbers.bit_count),
     Method("int.bit_length", "(int) -> int", row_numbers.bit_length),
     Method("float.is_integer", "(float) -> bool", row_numbers.is_whole),

@@ -6,6 +6,7 @@ value, so the body does not get it.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from colkern.kernels import (
@@ -18,7 +19,7 @@ from colkern.kernels import (
     text_splitting,
     text_tests,
 )
-from colkern.rows.methods import Bound, Method
+from colkern.rows.methods import Bound, Method, raised_by
 
 _CHARACTERS = [
     Method("len", "(str) -> int", text_characters.length),
@@ -59,7 +60,12 @@ _SEARCHES = {
 _SEARCH = [
     Method("in", "(str, str) -> bool", text_search.is_in),
     *(
-        Method(f"str.{name}", f"(str, str{bounds}) -> {gives}", getattr(text_search, name + where))
+        Method(
+            f"str.{name}",
+            f"(str, str{bounds}) -> {gives}",
+            getattr(text_search, name + where),
+            message=raised_by(str.index, "", "?") if "index" in name else "",
+        )
         for name, gives in _SEARCHES.items()
         for where, bounds in (("", ""), ("_between", ", int, int = 9223372036854775807"))
     ),
@@ -107,7 +113,7 @@ STRIPS = {"strip": text_parts.strip, "lstrip": text_parts.lstrip, "rstrip": text
 """The bodies that strip white space, by the method."""
 
 _PARTS = [
-    Method("[]", "(str, int) -> str", text_parts.item),
+    Method("[]", "(str, int) -> str", text_parts.item, message=raised_by(operator.getitem, "", 0)),
     Method("[:]", "(str, int, int) -> str", text_parts.slice_between),
     Method("[:]", "(str, int, None) -> str", text_parts.slice_from),
     Method("[:]", "(str, None, int) -> str", text_parts.slice_to),

@@ -1,0 +1,369 @@
+"""Exceptions in a row function: `raise`, `assert`, `try`, and what a handler reads of its exception.
+
+A handler that reads only the text of its exception, its first argument or the name of its class is
+compiled. The text comes from the place that raises: a constant one by the number of the place in the
+status, another one in a variable of the `try`. If a place has no text, or a handler reads more, the row is
+left to Python.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from colkern.errors import CompileError
+from colkern.kernels import row_values
+from colkern.rows import kinds as k
+from colkern.rows.emitter import (
+    LEAVE,
+    NO_TEXT,
+    RAISED,
+    Attempt,
+    Emitter,
+    Message,
+    Unsettled,
+    derived,
+)
+from colkern.rows.expressions import condition, expression
+from colkern.rows.scopes import stored_names
+from colkern.rows.values import Value, of_parts, zeros
+
+
+def raise_(emitter: Emitter, node: ast.Raise) -> None:
+    """Compiles `raise`."""
+    code, message = (row_values.LEFT, None) if node.exc is None else _raised(emitter, node.exc)
+    if code != row_values.LEFT and node.cause and not _is_known(emitter, node.cause):
+        code = code if _raised(emitter, node.cause)[0] != row_values.LEFT else row_values.LEFT
+    emitter.fail(code, RAISED, message)
+
+
+def _is_known(emitter: Emitter, cause: ast.expr) -> bool:
+    """Whether the cause of an exception is None, or the exception of a handler."""
+    if isinstance(cause, ast.Name) and cause.id in emitter.env:
+        return emitter.env[cause.id].kind == k.EXCEPTION
+    return isinstance(cause, ast.Constant) and cause.value is None
+
+
+def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
+    """Returns the code and the text of an exception that is raised, or is a cause.
+
+    Its arguments are evaluated.
+    """
+    from colkern.rows.iteration import known_object
+
+    kind = known_object(emitter, getattr(node, "func", node))
+    arguments = node.args if isinstance(node, ast.Call) else []
+    code = emitter.program.code_of(kind)
+    if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
+        return row_values.LEFT, None
+    # An OSError with several arguments may become another class.
+    if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):  # type: ignore[arg-type]
+        return row_values.LEFT, None
+    before = emitter.state()
+    try:
+        # Evaluating the message may raise something else.
+        values = [expression(emitter, part) for part in arguments]
+    except Unsettled:
+        raise
+    except CompileError:
+        emitter.restore(before)
+        return row_values.LEFT, None
+    return code, _text_of_raised(emitter, kind, values)
+
+
+def _text_of_raised(emitter: Emitter, kind: object, values: Sequence[Value]) -> Message | None:
+    """Returns `str` of an exception of a class with arguments; None if it is not known."""
+    from colkern.rows.formatting import represented, text_of
+
+    forms: dict[Any, Callable[[Emitter, Value], Value]]
+    forms = {BaseException.__str__: text_of, KeyError.__str__: represented}
+    shown = forms.get(getattr(kind, "__str__", None))
+    if not values and shown is not None:
+        return ""
+    if shown is None or len(values) > 1 or values[0].kind != k.TEXT:
+        return None
+    text = partial(shown, emitter, values[0])
+    return str(text().constant) if values[0].is_constant else text
+
+
+def assert_(emitter: Emitter, node: ast.Assert) -> None:
+    """Compiles `assert`."""
+    test = condition(emitter, node.test)
+    reason = "an assertion fails"
+
+    def message() -> Value:
+        from colkern.rows.formatting import text_of
+
+        assert node.msg is not None
+        return text_of(emitter, expression(emitter, node.msg))
+
+    text = message if node.msg else ""
+    if isinstance(node.msg, ast.Constant):
+        text = str(node.msg.value)
+    if test.constant is None:
+        emitter.fail_if(f"not {test.code}", row_values.ASSERTION_ERROR, reason, text)
+    elif not test.constant:
+        emitter.fail(row_values.ASSERTION_ERROR, reason, text)
+    emitter.env.update(test.holds)
+
+
+def try_(emitter: Emitter, node: ast.Try) -> None:
+    """Compiles `try`."""
+    from colkern.rows.statements import assigned, statements
+
+    if node.finalbody:
+        _try_finally(emitter, node)
+        return
+    node = _with_result_apart(emitter, node)
+    names = assigned(emitter, node.body)
+    attempt = _new_attempt(emitter, any(_name_read(handler) for handler in node.handlers))
+    with emitter.in_cells(node, names):
+        before = dict(emitter.env)
+        ended = _attempt(emitter, attempt, node.body)
+        after = dict(emitter.env)
+        _follow(emitter, attempt)
+        # By now, all exceptions that are raised within are known.
+        caught = [_caught(emitter, handler) for handler in node.handlers]
+        if attempt.text:
+            _write_constant_texts(emitter, attempt)
+
+        def fine() -> None:
+            emitter.env = after
+            emitter.dead = ended
+            statements(emitter, node.orelse)
+
+        def handle(rest: list[tuple[ast.ExceptHandler, tuple[int, ...] | None]]) -> None:
+            emitter.env = dict(before)
+            emitter.forget(names)
+            if not rest:
+                emitter.reraise(attempt.code, attempt.text)
+                return
+            handler, codes = rest[0]
+            emitter.branch(
+                _is_one_of(attempt.code, codes),
+                lambda: _handler(emitter, handler, attempt),
+                lambda: handle(rest[1:]),
+            )
+
+        emitter.branch(
+            f"{attempt.code} == 0",
+            fine,
+            lambda: handle(list(zip(node.handlers, caught, strict=True))),
+        )
+
+
+def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:
+    """Moves a final `x = …` of a `try` to its `else`, if `x` already has a value.
+
+    So `x` may have another kind after it, as in `try: x = float(x)`.
+    """
+    *before, last = node.body
+    target = last.targets[0] if isinstance(last, ast.Assign) and len(last.targets) == 1 else None
+    if not isinstance(target, ast.Name) or target.id in stored_names(before):
+        return node
+    if target.id not in emitter.env or target.id in emitter.cells:
+        return node
+
+    def make() -> ast.Try:
+        name = f"<tried at {node.lineno}, {node.col_offset}>"
+        own, load = ast.Name(name, ast.Store()), ast.Name(name, ast.Load())
+        body = [*before, ast.copy_location(ast.Assign([own], last.value), last)]  # type: ignore[attr-defined]
+        orelse = [ast.copy_location(ast.Assign([target], load), last), *node.orelse]
+        return ast.Try(body, node.handlers, orelse, [])
+
+    apart: ast.Try = derived(node, "apart", make)
+    return apart
+
+
+def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bool:
+    """Write the statements of a `try`; returns whether their end is never reached."""
+    from colkern.rows.statements import statements
+
+    head, block = len(emitter.block.lines), emitter.block
+    emitter.write(f"{attempt.code} = 0")
+    if attempt.text:
+        emitter.write(f"{attempt.text} = {NO_TEXT}")
+    emitter.attempts.append(attempt)
+    with emitter.within("while True:"):
+        statements(emitter, body)
+        ended = emitter.dead
+        emitter.write("break")
+    emitter.attempts.pop()
+    emitter.dead = False
+    if attempt.flows:
+        block.lines.insert(head, f"{attempt.flow} = 0")
+    if attempt.returned is not None:
+        pairs = zip(attempt.returned.parts, zeros(attempt.returned.kind), strict=True)
+        block.lines[head:head] = [f"{part} = {zero}" for part, zero in pairs]
+    return ended
+
+
+def _follow(emitter: Emitter, attempt: Attempt) -> None:
+    """Write the `break`, `continue` or `return` that left a `try`."""
+    from colkern.rows.statements import leave_loop
+
+    for flow in sorted(attempt.flows):
+        with emitter.within(f"if {attempt.flow} == {flow}:"):
+            if attempt.returned is not None and flow == LEAVE:
+                emitter.leave(attempt.returned)
+            else:
+                leave_loop(emitter, flow)
+        emitter.dead = False
+
+
+def _try_finally(emitter: Emitter, node: ast.Try) -> None:
+    """Write a `try` with a `finally`, whose statements run before the end of the rest takes effect."""
+    from colkern.rows.statements import assigned, statements
+
+    body = node.body
+    if node.handlers:
+        make = partial(ast.Try, node.body, node.handlers, node.orelse, [])
+        body = [derived(node, "try", make)]
+    names = assigned(emitter, [*body, *node.finalbody])
+    attempt = replace(_new_attempt(emitter), is_final=True)
+    with emitter.in_cells(node, names):
+        before = dict(emitter.env)
+        ended = _attempt(emitter, attempt, body)
+        emitter.env = before
+        emitter.forget(names)
+        with emitter.within(f"if 0 < ({attempt.code} & 255) <= {row_values.NO_ROOM}:"):
+            emitter.reraise(attempt.code)
+        emitter.dead = False
+        statements(emitter, node.finalbody)
+        if emitter.dead:
+            return
+        with emitter.within(f"if {attempt.code} != 0:"):
+            emitter.reraise(attempt.code, attempt.text)
+        emitter.dead = False
+        _follow(emitter, attempt)
+        emitter.dead = ended
+
+
+def _new_attempt(emitter: Emitter, is_read: bool = False) -> Attempt:
+    """Returns a `try` at the current place.
+
+    Args:
+        emitter: Where it is written.
+        is_read: Whether a handler reads its exception.
+    """
+    is_read = is_read or any(attempt.text for attempt in emitter.attempts)
+    text = emitter.fresh("message") if is_read else ""
+    return Attempt(emitter.fresh("raised"), emitter.fresh("flow"), text)
+
+
+def _write_constant_texts(emitter: Emitter, attempt: Attempt) -> None:
+    """Assign the text of the exception, if it is the constant one of the place that raised it."""
+    # The texts of Python's own exceptions are cut off after some length.
+    with emitter.within(f"if {attempt.text}.size > {_LONGEST}:"):
+        emitter.write(f"{attempt.text} = {NO_TEXT}")
+    for number, text in emitter.program.texts.items():
+        with emitter.within(f"if {attempt.code} >> 8 == {number}:"):
+            emitter.write(f"{attempt.text} = {emitter.text(text)}")
+
+
+_LONGEST = len("invalid literal for int() with base 10: ") + 200
+
+
+def _handler(emitter: Emitter, handler: ast.ExceptHandler, attempt: Attempt) -> None:
+    from colkern.rows.statements import statements
+
+    name = _name_read(handler)
+    emitter.unbind(handler.name or "")
+    if name and (name in emitter.shared or not _reads_text_only(emitter, handler)):
+        # Only Python has the exception; the handler still counts for the kinds of variables and results.
+        gaps = set(emitter.program.gaps), emitter.gaps
+        emitter.fail_if("True", row_values.LEFT, _READ)
+        emitter.env[name] = Value(k.NEVER)
+        statements(emitter, handler.body)
+        emitter.program.gaps, emitter.gaps = gaps
+    else:
+        if name:
+            emitter.fail_if(f"{attempt.text}.address == 0", row_values.LEFT, _READ)
+            emitter.env[name] = _exception(emitter, attempt, handler)
+        statements(emitter, handler.body)
+    emitter.unbind(handler.name or "")
+
+
+_READ = "an exception is read"
+
+
+def _exception(emitter: Emitter, attempt: Attempt, handler: ast.ExceptHandler) -> Value:
+    """Returns the exception of a handler."""
+    class_name = emitter.fresh("name")
+    emitter.write(f"{class_name} = {NO_TEXT}")
+    nodes = [node for part in handler.body for node in ast.walk(part)]
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    codes = emitter.program.codes
+    if "__name__" in attributes:
+        for form, code in codes.items():
+            with emitter.within(f"if {attempt.code} & 255 == {code}:"):
+                emitter.write(f"{class_name} = {emitter.text(form.__name__)}")
+    if "args" in attributes:
+        # The text of a KeyError is the `repr` of its argument; an exception without arguments has none.
+        keys = [code for form, code in codes.items() if form.__str__ is KeyError.__str__]
+        test = f"({attempt.text}.size == 0) | {_is_one_of(attempt.code, tuple(keys))}"
+        emitter.fail_if(test, row_values.LEFT, _READ)
+    return of_parts(k.EXCEPTION, (attempt.text, attempt.text, class_name))
+
+
+def _name_read(handler: ast.ExceptHandler) -> str:
+    """Returns the name of a handler's exception; empty if the handler does not use it."""
+    nodes = (node for part in handler.body for node in ast.walk(part))
+    is_read = any(isinstance(node, ast.Name) and node.id == handler.name for node in nodes)
+    return handler.name or "" if is_read else ""
+
+
+def _reads_text_only(emitter: Emitter, handler: ast.ExceptHandler) -> bool:
+    """Whether a handler reads nothing of its exception but its text, first argument and class's name."""
+    nodes = [node for part in handler.body for node in ast.walk(part)]
+    reads = [node for node in nodes if isinstance(node, ast.Name) and node.id == handler.name]
+    return {*map(id, reads)} <= {id(read) for node in nodes for read in _readings(emitter, node)}
+
+
+def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
+    """Returns the values that an expression or statement reads as `_reads_text_only` allows."""
+    from colkern.rows.iteration import known_object
+
+    match node:
+        case ast.FormattedValue(value, -1 | 115, None):
+            return [value]
+        case ast.Call(ast.Attribute(ast.Constant(str()), "format"), arguments, keywords):
+            return [*arguments, *(keyword.value for keyword in keywords)]
+        case ast.Call(function, [argument], []) if known_object(emitter, function) is str:
+            return [argument]
+        case ast.BinOp(ast.Constant(str()), ast.Mod(), right):
+            return right.elts if isinstance(right, ast.Tuple) else [right]
+        case ast.Attribute(ast.Attribute(value, "__class__"), "__name__"):
+            return [value]
+        case ast.Subscript(ast.Attribute(value, "args"), ast.Constant(0)):
+            return [value]
+        case ast.Attribute(ast.Call(ast.Name("type"), [value], []), "__name__"):
+            return [value]
+        case ast.Raise(_, ast.Name() as cause):
+            return [cause]
+    return []
+
+
+def _caught(emitter: Emitter, handler: ast.ExceptHandler) -> tuple[int, ...] | None:
+    """Returns the codes that a handler catches; None for all."""
+    if handler.type is None:
+        return None
+    emitter.node = handler
+    value = expression(emitter, handler.type)
+    classes = value.constant if isinstance(value.constant, tuple) else (value.constant,)
+    if not value.is_constant or not all(isinstance(kind, type) for kind in classes):
+        emitter.refuse("the exceptions of a handler must be known classes")
+    if any(kind in (Exception, BaseException) for kind in classes):
+        return None
+    codes = emitter.program.codes.items()
+    return tuple(sorted(code for kind, code in codes if {*classes} & {*kind.__mro__}))
+
+
+def _is_one_of(status: str, codes: tuple[int, ...] | None) -> str:
+    if codes is None:
+        return f"({status} & 255) > {row_values.NO_ROOM}"
+    tests = [f"({status} & 255) == {code}" for code in codes]
+    return f"({' | '.join(f'({test})' for test in tests)})" if tests else "False"

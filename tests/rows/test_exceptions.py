@@ -1,0 +1,181 @@
+"""What a handler reads of its exception, against the plain functions: the text, an argument, the class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+import pytest
+
+import colkern as ck
+
+STOCK = {"apple": 3, "pear": 0}
+
+
+class TooLarge(ValueError):
+    """An exception of the user's."""
+
+
+def record(text: str) -> dict[str, object]:
+    try:
+        return {"value": float(text), "error": None}
+    except ValueError as error:
+        return {"value": None, "error": str(error)}
+
+
+def of_several_classes(text: str) -> str:
+    try:
+        number = int(text)
+        if number < 0:
+            raise ValueError("negative")
+        if number > 100:
+            raise TooLarge(f"too large: {number}")
+        return str(10 // number)
+    except (ValueError, ZeroDivisionError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def of_keys(text: str) -> str:
+    try:
+        return str(7 % STOCK[text])
+    except KeyError as error:
+        return "no " + str(error)
+    except ArithmeticError as error:
+        return "{} {}".format(error.__class__.__name__, error)  # noqa: UP032
+
+
+def checked_number(text: str) -> int:
+    if not text:
+        raise ValueError("empty")
+    return len(text)
+
+
+def of_a_function(text: str) -> str:
+    try:
+        return "%d" % checked_number(text)  # noqa: UP031
+    except Exception as error:  # noqa: BLE001
+        return "failed: %s" % error  # noqa: UP031
+
+
+def within_another(text: str) -> str:
+    done = []
+    try:
+        try:
+            done.append(text.split(",")[2])
+        except IndexError as error:
+            done.append(f"{error!s}")
+            raise ValueError(f"short: {error}") from error
+        finally:
+            done.append("finally")
+        first, second = text.split(";")
+        done.append(first + second)
+    except ValueError as error:
+        done.append(str(error))
+    return "|".join(done)
+
+
+def by_arguments(text: str) -> str:
+    try:
+        if text == "pear":
+            raise ValueError
+        return str(10 // STOCK[text] + text.index("p"))
+    except (KeyError, ValueError) as error:
+        return str(error.args[0]) if error.args else "none"
+
+
+def of_text(text: str) -> str:
+    try:
+        return text[2] + str(text.index("p")) + max(text.split("l")[2:])
+    except (IndexError, ValueError) as error:
+        return str(error)
+
+
+def of_none(text: str | None) -> str:
+    try:
+        return text.strip() + str(float(text))  # type: ignore[operator, union-attr]
+    except (AttributeError, ValueError) as error:
+        return str(error)
+
+
+def number_of_none(text: str | None) -> str:
+    try:
+        return str(float(text))
+    except (TypeError, ValueError) as error:
+        return str(error)
+
+
+def of_decimals(text: str) -> str:
+    try:
+        value = Decimal(text)
+        if value < 0:
+            raise TooLarge("negative")
+        return str(value)
+    except (InvalidOperation, TooLarge) as error:
+        return f"{type(error).__name__} {error}"
+
+
+def of_dates(text: str) -> str:
+    try:
+        return str(date.fromisoformat(text) - date(int(text[-2:]), 12, 31))
+    except ValueError as error:
+        return str(error)
+
+
+def in_a_loop(text: str) -> list[str]:
+    """An exception of an earlier round has no part in a later one."""
+    results = []
+    for part in text.split(","):
+        try:
+            if part == "pear":
+                raise ValueError("a pear")
+            results.append(str(int(part)))
+        except ValueError as error:
+            results.append(str(error))
+    return results
+
+
+NUMBERS = ["1", "2.5", "x", "-3", "0", "500", "", "it's", "9" * 30, "a" * 300, " 7 ", '"', "'\""]
+PARTS = ["a,b,c", "a;b", "1;2;3", "pear", "apple", "", "plum", "é", "apple,pear,1", None]
+
+CASES: list[tuple[Callable[..., Any], Sequence[str | None], int]] = [
+    (record, NUMBERS, 3),
+    (of_several_classes, NUMBERS, 3),
+    (of_keys, ["apple", "pear", "fig", "", None], 0),
+    (of_a_function, ["", "ab"], 0),
+    (within_another, PARTS, 0),
+    (by_arguments, ["apple", "plum", "pear"], 3),
+    (of_text, PARTS, 0),
+    (of_none, [*NUMBERS, None], 3),
+    (number_of_none, [*NUMBERS, None], 3),
+    (of_decimals, ["1.5", "x", "-2", ""], 0),
+    (of_dates, ["2024-02-30", "2024-13-01", "0000-01-01", "2024-1-1", "x", "2024-01-31", ""], 0),
+    (in_a_loop, PARTS, 1),
+]
+"""Functions, texts, and how many of these are left to Python at most: long ones, ones with both quotes."""
+
+
+@pytest.mark.parametrize(("function", "texts", "left"), CASES)
+def test_text(function: Callable[..., Any], texts: Sequence[str | None], left: int) -> None:
+    """The text of an exception is Python's, also of the running version."""
+    compiled = ck.udf(function)
+    nulls = function in (of_none, number_of_none)
+    want = [None if text is None and not nulls else function(text) for text in texts]
+    assert compiled(ck.array(texts, ck.utf8())).to_pylist() == want
+    assert compiled.report().sites.total() <= left
+
+
+def of_another_reader(text: str) -> dict[str, object]:
+    try:
+        return {"value": int(text), "note": None, "size": 0}
+    except ValueError as error:
+        return {"value": None, "note": "no number", "size": len(error.args)}
+
+
+def test_other_readers_leave_the_row() -> None:
+    """Only Python has the exception; the kinds of the results count nevertheless."""
+    compiled = ck.udf(of_another_reader)
+    texts = ["1", "x", "2"]
+    assert compiled(ck.array(texts)).to_pylist() == [of_another_reader(text) for text in texts]
+    assert compiled.report().sites.total() == 1

@@ -77,7 +77,9 @@ def number(text: str) -> float | None:
             return None
 
 
-@case(rows=[values.numerals(10)], covers="text of an exception, a field that only the handler gives")
+@case(
+    rows=[values.numerals(10)], covers="text of an exception, a field that only the handler gives"
+)
 def value_or_error(text: str) -> dict[str, object]:
     try:
         value = int(text)

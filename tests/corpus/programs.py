@@ -62,6 +62,12 @@ PARAMETERS: dict[str, tuple[Callable[[int], Column], ...]] = {
     "Decimal": (values.money,),
     "bytes": (values.raw_bytes,),
 }
+READINGS = {
+    "int": ("len(str(error))", "len(type(error).__name__)", "sum(map(ord, f'{error}'))"),
+    "str": ("str(error)", "f'{type(error).__name__}: {error}'", "'%s!' % error"),
+}
+"""What a handler reads of its exception, by the kind of the result."""
+
 RESULTS = ("int", "int", "float", "float", "bool", "str", "str", "str", "date", "datetime")
 RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")  # type: ignore[assignment]
 WEIGHTED = [
@@ -349,8 +355,13 @@ class _Writer:
         name = self.fresh()
         with self.block("try:"):
             self.line(f"{name} = {risk}")
-        with self.block(f"except {error}:"):
-            self.line(f"{name} = {self.expression(kind, 1)}")
+        reading = READINGS.get(kind, ()) if "str" not in self.without else ()
+        if reading and self.random.random() < 0.5:
+            with self.block(f"except {error} as error:"):
+                self.line(f"{name} = {self.random.choice(reading)}")
+        else:
+            with self.block(f"except {error}:"):
+                self.line(f"{name} = {self.expression(kind, 1)}")
         if self.random.random() < 0.15:
             with self.block("finally:"):
                 self.update(depth)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import operator
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -550,6 +551,10 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         return constant(getattr(value.constant, name))
     if isinstance(value.kind, k.Member):
         return enums.attribute(emitter, value, name)
+    if getattr(value.kind, "form", None) is re.Match:
+        from colkern.rows.matches import attribute_of_match
+
+        return attribute_of_match(emitter, value, name)
     if k.is_row(value.kind):
         emitter.refuse(f"dict has no {name!r}")
     names: tuple[str, ...] = getattr(value.kind, "names", ())

@@ -28,7 +28,7 @@ from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
 from colkern.rows.statements import repeated
-from colkern.rows.values import Value, inner, tuple_of_values
+from colkern.rows.values import Value, inner, tuple_of_values, zeros
 
 _REPLACING = ("sub", "subn")
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
@@ -177,7 +177,8 @@ def _search(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value
 def _never_asked(pattern: re.Pattern[str]) -> Matcher:
     """Returns a matcher for the kind of matches of a pattern that only Python can match."""
     always = (True, *[False] * pattern.groups)
-    return Matcher(find, pattern.groups, dict(pattern.groupindex), always)
+    groups = range(1, pattern.groups + 1)
+    return Matcher(find, pattern.groups, dict(pattern.groupindex), always, (*groups,))
 
 
 def matches_of(emitter: Emitter, node: ast.Call) -> Source:
@@ -306,6 +307,28 @@ def _number(emitter: Emitter, match: Value, which: Value) -> tuple[Matcher, int]
         return matcher, matcher.number(which.constant)
     except (IndexError, TypeError, ValueError):
         emitter.refuse(f"the pattern has no group {which.constant!r}")
+
+
+def attribute_of_match(emitter: Emitter, match: Value, name: str) -> Value:
+    """Compiles an attribute of a match: its text, or the last group that ended, by number or by name."""
+    assert isinstance(match.kind, Match)
+    matcher = match.kind.matcher
+    assert matcher is not None
+    if name == "string":
+        return match.items[0]
+    if name not in ("lastindex", "lastgroup") or len(matcher.closing) < matcher.groups:
+        emitter.refuse(f"match.{name} of this pattern has no compiled form")
+    last = emitter.copy("0")
+    for group in matcher.closing:
+        with emitter.within(f"if {match.items[1 + 2 * group].code} >= 0:"):
+            emitter.write(f"{last} = {group}")
+    if name == "lastindex":
+        return Value(k.optional(k.INT), last, f"({last} == 0)")
+    named = emitter.copy(zeros(k.TEXT)[0])
+    for own, group in matcher.group_names.items():
+        with emitter.within(f"if {last} == {group}:"):
+            emitter.write(f"{named} = {emitter.text(own)}")
+    return Value(k.optional(k.TEXT), named, f"({named}.size == 0)")
 
 
 def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:

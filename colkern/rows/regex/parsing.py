@@ -147,6 +147,25 @@ class Pattern:
     text: str
     flags: int
 
+    @property
+    def closing(self) -> tuple[int, ...]:
+        """Its groups in the order in which they end; empty if a group is repeated."""
+        order = list(_closing(self.nodes))
+        return () if 0 in order else tuple(order)
+
+
+def _closing(nodes: Nodes) -> Iterator[int]:
+    """Yields the groups in the order in which they end, 0 for groups that are repeated."""
+    for node in nodes:
+        match node:
+            case Close(group):
+                yield group
+            case Choice(branches):
+                for branch in branches:
+                    yield from _closing(branch)
+            case Repeat(body) if _has_groups(body):
+                yield 0
+
 
 def parse(pattern: str | re.Pattern[str], flags: int = 0) -> Pattern:
     """Returns the tree of a pattern.

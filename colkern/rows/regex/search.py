@@ -24,12 +24,14 @@ class Matcher:
         group_names: The numbers of the groups that have names.
         always: For each group, from 0 (the whole match) on, whether it takes part in each match: if not,
             `m.group(k)` may be None.
+        closing: The groups in the order in which they end; empty if a group is repeated.
     """
 
     body: Callable[..., Any]
     groups: int
     group_names: dict[str, int]
     always: tuple[bool, ...]
+    closing: tuple[int, ...]
 
     def number(self, group: int | str) -> int:
         """Returns the number of a group.
@@ -57,7 +59,9 @@ def find(how: str, pattern: str | re.Pattern[str], flags: int = 0) -> Matcher:
         re.error: If it is no regular expression.
     """
     parsed = parse(pattern, flags)
-    return Matcher(matcher(parsed, how), parsed.groups, parsed.group_names, parsed.always)
+    return Matcher(
+        matcher(parsed, how), parsed.groups, parsed.group_names, parsed.always, parsed.closing
+    )
 
 
 def search(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:

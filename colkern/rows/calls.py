@@ -18,7 +18,6 @@ from colkern.rows.constants import constant_block, has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
 from colkern.rows.kinds import Kind
-from colkern.rows.methods import Method
 from colkern.rows.program import Operation
 from colkern.rows.table import (
     NO_DEFAULT,
@@ -298,12 +297,18 @@ _OF_CONSTANTS: dict[type, Kind] = {
 }
 
 
+def constants_of(row: Row, arguments: Sequence[Value]) -> list[Any]:
+    """Returns the arguments that must be known when the function is compiled."""
+    pairs = zip(arguments, row.parameters, strict=True)
+    return [value.constant for value, one in pairs if one.is_constant]
+
+
 def body_of(
     row: Row, arguments: Sequence[Value], wraps: bool = False
 ) -> tuple[Any, list[tuple[Value, Parameter]]]:
     """The body of a row for arguments, or an expression as text; and those that it takes."""
     pairs = list(zip(arguments, row.parameters, strict=True))
-    body = row.body((value.constant for value, one in pairs if one.is_constant), wraps)
+    body = row.body(constants_of(row, arguments), wraps)
     # A body that is made for constants does not get them.
     return body, [pair for pair in pairs if not (row.method.maker and pair[1].is_constant)]
 
@@ -326,12 +331,12 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
             what = "more than 64 bits" if result == k.INT else "such numbers"
             test, reason = _check(method.check, bound), f"{method.name} of {what}"
             if emitter.attempts and method.raises:
-                emitter.fail_if(test, method.raises, reason, _message(emitter, method, arguments))
+                emitter.fail_if(test, method.raises, reason, _message(emitter, row, arguments))
             else:
                 emitter.leave_if(test, reason)
         result_value = emitter.bind_value(result, [body.format(*bound)])
     else:
-        message = _message(emitter, method, arguments)
+        message = _message(emitter, row, arguments)
         result_value = invoked(
             emitter, body, given, result, method.name, bindings, operation, message
         )
@@ -343,17 +348,20 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     return result_value
 
 
-def _message(emitter: Emitter, method: Method, arguments: Sequence[Value]) -> Message | None:
+def _message(emitter: Emitter, row: Row, arguments: Sequence[Value]) -> Message | None:
     """Returns the text of the exception that a method raises; None if it is not known."""
     from colkern.rows.formatting import formatted
     from colkern.rows.functions import users_function
 
+    method = row.method
     containers = [value.kind for value in arguments if isinstance(value.kind, k.Container)]
     # Ranges, deques and other containers that are lists or dictionaries here have other texts.
     if not method.message or any(one.default or one.most or one.is_tuple for one in containers):
         return None
     if callable(method.message):
-        return partial(users_function, emitter, method.message, arguments, {})
+        known = constants_of(row, arguments)
+        function = method.message(*known) if method.maker else method.message
+        return partial(users_function, emitter, function, arguments, {})
     if "{" in method.message:
         return partial(formatted, emitter, method.message, arguments, {})
     return method.message

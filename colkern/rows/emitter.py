@@ -234,7 +234,10 @@ class Emitter:
 
     def text(self, value: str) -> str:
         """Returns code for a constant text."""
-        data = value.encode()
+        try:
+            data = value.encode()
+        except UnicodeEncodeError:
+            self.refuse(f"the constant {value!r} has a surrogate, half of a character of UTF-16")
         return f"Text(pool + {self.program.place(data)}, {len(data)}, {value.isascii()})"
 
     def bytes(self, value: bytes) -> str:

@@ -273,18 +273,29 @@ def _handler(emitter: Emitter, handler: ast.ExceptHandler, attempt: Attempt) -> 
     name = _name_read(handler)
     emitter.unbind(handler.name or "")
     if name and (name in emitter.shared or not _reads_text_only(emitter, handler)):
-        # Only Python has the exception; the handler still counts for the kinds of variables and results.
-        gaps = set(emitter.program.gaps), emitter.gaps
         emitter.fail_if("True", row_values.LEFT, _READ)
-        emitter.env[name] = Value(k.NEVER)
-        statements(emitter, handler.body)
-        emitter.program.gaps, emitter.gaps = gaps
+        emitter.env[name] = of_parts(k.EXCEPTION, zeros(k.EXCEPTION))
+        _write_unreached(emitter, handler.body)
     else:
         if name:
             emitter.fail_if(f"{attempt.text}.address == 0", row_values.LEFT, _READ)
             emitter.env[name] = _exception(emitter, attempt, handler)
         statements(emitter, handler.body)
     emitter.unbind(handler.name or "")
+
+
+def _write_unreached(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
+    """Write statements that no row reaches: they only count for the kinds of variables and results."""
+    from colkern.rows.statements import statements
+
+    program = emitter.program
+    gaps = set(program.gaps), set(program.calls_left), emitter.gaps, emitter.has_calls_left
+    try:
+        for part in body:
+            statements(emitter, [part])
+            emitter.dead &= isinstance(part, ast.Return | ast.Raise | ast.Break | ast.Continue)
+    finally:
+        program.gaps, program.calls_left, emitter.gaps, emitter.has_calls_left = gaps
 
 
 _READ = "an exception is read"

@@ -10,9 +10,11 @@ import math
 import string
 import sys
 import unicodedata
+from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from urllib.parse import ParseResult, SplitResult
 
@@ -527,6 +529,24 @@ def text_of_wrong_iso_date(text: str) -> str:
     if len(text) == 10 and text[4] == text[7] == "-" and text.isascii() and digits.isdigit():
         return text_of_wrong_date(int(text[:4]), int(text[5:7]), int(text[8:]))
     return f"Invalid isoformat string: {text!r}"
+
+
+@cache
+def text_of_wrong_moment(format: str) -> Callable[[str, str], str]:
+    """Returns a function that gives the text of the exception of `datetime.strptime` for a format."""
+    pattern = TimeRE().compile(format)
+
+    def text(date_string: str, format: str) -> str:
+        match = pattern.match(date_string)
+        if match is None:
+            return f"time data {date_string!r} does not match format {format!r}"
+        if match.end() < len(date_string):
+            return f"unconverted data remains: {date_string[match.end() :]}"
+        if "0000" in date_string:
+            raise Uncovered
+        return "day is out of range for month"
+
+    return text
 
 
 def as_hex(self: bytes, sep: str | None = None) -> str:

@@ -28,6 +28,19 @@ def checked(
     assert [site.reason for site in compiled.report().sites if site] == list(left)
 
 
+SCANNER = re.compile(r"(?P<number>\d+)|(?P<name>[a-z]\w*)|(?P<space> +)|(.)")
+
+
+def test_a_scanner_tells_the_kinds_of_its_tokens() -> None:
+    def tokens(text: str) -> str:
+        found = SCANNER.match(text)
+        first = f"{found.lastgroup} {found.lastindex} in {found.string}" if found else "none"
+        kinds = [f"{m.lastgroup}={m[0]}" for m in SCANNER.finditer(text) if m.lastgroup != "space"]
+        return first + ":" + ",".join(kinds)
+
+    checked(tokens, [("x1 = 23+y",), ("",), (" é",), ("+7",)])
+
+
 WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import colkern as ck
 
+LOG = logging.getLogger(__name__)
 STOCK = {"apple": 3, "pear": 0}
 
 
@@ -123,6 +125,13 @@ def of_dates(text: str) -> str:
         return str(error)
 
 
+def of_moments(text: str) -> str:
+    try:
+        return str(datetime.strptime(text, "%d %b %Y %I:%M%p").date())
+    except ValueError as error:
+        return str(error)
+
+
 def in_a_loop(text: str) -> list[str]:
     """An exception of an earlier round has no part in a later one."""
     results = []
@@ -139,6 +148,11 @@ def in_a_loop(text: str) -> list[str]:
 NUMBERS = ["1", "2.5", "x", "-3", "0", "500", "", "it's", "9" * 30, "a" * 300, " 7 ", '"', "'\""]
 PARTS = ["a,b,c", "a;b", "1;2;3", "pear", "apple", "", "plum", "é", "apple,pear,1", None]
 
+MOMENTS = [
+    "4 Jan 2020 10:30AM", "31 feb 2021 1:05pm", "04 Jan 2020 13:05pm", "4 Foo 2020 1:05pm",
+    "4 Jan 2020 10:30AM!", "4 Jan 0000 1:05pm",
+]  # fmt: skip
+
 CASES: list[tuple[Callable[..., Any], Sequence[str | None], int]] = [
     (record, NUMBERS, 3),
     (of_several_classes, NUMBERS, 3),
@@ -151,6 +165,7 @@ CASES: list[tuple[Callable[..., Any], Sequence[str | None], int]] = [
     (number_of_none, [*NUMBERS, None], 3),
     (of_decimals, ["1.5", "x", "-2", ""], 0),
     (of_dates, ["2024-02-30", "2024-13-01", "0000-01-01", "2024-1-1", "x", "2024-01-31", ""], 0),
+    (of_moments, [*MOMENTS, "x", "", "it's", "4 Jan", None], 1),
     (in_a_loop, PARTS, 1),
 ]
 """Functions, texts, and how many of these are left to Python at most: long ones, ones with both quotes."""
@@ -170,7 +185,9 @@ def of_another_reader(text: str) -> dict[str, object]:
     try:
         return {"value": int(text), "note": None, "size": 0}
     except ValueError as error:
-        return {"value": None, "note": "no number", "size": len(error.args)}
+        LOG.debug("no number", exc_info=error)
+        note = f"{type(error).__name__} {error}"
+        return {"value": None, "note": note, "size": len(error.args)}
 
 
 def test_other_readers_leave_the_row() -> None:

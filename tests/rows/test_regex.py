@@ -316,6 +316,22 @@ def test_matchers_know_their_groups() -> None:
         search.find("search", re.compile("a"), re.IGNORECASE)
 
 
+@pytest.mark.parametrize(
+    "pattern",
+    ["(a(b)?)(c)?", "((a)|(b))(c)?", "(?:(a)|b)(c?)", "a()b|(a)", "((b)a)?", "(a)|(b)|(c)"],
+)
+def test_the_last_group_that_takes_part_ended_last(pattern: str) -> None:
+    closing = search.find("search", pattern).closing
+    for subject in ("", "a", "b", "ab", "ba", "abc", "ac", "bc", "c", "cab"):
+        match = re.search(pattern, subject)
+        ended = [group for group in closing if match is not None and match.start(group) >= 0]
+        assert (match.lastindex if match else None) == (ended[-1] if ended else None), subject
+
+
+def test_the_order_of_repeated_groups_is_unknown() -> None:
+    assert search.find("search", "(?:(a)|(b))*").closing == ()
+
+
 @pytest.mark.parametrize("text", ["", "abc", "aé日🎉z"])
 def test_character_indices(text: str) -> None:
     memory = Memory()

@@ -61,7 +61,8 @@ class Method:
         machine: The body with the machine's arithmetic; None if that is `body`, with its check.
         raises: The code of the exception that Python raises wherever `check` is true; 0 if there is none.
         message: The text of the exception that it raises, with arguments as fields `{0!r}`, or a function
-            of the arguments that gives it; empty if it raises none, or its text is not known.
+            of the arguments that gives it; empty if it raises none, or its text is not known. If there is a
+            `maker`, it is called with the constants too, and returns that function.
     """
 
     name: str
@@ -71,7 +72,7 @@ class Method:
     maker: bool = False
     machine: Body | str | None = None
     raises: int = 0
-    message: str | Callable[..., str] = ""
+    message: str | Callable[..., Any] = ""
 
 
 class Bound:

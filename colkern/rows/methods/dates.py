@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from colkern.kernels import calendar, clock, date_text, row_numbers
 from colkern.rows import date_formats as formats
@@ -24,7 +25,7 @@ _HAS_PLAIN_TEXTS = raised_by(datetime.date, 2024, 13, 31) == "month must be in 1
 """Whether the texts of exceptions are those of Python before 3.14, which do not have the numbers."""
 
 
-def _if_plain(text: Callable[..., str]) -> Callable[..., str] | str:
+def _if_plain(text: Callable[..., Any]) -> Callable[..., Any] | str:
     return text if _HAS_PLAIN_TEXTS else ""
 
 
@@ -185,7 +186,13 @@ _DATETIMES = [
     ),
     Method("datetime.datetime.utcfromtimestamp", "(int) -> datetime", clock.from_timestamp),
     Method("datetime.datetime.utcfromtimestamp", "(float) -> datetime", clock.from_float_timestamp),
-    Method("datetime.datetime.strptime", "(str, const) -> datetime", formats.strptime, maker=True),
+    Method(
+        "datetime.datetime.strptime",
+        "(str, const) -> datetime",
+        formats.strptime,
+        maker=True,
+        message=_if_plain(library.text_of_wrong_moment),
+    ),
 ]
 
 _WITHOUT_OPPOSITE = "{0} < -9223372036854775807"

@@ -339,7 +339,7 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
     from colkern.rows.iteration import known_object
 
     match node:
-        case ast.FormattedValue(value, -1 | 115, None):
+        case ast.FormattedValue(value, -1, None) | ast.FormattedValue(value, 115):
             return [value]
         case ast.Call(ast.Attribute(ast.Constant(str()), "format"), arguments, keywords):
             return [*arguments, *(keyword.value for keyword in keywords)]

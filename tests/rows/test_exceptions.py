@@ -67,7 +67,7 @@ def within_another(text: str) -> str:
         try:
             done.append(text.split(",")[2])
         except IndexError as error:
-            done.append(f"{error!s}")
+            done.append(f"{error!s:>30}")
             raise ValueError(f"short: {error}") from error
         finally:
             done.append("finally")

@@ -12,6 +12,8 @@ import hashlib
 import importlib
 import pickle
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import TypeAlias
 
@@ -243,9 +245,15 @@ def bare_environment(module: str, constants: list[object], name: str) -> Environ
 
 
 def compiler_key() -> str:
-    """The compiler's part of keys: machine code depends on versions, and on Numba's settings."""
+    """The compiler's part of keys: machine code depends on versions, settings of Numba, and own passes."""
     versions = (numba.__version__, llvmlite.__version__, np.__version__)
-    return repr((versions, _settings()))
+    return repr((versions, _settings(), _passes_key()))
+
+
+@cache
+def _passes_key() -> str:
+    passes = resources.files(__package__).joinpath("embedded.py").read_bytes()
+    return hashlib.sha256(passes).hexdigest()[:16]
 
 
 def _settings() -> list[tuple[str, str]]:

@@ -71,6 +71,10 @@ _ADDRESS = 'declare void @"{1}"()\n@"{0}" = constant ptr @"{1}"'
 """Sets such an address, as Numba does after loading code, but only in the process that compiles."""
 
 
+_OWN = ".of_loop"
+"""The end of the names of functions that a loop has for itself."""
+
+
 class _NoEngine:
     """Stands for the engine to which Numba adds machine code."""
 
@@ -143,9 +147,11 @@ class _LoopLibrary(JITCodeLibrary):  # type: ignore[misc]
                 self._final_module.get_global_variable(name).linkage = Linkage.internal
         for function in self._final_module.functions:
             # Functions of other libraries are only for this one: those that are called once are not
-            # kept.
+            # kept. LLVM may change their parameters, so they get names of their own: the loader of machine
+            # code takes an internal function of a name for another library's.
             if not function.is_declaration and function.linkage is Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
+                function.name += _OWN
         vectors = self.makes_vectors
         passes, builder = self._codegen._module_pass_manager(
             loop_vectorize=vectors, slp_vectorize=vectors

@@ -9,7 +9,9 @@ exactly.
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Callable
+from operator import floordiv, mod, truediv
+from typing import Any
 
 from colkern.kernels import float_digits, number_parsing, row_numbers, row_values
 from colkern.rows.methods import Body, Bound, Method, raised_by
@@ -34,6 +36,31 @@ def _arithmetic() -> list[Method]:
     for sign in "&|^":
         for kind in ("bool", "int"):
             rows.append(Method(sign, f"({kind}, {kind}) -> {kind}", f"{{0}} {sign} {{1}}"))
+    return rows
+
+
+def _divisions() -> list[Method]:
+    of_integers: dict[str, tuple[Callable[..., Any], str, Body, Body | str]] = {
+        "/": (truediv, "float", row_numbers.divide_integers, "float({0}) / float({1})"),
+        "//": (
+            floordiv, "int", row_numbers.floor_divide_integers, row_numbers.floor_divide_wrapping
+        ),
+        "%": (mod, "int", row_numbers.modulo_integers, row_numbers.modulo_wrapping),
+    }  # fmt: skip
+    of_floats: dict[str, tuple[Body, Body]] = {
+        "/": (row_numbers.divide_floats, row_numbers.quotient),
+        "//": (row_numbers.floor_divide_floats, row_numbers.floor_divide_loosely),
+        "%": (row_numbers.modulo_floats, row_numbers.modulo_loosely),
+    }
+    rows = []
+    for sign, (function, result, *bodies) in of_integers.items():
+        for kind, gives, (body, machine), one in (
+            ("int", result, bodies, 1),
+            ("float", "float", of_floats[sign], 1.0),
+        ):
+            message = raised_by(function, one, 0 * one)
+            signature = f"({kind}, {kind}) -> {gives}"
+            rows.append(Method(sign, signature, body, machine=machine, message=message))
     return rows
 
 
@@ -114,48 +141,7 @@ def as_integers(
 METHODS = [
     *_arithmetic(),
     *_comparisons(),
-    Method(
-        "/",
-        "(int, int) -> float",
-        row_numbers.divide_integers,
-        machine="float({0}) / float({1})",
-        message=raised_by(operator.truediv, 1, 0),
-    ),
-    Method(
-        "/",
-        "(float, float) -> float",
-        row_numbers.divide_floats,
-        machine=row_numbers.quotient,
-        message=raised_by(operator.truediv, 1.0, 0.0),
-    ),
-    Method(
-        "//",
-        "(int, int) -> int",
-        row_numbers.floor_divide_integers,
-        machine=row_numbers.floor_divide_wrapping,
-        message=raised_by(operator.floordiv, 1, 0),
-    ),
-    Method(
-        "//",
-        "(float, float) -> float",
-        row_numbers.floor_divide_floats,
-        machine=row_numbers.floor_divide_loosely,
-        message=raised_by(operator.floordiv, 1.0, 0.0),
-    ),
-    Method(
-        "%",
-        "(int, int) -> int",
-        row_numbers.modulo_integers,
-        machine=row_numbers.modulo_wrapping,
-        message=raised_by(operator.mod, 1, 0),
-    ),
-    Method(
-        "%",
-        "(float, float) -> float",
-        row_numbers.modulo_floats,
-        machine=row_numbers.modulo_loosely,
-        message=raised_by(operator.mod, 1.0, 0.0),
-    ),
+    *_divisions(),
     Method(
         "divmod",
         "(int, int) -> tuple[int, int]",

@@ -198,7 +198,7 @@ def _one_of(emitter: Emitter, value: Value, items: Sequence[Value]) -> Value:
     return Value(k.BOOL, f"({' | '.join(codes)})") if codes else constant(False)
 
 
-def _require_count(emitter: Emitter, kind: Container, size: Value, count: int) -> None:
+def _require_count(emitter: Emitter, size: Value, count: int) -> None:
     """Raise where a list with a number of items is assigned to another number of targets."""
     from colkern.rows.formatting import formatted
 
@@ -236,7 +236,7 @@ def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
         return [call(emitter, "[]", [value, constant(number)]) for number in range(count)]
     if isinstance(value.kind, Container) and value.kind.name == "list":
         size = call(emitter, "len", [value])
-        _require_count(emitter, value.kind, size, count)
+        _require_count(emitter, size, count)
         (kind,) = value.kind.items
         place = emitter.copy(f"get_word({value.code})")
         return [

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import InvalidOperation
 from functools import partial
 from typing import Any
 
@@ -94,19 +95,21 @@ def assert_(emitter: Emitter, node: ast.Assert) -> None:
     test = condition(emitter, node.test)
     reason = "an assertion fails"
 
-    def message() -> Value:
-        from colkern.rows.formatting import text_of
-
+    def text() -> Value:
         assert node.msg is not None
-        return text_of(emitter, expression(emitter, node.msg))
+        value = expression(emitter, node.msg)
+        if value.kind != k.TEXT:
+            emitter.refuse(
+                "the text of an exception whose argument is no text has no compiled form"
+            )
+        return value
 
-    text = message if node.msg else ""
-    if isinstance(node.msg, ast.Constant):
-        text = str(node.msg.value)
+    known = node.msg.value if isinstance(node.msg, ast.Constant) else None
+    message = known if isinstance(known, str) else text if node.msg else ""
     if test.constant is None:
-        emitter.fail_if(f"not {test.code}", row_values.ASSERTION_ERROR, reason, text)
+        emitter.fail_if(f"not {test.code}", row_values.ASSERTION_ERROR, reason, message)
     elif not test.constant:
-        emitter.fail(row_values.ASSERTION_ERROR, reason, text)
+        emitter.fail(row_values.ASSERTION_ERROR, reason, message)
     emitter.env.update(test.holds)
 
 
@@ -313,9 +316,13 @@ def _exception(emitter: Emitter, attempt: Attempt, handler: ast.ExceptHandler) -
             with emitter.within(f"if {attempt.code} & 255 == {code}:"):
                 emitter.write(f"{class_name} = {emitter.text(form.__name__)}")
     if "args" in attributes:
-        # The text of a KeyError is the `repr` of its argument; an exception without arguments has none.
-        keys = [code for form, code in codes.items() if form.__str__ is KeyError.__str__]
-        test = f"({attempt.text}.size == 0) | {_is_one_of(attempt.code, tuple(keys))}"
+        # The argument of these is no text, or another; an exception without arguments has none.
+        others = [
+            code
+            for form, code in codes.items()
+            if form.__str__ is KeyError.__str__ or issubclass(form, InvalidOperation)
+        ]
+        test = f"({attempt.text}.size == 0) | {_is_one_of(attempt.code, tuple(others))}"
         emitter.fail_if(test, row_values.LEFT, _READ)
     return of_parts(k.EXCEPTION, (attempt.text, attempt.text, class_name))
 
@@ -351,7 +358,9 @@ def _readings(emitter: Emitter, node: ast.AST) -> Sequence[ast.AST]:
             return [value]
         case ast.Subscript(ast.Attribute(value, "args"), ast.Constant(0)):
             return [value]
-        case ast.Attribute(ast.Call(ast.Name("type"), [value], []), "__name__"):
+        case ast.Attribute(ast.Call(function, [value], []), "__name__") if (
+            known_object(emitter, function) is type
+        ):
             return [value]
         case ast.Raise(_, ast.Name() as cause):
             return [cause]

@@ -26,9 +26,13 @@ def dumped(emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]
     if len(arguments) != 1 or len(given) < len(named) or options.keys() > _DEFAULTS.keys():
         emitter.refuse("json.dumps() with such arguments has no compiled form")
     separators = options["separators"]
-    has_lines = options["indent"] is not None and "\n" in "".join(separators or ())
-    if has_lines or (separators is not None and list(map(type, separators)) != [str, str]):
+    if separators is not None and list(map(type, separators)) != [str, str]:
         emitter.refuse("json.dumps() with separators other than two texts has no compiled form")
+    indent = options["indent"]
+    if not isinstance(indent, int | str | None):
+        emitter.refuse("json.dumps() with an indent that is no number or text has no compiled form")
+    if indent is not None and "\n" in "".join(separators or ()):
+        emitter.refuse("json.dumps() with an indent and lines in separators has no compiled form")
     return _Writer(emitter, options).text(arguments[0])
 
 

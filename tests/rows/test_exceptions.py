@@ -108,6 +108,18 @@ def number_of_none(text: str | None) -> str:
         return str(error)
 
 
+def argument_of_others(text: str) -> int:
+    """The argument of an exception may be no text."""
+    try:
+        if text == "0":
+            raise AssertionError(len(text))
+        return int(Decimal(text))
+    except InvalidOperation as error:
+        return -len(error.args[0])
+    except AssertionError as error:
+        return error.args[0]
+
+
 def of_decimals(text: str) -> str:
     try:
         value = Decimal(text)
@@ -163,6 +175,7 @@ CASES: list[tuple[Callable[..., Any], Sequence[str | None], int]] = [
     (of_text, PARTS, 0),
     (of_none, [*NUMBERS, None], 3),
     (number_of_none, [*NUMBERS, None], 3),
+    (argument_of_others, ["1", "x", "0"], 2),
     (of_decimals, ["1.5", "x", "-2", ""], 0),
     (of_dates, ["2024-02-30", "2024-13-01", "0000-01-01", "2024-1-1", "x", "2024-01-31", ""], 0),
     (of_moments, [*MOMENTS, "x", "", "it's", "4 Jan", None], 1),

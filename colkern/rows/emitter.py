@@ -717,13 +717,15 @@ def derived(node: ast.AST, name: str, make: Callable[[], ast.AST]) -> Any:
 
 
 def copied(node: Any) -> Any:
-    """Returns a copy of a syntax tree, without derived nodes; constants are not copied."""
+    """Returns a copy of a syntax tree with its notes, without derived nodes; constants are not copied."""
     if isinstance(node, list):
         return list(map(copied, node))
     if not isinstance(node, ast.AST):
         return node
-    fields = {name: copied(part) for name, part in ast.iter_fields(node)}
-    return ast.copy_location(type(node)(**fields), node)
+    copy = type(node).__new__(type(node))
+    parts = {name: copied(part) for name, part in vars(node).items() if name != "derived"}
+    vars(copy).update(parts)
+    return copy
 
 
 def _is_same(left: Value, right: Value) -> bool:

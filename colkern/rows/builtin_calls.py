@@ -33,6 +33,7 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
+from colkern.rows.iterators import new_iterator
 from colkern.rows.methods import raised_by
 from colkern.rows.values import Value
 
@@ -64,6 +65,8 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
 
 def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     """Returns the class of the values of a kind."""
+    if k.has_iterator(kind):
+        emitter.refuse("the type of an iterator has no compiled form")
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
     named = {
@@ -209,6 +212,7 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
 
 
 FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
+    iter: new_iterator,
     isinstance: _isinstance,
     type: _type,
     len: _len,

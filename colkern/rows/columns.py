@@ -389,6 +389,8 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
         return type_of(kind.of, large)
     if kind in (k.NONE, k.NEVER):
         return s.null()
+    if k.has_iterator(kind):
+        raise UnsupportedError("results that are iterators: return list(…) of them")
     if isinstance(kind, k.Record) and k.data_class_of(kind.form) is None:
         raise UnsupportedError(
             f"results that are instances of {kind.form.__name__}: return its fields"

@@ -30,6 +30,7 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import applied
 from colkern.rows.iteration import (
+    MADE_AHEAD,
     AnyOrder,
     always,
     bounds_of_range,
@@ -37,11 +38,12 @@ from colkern.rows.iteration import (
     each,
     is_iterator,
     known_object,
+    made_ahead,
     makes_iterator,
     never,
     range_size,
-    refuse_iterator,
 )
+from colkern.rows.iterators import has_place, items_left, new_iterator
 from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
 from colkern.rows.scopes import stored_names
@@ -59,7 +61,7 @@ def comprehension(
 ) -> Value:
     """Compiles a comprehension; returns its value."""
     if isinstance(node, ast.GeneratorExp):
-        refuse_iterator(emitter)
+        return new_iterator(emitter, node)
     if isinstance(node, ast.DictComp):
         container = new_container(emitter, node, "dict", 0)
 
@@ -188,6 +190,10 @@ def _own(emitter: Emitter, names: Set[str]) -> Iterator[None]:
     emitter.cells.update(cells)
 
 
+def _names_in(nodes: Sequence[ast.AST]) -> set[str]:
+    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
 def _generated(
     emitter: Emitter,
     node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
@@ -198,8 +204,12 @@ def _generated(
     generators, outer = node.generators, stored_names([node])
     names = stored_names([generator.target for generator in generators])
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
-        read = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - names
-        emitter.read_ahead(read & emitter.env.keys())
+        # Python evaluates the first iterable when it makes the generator, all else later.
+        at_once = generators[0].iter
+        late: list[ast.AST] = [node.elt, *generators[0].ifs, *generators[1:]]
+        emitter.read_ahead((_names_in(late) - names) & emitter.env.keys())
+        for name in _names_in([at_once]) & emitter.env.keys():
+            emitter.read_later += k.containers_in(emitter.env[name].kind)
 
     def loop(rest: list[ast.comprehension]) -> None:
         if not rest:
@@ -401,6 +411,8 @@ def as_list(emitter: Emitter, node: ast.expr) -> Value:
             return value
         if not value.is_constant and not isinstance(value.kind, k.Tuple):
             return listed(emitter, node, value)
+    if isinstance(node, ast.Call) and builtin_of(emitter, node) in MADE_AHEAD:
+        return made_ahead(emitter, node)
     return _list_of(emitter, node)
 
 
@@ -550,7 +562,15 @@ def first(emitter: Emitter, node: ast.Call) -> Value:
     if isinstance(source, ast.Call) and known_object(emitter, source.func) is iter:
         source, is_known = source.args[0], len(source.args) == 1
     if not is_known:
-        emitter.refuse("next() has a compiled form of an iterator at its beginning only")
+        iterator = needed(emitter, source)
+        if not has_place(iterator):
+            emitter.refuse("next() has a compiled form of an iterator only")
+        left = items_left(emitter, iterator)
+        if len(node.args) > 1:
+            other_node = node.args[1]
+            return emitter.chosen(left.more, left.item, lambda: expression(emitter, other_node))
+        emitter.fail_if(f"not ({left.more})", row_values.STOP_ITERATION, "next() of nothing", "")
+        return left.item()
     is_there = emitter.copy("False")
     result = Accumulator(emitter, node, Value(k.NEVER))
 

@@ -115,6 +115,7 @@ class Emitter:
         is_ahead: Whether the current code computes items before Python would, if Python ever does.
         leaves_raised: Whether an exception leaves the row, as it does there.
         read_later: The containers that iterators of the surrounding loops still read.
+        read_by_name: The containers that iterators with a name may still read.
         gaps: The number of parts without a compiled form, which leave the row.
         has_calls_left: Whether one of them is a call of a library's function.
         operations: The calls of the table's methods, as in `Written`.
@@ -152,6 +153,7 @@ class Emitter:
         self.gone_over: ast.AST | None = None
         self.changing: Collection[str] = ()
         self.read_later: list[Kind] = []
+        self.read_by_name: list[Kind] = []
         self.is_ahead = self.leaves_raised = False
         self.gaps = 0
         self.has_calls_left = False
@@ -535,6 +537,8 @@ class Emitter:
             self.refuse(
                 f"values of {gets.name} are nested deeper with each round of a loop, or call"
             )
+        if isinstance(key, tuple) and isinstance(key[1], int) and k.has_iterator(gets):
+            self.refuse("an iterator in a container has no compiled form")
         joined = k.joined(has, gets)
         if joined is None and key == RETURN and not self.program.stack:
             # In a column, a member of an enum that is a text is stored as text.

@@ -148,7 +148,8 @@ def _place_iterators(body: list[ast.stmt]) -> None:
     is read.
 
     Only if nothing else happens in between: it is read by the next statement, or only assignments of
-    constants or empty containers to other variables come before that.
+    constants or empty containers to other variables come before that. A variable that the next statement
+    reads and binds again (`lines = (… for line in lines)`) is read in a single place, too.
     """
     nodes = list(ast.walk(ast.Module(body, [])))
     counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
@@ -162,7 +163,9 @@ def _place_iterators(body: list[ast.stmt]) -> None:
 def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
     for place, node in reversed(list(enumerate(block))):
         name = _iterator_of(node)
-        if not name or counts[name] != 2:
+        if not name or (
+            counts[name] != 2 and not _is_bound_again(name, block[place + 1 : place + 2])
+        ):
             continue
         assigned = node.value  # type: ignore[attr-defined]
         read = {part.id for part in ast.walk(assigned) if isinstance(part, ast.Name)}
@@ -176,6 +179,15 @@ def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
             is_empty = not getattr(value, "elts", getattr(value, "keys", [value]))
             if not is_begun or not (is_empty or isinstance(value, ast.Constant)):
                 break
+
+
+def _is_bound_again(name: str, following: list[ast.stmt]) -> bool:
+    """Whether the next statement reads a variable once, and binds it again."""
+    nodes = [part for node in following for part in ast.walk(node)]
+    names = [type(node.ctx) for node in nodes if isinstance(node, ast.Name) and node.id == name]
+    targets = getattr(following[0], "targets", []) if following else []
+    is_first = bool(targets) and getattr(targets[0], "id", "") == name
+    return is_first and names == [ast.Store, ast.Load]
 
 
 def _make_tuples(body: list[ast.stmt]) -> None:

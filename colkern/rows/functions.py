@@ -23,6 +23,7 @@ from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of, keeps_to_itself
 from colkern.rows.iteration import known_object
+from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
 from colkern.rows.program import Program, Recursion, Written
@@ -517,6 +518,9 @@ def called_function(
         values: Its arguments.
         key: Identifies the function.
     """
+    for value in values.values():
+        if k.has_iterator(value.kind) and (definition.is_generator or not has_place(value)):
+            emitter.refuse("an iterator that another one reads has no compiled form")
     program = emitter.program
     # In a recursion, a constant that changes with each call would need a new function each time.
     is_known = all(other != id(key) for other, _ in program.stack)

@@ -54,8 +54,8 @@ from colkern.rows.iteration import (
     gives_items,
     known_object,
     makes_iterator,
-    refuse_iterator,
 )
+from colkern.rows.iterators import new_iterator
 from colkern.rows.library import (
     only_computes,
     replacement,
@@ -206,7 +206,7 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if is_whole and any(gives_items(emitter, part) for part in node.args):
         node = derived(node, "with lists", functools.partial(_with_lists_for, emitter, node))
     if makes_iterator(function) and emitter.gone_over is not node:
-        refuse_iterator(emitter)
+        return new_iterator(emitter, node)
     if isinstance(function, ast.FunctionDef | ast.Lambda):
         return local_function(emitter, function, *arguments_of(emitter, node))
     if not callable(function):

@@ -47,12 +47,14 @@ class Source:
         item: Writes the code that reads it.
         advance: The lines after the body.
         end: Writes the checks after the last item.
+        is_shared: Whether others may read the items that are left.
     """
 
     more: str
     item: Callable[[], Value]
     advance: list[str] = field(default_factory=list)
     end: Callable[[], None] | None = None
+    is_shared: bool = False
 
 
 def each(
@@ -126,7 +128,7 @@ def each(
 
     _first_that_compiles(emitter, loop, one_by_one)
     if not emitter.is_ahead:
-        del emitter.read_later[read_later:]
+        emitter.read_later[read_later:] = emitter.read_by_name
 
 
 MOST_ROUNDS_APART = 16
@@ -211,9 +213,11 @@ def source_of(emitter: Emitter, node: ast.expr, any_order: AnyOrder = never) -> 
     name = builtin_of(emitter, node)
     if isinstance(node, ast.GeneratorExp):
         return _generated(emitter, node)
-    if name in _BUILTINS:
+    if name:
         assert isinstance(node, ast.Call)
-        return _BUILTINS[name](emitter, node)
+        if name in _BUILTINS:
+            return _BUILTINS[name](emitter, node)
+        return source_of_value(emitter, made_ahead(emitter, node))
     return source_of_value(emitter, looked_into(emitter, node), any_order)
 
 
@@ -243,7 +247,10 @@ def is_iterator(emitter: Emitter, node: ast.expr) -> bool:
 
 
 def gives_items(emitter: Emitter, node: ast.expr) -> bool:
-    """Whether an expression makes an iterator, or a view of a dictionary."""
+    """Whether an expression is an iterator, or a view of a dictionary."""
+    named = emitter.env.get(node.id) if isinstance(node, ast.Name) else None
+    if named is not None and k.has_iterator(named.kind):
+        return True
     return is_iterator(emitter, node) or builtin_of(emitter, node) in VIEWS
 
 
@@ -293,7 +300,11 @@ _ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "yield"} - {"range"}
 
 def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never) -> Source:
     """Returns the items of a value, for a loop."""
+    from colkern.rows.iterators import has_place, items_left
+
     value = iterated(value)
+    if has_place(value):
+        return items_left(emitter, value)
     if isinstance(value.constant, range):
         bounds = value.constant
         return _counted(emitter, *(str(n) for n in (bounds.start, bounds.stop, bounds.step)))
@@ -454,14 +465,22 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
         count = Value(k.INT, emitter.copy(number))
         return tuple_of_values((count, value))
 
-    return Source(inside.more, item, [*inside.advance, f"{number} += 1"], inside.end)
+    advance = [*inside.advance, f"{number} += 1"]
+    return Source(inside.more, item, advance, inside.end, inside.is_shared)
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
-    if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+    given = node.args
+    match given:
+        case [ast.Starred(ast.BinOp(ast.List([part]) | ast.Tuple([part]), ast.Mult(), times))]:
+            emitter.env["<part>"] = expression(emitter, part)
+            load = derived(node, "part", lambda: ast.Name("<part>", ast.Load()))
+            count = needed(emitter, times).constant
+            given = [load] * count if isinstance(count, int) else given
+    if len(given) == 1 and isinstance(given[0], ast.Starred):
         from colkern.rows.comprehensions import as_list
 
-        rows, function = node.args[0].value, ast.Constant(cast(Any, transposed))
+        rows, function = given[0].value, ast.Constant(cast(Any, transposed))
         if is_iterator(emitter, rows):
             with emitter.ahead():
                 emitter.env["<rows>"] = as_list(emitter, rows)
@@ -471,14 +490,13 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
     if not words.keys() <= {"strict"} or words.get("strict", False) not in (False, True):
         emitter.refuse("zip() has a compiled form only where `strict` is True or False")
-    parts = [source_of(emitter, part) for part in node.args]
-
-    def item() -> Value:
-        return tuple_of_values(emitter.numbers(part.item()) for part in parts)
-
-    advance = [line for part in parts for line in part.advance]
-    source = Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+    parts = [source_of(emitter, part) for part in given]
+    source = _side_by_side(emitter, parts, tuple_of_values)
     if words.get("strict"):
+        if source.is_shared:
+            emitter.refuse(
+                "zip() of an iterator that has a name, with `strict`, has no compiled form"
+            )
         rest = " or ".join(part.more for part in parts)
         source.end = lambda: emitter.fail_if(
             f"({rest})", row_values.VALUE_ERROR, "zip() of sizes that differ"
@@ -539,17 +557,41 @@ def view_of_row(value: Value, what: str) -> Value:
     return tuple_of_values(items)
 
 
-def _made_ahead(make: str) -> Callable[[Emitter, ast.Call], Source]:
+MADE_AHEAD = {
+    "filter": "filtered",
+    "chain": "chained",
+    "from_iterable": "flattened",
+    "accumulate": "accumulated",
+    "pairwise": "pairs",
+    "product": "products",
+    "islice": "sliced",
+    "takewhile": "taken_while",
+}
+"""The functions of `lazy_items` that give a list of the items of `filter` or an `itertools` function."""
+
+
+def made_ahead(emitter: Emitter, node: ast.Call) -> Value:
     """Returns the items of `filter` or an `itertools` function, as a list that is made in advance."""
+    from colkern.rows import lazy_items
 
-    def write(emitter: Emitter, node: ast.Call) -> Source:
-        from colkern.rows import lazy_items
+    with emitter.ahead():
+        return cast(
+            Value, getattr(lazy_items, MADE_AHEAD[builtin_of(emitter, node)])(emitter, node)
+        )
 
-        with emitter.ahead():
-            list_ = getattr(lazy_items, make)(emitter, node)
-        return source_of_value(emitter, list_)
 
-    return write
+def _islice(emitter: Emitter, node: ast.Call) -> Source:
+    from colkern.rows.lazy_items import slice_of
+
+    if len(node.args) > 2 or isinstance(node.args[0], ast.GeneratorExp):
+        return source_of_value(emitter, made_ahead(emitter, node))
+    iterable, _, stop = slice_of(emitter, node)
+    most, count = emitter.copy(stop), emitter.copy("0")
+    inside = source_of(emitter, iterable)
+    if inside.end is not None:
+        emitter.refuse("islice() of zip(…, strict=True) has no compiled form")
+    more, advance = f"({count} < {most} and {inside.more})", [*inside.advance, f"{count} += 1"]
+    return Source(more, inside.item, advance, is_shared=inside.is_shared)
 
 
 def _generated(emitter: Emitter, node: ast.GeneratorExp) -> Source:
@@ -572,12 +614,28 @@ def _map(emitter: Emitter, node: ast.Call) -> Source:
     from colkern.rows.functions import applied
 
     parts = [source_of(emitter, part) for part in node.args[1:]]
+    return _side_by_side(emitter, parts, partial(applied, emitter, node.args[0]))
+
+
+def _side_by_side(
+    emitter: Emitter, parts: Sequence[Source], joined: Callable[[list[Value]], Value]
+) -> Source:
+    """Returns the items of `zip` and `map`: what a function gives for an item of each part."""
+    is_shared = any(part.is_shared for part in parts)
 
     def item() -> Value:
-        return applied(emitter, node.args[0], [emitter.numbers(part.item()) for part in parts])
+        values: list[Value] = []
+        for part in parts:
+            # An iterator that has a name has lost an item if a part behind it is at its end.
+            if is_shared and values:
+                with emitter.within(f"if not {part.more}:"):
+                    emitter.write("break")
+            values.append(emitter.numbers(part.item()))
+        return joined(values)
 
     advance = [line for part in parts for line in part.advance]
-    return Source(f"({' and '.join(part.more for part in parts)})", item, advance)
+    more = parts[0].more if is_shared else f"({' and '.join(part.more for part in parts)})"
+    return Source(more, item, advance, is_shared=is_shared)
 
 
 def _yielded(emitter: Emitter, node: ast.Call) -> Source:
@@ -602,15 +660,8 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "enumerate": _enumerate,
     "zip": _zip,
     "reversed": _reversed,
-    "filter": _made_ahead("filtered"),
     "map": _map,
-    "chain": _made_ahead("chained"),
-    "from_iterable": _made_ahead("flattened"),
-    "accumulate": _made_ahead("accumulated"),
-    "pairwise": _made_ahead("pairs"),
-    "product": _made_ahead("products"),
-    "islice": _made_ahead("sliced"),
-    "takewhile": _made_ahead("taken_while"),
+    "islice": _islice,
     "count": _count,
     "cycle": _cycle,
     "finditer": _matches,

@@ -11,6 +11,7 @@ import ast
 import collections
 import dataclasses
 import inspect
+import itertools
 import re
 import types
 from collections.abc import Iterable, Iterator
@@ -339,6 +340,15 @@ def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = 
     if is_record(form):
         return Record("record", words, items=items, names=names, form=form)
     return Tuple("tuple", words, items=items, names=names, form=form)
+
+
+ITERATORS = (Iterator, itertools.cycle)
+"""The forms of iterators that have a name."""
+
+
+def has_iterator(kind: Kind) -> bool:
+    """Whether a kind is that of iterators, or has one as a part."""
+    return any(getattr(part, "form", None) in ITERATORS for part in parts_of(kind))
 
 
 EXCEPTION = tuple_of(

@@ -55,15 +55,8 @@ def taken_while(emitter: Emitter, node: ast.Call) -> Value:
 
 def sliced(emitter: Emitter, node: ast.Call) -> Value:
     """`islice(…, stop)` and `islice(…, start, stop)`; either bound may be None."""
-    iterable, *bounds = _arguments(emitter, node, 2, 3)
+    iterable, start, stop = slice_of(emitter, node)
     list_ = new_container(emitter, node, "list", 0)
-    values = [expression(emitter, bound) for bound in bounds]
-    values = [constant(None), *values][-2:]
-    start, stop = (
-        default if value.kind == k.NONE else emitter.converted(emitter.plain(value), k.INT).code
-        for value, default in zip(values, ("0", str((1 << 63) - 1)), strict=True)
-    )
-    emitter.leave_if(f"({start} < 0) | ({stop} < 0)", "islice() from or up to a negative number")
     place = emitter.copy("0")
 
     def take(value: Value) -> None:
@@ -72,6 +65,19 @@ def sliced(emitter: Emitter, node: ast.Call) -> Value:
 
     items(emitter, iterable, take, f"{place} < {stop}")
     return list_
+
+
+def slice_of(emitter: Emitter, node: ast.Call) -> tuple[ast.expr, str, str]:
+    """Returns the iterable, and the code of the two bounds, of a call of `islice`."""
+    iterable, *bounds = _arguments(emitter, node, 2, 3)
+    values = [expression(emitter, bound) for bound in bounds]
+    values = [constant(None), *values][-2:]
+    start, stop = (
+        default if value.kind == k.NONE else emitter.converted(emitter.plain(value), k.INT).code
+        for value, default in zip(values, ("0", str((1 << 63) - 1)), strict=True)
+    )
+    emitter.leave_if(f"({start} < 0) | ({stop} < 0)", "islice() from or up to a negative number")
+    return iterable, start, stop
 
 
 def chained(emitter: Emitter, node: ast.Call) -> Value:

@@ -252,10 +252,8 @@ def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value:
         for target, part in zip(targets, parts, strict=True):
             bind_target(emitter, target.value if isinstance(target, ast.Starred) else target, part)
         return
-    if value.kind == k.TEXT:
-        value = call(emitter, "list", [value])
     if not isinstance(value.kind, k.Container) or value.kind.name != "list":
-        emitter.refuse(f"a starred target for {value.kind} has no compiled form")
+        value = listed(emitter, targets[star], value)
     size = call(emitter, "len", [value])
     emitter.fail_if(
         f"{size.code} < {len(targets) - 1}", row_values.VALUE_ERROR, "too few values to unpack"

@@ -68,6 +68,8 @@ READINGS = {
 }
 """What a handler reads of its exception, by the kind of the result."""
 
+ITERATORS = ("iter({})", "(x for x in {})", "reversed({})", "filter(None, {})")
+
 RESULTS = ("int", "int", "float", "float", "bool", "str", "str", "str", "date", "datetime")
 RESULTS += ("timedelta", "bytes", "list[int]", "list[str]")  # type: ignore[assignment]
 WEIGHTED = [
@@ -452,6 +454,10 @@ class _Writer:
         over = self.kind("str", "list[str]", "list[int]")
         kind, most = ("int" if over == "list[int]" else "str"), (15 if over == "str" else 5)
         items = f"{self.expression(over, 1)}[:{most}]"
+        iterator = self.fresh("left") if self.random.random() < 0.25 else ""
+        if iterator:
+            self.line(f"{iterator} = {self.random.choice(ITERATORS).format(items)}")
+            items = iterator
         if self.random.random() < 0.3:
             head = f"for {place}, {name} in enumerate({items}):"
         else:
@@ -460,8 +466,16 @@ class _Writer:
             self.scope.append(Variable(name, kind, fixed=True))
             if place:
                 self.scope.append(Variable(place, "int", fixed=True))
+            if iterator and self.random.random() < 0.6:
+                following = self.fresh("item")
+                self.line(f"{following} = next({iterator}, {self.expression(kind, 1)})")
+                self.scope.append(Variable(following, kind, fixed=True))
             self.body(depth)
         self.after(depth)
+        if iterator:
+            rest = self.fresh("rest")
+            self.line(f"{rest} = list({iterator})")
+            self.scope.append(Variable(rest, f"list[{kind}]"))
 
     def while_(self, depth: int) -> None:
         self.sums()

@@ -33,11 +33,22 @@ fi
 run() { # STEP COMMAND...
     local name=${1//\//-} begin=$SECONDS status
     shift
-    timeout --kill-after=30 "${MINUTES:-8}m" "$@" 2>&1 | tee "$folder/$name.log"
-    status=${PIPESTATUS[0]}
+    # In the background, as bash handles signals only while it waits.
+    timeout --kill-after=30 "${MINUTES:-8}m" "$@" > >(tee "$folder/$name.log") 2>&1 &
+    child=$!
+    wait "$child"
+    status=$?
+    if [ -n "$stopped" ]; then
+        wait "$child"
+        echo "$name: stopped after $((SECONDS - begin)) s" | tee -a "$folder/steps.txt"
+        exit 130
+    fi
     echo "$name: status $status after $((SECONDS - begin)) s" | tee -a "$folder/steps.txt"
     [ "$status" = 0 ] || failed=1
 }
+
+child='' stopped=''
+trap 'stopped=1; [ -z "$child" ] || kill "$child" 2> /dev/null' INT TERM HUP
 
 tests() { # STEP ARGUMENTS...
     local step=$1

@@ -59,7 +59,7 @@ class Operation(NamedTuple):
         function: The function of arrays.
         called: What callers call.
         kind: The rule for chunks.
-        combine: For an aggregate with default options: makes one result from those of the chunks.
+        combine: For an aggregate without keyword arguments: makes one result from those of the chunks.
         of_column: Whether its first argument is a column, so that it is a method of columns, too.
         heading: Its heading in the documentation; empty if it is not listed by name.
     """
@@ -123,7 +123,7 @@ def operation(
     Args:
         function: A function of arrays.
         kind: The rule for chunks.
-        combine: For an aggregate with default options: makes one result from those of the chunks.
+        combine: For an aggregate without keyword arguments: makes one result from those of the chunks.
         heading: Its heading in the documentation, if it is listed by name.
     """
     if function is None:

@@ -47,15 +47,17 @@ def over_chunks(own: Operation, args: Sequence[object], kwargs: Mapping[str, obj
         return own.function(*args, **kwargs)
     if own.kind in (Kind.ELEMENT_WISE, Kind.SELECTION):
         return each_chunk(own.called, args, kwargs)
-    if own.combine is not None and len(args) == 1 and not kwargs:
-        (column,) = args
+    if own.combine is not None and not kwargs:
+        column, *options = args
         if (
             isinstance(column, ChunkedArray)
             and column.num_chunks > 1
             and len(blocks := _blocks([chunk.length for chunk in column.chunks], column)) > 1
         ):
             chunks, function = column.chunks, own.function
-            values = _mapped(lambda block: function(_part(column, chunks, block)), blocks, column)
+            values = _mapped(
+                lambda block: function(_part(column, chunks, block), *options), blocks, column
+            )
             value = own.combine(values, column.chunks[0])
             if value is not NotImplemented:
                 return value

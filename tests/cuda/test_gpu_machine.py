@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -193,6 +194,27 @@ def test_a_session_goes_on_after_a_step_that_fails(tmp_path: Path) -> None:
         "smoke: status 1",
         "bodies: status 0",
     ]
+
+
+def test_a_session_that_is_stopped_stops_its_step(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" = -c ] && exit 1\necho $$ > {tmp_path}/started\nexec sleep 60\n'
+    )
+    python.chmod(0o755)
+    session = subprocess.Popen(
+        [ROOT / "benchmarks" / "gpu_session.sh", tmp_path / "out", "bodies", "smoke"],
+        env=os.environ | {"PYTHON": str(python)},
+        stdout=subprocess.DEVNULL,
+    )
+    while not (tmp_path / "started").exists() or not (tmp_path / "started").read_text():
+        time.sleep(0.01)
+    session.terminate()
+    assert session.wait(30) == 130
+    (message,) = (tmp_path / "out" / "steps.txt").read_text().splitlines()
+    assert message.startswith("bodies: stopped")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "started").read_text()), 0)
 
 
 def marks_a_gpu(path: Path) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from unittest import mock
 
 from kernels.cases import variants
+from tiers import QUARTERS, turn
 
 from colkern.cuda import adapter
 from colkern.cuda.compiler import ptx
@@ -39,7 +40,7 @@ def capabilities_in_turn(kernel: Kernel) -> list[Capability]:
 
 
 def compiled_variants() -> list[str]:
-    """A variant of every eighth kernel; all variants of all where COLKERN_PTX=all.
+    """A variant of every eighth kernel, in turn; all variants of all where COLKERN_PTX=all.
 
     Each takes more than a second. `test_machine` compiles one of each kernel, for blocks of few threads,
     and looks at it in the same way.
@@ -49,7 +50,9 @@ def compiled_variants() -> list[str]:
     of_kernels: dict[str, list[str]] = {}
     for name, (kernel, _) in variants().items():
         of_kernels.setdefault(kernel.name, []).append(name)
-    return [names[-(place % 2)] for place, names in enumerate(of_kernels.values())][::8]
+    return [names[-(place % 2)] for place, names in enumerate(of_kernels.values())][
+        turn() // QUARTERS % 8 :: 8
+    ]
 
 
 def capabilities_for(kernel: Kernel, variant: tuple[Argument, ...]) -> list[Capability]:

@@ -152,7 +152,12 @@ def max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     return _extreme(array, True, skip_nulls, min_count)
 
 
-@operation(kind=Kind.AGGREGATE)
+def _of_both(pairs: list[dict[str, Any]], like: Array) -> dict[str, Any]:
+    ends = ((name, _known([pair[name] for pair in pairs], like)) for name in ("min", "max"))
+    return {name: _extreme(values, name == "max", True, 1) for name, values in ends}
+
+
+@operation(kind=Kind.AGGREGATE, combine=_of_both)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value in one pass, as `{"min": …, "max": …}`; otherwise as `min`."""
     type_ = value_type(array)

@@ -13,7 +13,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits, expand, packed_bits
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits, count_set_bits, expand, packed_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
@@ -148,7 +148,9 @@ def fill_null(array: Array, value: object) -> Array:
 
 @operation
 def fill_null_forward(array: Array) -> Array:
-    """The array with each null replaced by the last value before it; null if there is none. Copied.
+    """The array with each null replaced by the last value before it; null if there is none.
+
+    Copied if there are nulls.
 
     Raises:
         InvalidArrowError: If the array points outside its own memory.
@@ -159,7 +161,9 @@ def fill_null_forward(array: Array) -> Array:
 
 @operation
 def fill_null_backward(array: Array) -> Array:
-    """The array with each null replaced by the next value after it; null if there is none. Copied.
+    """The array with each null replaced by the next value after it; null if there is none.
+
+    Copied if there are nulls.
 
     Raises:
         InvalidArrowError: If the array points outside its own memory.
@@ -279,7 +283,7 @@ def _filled(array: Array, own: int) -> Array:
     """Nulls filled from one side, by the count of values before each slot, with its own if `own` is 1."""
     valid = is_valid(array)
     bits = valid.buffers[1]
-    if bits is None or not array.length:
+    if bits is None or count_set_bits(bits, 0, array.length) == array.length:
         return array
     target = target_of(array.device)
     flags = expand(target, bits, 0, array.length).view(np.int8).astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,15 +12,17 @@ from colkern.arrays import Array, RecordBatch
 from colkern.kernels import sorting
 from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
+from colkern.operations.number_words import number_words
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.taking import take
 from colkern.operations.sorting import (
     Order,
     Placement,
     SortKeys,
     dense_ranks,
+    ordered_positions,
     sort_columns,
-    sort_indices,
     sort_words,
 )
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -52,27 +54,36 @@ def rank(
         raise ValueError(f"tiebreaker: expected one of {tuple(_PLACES)}, got {tiebreaker!r}")
     columns = sort_columns(data, sort_keys, order, null_placement)
     target = target_of(one_device([column for column, _ in columns]))
-    words = sort_words(target, columns, null_placement == "at_start")
-    positions, ranks = dense_ranks(target, words)
-    places = _placed(target, positions, ranks, _PLACES[tiebreaker])
+    nulls_first = null_placement == "at_start"
+    if tiebreaker == "first":
+        positions = ordered_positions(target, columns, nulls_first)
+        places = _placed(target, positions)
+    else:
+        positions, ranks = dense_ranks(target, sort_words(target, columns, nulls_first))
+        places = _placed(target, positions, ranks, _PLACES[tiebreaker])
     return Array(s.uint64(), data.length, [None, target.buffer(places)], null_count=0)
 
 
-_PLACES: dict[str, Callable[[Any, Any], Any]] = {
-    "first": lambda ordered, places: places + 1,
-    "min": lambda ordered, places: np.searchsorted(ordered, ordered, side="left") + 1,
-    "max": lambda ordered, places: np.searchsorted(ordered, ordered, side="right"),
-    "dense": lambda ordered, places: ordered + 1,
+_PLACES: dict[str, Callable[[Any], Any]] = {
+    "first": lambda ordered: ordered,
+    "min": lambda ordered: np.searchsorted(ordered, ordered, side="left") + 1,
+    "max": lambda ordered: np.searchsorted(ordered, ordered, side="right"),
+    "dense": lambda ordered: ordered + 1,
 }
-"""Tiebreaker → the ranks, from dense ranks in sorted order and the numbers from 0 on."""
+"""Tiebreaker → the ranks, from dense ranks in sorted order."""
 
 
 @on_its_device
 def _placed(
-    target: Target, positions: Items, ranks: Items, place: Callable[[Items, Items], Items]
+    target: Target,
+    positions: Items,
+    ranks: Items | None = None,
+    place: Callable[[Any], Any] = _PLACES["first"],
 ) -> Items:
+    """The rank of each row, from positions in order, and dense ranks if equal rows have the same."""
     out = target.output(len(positions), np.uint64)
-    out[positions] = place(ranks[positions], target.positions(len(positions))).astype(np.uint64)
+    numbers = target.positions(len(positions)) + 1 if ranks is None else place(ranks[positions])
+    out[positions] = numbers.astype(np.uint64, copy=False)
     return out
 
 
@@ -92,8 +103,23 @@ def select_k(
     """
     if k < 0:
         raise ValueError(f"k: must not be negative, got {k}")
-    positions = sort_indices(data, sort_keys, order=order)
-    return positions.slice(0, min(k, positions.length))
+    columns = sort_columns(data, sort_keys, order, "at_end")
+    target = target_of(one_device([column for column, _ in columns]))
+    positions = _first_rows(target, columns, k)
+    return Array.of_valid(s.uint64(), len(positions), (None, target.buffer(positions)), 0)
+
+
+@on_its_device
+def _first_rows(target: Target, columns: Sequence[tuple[Array, bool]], k: int) -> Items:
+    """The positions (uint64) of the first `k` rows in order, or of all if they are fewer."""
+    if not 0 < k < columns[0][0].length // 8 or number_words(columns[0][0]) is None:
+        return ordered_positions(target, columns, False)[:k]
+    # A selection by the first key takes a fraction of the time of a sort.
+    words = sort_words(target, columns[:1], False)[0]
+    least = np.flatnonzero(words <= np.partition(words, k - 1)[k - 1])
+    chosen = Array.of_valid(s.int64(), len(least), (None, target.buffer(least)), 0)
+    own = [(take(column, chosen), descending) for column, descending in columns]
+    return least.view(np.uint64)[ordered_positions(target, own, False)[:k]]
 
 
 @operation

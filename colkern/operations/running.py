@@ -18,6 +18,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import expand, packed_bits
 from colkern.layouts import Role
+from colkern.memory import allocate_for_overwrite
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.casting import cast
@@ -226,9 +227,9 @@ def _identity(how: str, dtype: Any) -> Any:
 
 
 def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
-    """The items, in a dtype, with the identity element in place of nulls; copied."""
+    """The items, in a dtype, with the identity element in place of nulls; copied if need be."""
     items = array.items(Role.DATA)
-    filled = items.astype(dtype or items.dtype)
+    filled = items.astype(dtype or items.dtype, copy=bool(array.null_count))
     if array.null_count:
         filled[flags == 0] = _identity(how, filled.dtype)
     return filled
@@ -236,12 +237,13 @@ def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> I
 
 def _running(how: str, items: Items) -> Items:
     """Each item aggregated with all before it."""
-    if how in ("sum", "prod"):
-        return (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
     ufunc = _UFUNCS[how]
     if isinstance(items, np.ndarray):
-        extremes: Items = ufunc.accumulate(items)
-        return extremes
+        out: Items = allocate_for_overwrite(len(items), items.dtype)
+        ufunc.accumulate(items, out=out)
+        return out
+    if how in ("sum", "prod"):
+        return (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
     distance = 1
     while distance < len(items):
         items = _with_earlier(ufunc, items, items, distance)

@@ -14,15 +14,17 @@ from colkern.errors import UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import HOST, allocate_for_overwrite
 from colkern.operations.aggregates import count
-from colkern.operations.arguments import operation
+from colkern.operations.aggregates.sums import sum_of_floats
+from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import INTERPOLATIONS, floats_of, one_group, require_share
 from colkern.operations.moving import to_host
+from colkern.operations.null_filling import drop_null
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.sorting import drop_nulls
-from colkern.targets import Items, on_its_device
+from colkern.targets import Items, on_its_device, target_of
 
 Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
@@ -40,16 +42,38 @@ def variance(array: Array, *, ddof: int = 0) -> float | None:
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    result: float | None = _only(one_group(array).aggregate("variance", array, ddof=ddof))
-    return result
+    numbers = drop_nulls(floats_of(array, "variance"))
+    if numbers.length <= max(ddof, 0):
+        return None
+    return _squares(numbers, sum_of_floats(numbers, numbers.items(Role.DATA)) / numbers.length) / (
+        numbers.length - ddof
+    )
+
+
+@on_its_device
+def _squares(numbers: Array, mean: float) -> float:
+    """The sum of the squared deviations of float64 values from their mean."""
+    items = numbers.items(Role.DATA)
+    # On the host, caches hold the deviations of a block until they are multiplied.
+    size = _BLOCK if numbers.device == HOST else len(items)
+    deviations, total = target_of(numbers.device).output(min(size, len(items)), np.float64), 0.0
+    # Between infinities, the difference is NaN, and so is the sum.
+    with np.errstate(invalid="ignore", over="ignore"):
+        for begin in range(0, len(items), size):
+            block = items[begin : begin + size]
+            own = np.subtract(block, mean, out=deviations[: len(block)])
+            total += float(np.dot(own, own))
+    return total
+
+
+_BLOCK = 1 << 14
 
 
 @operation
 def stddev(array: Array, *, ddof: int = 0) -> float | None:
     """The square root of the `variance`."""
-    require_valid(array)
-    result: float | None = _only(one_group(array).aggregate("stddev", array, ddof=ddof))
-    return result
+    squared = variance(array, ddof=ddof)
+    return None if squared is None else squared**0.5
 
 
 @overload
@@ -159,18 +183,32 @@ def _product(values: Array) -> int | float:
     return product
 
 
-@operation
+@operation(kind=Kind.AGGREGATE, combine=lambda values, like: _valid_at(values, 0))
 def first(array: Array) -> Any:
     """The first value that is not null, as `to_pylist` gives it; None if there is none."""
-    require_valid(array)
-    return _only(one_group(array).aggregate("first", array))
+    return _end(array, 0)
 
 
-@operation
+@operation(kind=Kind.AGGREGATE, combine=lambda values, like: _valid_at(values, -1))
 def last(array: Array) -> Any:
     """The last value that is not null, as `to_pylist` gives it; None if there is none."""
+    return _end(array, -1)
+
+
+def _valid_at(values: Sequence[Any], place: int) -> Any:
+    known = [value for value in values if value is not None]
+    return known[place] if known else None
+
+
+def _end(array: Array, place: int) -> Any:
+    """The value at one end of the slots that are not null."""
     require_valid(array)
-    return _only(one_group(array).aggregate("last", array))
+    size, kept = 0, array.slice(0, 0)
+    while not kept.length and size < array.length:
+        # Nulls at the end are few, mostly.
+        size = min(64 + 16 * size, array.length)
+        kept = drop_null(array.slice(0 if place == 0 else array.length - size, size))
+    return _only(kept.slice(place % kept.length, 1)) if kept.length else None
 
 
 @operation

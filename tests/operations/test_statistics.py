@@ -71,6 +71,25 @@ def test_rows_have_ranks_and_the_first_are_selected() -> None:
     assert ck.top_k(batch, 9, "b").to_pylist() == [2, 1, 0, 3]
 
 
+@given(
+    st.lists(
+        st.none() | st.sampled_from([1.5, -0.0, 0.0, math.nan, 2.5]), min_size=24, max_size=60
+    ),
+    st.integers(1, 7),
+    st.sampled_from(["ascending", "descending"]),
+)
+def test_few_of_many_rows_are_the_first_in_order(values: list[Any], k: int, order: Any) -> None:
+    """Of equal rows, those that come first in the column."""
+    parity = [place % 2 for place in range(len(values))]
+    rows = ck.record_batch({"a": ck.array(values, ck.float64()), "b": parity})
+    table = pa.table({"a": pa.array(values, pa.float64()), "b": parity})
+    keys: Any = [("a", order), ("b", "descending")]
+    expected = pc.sort_indices(table, sort_keys=keys).to_pylist()[:k]
+    assert ck.select_k(rows, k, keys).to_pylist() == expected
+    alone = pc.sort_indices(table.select(["a"]), sort_keys=keys[:1]).to_pylist()[:k]
+    assert ck.select_k(rows["a"], k, order=order).to_pylist() == alone
+
+
 @given(INTS | FLOATS, st.sampled_from([0, 1]))
 def test_variance_and_quantiles_are_those_of_pyarrow(values: list[Any], ddof: int) -> None:
     kind = pa.float64() if any(isinstance(v, float) for v in values) else pa.int64()
@@ -105,6 +124,12 @@ def test_products_and_ends_are_those_of_pyarrow(values: list[Any]) -> None:
     assert ck.product(array) == (None if expected is None else pytest.approx(expected))
     assert ck.first(array) == pc.first(theirs).as_py()
     assert ck.last(array) == pc.last(theirs).as_py()
+    far = ck.concat(
+        [array[:0], ck.array([None] * 70, array.type), array, ck.array([None] * 1200, array.type)]
+    )
+    chunks = ck.ChunkedArray([far, far[:70]])
+    for column in (far, chunks):
+        assert (ck.first(column), ck.last(column)) == (ck.first(array), ck.last(array))
 
 
 def test_decimals_and_booleans_have_statistics() -> None:

@@ -112,11 +112,11 @@ def _sum_floats(array: Array) -> float:
     assert isinstance(type_, s.FloatingPoint)
     if type_.bit_width == 16:
         array = convert(array, s.float32(), True)
-    return _sum_of_floats(array, array.items(Role.DATA))
+    return sum_of_floats(array, array.items(Role.DATA))
 
 
 @on_its_device
-def _sum_of_floats(array: Array, items: Items) -> float:
+def sum_of_floats(array: Array, items: Items) -> float:
     """The sum of float32 or float64 items under the validity of an array.
 
     The order of additions depends only on the number of items, so the result is the same on every
@@ -201,5 +201,5 @@ def _sum_of_runs(array: Array, add: Callable[[Array], Sum]) -> Sum:
         out = target.output(values.length, np.float64)
         items = values.items(Role.DATA)
         target.map(kernels.weigh_floats, values.length, items, lengths, out)
-        return _sum_of_floats(values, out)
+        return sum_of_floats(values, out)
     return add(decoded(array))

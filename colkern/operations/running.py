@@ -229,10 +229,8 @@ def _identity(how: str, dtype: Any) -> Any:
 def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
     """The items, in a dtype, with the identity element in place of nulls; copied if need be."""
     items = array.items(Role.DATA)
-    filled = items.astype(dtype or items.dtype, copy=bool(array.null_count))
-    if array.null_count:
-        filled[flags == 0] = _identity(how, filled.dtype)
-    return filled
+    items = items.astype(dtype or items.dtype, copy=False)
+    return np.where(flags, items, _identity(how, items.dtype)) if array.null_count else items
 
 
 def _running(how: str, items: Items) -> Items:

@@ -20,9 +20,10 @@ from colkern.operations.casting import cast
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import INTERPOLATIONS, floats_of, one_group, require_share
 from colkern.operations.moving import to_host
-from colkern.operations.null_filling import drop_null
+from colkern.operations.null_filling import is_valid
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
+from colkern.operations.selection.filtering import filter
 from colkern.operations.sorting import drop_nulls
 from colkern.targets import Items, on_its_device, target_of
 
@@ -207,7 +208,8 @@ def _end(array: Array, place: int) -> Any:
     while not kept.length and size < array.length:
         # Nulls at the end are few, mostly.
         size = min(64 + 16 * size, array.length)
-        kept = drop_null(array.slice(0 if place == 0 else array.length - size, size))
+        part = array.slice(0 if place == 0 else array.length - size, size)
+        kept = filter(part, is_valid(part))
     return _only(kept.slice(place % kept.length, 1)) if kept.length else None
 
 

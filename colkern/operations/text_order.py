@@ -26,12 +26,44 @@ def text_positions(array: Array, chosen: Items | None) -> tuple[Items, Items]:
         array: A checked array of text, or of values that are read as bytes.
         chosen: The positions to sort; all if None.
     """
+    target = target_of(array.device)
+    return _positions(target, _text(array, target), array.length, chosen)
+
+
+def extreme_position(array: Array, chosen: Items | None, greatest: bool) -> int:
+    """The position of the first of the least or the greatest strings, of which there is at least one.
+
+    Args:
+        array, chosen: As for `text_positions`.
+        greatest: Whether the greatest string counts.
+    """
+    target = target_of(array.device)
+    return _extreme_position(target, _text(array, target), array.length, chosen, greatest)
+
+
+@on_its_device
+def _extreme_position(
+    target: Target, text: Text, count: int, chosen: Items | None, greatest: bool
+) -> int:
+    own = target.table([], np.uint64) if chosen is None else chosen
+    words = _words(target, text, own, count if chosen is None else len(own), 0)
+    depth = 0
+    while True:
+        extreme = words.max() if greatest else words.min()
+        places = (words == extreme).nonzero()[0]
+        own = places.astype(np.uint64) if chosen is None and depth == 0 else own[places]
+        if len(own) == 1 or int(extreme) & 255 != keys.MORE:
+            return int(own[0])
+        depth += keys.PIECE
+        words = _words(target, text, own, len(own), depth)
+
+
+def _text(array: Array, target: Target) -> Text:
     if array.layout.kind is LayoutKind.FIXED_SIZE:
         array = as_strings(array)
     elif array.layout.variadic:
         array = views_to_offsets(array)
-    target = target_of(array.device)
-    return _positions(target, text_of(array, target), array.length, chosen)
+    return text_of(array, target)
 
 
 @on_its_device

@@ -21,16 +21,19 @@ from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
+from colkern.operations.moving import to_host
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.words import own_words
+from colkern.operations.sorting import split_nulls
+from colkern.operations.text_order import extreme_position
 from colkern.targets import on_its_device, target_of
 
 _WORD = 1 << 64
 
-Stored: TypeAlias = int | float | NDArray[np.uint64]
-"""A value as arrays store it: a number, or the words of one."""
+Stored: TypeAlias = int | float | str | bytes | NDArray[np.uint64]
+"""A value as arrays store it: a number, or the words of one; or text or bytes."""
 
 Scalar: TypeAlias = object
 """A value as `Array.to_pylist` gives it, or None."""
@@ -84,7 +87,7 @@ _NUMBERS = (s.Int, s.FloatingPoint)
 
 def _scalar(stored: Stored, type_: s.DataType) -> Scalar:
     """A value as a Python object, from the number or words that are stored for it."""
-    if isinstance(type_, _NUMBERS):
+    if isinstance(type_, _NUMBERS) or isinstance(stored, str | bytes):
         return stored
     if not isinstance(stored, np.ndarray):
         stored = np.array([stored], layout(type_).buffers[1].dtype)
@@ -92,7 +95,7 @@ def _scalar(stored: Stored, type_: s.DataType) -> Scalar:
 
 
 _EXTREMES: Dispatch[type[s.DataType], Callable[[Array, bool], Stored]] = by_type(
-    "min and max", s.Interval, s.FixedSizeBinary, s.Extension, *TEXT, *BINARY, *NESTED, *ENCODED
+    "min and max", s.Interval, s.Extension, *NESTED, *ENCODED
 )
 """The least or the greatest value of some, as it is stored."""
 
@@ -100,6 +103,13 @@ _EXTREMES: Dispatch[type[s.DataType], Callable[[Array, bool], Stored]] = by_type
 @_EXTREMES.of(s.Null)
 def _no_extreme(array: Array, greatest: bool) -> Stored:
     raise AssertionError("an array of nulls has no valid slot")
+
+
+@_EXTREMES.of(s.FixedSizeBinary, *TEXT, *BINARY)
+def _text_extreme(array: Array, greatest: bool) -> Stored:
+    split = split_nulls(array)[: array.length - array.null_count] if array.null_count else None
+    value: str | bytes = to_host(array.slice(extreme_position(array, split, greatest), 1))[0]
+    return value
 
 
 @_EXTREMES.of(s.Int, s.FloatingPoint, *TIMES)

@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import BINARY, TEXT
 from colkern.operations.aggregates.encodings import (
     COUNT_VALID,
     decoded,
@@ -160,29 +159,12 @@ def _of_both(pairs: list[dict[str, Any]], like: Array) -> dict[str, Any]:
 @operation(kind=Kind.AGGREGATE, combine=_of_both)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value in one pass, as `{"min": …, "max": …}`; otherwise as `min`."""
-    type_ = value_type(array)
-    if isinstance(type_, _ORDERED_BY_BYTES):
-        least, greatest = (_extreme(array, top, skip_nulls, min_count) for top in (False, True))
-    else:
-        least, greatest = both_extremes(array, type_, skip_nulls, min_count)
+    least, greatest = both_extremes(array, value_type(array), skip_nulls, min_count)
     return {"min": least, "max": greatest}
 
 
-_ORDERED_BY_BYTES = (*TEXT, *BINARY, s.FixedSizeBinary)
-
-
 def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
-    type_ = value_type(array)
-    if not isinstance(type_, _ORDERED_BY_BYTES):
-        return extreme(array, type_, greatest, skip_nulls, min_count)
-    # Imported late: aggregates of groups need this module.
-    from colkern.operations.group_aggregates import one_group
-    from colkern.operations.moving import to_host
-
-    require_valid(array)
-    if not is_enough(array, skip_nulls, min_count):
-        return None
-    return to_host(one_group(array).aggregate("max" if greatest else "min", array))[0]
+    return extreme(array, value_type(array), greatest, skip_nulls, min_count)
 
 
 @operation(

@@ -252,8 +252,12 @@ def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value:
         for target, part in zip(targets, parts, strict=True):
             bind_target(emitter, target.value if isinstance(target, ast.Starred) else target, part)
         return
-    if not isinstance(value.kind, k.Container) or value.kind.name != "list":
+    if value.kind == k.TEXT:
+        value = call(emitter, "list", [value])
+    elif k.has_iterator(value.kind):
         value = listed(emitter, targets[star], value)
+    if not isinstance(value.kind, k.Container) or value.kind.name != "list":
+        emitter.refuse(f"a starred target for {value.kind} has no compiled form")
     size = call(emitter, "len", [value])
     emitter.fail_if(
         f"{size.code} < {len(targets) - 1}", row_values.VALUE_ERROR, "too few values to unpack"

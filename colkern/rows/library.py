@@ -20,6 +20,18 @@ from urllib.parse import ParseResult, SplitResult
 
 import numpy as np
 
+from colkern.rows.number_library import (
+    fmean,
+    fsum,
+    mean,
+    median,
+    mode,
+    multimode,
+    pstdev,
+    pvariance,
+    stdev,
+    variance,
+)
 from colkern.rows.text_library import Uncovered, fill, shorten, wrap
 
 
@@ -144,103 +156,6 @@ def dist(p: Any, q: Any) -> float:
     if len(p) != 2:
         raise Uncovered
     return math.hypot(p[0] - q[0], p[1] - q[1])
-
-
-def partials_of(iterable: Any) -> list[float]:
-    """Returns floats with the same exact sum, in rising order, whose binary digits do not overlap."""
-    partials: list[float] = []
-    for item in iterable:
-        x = float(item)
-        count = 0
-        for k in range(len(partials)):
-            y = partials[k]
-            if abs(x) < abs(y):
-                x, y = y, x
-            high = x + y
-            low = y - (high - x)
-            if low != 0.0:
-                partials[count] = low
-                count += 1
-            x = high
-        while len(partials) > count:
-            partials.pop()
-        if x != 0.0:
-            if not math.isfinite(x):
-                raise Uncovered
-            partials.append(x)
-    return partials
-
-
-def fsum(seq: Any) -> float:
-    """`math.fsum`: the exact sum, rounded once."""
-    partials = partials_of(seq)
-    if not partials:
-        return 0.0
-    k = len(partials) - 1
-    high = partials[k]
-    low = 0.0
-    while k > 0 and low == 0.0:
-        k -= 1
-        x = high
-        high = x + partials[k]
-        low = partials[k] - (high - x)
-    # If half of a last digit remains, the partial sums below decide the rounding.
-    if k > 0 and ((low < 0.0 and partials[k - 1] < 0.0) or (low > 0.0 and partials[k - 1] > 0.0)):
-        twice = low * 2.0
-        x = high + twice
-        if twice == x - high:
-            high = x
-    return high
-
-
-def fmean(data: Any) -> float:
-    """`statistics.fmean`, without weights."""
-    if len(data) == 0:
-        raise Uncovered
-    return fsum(data) / len(data)
-
-
-def mean(data: Any) -> Any:
-    """`statistics.mean` of integers, and of floats whose exact sum is a float."""
-    if len(data) == 0:
-        raise Uncovered
-    if isinstance(data[0], float):
-        partials = partials_of(data)
-        if len(partials) > 1:
-            raise Uncovered
-        return (partials[0] if partials else 0.0) / len(data)
-    if not isinstance(data[0], int):
-        raise Uncovered
-    total = sum(data)
-    return total / len(data) if total % len(data) else total // len(data)
-
-
-def median(data: Any) -> Any:
-    """`statistics.median`."""
-    ordered = sorted(data)
-    count = len(ordered)
-    if count == 0:
-        raise Uncovered
-    if count % 2 == 1:
-        return ordered[count // 2]
-    return (ordered[count // 2 - 1] + ordered[count // 2]) / 2
-
-
-def mode(data: Any) -> Any:
-    """`statistics.mode`."""
-    counts: dict[Any, int] = {}
-    for item in data:
-        counts[item] = counts.get(item, 0) + 1
-    if not counts:
-        raise Uncovered
-    return max(counts, key=lambda item: counts[item])
-
-
-def multimode(data: Any) -> Any:
-    """`statistics.multimode`."""
-    counts = Counter(data)
-    most = max(counts.values(), default=0)
-    return [item for item, count in counts.items() if count == most]
 
 
 def from_keys(iterable: Any, value: Any = None) -> Any:
@@ -848,6 +763,10 @@ REPLACED: dict[str, Any] = {
     "statistics.median": median,
     "statistics.mode": mode,
     "statistics.multimode": multimode,
+    "statistics.pstdev": pstdev,
+    "statistics.pvariance": pvariance,
+    "statistics.stdev": stdev,
+    "statistics.variance": variance,
     "textwrap.fill": fill,
     "textwrap.shorten": shorten,
     "textwrap.wrap": wrap,

@@ -93,6 +93,15 @@ def teaser(text: str) -> str:
     return text if len(text) < 60 else textwrap.shorten(text, 60, placeholder="...")
 
 
+@case(rows=[values.score_lists(13)], covers="statistics: stdev, pvariance of few numbers")
+def spread_of(scores: list[float]) -> tuple[float, float] | None:
+    scores = [score for score in scores if math.isfinite(score)]
+    if not scores:
+        return None
+    spread = statistics.stdev(scores) if len(scores) > 1 else 0.0
+    return spread, statistics.pvariance(score * 2 for score in scores)
+
+
 @case(rows=[values.score_lists(12)], covers="statistics: fmean, median; None for nothing")
 def middle(scores: list[float]) -> tuple[float, float] | None:
     return (statistics.fmean(scores), statistics.median(scores)) if scores else None

@@ -39,6 +39,11 @@ DECIMALS = st.decimals(allow_nan=False, allow_infinity=False)
 AMOUNTS = st.integers(-2, 3) | st.sampled_from([math.nan, 0.5, -1.5])
 COUNTS = st.dictionaries(st.sampled_from("abc"), AMOUNTS).map(Counter)
 TWO_COUNTS = st.tuples(COUNTS, COUNTS)
+SPREAD = (
+    FLOATS
+    | NUMBERS
+    | st.lists(st.sampled_from([1.0, 1.0 + 2.0**-52, 1.0 + 2.0**-51, 1e9, 0.1]), max_size=9)
+)
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.__add__": TWO_COUNTS,
     "Counter.__and__": TWO_COUNTS,
@@ -90,6 +95,10 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "statistics.median": st.tuples(FLOATS.filter(lambda x: not any(map(math.isnan, x))) | NUMBERS),
     "statistics.mode": st.tuples(NUMBERS),
     "statistics.multimode": st.tuples(NUMBERS),
+    "statistics.pstdev": st.tuples(SPREAD),
+    "statistics.pvariance": st.tuples(SPREAD),
+    "statistics.stdev": st.tuples(SPREAD),
+    "statistics.variance": st.tuples(SPREAD),
     "textwrap.fill": st.tuples(WORDS, st.integers(0, 12)),
     "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..", ""])),
     "textwrap.wrap": st.tuples(WORDS, st.integers(0, 12)),

@@ -484,8 +484,10 @@ def set_slice(emitter: Emitter, container: Value, cut: ast.Slice, value: Value) 
 
 
 def delete_item(emitter: Emitter, container: Value, place: Value) -> None:
-    """`del container[place]`."""
-    call(emitter, f"{container.kind.name}.pop", [container, place])
+    """`del container[place]`; a `Counter` may lack the key."""
+    is_counter = getattr(container.kind, "default", "") == "count"
+    others = [constant(0)] if is_counter else []
+    call(emitter, f"{container.kind.name}.pop", [container, place, *others])
 
 
 COMBINED: dict[Any, str] = {

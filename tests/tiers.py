@@ -69,8 +69,10 @@ IN_QUARTERS = (
     "tests/rows/test_library.py",
     "tests/rows/test_programs.py",
     "tests/rows/test_safety.py",
-    # Queries of twenty seconds; the functions of others run each day.
+    # Queries of twenty seconds, or a session of their own; the functions of others run each day.
     "tests/spark/test_acceleration.py::test_iterators_of_batches",
+    "tests/spark/test_acceleration.py::test_what_only_workers_can_tell_is_in_the_executors_log_once",
+    "tests/spark/test_documents.py::test_blocks_run_as_they_stand[docs/from_pandas_udf",
 )
 
 IN_TURN = (
@@ -79,7 +81,6 @@ IN_TURN = (
     # What is launched is proved kernel by kernel, and on the CPU.
     "tests/cuda/test_gpu_benchmarks.py::test_a_device_computes_what_a_cpu_does",
     "tests/cuda/test_gpu_benchmarks.py::test_a_gigabyte_can_be_described",
-    "tests/cuda/test_operations.py::test_simulated_operation",
     # They restate tests for the CPU.
     "tests/jit/test_cuda_columns.py",
     "tests/jit/test_rows_on_device.py",
@@ -198,6 +199,8 @@ SELDOM = (
     "tests/cuda/test_memory_requests.py::test_threads_of_a_warp_share_sectors",
     # Kernels compiled for each; the launches of kernels have tests of their own.
     "tests/cuda/test_strict_device.py::test_operation",
+    # The simulator takes twenty seconds to start for one of them.
+    "tests/cuda/test_operations.py::test_simulated_operation",
     # Minutes of queries, or of one thing; their parts have tests of their own.
     "tests/ipc/test_writing.py::test_offsets_beyond_31_bits",
     "tests/spark/test_accelerate_corpus.py",

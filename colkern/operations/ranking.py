@@ -10,6 +10,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.kernels import sorting
+from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
 from colkern.operations.number_words import number_words
@@ -112,9 +113,11 @@ def select_k(
 @on_its_device
 def _first_rows(target: Target, columns: Sequence[tuple[Array, bool]], k: int) -> Items:
     """The positions (uint64) of the first `k` rows in order, or of all if they are fewer."""
-    if not 0 < k < columns[0][0].length // 8 or number_words(columns[0][0]) is None:
+    first = columns[0][0]
+    is_short = 0 < k < first.length // 8 and target.device == HOST
+    if not is_short or number_words(first) is None:
         return ordered_positions(target, columns, False)[:k]
-    # A selection by the first key takes a fraction of the time of a sort.
+    # A selection by the first key takes a fraction of the time of a sort; CuPy's would be a sort.
     words = sort_words(target, columns[:1], False)[0]
     least = np.flatnonzero(words <= np.partition(words, k - 1)[k - 1])
     chosen = Array.of_valid(s.int64(), len(least), (None, target.buffer(least)), 0)

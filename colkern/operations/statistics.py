@@ -63,7 +63,8 @@ def _squares(numbers: Array, mean: float) -> float:
         for begin in range(0, len(items), size):
             block = items[begin : begin + size]
             own = np.subtract(block, mean, out=deviations[: len(block)])
-            total += float(np.dot(own, own))
+            np.multiply(own, own, out=own)
+            total += float(own.sum())
     return total
 
 

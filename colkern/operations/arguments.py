@@ -21,6 +21,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, Column, RecordBatch, Tabular
 from colkern.arrays.array import LateArray
+from colkern.arrays.tabular import Rows
 from colkern.generated import function_of_text
 from colkern.integers import integer
 from colkern.memory import Buffer, Device
@@ -233,7 +234,7 @@ def stands_for_columns(value: object) -> bool:
             return False
         return any(map(_is_class_of_columns, set(map(type, value)) - _PLAIN))
     kind: type = type(value)
-    return _is_class_of_columns(kind) and getattr(value, "ndim", 1) == 1
+    return _is_class_of_columns(kind) and not (isinstance(value, np.ndarray) and value.ndim != 1)
 
 
 @functools.cache
@@ -326,6 +327,7 @@ _EXPECTED: dict[object, _Expected] = {
         "an Array or a RecordBatch",
         "make one with colkern.array(...) or colkern.record_batch(...)",
     ),
+    Rows: _Expected((Tabular,), "a RecordBatch or a Table", "make one with colkern.table(...)"),
     RecordBatch: _Expected(
         (RecordBatch,), "a RecordBatch", "make one with colkern.record_batch(...)"
     ),

@@ -6,6 +6,8 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -139,6 +141,23 @@ def test_columns_of_other_libraries_stand_for_arrays(foreign: Any) -> None:
     assert ck.sum(foreign) == total
     assert ck.sum(ck.add(1, foreign)) == total + (6 if isinstance(foreign, np.ndarray) else 5)
     assert ck.concat([ck.array([1]), foreign]).length == 7
+
+
+def test_frames_of_other_libraries_stand_for_tables() -> None:
+    rows = {"k": [1, 2, 1], "x": [0.5, 1.5, 2.5]}
+    ours = ck.table(rows)
+    for frame in (pd.DataFrame(rows), pl.DataFrame(rows), pa.table(rows)):
+        assert ck.group_by(frame, "k").sum("x").equals(ours.group_by("k").sum("x"))
+        assert ours.join(frame, "k").equals(ours.join(ours, "k"))
+        assert ck.join(frame, ours, "k").equals(ours.join(ours, "k"))
+        assert ck.concat([frame, ours]).equals(ck.concat([ours, ours]))
+        assert ck.filter(frame, [True, False, True]).equals(ours.filter([True, False, True]))
+        assert ck.sort_indices(frame, "x").to_pylist() == [0, 1, 2]
+        assert ck.unique(frame).equals(ours)
+    with pytest.raises(
+        TypeError, match=r"data: expected a RecordBatch or a Table, got int; .*table"
+    ):
+        ck.group_by(1, "k")  # type: ignore[type-var]
 
 
 def test_capsules_go_both_ways_chunk_by_chunk() -> None:

@@ -16,7 +16,7 @@ from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.null_filling import coalesce
 from colkern.operations.ordering import greater, less
-from colkern.operations.promotion import are_numbers, promoted, value_type
+from colkern.operations.promotion import cast_alike, value_type
 from colkern.operations.selection.choosing import if_else
 
 
@@ -55,7 +55,7 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
     if len(arrays) + len(known) < len(values) and not skip_nulls:
         return nulls(arrays[0].length, arrays[0].type, arrays[0].device)
     sides: list[Any] = [*arrays, *known]
-    first, *others = promoted(sides) if are_numbers(arrays) else sides
+    first, *others = cast_alike(sides)
     result: Array = first
     for other in others:
         wins = better(result, other)

@@ -14,6 +14,7 @@ from colkern.operations.encodings import decoded
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.position_checks import require_valid
+from colkern.operations.promotion import cast_alike
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.validity import combine_validity
 from colkern.schema import same_type
@@ -88,9 +89,9 @@ def key_columns(batch: RecordBatch, keys: Sequence[str | int]) -> list[Array]:
 
 
 def _both(left: Array, right: Array) -> Array:
-    """The values of the right side, then of the left side; one of them may be encoded."""
+    """The values of the right side, then of the left side; one of them may be encoded, or be cast."""
     if not same_type(left.type, right.type):
-        left, right = decoded(left), decoded(right)
+        left, right = cast_alike([decoded(left), decoded(right)])
         if not same_type(left.type, right.type):
             raise TypeError(
                 f"keys: {left.type} on the left, {right.type} on the right; cast one of them"

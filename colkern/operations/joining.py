@@ -73,8 +73,9 @@ def join(
     """The rows of two batches with equal keys, side by side.
 
     Keys are compared as by `group_by`, but null matches nothing. They may be of any type but unions;
-    one of two keys that are compared may be encoded. Rows are in the order of the left rows, and then
-    of the right rows; right rows without a match come last.
+    one of two keys that are compared may be encoded, and numbers or text of two types are cast to a common
+    one, as by `if_else`. Rows are in the order of the left rows, and then of the right rows; right rows
+    without a match come last.
 
     ==========================  ================================================================
     how                         rows
@@ -100,7 +101,7 @@ def join(
     Raises:
         ValueError: If `how` is another word, the numbers of keys differ, or two columns have one name.
         KeyError: If there is no such column.
-        TypeError: If keys are of different types.
+        TypeError: If keys are of types that have no common one.
         UnsupportedError: If there is a union in a key.
         LimitExceededError: If the rows do not fit this machine's memory, or there are 2^32 on both sides.
         InvalidArrowError: If a column points outside its own memory.

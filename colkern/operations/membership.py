@@ -28,6 +28,7 @@ from colkern.operations.moving import to_device, to_host
 from colkern.operations.null_filling import fill_null, is_null
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
+from colkern.operations.promotion import cast_alike, value_type
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.validity import compact_validity
@@ -45,15 +46,16 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
 
     Args:
         values: An array that `dictionary_encode` takes; encoded ones are looked up by their values.
-        value_set: An array of the same type on the same device, or Python values.
+        value_set: An array on the same device, or Python values. Numbers or text of another type are
+            cast, as by `if_else`.
         skip_nulls: Whether to ignore nulls in the set. Else nulls are in a set that has a null.
 
     Raises:
-        TypeError: If the types differ.
+        TypeError: If the types have no common one.
         ValueError: If the devices differ.
         InvalidArrowError: If an array points outside its own memory.
     """
-    members = _as_set(values, value_set)
+    values, members = _with_set(values, value_set)
     has_null = bool(members.null_count) and not skip_nulls
     storage = members.type.storage
     if isinstance(storage, s.Null) or (
@@ -74,7 +76,7 @@ def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: boo
 
     As `pyarrow.compute.index_in`; arguments and errors are those of `is_in`.
     """
-    members = _as_set(values, value_set)
+    values, members = _with_set(values, value_set)
     if isinstance(members.type.storage, s.Null):
         places = nulls(values.length, s.int32(), values.device)
     else:
@@ -106,20 +108,24 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
     return and_(above(array, low), below(array, high))
 
 
-def _as_set(values: Array, value_set: Array | Sequence[object]) -> Array:
-    """A set as an array with the type of the values; these may be encoded."""
+def _with_set(values: Array, value_set: Array | Sequence[object]) -> tuple[Array, Array]:
+    """The values, which may be encoded, and a set as an array of their type."""
     require_valid(values)
     type_ = values.type
     while isinstance(type_.storage, s.Dictionary | s.RunEndEncoded):
         type_ = type_.storage.value_type
     if not isinstance(value_set, Array):
-        return to_device(array(value_set, type_), values.device)
+        return values, to_device(array(value_set, type_), values.device)
     require_valid(value_set)
     one_device((values, value_set), "values", "value_set")
     members = decoded(value_set)
-    if not s.same_type(members.type, type_) and not isinstance(members.type, s.Null):
+    if s.same_type(members.type, type_) or isinstance(members.type, s.Null):
+        return values, cast(members, type_)
+    plain, others = cast_alike([values, members])
+    is_extended = any(isinstance(each, s.Extension) for each in (type_, members.type))
+    if is_extended or value_type(plain) != value_type(others):
         raise TypeError(f"value_set: {members.type}, values is {type_}; cast one of them first")
-    return cast(members, type_)
+    return plain, others
 
 
 @on_its_device

@@ -95,7 +95,7 @@ def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | 
 def coalesce(*values: object) -> Array:
     """The first of several values that is not null, slot by slot; null if all are. Copied.
 
-    As `pyarrow.compute.coalesce`. Numbers of two types are cast as by `if_else`.
+    As `pyarrow.compute.coalesce`. Numbers or text of two types are cast as by `if_else`.
 
     Args:
         values: Arrays of one type and length on one device, and Python values of that type, which are

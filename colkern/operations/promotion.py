@@ -1,8 +1,8 @@
-"""The rule by which numbers of two types are cast to a common type."""
+"""The rule by which numbers, or text, of two types are cast to a common type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -12,6 +12,7 @@ from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column
 from colkern.builders import array
 from colkern.builders.infer import from_dtype
+from colkern.dispatch import BINARY, TEXT
 from colkern.layouts import Role, layout
 from colkern.operations.casting import cast
 
@@ -29,6 +30,36 @@ def are_numbers(sides: Iterable[object]) -> bool:
     """Whether all columns among the operands have integers or floating-point numbers."""
     kinds = [value_type(side) for side in sides if isinstance(side, Column)]
     return all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds)
+
+
+def cast_alike(sides: Sequence[Any]) -> Sequence[Any]:
+    """The operands, with columns cast to a common type if their types have one; else as they are.
+
+    Numbers are cast as by `promoted`, or, with decimals among integers, as by `with_decimals`. Text takes
+    the type of the first column, whichever of the three layouts that has; so do binary values.
+
+    Raises:
+        TypeError, ValueError: As `promoted`.
+        LimitExceededError: If text does not fit the offsets of the first column's type.
+    """
+    columns = [side for side in sides if isinstance(side, Column)]
+    if any(isinstance(column.type, s.Extension) for column in columns):
+        return sides
+    kinds = [value_type(column) for column in columns]
+    for family in (TEXT, BINARY):
+        if all(isinstance(kind, family) for kind in kinds):
+            retype: Any = cast
+            return [
+                retype(side, kinds[0])
+                if isinstance(side, Column) and value_type(side) != kinds[0]
+                else side
+                for side in sides
+            ]
+    if are_numbers(columns):
+        return promoted([*sides])
+    if all(isinstance(kind, s.Int | s.Decimal) for kind in kinds):
+        return with_decimals([*sides], alike=True)
+    return sides
 
 
 def with_decimals(sides: list[Any], alike: bool) -> list[Any]:

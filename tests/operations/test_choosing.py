@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,41 @@ def test_if_else_of_anything(data: st.DataObject) -> None:
 def test_sides_that_do_not_fit(left: object, right: object, error: type, text: str) -> None:
     with pytest.raises(error, match=text):
         if_else(booleans([T, F]), left, right)
+
+
+TEXTS = ("string", "large_string", "string_view")
+
+
+@pytest.mark.parametrize("second", TEXTS)
+@pytest.mark.parametrize("first", TEXTS)
+def test_text_of_two_layouts_is_that_of_the_first(first: str, second: str) -> None:
+    left = ck.array(["a", None, "longer than a view holds"], first)
+    right = ck.array(["c", "another text that is longer", None], second)
+    condition = booleans([T, F, T])
+    assert if_else(condition, left, right).equals(
+        ck.array(["a", "another text that is longer", "longer than a view holds"], first)
+    )
+    filled = ck.array(["a", "another text that is longer", "longer than a view holds"], first)
+    assert ck.coalesce(left, right).equals(filled)
+    assert ck.fill_null(left, right).equals(filled)
+    assert ck.case_when([condition], left, right).equals(filled)
+    assert ck.max_element_wise(left, right).to_pylist() == ["c", *filled.to_pylist()[1:]]
+    data = [
+        ck.cast(each, kind.replace("string", "binary"))
+        for each, kind in ((left, first), (right, second))
+    ]
+    assert ck.coalesce(*data).to_pylist() == [text.encode() for text in filled.to_pylist()]
+    with pytest.raises(TypeError, match="cast one"):
+        if_else(condition, left, data[1])
+
+
+def test_decimals_of_two_scales_and_integers_are_decimals() -> None:
+    cents, whole = [Decimal("1.25"), None], [Decimal(700), Decimal(3)]
+    ours = ck.array(cents, "decimal128(3, 2)"), ck.array(whole, "decimal128(3, 0)")
+    for other in (ours[1], ck.cast(ours[1], "int16")):
+        result = ck.coalesce(ours[0], other)
+        assert result.to_pylist() == [Decimal("1.25"), Decimal("3.00")]
+        assert ck.if_else(booleans([F, T]), ours[0], other).to_pylist() == [Decimal(700), None]
 
 
 def test_a_condition_is_booleans() -> None:

@@ -120,6 +120,37 @@ def test_names_on_both_sides() -> None:
         ck.join(left, right, "k", "key", right_suffix="")
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "filled"),
+    [
+        (pa.array(["a", "b"]), pa.array(["b", "c"], pa.string_view()), "string"),
+        (pa.array(["a", "b"], pa.large_string()), pa.array(["b", "c"]), "large_string"),
+        (pa.array([1, 2]), pa.array([2, 3], pa.int8()), "int64"),
+        (pa.array([1, 2], pa.int8()), pa.array([2, 300]), "int64"),
+        (pa.array([1, 2]), pa.array([2.0, 2.5]), "double"),
+        (pa.array([1, 2]), pa.array([Decimal("2.0"), Decimal("2.5")]), "decimal128(20, 1)"),
+        (
+            pa.array([Decimal("1.25"), Decimal("2.50")]),
+            pa.array([Decimal("2.5"), Decimal("3.5")]),
+            "decimal128(3, 2)",
+        ),
+    ],
+)
+def test_keys_of_other_text_or_numbers_match_by_value(
+    left: pa.Array, right: pa.Array, filled: str
+) -> None:
+    ours, theirs = ck.table({"k": left, "x": [1, 2]}), ck.table({"k": right, "y": [3, 4]})
+    assert ours.join(theirs, "k").to_pylist() == [{"k": left[1].as_py(), "x": 2, "y": 3}]
+    assert ours.join(theirs, "k")["k"].type == ours["k"].type
+    outer = ours.join(theirs, "k", how="outer")
+    keys = [left[0].as_py(), left[1].as_py(), right[1].as_py()]
+    assert outer.to_pydict() == {"k": keys, "x": [1, 2, None], "y": [None, 3, 4]}
+    assert str(outer["k"].type) == filled
+    if filled in ("int64", "double"):
+        nearest = ours.join_asof(theirs.rename({"k": "at"}), "k", right_on="at")
+        assert nearest["y"].to_pylist() == [None, 3]
+
+
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     left = ck.record_batch({"k": [1, 2], "x": [1, 2]})
     with pytest.raises(ValueError, match="how: no join 'cross'"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -46,6 +47,36 @@ def test_members_are_looked_up_where_the_values_are(device: StandIn) -> None:
 def test_a_set_has_the_type_of_the_values() -> None:
     with pytest.raises(TypeError, match="value_set: int64, values is string"):
         ck.is_in(ck.array(["a"]), ck.array([1]))
+    for first, second in ((ck.json_(), "string"), ("string", ck.json_())):
+        with pytest.raises(TypeError, match=r"value_set: .*json.*; cast one"):
+            ck.is_in(ck.dictionary_encode(ck.array(["1"], first)), ck.array(["1"], second))
+
+
+@pytest.mark.parametrize(
+    ("values", "members"),
+    [
+        (pa.array(["a", None, "b"]), pa.array(["b", "c"], pa.string_view())),
+        (pa.array(["a", None, "b"], pa.large_string()), pa.array(list("bcdefg"))),
+        (
+            pa.array(["a", None, "b"]).dictionary_encode(),
+            pa.array(list("bcdefg"), pa.string_view()),
+        ),
+        (pa.array([1, 2, None], pa.int8()), pa.array([2, 300])),
+        (pa.array([1, 2, None]), pa.array([2, 3, 4, 5, 6], pa.int8())),
+        (pa.array([1, 2, None]), pa.array([2.0, 2.5])),
+        (pa.array([1, 2, None]), pa.array([Decimal("2.00"), Decimal("2.50")])),
+    ],
+)
+def test_a_set_of_other_text_or_numbers_is_compared_by_value(
+    values: pa.Array, members: pa.Array
+) -> None:
+    wanted = members.to_pylist()
+    found = [value is not None and value in wanted for value in values.to_pylist()]
+    assert ck.is_in(values, members).to_pylist() == found
+    places = [
+        wanted.index(v) if f else None for v, f in zip(values.to_pylist(), found, strict=True)
+    ]
+    assert ck.index_in(values, members).to_pylist() == places
 
 
 @pytest.mark.parametrize(

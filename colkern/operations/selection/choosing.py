@@ -22,7 +22,7 @@ from colkern.operations.devices import one_device
 from colkern.operations.operands import Plans, is_side_by_side, planned
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
-from colkern.operations.promotion import are_numbers, promoted
+from colkern.operations.promotion import cast_alike
 from colkern.operations.remedies import instead_of_encoded_booleans
 from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
@@ -45,7 +45,8 @@ def if_else(condition: Array, left: object, right: object) -> Array:
     """The value of `left` where `condition` is true, of `right` where it is false; null where it is null.
 
     As `pyarrow.compute.if_else`, for every type. Numbers of two types are cast to a common one, as by
-    operators, and columns of type null take the type of the other side; no other types are widened.
+    operators; text of two layouts gets that of the first side, and columns of type null take the type of
+    the other side. No other types are widened.
     Values are copied (of views, only the views; dictionaries are concatenated). Unions and run-end
     encoded arrays have no nulls of their own: a null is in the child, or in the run's value.
 
@@ -135,7 +136,7 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
 
 
 def _of_one_type(*sides: object) -> Sequence[object]:
-    """The sides, with numbers of two types cast to a common one; other arrays as they are."""
+    """The sides, with numbers or text of two types cast to a common one; other arrays as they are."""
     types = [side.type for side in sides if isinstance(side, Array)]
     if len(types) == 2:
         is_mixed = not s.same_type(*types)
@@ -144,7 +145,7 @@ def _of_one_type(*sides: object) -> Sequence[object]:
         alone = np.floating if types and isinstance(types[0], s.FloatingPoint) else _FLOATS
         left, right = sides
         is_mixed = len(types) == 1 and (isinstance(left, alone) or isinstance(right, alone))
-    return promoted(list(sides)) if is_mixed and are_numbers(sides) else sides
+    return cast_alike(sides) if is_mixed else sides
 
 
 _FLOATS = (float, np.floating)

@@ -16,7 +16,7 @@ from colkern.errors import UnsupportedError
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
-from colkern.ipc.reading.tables import Filters, also, checked_filters, filtered
+from colkern.ipc.reading.tables import Alternatives, Filters, also, checked_filters, filtered
 from colkern.memory import Buffer, Device
 from colkern.names import why_missing
 from colkern.operations.moving import to_device, to_host
@@ -40,7 +40,7 @@ _BLOCK_BYTES = 1 << 23
 
 
 def read_parquet(
-    source: Source,
+    source: Source | Sequence[str | os.PathLike[str]],
     *,
     columns: Sequence[str] | None = None,
     filters: Filters = (),
@@ -52,28 +52,32 @@ def read_parquet(
     row groups that filters exclude by their path or statistics are not read.
 
     Args:
-        source: A path, a URL that fsspec knows, a bytes-like object, or a binary file object.
+        source: A path, a URL that fsspec knows, a bytes-like object, or a binary file object; or a list of
+            paths or URLs, all in one file system, of files with the same columns.
         columns: The names of the columns of the table, in that order; None for all.
         filters: Triples of a column's name, `==`, `!=`, `<`, `<=`, `>` or `>=`, and a value: rows for which
-            all are true are kept.
+            all are true are kept; or a list of such lists, as for `colkern.ipc.read_table`.
         device: The device to move the columns to, one row group at a time: "cuda", or a `Device`; None
             for host memory.
 
     Raises:
         ModuleNotFoundError: If pyarrow is not installed.
+        KeyError: If there is no such column.
         OSError, ValueError: From pyarrow, if the source is missing or malformed.
         DeviceUnavailableError: If there is no such device.
     """
-    filters = checked_filters(filters)
+    chosen = checked_filters(filters)
     datasets = _pyarrow("read_parquet", "dataset")
     dataset: Any
-    if isinstance(source, str | os.PathLike):
-        filesystem, path = None, os.fsdecode(source)
-        if is_url(source):
-            filesystem, path = filesystem_of(source)
-        is_folder = os.path.isdir(path) if filesystem is None else filesystem.isdir(path)
+    if isinstance(source, list | tuple | str | os.PathLike):
+        given = source if isinstance(source, list | tuple) else [source]
+        if not given:
+            raise ValueError("source: expected a path at least, got none")
+        opened = [filesystem_of(each) if is_url(each) else (None, each) for each in given]
+        filesystem, paths = opened[0][0], [os.fsdecode(path) for _, path in opened]
+        is_folder = (filesystem or os.path).isdir(paths[0])
         dataset = datasets.dataset(
-            path,
+            paths[0] if len(paths) == 1 else paths,
             format="parquet",
             filesystem=filesystem,
             # The names of the folders above a single file make no columns.
@@ -82,11 +86,17 @@ def read_parquet(
     else:
         dataset = datasets.ParquetFileFormat().make_fragment(_input(source))
     kept = None
-    if filters:
-        kept = _pyarrow("read_parquet", "parquet").filters_to_expression(list(filters))
-    scanner = dataset.scanner(
-        columns=None if columns is None else list(columns), filter=kept, batch_size=_MOST_ROWS
-    )
+    if chosen:
+        kept = _pyarrow("read_parquet", "parquet").filters_to_expression(chosen)
+    try:
+        scanner = dataset.scanner(
+            columns=None if columns is None else list(columns), filter=kept, batch_size=_MOST_ROWS
+        )
+    except ValueError:
+        schema = Schema.from_arrow(getattr(dataset, "schema", None) or dataset.physical_schema)
+        for name in also(columns or [], chosen) or []:
+            schema.index(name)
+        raise
     groups = (record_batch(group) for group in scanner.to_batches() if group.num_rows)
     batches = [_placed(batch, device) for batch in steps(groups, "reading row groups")]
     return Table(batches, Schema.from_arrow(scanner.projected_schema))
@@ -113,7 +123,7 @@ def read_csv(
         names: The names of the columns, for a file whose first line does not have them.
         types: Data types by column name.
     """
-    filters = checked_filters(filters)
+    chosen = checked_filters(filters)
     csv = _pyarrow("read_csv", "csv")
     with ExitStack() as closing:
         read = csv.read_csv(
@@ -122,10 +132,10 @@ def read_csv(
             csv.ParseOptions(delimiter=delimiter),
             csv.ConvertOptions(
                 column_types=None if types is None else _arrow_schema(types),
-                include_columns=also(columns, filters),
+                include_columns=also(columns, chosen),
             ),
         )
-    return _finished(read, columns, filters, device)
+    return _finished(read, columns, chosen, device)
 
 
 def read_json(
@@ -137,7 +147,7 @@ def read_json(
     types: Mapping[str, TypeLike] | None = None,
 ) -> Table:
     """A file of JSON objects, one a line, as a table; otherwise as `read_csv`."""
-    filters = checked_filters(filters)
+    chosen = checked_filters(filters)
     json = _pyarrow("read_json", "json")
     with ExitStack() as closing:
         read = json.read_json(
@@ -145,7 +155,7 @@ def read_json(
             json.ReadOptions(block_size=_BLOCK_BYTES),
             json.ParseOptions(explicit_schema=None if types is None else _arrow_schema(types)),
         )
-    return _finished(read, columns, filters, device)
+    return _finished(read, columns, chosen, device)
 
 
 def write_parquet(data: Data, target: Target, **options: object) -> None:
@@ -210,7 +220,7 @@ def _output(function: str, target: Target, closing: ExitStack, compression: str 
 
 
 def _finished(
-    read: Any, columns: Sequence[str] | None, filters: Filters, device: str | Device | None
+    read: Any, columns: Sequence[str] | None, filters: Alternatives, device: str | Device | None
 ) -> Table:
     rows = filtered(table(read), filters)
     if columns is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import fsspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -55,10 +56,11 @@ def test_row_groups_of_parquet_are_batches(source: str, tmp_path: Path) -> None:
 def test_filters_of_parquet_keep_what_pyarrow_keeps(tmp_path: Path) -> None:
     pq.write_table(DATA, tmp_path / "t.parquet", row_group_size=2)
     filters = [("x", ">", 1), ("z", "==", 0.5)]
-    table = ck.read_parquet(tmp_path / "t.parquet", columns=["y"], filters=filters)
-    assert table.to_pyarrow().equals(
-        pq.read_table(tmp_path / "t.parquet", columns=["y"], filters=filters)
-    )
+    for chosen in (filters, [filters, [("y", "in", ["a", "e"])], [("x", "<", 2)]]):
+        table = ck.read_parquet(tmp_path / "t.parquet", columns=["y"], filters=chosen)
+        assert table.to_pyarrow().equals(
+            pq.read_table(tmp_path / "t.parquet", columns=["y"], filters=chosen)
+        )
     assert ck.read_parquet(tmp_path / "t.parquet", filters=[("x", ">", 9)]).shape == (0, 3)
 
 
@@ -69,6 +71,16 @@ def test_folders_of_parquet_have_columns_in_their_paths(tmp_path: Path) -> None:
     # The same file alone has the columns that are in it.
     (file,) = (tmp_path / "y=d").iterdir()
     assert ck.read_parquet(file).column_names == ["x", "z"]
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_several_files_of_parquet_are_one_table(scheme: str, tmp_path: Path) -> None:
+    paths = [tmp_path / "b.parquet", tmp_path / "a.parquet"]
+    for number, path in enumerate(paths):
+        pq.write_table(DATA.slice(2 * number, 2 + number), path)
+    assert ck.read_parquet([f"{scheme}{path}" for path in paths]).to_pydict() == DATA.to_pydict()
+    with pytest.raises(ValueError, match="source: expected a path at least, got none"):
+        ck.read_parquet([])
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -85,6 +97,8 @@ def test_text_is_what_pyarrow_reads(kind: str, source: str, tmp_path: Path) -> N
 def test_columns_filters_and_types_of_text(kind: str) -> None:
     table = read_text(kind)(text(kind), columns=["y"], filters=[("x", ">", 2)], types={"x": "int8"})
     assert table.to_pydict() == {"y": ["d", "e"]}
+    either = [[("x", ">", 2), ("y", "<", "e")], [("x", "=", 1)]]
+    assert read_text(kind)(text(kind), filters=either)["x"].to_pylist() == [1, 4]
     whole = read_text(kind)(text(kind), types={"x": "int8"})
     assert str(whole.schema.field("x").type) == "int8"
 
@@ -122,6 +136,17 @@ def test_parquet_at_a_url_of_a_folder(tmp_path: Path) -> None:
 def test_refusals(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"filters: x '~': expected one of ==, =, !=, <"):
         read(b"", filters=[("x", "~", 1)])
+    for filters in (
+        ("x", ">", 1),
+        [("x", ">")],
+        [[]],
+        [[("x", ">", 1)], ("x", ">", 1)],
+        "x > 1",
+        None,
+        pc.field("x") > 1,
+    ):
+        with pytest.raises(TypeError, match=r"filters: expected a list of triples, .* got"):
+            read(b"", filters=filters)
     with pytest.raises(TypeError, match="bytes-like"):
         read(7)
     for module in ("dataset", "csv", "json"):
@@ -130,6 +155,15 @@ def test_refusals(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ModuleNotFoundError, match=rf"colkern\.{read.__name__}: .*pip install pyarrow"
     ):
         read(b"")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
+def test_columns_that_are_not_there_are_named(kind: str) -> None:
+    data, read = io.BytesIO(), ck.read_parquet if kind == "parquet" else read_text(kind)
+    pq.write_table(DATA, data)
+    for options in ({"columns": ["nope"]}, {"filters": [("nope", "==", 1)]}):
+        with pytest.raises(KeyError, match="nope"):
+            read(data.getvalue() if kind == "parquet" else text(kind), **options)
 
 
 def test_columns_that_csv_cannot_have_are_named() -> None:

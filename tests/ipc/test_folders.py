@@ -70,6 +70,8 @@ def test_files_whose_keys_are_filtered_out_are_not_opened(folder: Path) -> None:
         [("x", "in", [1, 3]), ("city", "not in", ["Oslo"])],
         [("city", "in", ["Oslo"])],
         [("x", "not in", [])],
+        [[("year", "==", 2024), ("x", ">", 1)], [("city", "in", ["Oslo"])], [("x", "==", 1)]],
+        [[("year", "==", 1999)], [("city", "==", "nowhere"), ("x", ">", 0)]],
     ],
 )
 def test_filters_are_those_of_pyarrow(folder: Path, filters: Any) -> None:

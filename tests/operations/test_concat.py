@@ -10,6 +10,7 @@ from operations.device_checks import no_kernels_on_the_host
 from operations.samples import buffer, ints, sample, samples
 from present import present
 
+import colkern as ck
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.cuda.stand_in import StandIn
@@ -113,6 +114,11 @@ def test_no_array() -> None:
 def test_types_differ() -> None:
     with pytest.raises(TypeError, match="arrays: number 1 is int8, not int64"):
         concat([ints([1]), ints([1], s.int8())])
+    rows = ck.table({"k": ["a"], "x": [1]})
+    other = rows.with_column("k", rows["k"].cast("string_view"))
+    with pytest.raises(TypeError, match="'k' of number 1 is string_view, not string; cast one"):
+        ck.concat([rows, other])
+    assert ck.concat([rows, other.with_column("k", other["k"].cast("string"))]).num_rows == 2
 
 
 def test_the_names_of_list_elements_make_no_other_type() -> None:

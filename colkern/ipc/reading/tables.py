@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.builders import array
-from colkern.errors import placed
+from colkern.errors import placed, shown
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.opening import Devices, open
@@ -32,6 +32,7 @@ from colkern.operations import (
     less,
     less_equal,
     not_equal,
+    or_kleene,
     repeat,
 )
 from colkern.operations.moving import there
@@ -102,8 +103,14 @@ def _column(texts: list[str]) -> Array:
     return array(numbers, "int32" if small else "int64")
 
 
-Filters: TypeAlias = Sequence[tuple[str, str, object]]
-"""Triples of a column's name, a comparison, and a value."""
+Filter: TypeAlias = tuple[str, str, Any]
+"""A column's name, a comparison, and a value."""
+
+Filters: TypeAlias = Sequence[Filter] | Sequence[Sequence[Filter]]
+"""Filters that are all true of a row; or lists of such, of which one is enough."""
+
+Alternatives: TypeAlias = Sequence[Sequence[Filter]]
+"""Filters as a list of lists; an empty one stands for no filter."""
 
 _REQUESTS = 16
 """The number of columns of a remote file that are fetched at once."""
@@ -146,27 +153,29 @@ def read_table(
         columns: Names or positions of the columns of the table, in that order; None for all.
         filters: Triples of a column's name, `==` (or `=`), `!=`, `<`, `<=`, `>` or `>=`, and a value, as
             `colkern.equal` takes it, or of a name, `in` or `not in`, and values, as `colkern.is_in` takes
-            them: only rows for which all are true are kept.
+            them: only rows for which all are true are kept. Or a list of such lists, as in pyarrow: rows
+            for which all of one list are true.
 
     Raises:
+        TypeError: If `filters` has something else in it.
         ValueError: If a filter has an unknown comparison, or the files of a folder have different keys
             in their paths.
         InvalidArrowError: If the files of a folder have columns of different names or types.
 
     Also raises what `open`, the readers and the comparisons raise.
     """
-    filters = checked_filters(filters)
+    chosen = checked_filters(filters)
     folder = folder_of(source)
     options = {"memory_map": memory_map, "trusted": trusted, "limits": limits}
     if folder is None:
-        return _of_file(source, columns, filters, device, **options)
-    return _of_folder(folder, columns, filters, device, **options)
+        return _of_file(source, columns, chosen, device, **options)
+    return _of_folder(folder, columns, chosen, device, **options)
 
 
 def _of_file(
     source: Source,
     columns: Sequence[int | str] | None,
-    filters: Filters,
+    filters: Alternatives,
     device: Devices | None,
     **options: Any,
 ) -> Table:
@@ -184,23 +193,30 @@ def _of_file(
 def _of_folder(
     folder: Folder,
     columns: Sequence[int | str] | None,
-    filters: Filters,
+    filters: Alternatives,
     device: Devices | None,
     **options: object,
 ) -> Table:
     """The rows of all files whose keys pass the filters; keys are the last columns."""
-    keys, own = folder.keys, [each for each in filters if each[0] not in folder.keys]
+    keys = folder.keys
     wanted = None if columns is None else [name for name in columns if name not in keys]
-    masks = [_COMPARED[word](keys[name], value) for name, word, value in filters if name in keys]
-    kept: Sequence[int] = range(len(folder.files))
-    if masks:
-        kept = [number for number, true in enumerate(_all_true(masks)) if true]
+    # For each file, what is left of the alternatives that its keys do not exclude.
+    rest: list[list[Sequence[Filter]]] = [[] for _ in folder.files]
+    for each in filters:
+        own = [one for one in each if one[0] not in keys]
+        masks = [_COMPARED[word](keys[name], value) for name, word, value in each if name in keys]
+        passes = reduce(and_kleene, masks).to_pylist() if masks else [True] * len(rest)
+        for alternatives, true in zip(rest, passes, strict=True):
+            alternatives += [own] if true else []
+    kept = [number for number, own in enumerate(rest) if own or not filters]
     batches: list[RecordBatch] = []
     schema = None
     # If no file passes, the first one still tells the columns.
     for number in steps(kept or [0], "reading files"):
         file = folder.files[number]
         with placed(file):
+            # A file whose keys decide alone needs no filter.
+            own = rest[number] if all(rest[number]) else []
             table = _of_file(file, wanted, own, device, **options)
             for name, values in keys.items():
                 value = there(values.slice(number, 1), table)
@@ -216,34 +232,46 @@ def _of_folder(
     return table.select(places)
 
 
-def checked_filters(filters: Filters) -> Filters:
-    """The filters, with iterators of values for `in` turned into lists.
+def checked_filters(filters: Filters) -> Alternatives:
+    """The filters as a list of lists, with iterators of values for `in` turned into lists.
 
     Raises:
+        TypeError: If there is something else than filters, or lists of them.
         ValueError: If one has an unknown comparison.
     """
-    for name, word, _ in filters:
-        if word not in _COMPARED:
-            raise ValueError(f"filters: {name} {word!r}: expected one of {', '.join(_COMPARED)}")
-    return [(n, word, [*v] if isinstance(v, Iterator) else v) for n, word, v in filters]
+    given: Any = filters if isinstance(filters, list | tuple) else [None]
+    alternatives = given if all(isinstance(each, list) for each in given) else [given]
+    for each in alternatives:
+        if not each or not all(isinstance(one, tuple) and len(one) == 3 for one in each):
+            raise TypeError(
+                "filters: expected a list of triples, such as [('price', '>', 10)], or a list of such "
+                f"lists, got {type(filters).__name__} {shown(filters)}"
+            )
+        for name, word, _ in each:
+            if word not in _COMPARED:
+                listed = ", ".join(_COMPARED)
+                raise ValueError(f"filters: {name} {word!r}: expected one of {listed}")
+    return [
+        [(n, word, [*v] if isinstance(v, Iterator) else v) for n, word, v in each]
+        for each in alternatives
+    ]
 
 
-def also(columns: Sequence[object] | None, filters: Filters) -> list[Any] | None:
+def also(columns: Sequence[object] | None, filters: Alternatives) -> list[Any] | None:
     """The wanted columns, followed by those that only filters need."""
     if columns is None:
         return None
-    needed = dict.fromkeys(name for name, _, _ in filters)
+    needed = dict.fromkeys(name for each in filters for name, _, _ in each)
     return [*columns, *(name for name in needed if name not in columns)]
 
 
-def filtered(table: Table, filters: Filters) -> Table:
-    """The rows for which all filters are true."""
+def filtered(table: Table, filters: Alternatives) -> Table:
+    """The rows for which all filters of one list are true."""
     if not filters:
         return table
-    masks = [_COMPARED[word](table[name], value) for name, word, value in filters]
-    rows: Table = filter(table, _all_true(masks))
+    masks = [
+        reduce(and_kleene, [_COMPARED[word](table[name], value) for name, word, value in each])
+        for each in filters
+    ]
+    rows: Table = filter(table, reduce(or_kleene, masks))
     return rows
-
-
-def _all_true(masks: Sequence[Any]) -> Any:
-    return reduce(and_kleene, masks)

@@ -96,7 +96,15 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
     if ChunkedArray in kinds:
         return ChunkedArray(parts, next(v.type for v in arrays if isinstance(v, ChunkedArray)))
     tables = [value for value in arrays if isinstance(value, Tabular)]
-    table = Table(parts, tables[0].schema)
+    first = tables[0].schema
+    for number, each in enumerate(tables):
+        for field, kept in zip(each.schema, first, strict=False):
+            if field.name == kept.name and not s.same_type(field.type, kept.type):
+                raise TypeError(
+                    f"arrays: column {field.name!r} of number {number} is {field.type}, not {kept.type}; "
+                    f"cast one of them: table.with_column(name, table[name].cast(type))"
+                )
+    table = Table(parts, first)
     if Table in kinds:
         return table
     return table.batches[0] if len(parts) == 1 else _one(table)

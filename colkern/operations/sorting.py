@@ -6,7 +6,7 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,10 @@ from colkern.targets import Items, Target, on_its_device, target_of
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
-SortKeys = Sequence[str | int | tuple[str | int, Order]]
+SortKeys = Sequence[str | int | tuple[str | int, Order] | tuple[str | int, Order, Placement]]
+
+Direction: TypeAlias = bool | tuple[bool, bool]
+"""Whether the order is descending; and, if a column has its own rule, whether its nulls come first."""
 
 _SAMPLE = 1024
 
@@ -53,12 +56,14 @@ def sort_indices(
     Args:
         data: The values: booleans, numbers, decimals, dates, times, text, bytes; or a batch.
         sort_keys: For a batch, the columns to sort by, most significant first: names or positions, or
-            pairs of those and an order; all columns if None.
+            tuples of those, an order, and perhaps a null placement; all columns if None.
         order: "ascending" or "descending", for keys without an order of their own.
-        null_placement: Whether nulls (and NaNs) come first or last: "at_start" or "at_end".
+        null_placement: Whether nulls (and NaNs) come first or last: "at_start" or "at_end"; for keys
+            without a placement of their own.
 
     Raises:
-        ValueError: If `order` or `null_placement` is another word, or there are keys for an array.
+        ValueError: If `order` or `null_placement` is another word, there are keys for an array, or a tuple
+            is no key.
         KeyError: If there is no such column.
         UnsupportedError: If the type has no order.
         LimitExceededError: If there are more than 2^32 strings to sort.
@@ -75,41 +80,53 @@ def sort_columns(
     sort_keys: SortKeys | str | None,
     order: Order,
     null_placement: Placement,
-) -> list[tuple[Array, bool]]:
-    """The checked columns to sort by, and whether each is descending; the arguments are checked, too."""
-    if null_placement not in ("at_end", "at_start"):
-        raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {null_placement!r}")
+) -> list[tuple[Array, Direction]]:
+    """The checked columns to sort by, and their directions; the arguments are checked, too."""
+    keys: list[tuple[Array, Sequence[str]]]
     if isinstance(data, Array):
         if sort_keys is not None:
             raise ValueError("sort_keys: an array has no columns; pass order=")
-        pairs: list[tuple[Array, str]] = [(data, order)]
+        keys = [(data, (order,))]
     else:
         chosen = range(len(data.columns)) if sort_keys is None else sort_keys
         named = [chosen] if isinstance(chosen, str) else chosen
-        keys = [key if isinstance(key, tuple) else (key, order) for key in named]
-        pairs = [(data.column(key), direction) for key, direction in keys]
-        if not pairs:
+        tuples = [key if isinstance(key, tuple) else (key, order) for key in named]
+        keys = [(data.column(key), words) for key, *words in tuples]
+        if not keys:
             raise ValueError("sort_keys: expected at least one key, got none")
-    for _, direction in pairs:
-        if direction not in ("ascending", "descending"):
-            raise ValueError(f"order: expected 'ascending' or 'descending', got {direction!r}")
-    for column, _ in pairs:
+    columns: list[tuple[Array, Direction]] = []
+    for column, words in keys:
+        if len(words) not in (1, 2):
+            raise ValueError(
+                "sort_keys: expected a name, (name, order) or (name, order, null placement), got a tuple "
+                f"of {1 + len(words)}"
+            )
+        if words[0] not in ("ascending", "descending"):
+            raise ValueError(f"order: expected 'ascending' or 'descending', got {words[0]!r}")
+        placement = words[1] if len(words) == 2 else null_placement
+        if placement not in ("at_end", "at_start"):
+            raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {placement!r}")
         require_valid(column)
-    return [(column, direction == "descending") for column, direction in pairs]
+        columns.append((column, (words[0] == "descending", placement == "at_start")))
+    return columns
 
 
 def ordered_positions(
-    target: Target, columns: Sequence[tuple[Array, bool]], nulls_first: bool
+    target: Target, columns: Sequence[tuple[Array, Direction]], nulls_first: bool
 ) -> Items:
     """The positions (uint64) of rows in sorted order; stable.
 
     Args:
         target: The target of the columns.
-        columns: Checked columns, and whether each is in descending order.
-        nulls_first: Whether nulls come first.
+        columns: Checked columns, and their directions.
+        nulls_first: Whether nulls come first in columns without a rule of their own.
     """
     if len(columns) == 1:
-        ((array, descending),) = columns
+        ((array, direction),) = columns
+        if isinstance(direction, tuple):
+            descending, nulls_first = direction
+        else:
+            descending = direction
         if isinstance(array.type.storage, s.Null):
             return target.positions(array.length).view(np.uint64)
         if number_words(array) is not None:
@@ -127,11 +144,17 @@ def ordered_positions(
 
 
 def sort_words(
-    target: Target, columns: Sequence[tuple[Array, bool]], nulls_first: bool
+    target: Target, columns: Sequence[tuple[Array, Direction]], nulls_first: bool
 ) -> list[Items]:
     """Words (uint64[n]) that sort like the rows, most significant first; as above."""
     length = columns[0][0].length
-    parts = (part for column in columns for part in _order_parts(*column, nulls_first))
+    parts = (
+        part
+        for column, direction in columns
+        for part in _order_parts(
+            column, *(direction if isinstance(direction, tuple) else (direction, nulls_first))
+        )
+    )
     return packed_keys(target, length, parts)
 
 

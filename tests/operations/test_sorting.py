@@ -211,16 +211,25 @@ def test_rows_are_sorted_by_several_keys_as_pyarrow_has_it(
     data: st.DataObject, rows: int, place: Any
 ) -> None:
     names = data.draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=4))
-    keys: list[Any] = [(f"{k}", data.draw(st.sampled_from(ORDERS))) for k in range(len(names))]
+    keys: list[Any] = [
+        (
+            f"{k}",
+            data.draw(st.sampled_from(ORDERS)),
+            *data.draw(st.sampled_from([(), *[(each,) for each in PLACES]])),
+        )
+        for k in range(len(names))
+    ]
     columns = []
     for name in names:
         type_, values = COLUMNS[name]
         items = st.lists(st.none() | values, min_size=rows, max_size=rows)
         columns.append(pa.array(data.draw(items), type_))
     plain = [pc.cast(c, pa.utf8()) if pa.types.is_dictionary(c.type) else c for c in columns]
-    theirs = pa.table(plain, names=[name for name, _ in keys])
-    batch = ck.RecordBatch.from_arrays(list(map(from_pyarrow, columns)), [n for n, _ in keys])
-    expected = pc.sort_indices(theirs, sort_keys=keys, null_placement=place)
+    theirs = pa.table(plain, names=[name for name, *_ in keys])
+    batch = ck.RecordBatch.from_arrays(list(map(from_pyarrow, columns)), theirs.column_names)
+    expected = pc.sort_indices(
+        theirs, sort_keys=[key if key[2:] else (*key, place) for key in keys]
+    )
     actual = ck.sort_indices(batch, keys, null_placement=place)
     assert actual.to_pylist() == expected.to_pylist()
 
@@ -242,6 +251,12 @@ def test_keys_that_do_not_fit() -> None:
         ck.sort_indices(batch, [])
     with pytest.raises(ValueError, match="order: expected 'ascending' or 'descending', got 'up'"):
         ck.sort_indices(batch, [("a", "up")])  # type: ignore[list-item]
+    with pytest.raises(
+        ValueError, match="null_placement: expected 'at_end' or 'at_start', got 'x'"
+    ):
+        ck.sort_indices(batch, [("a", "ascending", "x")])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"sort_keys: expected a name, .* got a tuple of 1"):
+        ck.sort_indices(batch, [("a",)])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("stated", [1, 150])

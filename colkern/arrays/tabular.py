@@ -156,11 +156,11 @@ class Tabular(PublicNames):
         chosen = Schema(tuple([fields[i] for i in positions]), self.schema.metadata)
         return self._with_schema(chosen, positions)
 
-    def rename(self: Rows, names: Mapping[str, str] | Iterable[str]) -> Rows:
+    def rename(self: Rows, names: Mapping[str, str] | Iterable[str] | Callable[[str], str]) -> Rows:
         """The same columns under other names; nothing is copied.
 
         Args:
-            names: Old names and new ones; or all new names, in order.
+            names: Old names and new ones; all new names, in order; or a function from old to new names.
 
         Raises:
             KeyError: If there is no column of an old name.
@@ -172,7 +172,7 @@ class Tabular(PublicNames):
                 position = self.schema.index(old)
                 fields[position] = fields[position].with_name(new)
         else:
-            given = list(names)
+            given = list(map(names, self.schema.names) if callable(names) else names)
             if len(given) != len(fields):
                 raise ValueError(f"names: {len(given)} names for {len(fields)} columns")
             fields = [field.with_name(name) for field, name in zip(fields, given, strict=True)]

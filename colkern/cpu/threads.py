@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from colkern.integers import integer
 from colkern.memory import Items
 
 Item = TypeVar("Item")
@@ -52,9 +53,11 @@ def set_num_threads(count: int) -> None:
     """Let loops of this process use `count` threads from now on; 0 restores the default.
 
     Raises:
-        ValueError: If `count` is negative.
+        TypeError: If `count` is no integer.
+        ValueError: If it is negative.
     """
     global _threads
+    count = integer(count, "count")
     if count < 0:
         raise ValueError(f"count: must not be negative, got {count}")
     with _lock:

@@ -9,7 +9,7 @@ import numpy as np
 
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.arrays.tabular import Rows
-from colkern.errors import UnsupportedError
+from colkern.errors import UnsupportedError, shown
 from colkern.forks import cached_property
 from colkern.names import Elsewhere
 from colkern.operations.arguments import Kind, operation
@@ -75,9 +75,8 @@ def _of_columns(function: str) -> Callable[..., Any]:
     """The method `function` of `GroupBy`, for some columns or for all that are no keys."""
 
     def method(self: GroupBy[Any], *columns: Columns) -> Any:
-        rows = self._data
-        others = [k for k in range(rows.num_columns) if k not in self._keys]
-        return self.aggregate([(k, function) for k in rows.positions(*columns) or others])
+        places = self._data.positions(*columns) or self._others()
+        return self.aggregate([(k, function) for k in places])
 
     method.__name__ = function
     method.__doc__ = f"One row for each group, with the {function} of some columns, or of all."
@@ -98,6 +97,10 @@ class GroupBy(Generic[Rows]):
         self._keys = list(keys)
         self._of_table = of_table
 
+    def _others(self) -> list[int]:
+        """The positions of the columns that are no keys."""
+        return [k for k in range(self._data.num_columns) if k not in self._keys]
+
     @cached_property
     def _groups(self) -> Groups:
         if self._keys:
@@ -114,7 +117,7 @@ class GroupBy(Generic[Rows]):
 
     def aggregate(
         self,
-        aggregations: Sequence[Aggregation] | Mapping[str, Functions] = (),
+        aggregations: Sequence[Aggregation] | Mapping[str, Functions] | str = (),
         **named: Aggregation,
     ) -> Rows:
         """One row for each group: its keys, and then the aggregates, named `column_function`.
@@ -141,23 +144,29 @@ class GroupBy(Generic[Rows]):
 
         Args:
             aggregations: Columns (names or positions), functions, and, if need be, a dict of options; or a
-                dict of names of columns and a function, or a list of functions, for each.
+                dict of names of columns and a function, or a list of functions, for each; or one function
+                for all columns that are no keys.
             named: More aggregations, by the names of their results.
 
         Raises:
             KeyError: If there is no such column.
             ValueError: If there is no such function.
-            TypeError: If a function has no such option.
+            TypeError: If a function has no such option, or an aggregation is something else.
             UnsupportedError: If the values of a column have no such aggregate.
             OverflowError: If a sum of decimals needs more than 38 digits, of decimal256 76.
             InvalidArrowError: If a column points outside its own memory.
         """
-        if isinstance(aggregations, Mapping):
+        if isinstance(aggregations, str):
+            aggregations = [(k, aggregations) for k in self._others()]
+        elif isinstance(aggregations, Mapping):
             pairs = aggregations.items()
             aggregations = [(k, f) for k, functions in pairs for f in _listed(functions)]
-        for name, given in named.items():
-            if not isinstance(given, tuple):
-                raise TypeError(f"{name}: expected a column and a function, as ('price', 'sum')")
+        places = [(f"aggregations[{k}]", each) for k, each in enumerate(aggregations)]
+        for name, given in (*places, *named.items()):
+            if not isinstance(given, tuple | list) or len(given) not in (2, 3):
+                raise TypeError(
+                    f"{name}: expected a column and a function, as ('price', 'sum'), got {shown(given)}"
+                )
         schema = self._data.schema
         names = [schema.names[key] for key in self._keys]
         results = [self._groups.keys(self._data.column(key)) for key in self._keys]

@@ -88,6 +88,7 @@ def test_columns_are_selected_dropped_and_renamed() -> None:
     assert TABLE[["y"]].column_names == TABLE.drop("x").column_names == ["y"]
     assert TABLE.rename({"x": "z"}).column_names == ["z", "y"]
     assert TABLE.rename(["p", "q"]).to_pydict() == {"p": X, "q": Y}
+    assert TABLE.rename(str.upper).to_pydict() == {"X": X, "Y": Y}
     with pytest.raises(KeyError, match="no field named 'z'"):
         TABLE.drop(["z"])
     with pytest.raises(ValueError, match="1 names for 2 columns"):

@@ -38,3 +38,16 @@ def test_compiled_over_several_threads(
         assert list(target_failures(name, target, work=GRAIN)) == []
     finally:
         set_num_threads(0)
+
+
+@pytest.mark.parametrize(
+    ("count", "error", "text"),
+    [
+        (1.5, TypeError, "count: expected an integer, got float 1.5"),
+        ("a", TypeError, "count: expected an integer, got str 'a'"),
+        (-1, ValueError, "count: must not be negative, got -1"),
+    ],
+)
+def test_numbers_of_threads_are_integers(count: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        set_num_threads(count)

@@ -268,6 +268,17 @@ def test_what_is_not_known_is_refused() -> None:
         grouped.aggregate([("k", "quantile", {"q": 2})])
     with pytest.raises(TypeError, match="any: expected booleans"):
         grouped.aggregate([("k", "any")])
+    for wrong in (["sum"], [("k",)], [("k", "sum", {}, 1)], ["k"]):
+        with pytest.raises(TypeError, match=r"aggregations\[0\]: expected a column and a function"):
+            grouped.aggregate(wrong)  # type: ignore[arg-type]
+
+
+def test_one_function_is_for_all_columns_that_are_no_keys() -> None:
+    rows = ck.table({"n": [4, 7, 1], "k": ["a", "b", "a"], "x": [0.5, 1.5, 2.5]})
+    expected = rows.to_pandas().groupby("k").agg("sum")
+    grouped = rows.group_by("k").agg("sum")
+    assert grouped["n_sum"].to_pylist() == expected["n"].tolist()
+    assert grouped["x_sum"].to_pylist() == expected["x"].tolist()
 
 
 def test_medians_and_numbers_of_values_by_name() -> None:

@@ -92,12 +92,14 @@ class Udf(FunctionOfRow):
         """This function with results of its columns' library: pyarrow, polars, pandas or NumPy.
 
         Of other columns, results are as ever. A series of results has the name and the index of the first
-        one; pandas' is of Arrow's types if that one is, else of NumPy's, as `to_pandas` has them.
+        one; pandas' is of Arrow's types if that one is, else of NumPy's, as `to_pandas` has them. It raises
+        `ValueError` for series whose indices differ, since rows are matched by position.
         """
 
         @functools.wraps(self.function)
         def in_kind(*columns: object) -> Any:
             # Without arguments by name: polars would give what takes them more of them.
+            _require_one_index(columns)
             return in_kind_of(columns[0], self(*columns))
 
         return in_kind
@@ -287,6 +289,17 @@ def _of_pandas(results: Array | ChunkedArray, like: Any) -> Any:
     return series.set_axis(like.index).rename(like.name)
 
 
+def _require_one_index(columns: Sequence[object]) -> None:
+    """Raise `ValueError` for series of pandas of one length with different indices."""
+    series: list[Any] = [each for each in columns if _library(each) == "pandas"]
+    for other in series[1:]:
+        if len(other) == len(series[0]) and not other.index.equals(series[0].index):
+            raise ValueError(
+                "in_kind: series with different indices, whose rows would be matched by position; align them "
+                "first, as by first.align(second), or drop the indices by reset_index(drop=True)"
+            )
+
+
 _LIBRARIES: dict[str, Callable[[Array | ChunkedArray, Any], Any]] = {
     "pyarrow": _of_pyarrow,
     "polars": lambda results, like: results.to_polars().alias(like.name),
@@ -302,6 +315,10 @@ def in_kind_of(like: object, results: Array | ChunkedArray) -> Any:
         like: A column of pyarrow, polars, pandas or NumPy; of a series, the results have name and index.
         results: As many as it has values.
     """
-    library = type(like).__module__.partition(".")[0]
-    make = _LIBRARIES.get(library)
+    make = _LIBRARIES.get(_library(like))
     return results if make is None else make(results, like)
+
+
+def _library(column: object) -> str:
+    """The name of the library that a column is of."""
+    return type(column).__module__.partition(".")[0]

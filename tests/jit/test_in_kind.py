@@ -92,3 +92,14 @@ def test_polars_maps_batches_with_it(lazy: bool) -> None:
 def test_polars_maps_a_column_with_it() -> None:
     frame = pl.DataFrame({"a": A}).select(pl.col("a").map_batches(twice.in_kind, pl.Float64))
     assert frame["a"].to_list() == [3.0, None, 6.0]
+
+
+def test_series_of_pandas_have_one_index() -> None:
+    a, b = pd.Series([1.0, 2.0], [0, 1]), pd.Series([1, 2], [1, 0])
+    with pytest.raises(ValueError, match=r"in_kind: series with different indices, .* align"):
+        score.in_kind(a, b)
+    # As pandas itself aligns them.
+    aligned = score.in_kind(*a.align(b))
+    assert aligned.sort_index().tolist() == [score.python(1.0, 2), score.python(2.0, 1)]
+    plain = score.in_kind(a, b.reset_index(drop=True))
+    assert plain.tolist() == [score.python(1.0, 1), score.python(2.0, 2)]

@@ -295,8 +295,8 @@ def _require_one_index(columns: Sequence[object]) -> None:
     for other in series[1:]:
         if len(other) == len(series[0]) and not other.index.equals(series[0].index):
             raise ValueError(
-                "in_kind: series with different indices, whose rows would be matched by position; align them "
-                "first, as by first.align(second), or drop the indices by reset_index(drop=True)"
+                "in_kind: series with different indices, whose rows would be matched by position; align "
+                "them first, as by first.align(second), or drop the indices by reset_index(drop=True)"
             )
 
 

@@ -472,7 +472,13 @@ _BINARY = {
 
 OPERATORS: Mapping[str, Callable[..., Any]] = {
     **{f"__{sign}__": _operator(name) for sign, name in _BINARY.items()},
-    **{f"__r{sign}__": _operator(name, reflected=True) for sign, name in _BINARY.items()},
+    # Bit-wise operations take a number on their right side only, and commute.
+    **{
+        f"__r{sign}__": _operator(name, reflected=not name.startswith("bit_wise"))
+        for sign, name in _BINARY.items()
+    },
+    "__divmod__": lambda self, other: (self // other, self % other),
+    "__rdivmod__": lambda self, other: (other // self, other % self),
     "__eq__": _operator("equal"),
     "__ne__": _operator("not_equal"),
     "__lt__": _operator("less"),
@@ -480,6 +486,7 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "__gt__": _operator("greater"),
     "__ge__": _operator("greater_equal"),
     "__neg__": _operator("negate"),
+    "__pos__": lambda self: self,
     "__abs__": _operator("abs"),
     "__round__": lambda self, ndigits=0: self.round(ndigits),
     "__invert__": _operator("bit_wise_not"),

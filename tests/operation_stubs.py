@@ -53,7 +53,11 @@ KNOWN = {"None", "True", "False", "AnyColumn", *ck.operations.__all__}
 
 CHUNK_BY_CHUNK = (Kind.ELEMENT_WISE, Kind.SELECTION)
 
-UNARY = ("__neg__", "__abs__", "__invert__", "__bool__")
+RESULTS = {
+    "__bool__": "NoReturn",
+    **dict.fromkeys(("__divmod__", "__rdivmod__"), "tuple[Self, Self]"),
+}
+UNARY = ("__neg__", "__pos__", "__abs__", "__invert__", "__bool__")
 
 
 def noted(text: str, function: Callable[..., Any], imports: dict[str, str]) -> str:
@@ -118,7 +122,7 @@ def columns_stub() -> str:
         inspected = ", other: Operand" if name not in UNARY else ""
         if name == "__round__":
             inspected = ", ndigits: int = ..."
-        result = "NoReturn" if name == "__bool__" else "Self"
+        result = RESULTS.get(name, "Self")
         ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
         lines.append(f"def {name}(self{inspected}) -> {result}: ...{ignored}")
     return (

@@ -99,6 +99,10 @@ class Tabular(PublicNames):
         """All columns, decoded."""
         raise NotImplementedError
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a column of that name."""
+        return isinstance(name, str) and name in self.schema.names
+
     def __len__(self) -> int:
         return self.length
 

@@ -87,6 +87,8 @@ def test_columns_are_selected_dropped_and_renamed() -> None:
     assert TABLE.select(["y", 0]).column_names == ["y", "x"]
     assert TABLE[["y"]].column_names == TABLE.drop("x").column_names == ["y"]
     assert TABLE.rename({"x": "z"}).column_names == ["z", "y"]
+    for rows in (TABLE, TABLE.batches[0]):
+        assert ["x" in rows, "z" in rows, 0 in rows] == [True, False, False]
     assert TABLE.rename(["p", "q"]).to_pydict() == {"p": X, "q": Y}
     assert TABLE.rename(str.upper).to_pydict() == {"X": X, "Y": Y}
     with pytest.raises(KeyError, match="no field named 'z'"):

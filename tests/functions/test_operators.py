@@ -81,6 +81,28 @@ def test_and_or_not_are_logical_on_booleans_and_bitwise_on_integers() -> None:
     assert (~ck.array([6, 5])).to_pylist() == [-7, -6]
 
 
+@pytest.mark.parametrize("chunked", [False, True])
+def test_operators_that_take_a_number_on_the_left(chunked: bool) -> None:
+    values = [6, 5, None, -7]
+    column: Any = ck.chunked_array([values[:1], values[1:]]) if chunked else ck.array(values)
+
+    def each(function: Callable[[int], Any]) -> list[Any]:
+        return [None if value is None else function(value) for value in values]
+
+    assert (3 & column).to_pylist() == each(lambda x: 3 & x)
+    assert (3 | column).to_pylist() == each(lambda x: 3 | x)
+    assert (3 ^ column).to_pylist() == each(lambda x: 3 ^ x)
+    assert (np.int64(3) & column).to_pylist() == each(lambda x: 3 & x)
+    assert (+column).to_pylist() == values
+    for pair, expected in (
+        (divmod(column, 4), each(lambda x: divmod(x, 4))),
+        (divmod(40, column), each(lambda x: divmod(40, x))),
+    ):
+        parts = zip(*[part.to_pylist() for part in pair], strict=True)
+        assert [None if None in part else part for part in parts] == expected
+    assert (True | ck.array([True, None])).to_pylist() == [True, True]
+
+
 def test_one_truth_stands_beside_each_of_a_column() -> None:
     mask = ck.array([True, None, False])
     assert (mask & True).to_pylist() == [True, None, False]

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.errors import LimitExceededError
+
 if TYPE_CHECKING:
     from colkern.memory import DType, Items
 
@@ -135,9 +137,16 @@ class Pool:
 
 
 def with_room(make: Callable[..., Memory], size: int) -> tuple[Memory, int]:
-    """Memory for `size` bytes, padded to 64, and the offset in it at which they are aligned."""
+    """Memory for `size` bytes, padded to 64, and the offset in it at which they are aligned.
+
+    Raises:
+        LimitExceededError: If the machine does not give that much.
+    """
     room = size + -size % ALIGNMENT + ALIGNMENT
-    memory: Any = make(room) if make is bytearray else make(room, np.uint8)
+    try:
+        memory: Any = make(room) if make is bytearray else make(room, np.uint8)
+    except (MemoryError, OverflowError, ValueError):  # NumPy's for sizes over 63 bits.
+        raise LimitExceededError(f"no memory for {size} bytes") from None
     # A sixth of the time of `memory.ctypes.data`.
     return memory, -addressof(c_char.from_buffer(memory)) % ALIGNMENT
 

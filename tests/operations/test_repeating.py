@@ -104,6 +104,8 @@ def test_rows_of_a_batch() -> None:
         (ck.array([1, 2**63], "uint64"), LimitExceededError, "9223372036854775808 slots"),
         (ints([2**62, 2**62]), LimitExceededError, "9223372036854775808 slots"),
         (2**62, LimitExceededError, "9223372036854775808 slots"),
+        (2**45, LimitExceededError, f"no memory for {2**49} bytes"),
+        (2**59, LimitExceededError, f"no memory for {2**63} bytes"),
     ],
 )
 def test_numbers_that_do_not_fit(repeats: int | Array, error: type, text: str) -> None:

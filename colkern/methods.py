@@ -7,6 +7,7 @@ classes declare the names for type checkers.
 
 from __future__ import annotations
 
+import os
 import pkgutil
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -427,10 +428,18 @@ def nbytes(self: Column | Tabular) -> int:
 
 
 def write_ipc(self: RecordBatch | Table, target: object, **options: Any) -> None:
-    """Write the rows to an Arrow file; see `colkern.ipc.write_file`."""
+    """Write the rows to an Arrow file, also at a URL that fsspec knows; see `colkern.ipc.write_file`."""
     from colkern.ipc import write_file
+    from colkern.ipc.paths import is_url
 
-    write_file(target, self, **options)
+    if isinstance(target, str | os.PathLike) and is_url(target):
+        from colkern.ipc.reading.remote import filesystem_of
+
+        filesystem, path = filesystem_of(target)
+        with filesystem.open(path, "wb") as file:
+            write_file(file, self, **options)
+    else:
+        write_file(target, self, **options)
 
 
 # Operators

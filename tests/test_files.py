@@ -170,18 +170,3 @@ def test_columns_that_csv_cannot_have_are_named() -> None:
     rows = ck.table({"a": [1], "b": [[1, 2]]})
     with pytest.raises(ck.UnsupportedError, match=r"write_csv: column 'b' of list<.* leave it out"):
         ck.write_csv(rows, io.BytesIO())
-
-
-@pytest.mark.parametrize("kind", ["ipc", "parquet", "csv"])
-def test_tables_are_written_to_urls(kind: str) -> None:
-    rows = ck.table({"x": [1, 2], "y": ["a", "b"]})
-    read = ck.ipc.read_table if kind == "ipc" else getattr(ck, f"read_{kind}")
-    files, url = fsspec.filesystem("memory"), f"memory://written/{kind}"
-    try:
-        getattr(rows, f"write_{kind}")(url)
-        assert read(url).to_pydict() == rows.to_pydict()
-        if kind == "ipc":
-            theirs = pa.ipc.open_file(files.cat("/written/ipc")).read_all()
-            assert theirs.to_pydict() == rows.to_pydict()
-    finally:
-        files.rm("/written", recursive=True)

@@ -152,7 +152,10 @@ def test_rows_are_made_of_dicts_and_of_structs() -> None:
     assert structs["a"].to_pylist() == [1, None]
 
 
-@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.csv.gz", "t.arrow", "memory://t.csv"])
+@pytest.mark.parametrize(
+    "name",
+    ["t.parquet", "t.csv", "t.csv.gz", "t.arrow", "memory://t.csv", "memory://t.arrow"],
+)
 def test_what_is_written_is_read(name: str, tmp_path: Path) -> None:
     path = name if "://" in name else str(tmp_path / name)
     table = TABLE.fill_null({"city": "?"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
@@ -32,7 +33,7 @@ class ChunkedArray(Column):
         TypeError: If a chunk is no array, or has another type (see `colkern.schema.same_type`).
     """
 
-    __slots__ = ("_plans", "chunks", "length", "type")
+    __slots__ = ("_ends", "_plans", "chunks", "length", "type")
 
     if TYPE_CHECKING:
         combine_chunks = methods.combine_chunks
@@ -65,6 +66,8 @@ class ChunkedArray(Column):
         # Set by `colkern.operations.chunks`: plans for joining chunks, by the first chunk and the
         # one behind the last.
         self._plans: dict[tuple[int, int], Any] = {}
+        # The ends of the chunks, once a value has been asked for.
+        self._ends: list[int] | None = None
 
     @property
     def num_chunks(self) -> int:
@@ -105,7 +108,12 @@ class ChunkedArray(Column):
         position = integer(key, "key")
         if not -self.length <= position < self.length:
             raise IndexError(f"index {position} of {self.length} values")
-        return cut_out(self.chunks, position % self.length, 1)[0][0]
+        position %= self.length
+        ends = self._ends
+        if ends is None:
+            ends = self._ends = list(accumulate([chunk.length for chunk in self.chunks]))
+        number = bisect_right(ends, position)
+        return self.chunks[number][position - ends[number]]
 
     def __iter__(self) -> Iterator[Any]:
         """The values as Python objects, decoded in batches."""

@@ -31,7 +31,7 @@ class Table(Tabular):
         InvalidArrowError: If the columns of a batch have other names or types.
     """
 
-    __slots__ = ("batches", "length", "schema")
+    __slots__ = ("_columns", "batches", "length", "schema")
 
     if TYPE_CHECKING:
         from_struct_array: ClassVar[Callable[[Array | ChunkedArray], Table]]
@@ -53,6 +53,8 @@ class Table(Tabular):
             if batch.schema is not schema:
                 _check_alike(batch.schema, schema, f"batches[{number}]")
         self.length = sum([batch.length for batch in self.batches])
+        # Those that have been asked for.
+        self._columns: dict[int, ChunkedArray] = {}
 
     @classmethod
     def from_columns(cls, schema: Schema, columns: Sequence[Array | ChunkedArray]) -> Table:
@@ -86,8 +88,12 @@ class Table(Tabular):
     def column(self, key: int | str) -> ChunkedArray:
         """The column at a position or with a name; raises `KeyError` or `IndexError` if there is none."""
         position = self.schema.index(key)
-        chunks = [batch.column(position) for batch in self.batches]
-        return ChunkedArray(chunks, self.schema.field(position).type)
+        column = self._columns.get(position)
+        if column is None:
+            chunks = [batch.column(position) for batch in self.batches]
+            column = ChunkedArray(chunks, self.schema.field(position).type)
+            self._columns[position] = column
+        return column
 
     @property
     def columns(self) -> list[ChunkedArray]:

@@ -38,6 +38,17 @@ def test_slices_are_those_of_pyarrow(start: int, count: int) -> None:
     assert all(chunk.length for chunk in part.chunks)
 
 
+def test_a_value_of_many_chunks_is_found_by_their_ends() -> None:
+    lengths = [0, 3, 0, 0, 1, 2, 0]
+    parts = [ck.array([*range(10 * k, 10 * k + n)], "int64") for k, n in enumerate(lengths)]
+    column = ck.chunked_array(parts, "int64")
+    values = pa.chunked_array([part.to_pylist() for part in parts], pa.int64()).to_pylist()
+    places = range(-len(values), len(values))
+    assert [column[place] for place in places] == [values[place] for place in places]
+    with pytest.raises(IndexError, match="index 6 of 6 values"):
+        column[6]
+
+
 def test_columns_are_equal_however_they_are_cut() -> None:
     one = ck.chunked_array([VALUES])
     assert one.equals(CHUNKS)

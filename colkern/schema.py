@@ -606,7 +606,7 @@ def extension(name: str, storage: TypeLike, metadata: bytes | None = b"") -> Ext
 # A type is a name of this module, of pyarrow's (`double`, `string`) or of Spark's (`bigint`,
 # `array<string>`), with its parameters in brackets, and with the types of its parts in angle brackets.
 # Parts of structs and unions have names. The text of most data types is read, too:
-# `timestamp[us, tz=UTC]`, `list<item: int8 not null>`.
+# `timestamp[us, tz=UTC]`, `list<item: int8 not null>`, but not that of unions and extension types.
 
 
 def _of_unit(make: Callable[[], DataType], unit: str) -> Callable[..., DataType]:
@@ -669,6 +669,23 @@ _EXAMPLES = {
 }
 """An example of each type that needs parameters."""
 
+
+def _dictionary_of(*parts: Any) -> Dictionary:
+    """The type of a text such as `dictionary<int8, utf8>`, or of the text that the type has itself."""
+    if len(parts) < 2:
+        raise TypeError("expected a type of indices and one of values: dictionary<int32, utf8>")
+    first, second, *ordered = parts
+    if isinstance(first, Field) and isinstance(second, Field):
+        first, second = second.type, first.type
+    return dictionary(first, second, *map(bool, ordered))
+
+
+def _runs_of(*parts: Any) -> RunEndEncoded:
+    """The type of a text such as `run_end_encoded<int32, utf8>`, or of what the type prints itself."""
+    run_ends, *values = parts
+    return run_end_encoded(run_ends.type if isinstance(run_ends, Field) else run_ends, *values)
+
+
 _OF_TYPES: dict[str, Callable[..., DataType]] = {
     "list": list_,
     "large_list": large_list,
@@ -676,8 +693,8 @@ _OF_TYPES: dict[str, Callable[..., DataType]] = {
     "large_list_view": large_list_view,
     "fixed_size_list": fixed_size_list,
     "map": map_,
-    "dictionary": dictionary,
-    "run_end_encoded": run_end_encoded,
+    "dictionary": _dictionary_of,
+    "run_end_encoded": _runs_of,
 }
 """Types by the parts in angle brackets: types, and the size of a list."""
 
@@ -689,7 +706,7 @@ _OF_FIELDS: dict[str, Callable[..., DataType]] = {
 """Types by the named parts in angle brackets."""
 
 _TOKEN = (
-    r"\s*(?:(?P<word>\w+)|\((?P<brackets>[^()]*)\)|\[(?P<square>[^][]*)\]|(?P<sign>[<>,:?]))\s*"
+    r"\s*(?:(?P<word>\w+)|\((?P<brackets>[^()]*)\)|\[(?P<square>[^][]*)\]|(?P<sign>[<>,:?=]))\s*"
 )
 
 
@@ -844,8 +861,15 @@ class _Reader:
         match = self._next()
         if match is not None and (match["word"] or "").isdigit():
             return int(self._word())
-        following = re.compile(r"\s*(\w+)\s*:").match(self.text, self.at)
-        return self.type() if following is None else self._field()
+        following = re.compile(r"\s*(\w+)\s*([:=])").match(self.text, self.at)
+        if following is None:
+            return self.type()
+        if following[2] == ":":
+            return self._field()
+        # The parts of a dictionary, as types print them.
+        self.at = following.end()
+        part = self._part()
+        return part if isinstance(part, int) else field(following[1], part)
 
 
 class _CallableModule(ModuleType):

@@ -55,7 +55,7 @@ def test_row_groups_of_parquet_are_batches(source: str, tmp_path: Path) -> None:
 
 def test_filters_of_parquet_keep_what_pyarrow_keeps(tmp_path: Path) -> None:
     pq.write_table(DATA, tmp_path / "t.parquet", row_group_size=2)
-    filters = [("x", ">", 1), ("z", "==", 0.5)]
+    filters: list[Any] = [("x", ">", 1), ("z", "==", 0.5)]
     for chosen in (filters, [filters, [("y", "in", ["a", "e"])], [("x", "<", 2)]]):
         table = ck.read_parquet(tmp_path / "t.parquet", columns=["y"], filters=chosen)
         assert table.to_pyarrow().equals(
@@ -136,7 +136,7 @@ def test_parquet_at_a_url_of_a_folder(tmp_path: Path) -> None:
 def test_refusals(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"filters: x '~': expected one of ==, =, !=, <"):
         read(b"", filters=[("x", "~", 1)])
-    for filters in (
+    wrong: list[Any] = [
         ("x", ">", 1),
         [("x", ">")],
         [[]],
@@ -144,7 +144,8 @@ def test_refusals(read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         "x > 1",
         None,
         pc.field("x") > 1,
-    ):
+    ]
+    for filters in wrong:
         with pytest.raises(TypeError, match=r"filters: expected a list of triples, .* got"):
             read(b"", filters=filters)
     with pytest.raises(TypeError, match="bytes-like"):

@@ -42,7 +42,7 @@ def cast_alike(sides: Sequence[Any]) -> Sequence[Any]:
         TypeError, ValueError: As `promoted`.
         LimitExceededError: If text does not fit the offsets of the first column's type.
     """
-    columns = [side for side in sides if isinstance(side, Column)]
+    columns = [side for side in sides if isinstance(side, Array | ChunkedArray)]
     if any(isinstance(column.type, s.Extension) for column in columns):
         return sides
     kinds = [value_type(column) for column in columns]

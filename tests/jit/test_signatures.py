@@ -117,6 +117,10 @@ def test_text_signatures() -> None:
             s.struct([("a", s.float64()), ("b", s.list_(s.date32()))]),
         ),
         ("dictionary<int8, utf8>", s.dictionary(s.int8(), s.utf8())),
+        (
+            "list<dictionary<values=list<item: int8>, indices=uint16, ordered=1>>",
+            s.list_(s.dictionary(s.uint16(), s.list_(s.int8()), ordered=True)),
+        ),
         ("run_end_encoded<int16, date32>", s.run_end_encoded(s.int16(), s.date32())),
     ],
 )
@@ -124,6 +128,8 @@ def test_texts_of_types_with_parts(text: str, type_: s.DataType) -> None:
     found = of(lambda a, b: a, f"({text}, {text} ?) -> {text}")
     assert [(p.type, p.nullable) for p in found.parameters] == [(type_, False), (type_, True)]
     assert found.returns == type_
+    if not isinstance(type_, s.Union):
+        assert s.as_type(str(type_)) == type_
 
 
 @pytest.mark.parametrize(
@@ -135,6 +141,7 @@ def test_texts_of_types_with_parts(text: str, type_: s.DataType) -> None:
         *(pa.timestamp("us"), pa.timestamp("ns", "Europe/Berlin"), pa.decimal128(12, 2)),
         *(pa.list_(pa.int8()), pa.large_list(pa.string()), pa.list_(pa.float32(), 3)),
         *(pa.struct([("a", pa.int8()), ("b", pa.list_(pa.string()))]),),
+        *(pa.dictionary(pa.int8(), pa.string()), pa.run_end_encoded(pa.int16(), pa.string())),
     ],
     ids=str,
 )
@@ -175,6 +182,7 @@ def test_types_are_named_as_in_spark(name: str, type_: s.DataType) -> None:
         ("(list<int8?>)", "is no list of types"),
         ("(struct<int8>)", "is no list of types"),
         ("(fixed_size_list<int8>)", "fixed_size_list<int8>: .*list_size"),
+        ("(dictionary<utf8>)", r"a type of indices and one of values: dictionary<int32, utf8>"),
         ("(run_end_encoded<int8, utf8>)", "expected int16, int32 or int64"),
         ("(int8) -> list<int8> b", "'list<int8> b' is no type"),
     ],

@@ -268,9 +268,10 @@ def test_what_is_not_known_is_refused() -> None:
         grouped.aggregate([("k", "quantile", {"q": 2})])
     with pytest.raises(TypeError, match="any: expected booleans"):
         grouped.aggregate([("k", "any")])
-    for wrong in (["sum"], [("k",)], [("k", "sum", {}, 1)], ["k"]):
+    some: list[Any] = [["sum"], [("k",)], [("k", "sum", {}, 1)]]
+    for wrong in some:
         with pytest.raises(TypeError, match=r"aggregations\[0\]: expected a column and a function"):
-            grouped.aggregate(wrong)  # type: ignore[arg-type]
+            grouped.aggregate(wrong)
 
 
 def test_one_function_is_for_all_columns_that_are_no_keys() -> None:

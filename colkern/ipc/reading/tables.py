@@ -208,7 +208,7 @@ def _of_folder(
         passes = reduce(and_kleene, masks).to_pylist() if masks else [True] * len(rest)
         for alternatives, true in zip(rest, passes, strict=True):
             alternatives += [own] if true else []
-    kept = [number for number, own in enumerate(rest) if own or not filters]
+    kept = [number for number, left in enumerate(rest) if left or not filters]
     batches: list[RecordBatch] = []
     schema = None
     # If no file passes, the first one still tells the columns.
@@ -216,8 +216,8 @@ def _of_folder(
         file = folder.files[number]
         with placed(file):
             # A file whose keys decide alone needs no filter.
-            own = rest[number] if all(rest[number]) else []
-            table = _of_file(file, wanted, own, device, **options)
+            left = rest[number] if all(rest[number]) else []
+            table = _of_file(file, wanted, left, device, **options)
             for name, values in keys.items():
                 value = there(values.slice(number, 1), table)
                 table = with_column(table, name, repeat(value, table.length))

@@ -410,7 +410,10 @@ def join_rows(
     from colkern.operations import join
 
     if (keys is None) == (on is None):
-        raise TypeError("join: expected the columns of the keys, as either `keys` or `on`")
+        raise TypeError(
+            "join: expected the columns of the keys, as either `keys` or `on`, and `right_keys` for those "
+            "of the right side if they have other names"
+        )
     # Tables are taken as batches are.
     left: Any = self
     other: Any = right

@@ -675,15 +675,17 @@ def _dictionary_of(*parts: Any) -> Dictionary:
     if len(parts) < 2:
         raise TypeError("expected a type of indices and one of values: dictionary<int32, utf8>")
     first, second, *ordered = parts
-    if isinstance(first, Field) and isinstance(second, Field):
-        first, second = second.type, first.type
+    if isinstance(first, Field):
+        indices: Any = as_field(second).type
+        return dictionary(indices, first.type, *map(bool, ordered))
     return dictionary(first, second, *map(bool, ordered))
 
 
 def _runs_of(*parts: Any) -> RunEndEncoded:
     """The type of a text such as `run_end_encoded<int32, utf8>`, or of what the type prints itself."""
-    run_ends, *values = parts
-    return run_end_encoded(run_ends.type if isinstance(run_ends, Field) else run_ends, *values)
+    first, *values = parts
+    run_ends: Any = first.type if isinstance(first, Field) else first
+    return run_end_encoded(run_ends, *values)
 
 
 _OF_TYPES: dict[str, Callable[..., DataType]] = {
@@ -869,7 +871,7 @@ class _Reader:
         # The parts of a dictionary, as types print them.
         self.at = following.end()
         part = self._part()
-        return part if isinstance(part, int) else field(following[1], part)
+        return field(following[1], part) if isinstance(part, DataType) else part
 
 
 class _CallableModule(ModuleType):

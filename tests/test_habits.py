@@ -115,7 +115,7 @@ def test_columns_are_named_one_by_one_or_in_a_list() -> None:
 def test_a_join_takes_on() -> None:
     lands = ck.table({"city": ["Oslo"], "land": ["NO"]})
     assert TABLE.join(lands, on="city").equals(TABLE.join(lands, "city"))
-    with pytest.raises(TypeError, match="as either `keys` or `on`"):
+    with pytest.raises(TypeError, match="as either `keys` or `on`, and `right_keys`"):
         TABLE.join(lands)
 
 

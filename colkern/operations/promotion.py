@@ -36,7 +36,8 @@ def cast_alike(sides: Sequence[Any]) -> Sequence[Any]:
     """The operands, with columns cast to a common type if their types have one; else as they are.
 
     Numbers are cast as by `promoted`, or, with decimals among integers, as by `with_decimals`. Text takes
-    the type of the first column, whichever of the three layouts that has; so do binary values.
+    the type of the first column, whichever of the three layouts that has, and is decoded; so do binary
+    values.
 
     Raises:
         TypeError, ValueError: As `promoted`.
@@ -48,13 +49,10 @@ def cast_alike(sides: Sequence[Any]) -> Sequence[Any]:
     kinds = [value_type(column) for column in columns]
     for family in (TEXT, BINARY):
         if all(isinstance(kind, family) for kind in kinds):
+            if all(s.same_type(column.type, columns[0].type) for column in columns):
+                return sides
             retype: Any = cast
-            return [
-                retype(side, kinds[0])
-                if isinstance(side, Column) and value_type(side) != kinds[0]
-                else side
-                for side in sides
-            ]
+            return [retype(side, kinds[0]) if isinstance(side, Column) else side for side in sides]
     if are_numbers(columns):
         return promoted([*sides])
     if all(isinstance(kind, s.Int | s.Decimal) for kind in kinds):

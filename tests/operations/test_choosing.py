@@ -156,6 +156,9 @@ def test_text_of_two_layouts_is_that_of_the_first(first: str, second: str) -> No
     assert ck.coalesce(*data).to_pylist() == [text.encode() for text in filled.to_pylist()]
     with pytest.raises(TypeError, match="cast one"):
         if_else(condition, left, data[1])
+    # Categories of pandas and polars are dictionaries.
+    assert ck.coalesce(left, ck.dictionary_encode(right)).equals(filled)
+    assert ck.coalesce(ck.dictionary_encode(left), right).equals(filled)
 
 
 def test_decimals_of_two_scales_and_integers_are_decimals() -> None:

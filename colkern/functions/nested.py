@@ -41,13 +41,20 @@ def _mean(lists: list[float | None]) -> float | None:
 
 
 def _min(lists: list[Any]) -> Any:
-    there = [item for item in lists if item is not None]
-    return min(there) if there else None
+    least = None
+    for item in lists:
+        # NaN is not equal to itself, and gives way to any number.
+        if item is not None and (least is None or item < least or least != least):
+            least = item
+    return least
 
 
 def _max(lists: list[Any]) -> Any:
-    there = [item for item in lists if item is not None]
-    return max(there) if there else None
+    most = None
+    for item in lists:
+        if item is not None and (most is None or item > most or most != most):
+            most = item
+    return most
 
 
 @element_wise("Lists, maps and structs")
@@ -72,13 +79,13 @@ def list_mean(lists: Array) -> Array:
 
 @element_wise("Lists, maps and structs")
 def list_min(lists: Array) -> Array:
-    """The least item of each list, null for an empty list. Nulls are skipped."""
+    """The least item of each list, null for an empty list. Nulls are skipped, and NaN beside numbers."""
     return over_rows(_min, [lists], item_of, LISTS, name="list_min")
 
 
 @element_wise("Lists, maps and structs")
 def list_max(lists: Array) -> Array:
-    """The greatest item of each list, null for an empty list. Nulls are skipped."""
+    """The greatest item of each list, null for an empty list. Nulls and NaN are skipped as by `list_min`."""
     return over_rows(_max, [lists], item_of, LISTS, name="list_max")
 
 
@@ -97,21 +104,28 @@ def list_contains(lists: Array, value: Any) -> Array:
     return over_rows(_contains, [lists, value], boolean, LISTS, name="list_contains")
 
 
+_WITH_NAN_OR_NULLS = (s.FloatingPoint, s.Dictionary, s.RunEndEncoded)
+
+
 def _sorted(lists: list[Any], descending: bool) -> list[Any]:
     return sorted([item for item in lists if item is not None], reverse=descending)
 
 
-def _sorted_with_nulls(lists: list[Any], descending: bool) -> list[Any]:
-    there = [item for item in lists if item is not None]
+def _sorted_apart(lists: list[Any], descending: bool) -> list[Any]:
+    there = [item for item in lists if item is not None and item == item]
     ordered: list[Any] = [*sorted(there, reverse=descending)]
-    return ordered + [None] * (len(lists) - len(there))
+    ordered += [item for item in lists if item is not None and item != item]
+    return ordered + [None] * (len(lists) - len(ordered))
 
 
 @element_wise("Lists, maps and structs")
 def list_sort(lists: Array, *, descending: bool = False) -> Array:
-    """The items of each list in ascending or descending order; nulls are put at the end."""
-    has_nulls = bool(getattr(lists, "children", ())) and lists.children[0].null_count
-    function = _sorted_with_nulls if has_nulls else _sorted
+    """The items of each list in ascending or descending order; NaN, and then nulls, at the end."""
+    # What is encoded may have nulls without a count of them.
+    is_plain = isinstance(lists.type.storage, LISTS.classes) and not (
+        lists.children[0].null_count or isinstance(item_of(lists.type).storage, _WITH_NAN_OR_NULLS)
+    )
+    function = _sorted if is_plain else _sorted_apart
     return over_rows(function, [lists, descending], same, LISTS, name="list_sort")
 
 

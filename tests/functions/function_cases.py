@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal as D
 from typing import Any, get_args
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -35,6 +36,7 @@ INTEGERS = pa.array([5, -5, 15, 25, None, -25, 127, -128, 0])
 SHORT, WORDS = INTEGERS.cast(pa.int8()), pa.array([0, 1, 2**63, 2**64 - 1, None], pa.uint64())
 LISTS = pa.array([[3, 1, 2], None, [], [5, 4], [7]])
 GAPS = pa.array([[3, 1, 2], None, [], [5, None, 4], [7]])
+NANS = pa.array([[math.nan, 30.0], [5.0, math.nan, None, 9.0], [math.nan], []])
 NAMES = pa.array([["b", "a"], None, [], ["x", None], ["c"]])
 SECONDS = [0, None, -1, 951827696, 10**9, 1709210096, 4102444799, 1711848600, 1635642000]
 
@@ -300,10 +302,28 @@ def nested_cases() -> list[Case]:
         known("list_mean", [2.0, None, None, 4.5, 7.0], GAPS),
         known("list_min", [1, None, None, 4, 7], GAPS),
         known("list_max", ["b", None, None, "x", "c"], NAMES),
+        known("list_min", [30.0, 5.0, math.nan, None], NANS),
+        known("list_max", [30.0, 9.0, math.nan, None], NANS),
         known("list_contains", [True, None, False, False, False], GAPS, 3),
         known("list_contains", [True, None, False, False, False], NAMES, "a"),
         known("list_sort", [[1, 2, 3], None, [], [4, 5], [7]], LISTS),
         known("list_sort", [[3, 2, 1], None, [], [5, 4, None], [7]], GAPS, descending=True),
+        known(
+            "list_sort",
+            lambda: pa.array(pl.Series(NANS).list.sort(nulls_last=True).to_list()),
+            NANS,
+        ),
+        known(
+            "list_sort",
+            [[30.0, math.nan], [9.0, 5.0, math.nan, None], [math.nan], []],
+            NANS,
+            descending=True,
+        ),
+        known(
+            "list_sort",
+            lambda: pa.DictionaryArray.from_arrays([0, 1], pa.array([[1, 2, 3], [4, 5, None]])),
+            pa.DictionaryArray.from_arrays([0, 1], GAPS.take([0, 3])),
+        ),
         case("list_slice", LISTS, 1, 3),
         case("list_slice", GAPS, 0, step=2),
         *(

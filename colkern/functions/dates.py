@@ -527,30 +527,31 @@ def _to_unit(
                 f"unit: expected at most a day, as the column has {type_}, got {unit!r}"
             )
         shown = _shown(plain)
-        own = _per_second(type_)
+        per_day = _per_second(type_) * DAY or 1
         origin = 0
         if unit in _MONTHS:
             period = _MONTHS[unit] * multiple
-        elif unit in _SECONDS:
-            seconds = _SECONDS[unit] * multiple
-            period = seconds * own if own else seconds // DAY
-            origin = (3 if week_starts_monday else 4) * (own * DAY or 1) if unit == "week" else 0
-            if not period:
-                return plain
         else:
-            period = own * multiple // _PARTS[unit]
-            if period * _PARTS[unit] != own * multiple or (way != _ABOVE and period == 1):
+            ticks, parts = multiple * per_day * _SECONDS.get(unit, 1), DAY * _PARTS.get(unit, 1)
+            period, rest = divmod(ticks, parts)
+            if parts % ticks == 0 and (rest or way != _ABOVE):
                 return plain
+            if rest:
+                raise ValueError(
+                    f"multiple: {multiple} {unit}s are no whole number of units of {type_}, nor are "
+                    f"those a multiple of them; cast to a timestamp of a finer unit first"
+                )
+            origin = (3 if week_starts_monday else 4) * per_day if unit == "week" else 0
         if isinstance(storage, s.Time):
             # In any day, a period of two days or more has one multiple, 0, which is the nearest
             # too.
-            period = min(period, 2 * own * DAY)
+            period = min(period, 2 * per_day)
         if period >= 1 << 63:
             raise ValueError(f"multiple: a {unit} times {multiple} is beyond {type_}")
         if unit in _MONTHS:
             function, margin = (
-                _to_months(period, own * DAY or 1, way),
-                31 * (period + 1) * (own * DAY or 1),
+                _to_months(period, per_day, way),
+                31 * (period + 1) * per_day,
             )
         else:
             function, margin = _to_period(period, origin, way), period + origin
@@ -562,7 +563,7 @@ def _to_unit(
             machine=True,
             otherwise=function,
         )
-        if isinstance(storage, s.Time) and any(greater_equal(rounded, own * DAY)):
+        if isinstance(storage, s.Time) and any(greater_equal(rounded, per_day)):
             raise ValueError(f"{name}: a time rounds up to the end of the day, which no {type_} is")
         result = retyped(rounded, shown.type)
         if isinstance(storage, s.Timestamp) and storage.timezone:
@@ -585,9 +586,9 @@ def floor_temporal(
         week_starts_monday: Whether weeks start on Monday, not on Sunday.
 
     Raises:
-        ValueError: If the unit is unknown, `multiple` is not positive or too large, a local time does
-            not exist in its zone, or a time of day is rounded to more than a day, or up to the end of
-            the day.
+        ValueError: If the unit is unknown, `multiple` is not positive or too large, the type has no
+            such multiples, as dates have none of 7 hours, a local time does not exist in its zone, or a
+            time of day is rounded to more than a day, or up to the end of the day.
         OverflowError: If a result is outside the range of the type.
         TypeError: If the array has neither dates nor times.
     """

@@ -85,7 +85,7 @@ def list_min(lists: Array) -> Array:
 
 @element_wise("Lists, maps and structs")
 def list_max(lists: Array) -> Array:
-    """The greatest item of each list, null for an empty list. Nulls and NaN are skipped as by `list_min`."""
+    """The greatest item of each list, null for an empty list. Nulls and NaN are as for `list_min`."""
     return over_rows(_max, [lists], item_of, LISTS, name="list_max")
 
 

@@ -220,6 +220,10 @@ def test_multiples_that_no_kernel_can_have_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=rf"multiple: a {unit} times {multiple} is beyond"):
             ck.floor_temporal(moments, multiple, unit)
+    days = ck.array([date(2024, 2, 3)])
+    for multiple in (7, 36):
+        with pytest.raises(ValueError, match=rf"multiple: {multiple} hours .* date32"):
+            ck.floor_temporal(days, multiple, "hour")
     with pytest.raises(ValueError, match="multiple: must be positive, got 0"):
         ck.floor_temporal(moments, 0, "week")
     unit = "fortnight"

@@ -17,7 +17,6 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_of
 from colkern.builders import array as build_array
-from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import (
     STRINGS,
     Rule,
@@ -788,60 +787,54 @@ def assume_timezone(
 
 
 @lru_cache(maxsize=MOST_FORMATS)
-def _formats(format: str) -> Callable[..., object]:
-    early = _with_own_year(format)
-
-    def strftime(values: datetime) -> str:
-        _require_calendar(values)
-        if values.year < 1000:
-            return values.strftime(early).replace("\x01", str(values.year).zfill(4))
-        return values.strftime(format)
-
-    return strftime
-
-
-def _with_own_year(format: str) -> str:
-    """The format with a mark for `%Y`, since Python writes early years with fewer than four digits."""
-    return re.sub("%%|%Y", lambda match: "\x01" if match[0] == "%Y" else "%%", format)
-
-
-@lru_cache(maxsize=MOST_FORMATS)
-def _formats_with_fraction(head: str, tail: str, digits: int) -> Callable[..., object]:
-    early_head, early_tail = _with_own_year(head), _with_own_year(tail)
+def _formats(format: str, digits: int) -> Callable[..., object]:
+    """The function of a format, for timestamps in seconds and a rest with that number of digits."""
+    marks = {"%f": "\x02"}
+    if digits:
+        marks |= {"%S": "%S.\x03", "%T": "%H:%M:%S.\x03"}
+    usual = _with_marks(format, marks)
+    # Python writes early years with fewer than four digits.
+    early = _with_marks(format, marks | {"%Y": "\x01"})
+    has_microseconds, has_fraction = "\x02" in usual, "\x03" in usual
 
     def strftime(values: datetime, rest: int) -> str:
         _require_calendar(values)
-        fraction = "." + str(rest).zfill(digits)
         if values.year < 1000:
-            text = values.strftime(early_head) + fraction + values.strftime(early_tail)
-            return text.replace("\x01", str(values.year).zfill(4))
-        return values.strftime(head) + fraction + values.strftime(tail)
+            text = values.strftime(early).replace("\x01", str(values.year).zfill(4))
+        else:
+            text = values.strftime(usual)
+        fraction = str(rest).zfill(digits)
+        if has_fraction:
+            text = text.replace("\x03", fraction)
+        if has_microseconds:
+            text = text.replace("\x02", fraction.ljust(6, "0")[:6])
+        return text
 
     return strftime
+
+
+def _with_marks(format: str, marks: dict[str, str]) -> str:
+    """The format with other text in place of directives."""
+    return re.sub("%.", lambda match: marks.get(match[0], match[0]), format)
 
 
 @element_wise("Dates and times")
 def strftime(values: Array, format: str = "%Y-%m-%dT%H:%M:%S") -> Array:
     """Dates or timestamps as text, by a format of Python's `strftime`.
 
-    As in pyarrow, `%S` has a fraction with as many digits as the unit has.
+    As in pyarrow, `%S` and `%T` have a fraction with as many digits as the unit has.
 
     Raises:
         TypeError: If the array has neither dates nor timestamps.
-        UnsupportedError: If `%S` stands in a format twice.
     """
 
     def work(plain: Array) -> Array:
         moments = cast(plain, s.timestamp("s")) if isinstance(plain.type.storage, s.Date) else plain
         seconds, rest = _seconds(moments)
-        head, *tails = format.split("%S")
-        if rest is None or not tails:
-            return over_rows(_formats(format), [seconds], name="strftime")
-        if len(tails) > 1:
-            raise UnsupportedError(f"format: %S stands twice in {format!r}")
         digits = len(str(_per_second(moments.type))) - 1
-        function = _formats_with_fraction(head + "%S", tails[0], digits)
-        return over_rows(function, [seconds, rest], name="strftime")
+        return over_rows(
+            _formats(format, digits), [seconds, 0 if rest is None else rest], name="strftime"
+        )
 
     return _worked("strftime", values, _MOMENTS, work)
 

@@ -265,7 +265,7 @@ def date_cases() -> list[Case]:
             for values in (MOMENTS, moments("s"), DAYS)
         ),
         *(case(name, MOMENTS, unit=unit) for name in roundings for unit in get_args(dates.Unit)),
-        *(case(name, DAYS, unit=unit) for name in roundings for unit in ("year", "month", "week")),
+        *(case(name, DAYS, unit=unit) for name in roundings for unit in get_args(dates.Unit)),
         *(case(name, MOMENTS, 7, unit="month") for name in roundings),
         *(case(name, CLOCK[::3], 5, unit="minute") for name in roundings),
         case("floor_temporal", CLOCK, 5, unit="minute"),
@@ -284,6 +284,17 @@ def date_cases() -> list[Case]:
         ),
         *(case("strftime", values) for values in (*map(moments, PER_SECOND), DAYS)),
         case("strftime", MOMENTS, "%d/%m/%y %H:%M"),
+        case("strftime", moments("ns"), "%T %%S %S"),
+        *(
+            known(
+                "strftime",
+                lambda values=values: pa.array(
+                    [each and each.strftime("%f %%f %M") for each in values.to_pylist()]
+                ),
+                *(values, "%f %%f %M"),
+            )
+            for values in (MOMENTS, moments("ms"), moments("s"), DAYS)
+        ),
         case("years_between", MOMENTS, dt.datetime(2026, 1, 2)),
         case("strftime", moments("s", oslo), "%Y-%m-%d %H:%M:%S %z"),
         case("strptime", written, form, "s"),

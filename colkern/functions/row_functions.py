@@ -211,7 +211,7 @@ def _plan(call: _Call) -> Any:
         )
     except CompileError as error:
         given = ", ".join(str(each.type if isinstance(each, One) else each) for each in types)
-        raise CompileError(f"{call.name} does not take ({given})") from error
+        raise TypeError(f"{call.name}: takes no arguments of the types ({given})") from error
     plan.function = call.otherwise or call.function
     return plan
 

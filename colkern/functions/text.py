@@ -265,13 +265,17 @@ def _as_bytes(strings: Array) -> Array:
 # compiled into the function.
 
 
-def _pattern(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII | (re.IGNORECASE if ignore_case else 0))
+def _pattern(name: str, pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
+    """The compiled pattern of the function `name`; raises `ValueError` if it is none."""
+    try:
+        return re.compile(pattern, re.ASCII | (re.IGNORECASE if ignore_case else 0))
+    except re.error as error:
+        raise ValueError(f"{name}: pattern {pattern!r}: {error}") from error
 
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _searches(pattern: str, ignore_case: bool) -> Callable[..., object]:
-    compiled = _pattern(pattern, ignore_case)
+    compiled = _pattern("match_substring_regex", pattern, ignore_case)
 
     def match_substring_regex(strings: str) -> bool:
         return compiled.search(strings) is not None
@@ -289,7 +293,7 @@ def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
         ignore_case: Whether to treat upper and lower case as the same.
 
     Raises:
-        re.error: If `pattern` is no regular expression.
+        ValueError: If `pattern` is no regular expression.
     """
     return over_rows(_searches(pattern, ignore_case), [strings], boolean, STRINGS)
 
@@ -344,7 +348,7 @@ def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Ar
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _counts(pattern: str, ignore_case: bool) -> Callable[..., object]:
-    compiled = _pattern(pattern, ignore_case)
+    compiled = _pattern("count_substring_regex", pattern, ignore_case)
 
     def count_substring_regex(strings: str) -> int:
         return sum(1 for _ in compiled.finditer(strings))
@@ -360,7 +364,7 @@ def count_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _finds(pattern: str, ignore_case: bool) -> Callable[..., object]:
-    compiled = _pattern(pattern, ignore_case)
+    compiled = _pattern("find_substring_regex", pattern, ignore_case)
 
     def find_substring_regex(strings: str) -> int:
         match = compiled.search(strings)
@@ -380,7 +384,7 @@ def find_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = Fa
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _substitutes(pattern: str, replacement: str, count: int) -> Callable[..., object]:
-    compiled = _pattern(pattern, False)
+    compiled = _pattern("replace_substring_regex", pattern)
 
     def replace_substring_regex(strings: str) -> str:
         return compiled.sub(replacement, strings, count)
@@ -410,7 +414,7 @@ def replace_substring_regex(
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _extracts(pattern: str) -> Callable[..., object]:
-    compiled = _pattern(pattern, False)
+    compiled = _pattern("extract_regex", pattern)
 
     def extract_regex(strings: str) -> dict[str, str] | None:
         match = compiled.search(strings)
@@ -427,9 +431,9 @@ def extract_regex(strings: Array, pattern: str) -> Array:
     `match_substring_regex`.
 
     Raises:
-        ValueError: If the pattern has no named group.
+        ValueError: If the pattern is no regular expression, or has no named group.
     """
-    names = re.compile(pattern).groupindex
+    names = _pattern("extract_regex", pattern).groupindex
     if not names:
         raise ValueError(f"pattern: {pattern!r} has no group with a name, (?P<name>...)")
 
@@ -469,17 +473,20 @@ def _split_reverse(strings: str, pattern: str, max_splits: int) -> list[str]:
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _splits(pattern: str, count: int) -> Callable[..., object]:
-    compiled = _pattern(pattern, False)
+    compiled = _pattern("split_pattern_regex", pattern)
+
+    # Python puts the groups among the parts.
+    step = 1 + compiled.groups
 
     def split_pattern_regex(strings: str) -> list[str]:
-        return compiled.split(strings, count)
+        return compiled.split(strings, count)[::step]
 
     return split_pattern_regex
 
 
 @element_wise("Text")
 def split_pattern_regex(strings: Array, pattern: str, *, max_splits: int | None = None) -> Array:
-    """The parts of each string split at the matches of a regular expression without groups, as lists.
+    """The parts of each string split at the matches of a regular expression, as lists; without its groups.
 
     See `split_pattern` and `match_substring_regex`.
     """

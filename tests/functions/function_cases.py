@@ -159,6 +159,7 @@ def text_cases() -> list[Case]:
         case("split_pattern", TEXT, ",", max_splits=1, reverse=True),
         case("split_pattern_regex", TEXT, "[, ]"),
         case("split_pattern_regex", TEXT, "[, ]", max_splits=1),
+        case("split_pattern_regex", TEXT, "(,)|( )"),
         case("utf8_split_whitespace", TEXT, max_splits=1),
         case("binary_join", NAMES, "-"),
         case("binary_join", NAMES, pa.array(["1", None, "3", "4", "5"])),

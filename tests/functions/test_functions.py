@@ -123,6 +123,13 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.match_substring(ck.array([1]), "a")
     with pytest.raises(TypeError, match=r"^pattern: expected str, got int"):
         ck.match_substring(ck.array(["a"]), 1)  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"^match_substring: takes no arguments of the types \(binary, string\)"
+    ):
+        ck.match_substring(ck.array([b"a"]), "a")
+    for function in (ck.match_substring_regex, ck.extract_regex, ck.split_pattern_regex):
+        with pytest.raises(ValueError, match=rf"^{function.__name__}: pattern '\(': missing \)"):
+            function(ck.array(["a"]), "(")
     with pytest.raises(TypeError, match=r"^bit_wise_and: expected integers, got string"):
         ck.bit_wise_and(ck.array(["a"]), 1)
     with pytest.raises(TypeError, match="bit_wise_and: expected an integer, got str 'a'"):

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from typing import Any, Literal
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.functions.row_functions import LISTS, MAPS, boolean, element_wise, over_rows, same
+from colkern.builders import array as build_array
+from colkern.functions.row_functions import (
+    LISTS,
+    MAPS,
+    STRINGS,
+    WITH_DECIMALS,
+    element_wise,
+    over_rows,
+    same,
+)
+from colkern.operations.decimal_arithmetic import wide_type
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.structs import make_struct
 from colkern.operations.validity import compact_validity, null_outside
+from colkern.rows.encoded import decoded_type
 
 
 def item_of(*types: s.DataType) -> s.DataType:
@@ -18,9 +32,24 @@ def item_of(*types: s.DataType) -> s.DataType:
     return types[0].storage.fields[0].type
 
 
+def _number_of(*types: s.DataType) -> s.DataType:
+    """The type of a list's items, without an encoding; raises `TypeError` unless they are numbers."""
+    item = decoded_type(item_of(*types)).storage
+    if not isinstance(item, (*WITH_DECIMALS.classes, s.Bool, s.Null)):
+        raise TypeError(f"lists: expected lists of numbers, got {types[0]}")
+    return item
+
+
 def _sum_type(*types: s.DataType) -> s.DataType:
-    item = item_of(*types)
-    return s.int64() if isinstance(item.storage, s.Int | s.Bool) else item
+    item = _number_of(*types)
+    if isinstance(item, s.Decimal):
+        return wide_type(item)
+    return s.int64() if isinstance(item, s.Int | s.Bool) else item
+
+
+def _mean_type(*types: s.DataType) -> s.DataType:
+    item = _number_of(*types)
+    return item if isinstance(item, s.Decimal) else s.float64()
 
 
 def _sum(lists: list[Any]) -> Any:
@@ -38,6 +67,19 @@ def _mean(lists: list[float | None]) -> float | None:
             total += item
             count += 1
     return total / count if count else None
+
+
+@lru_cache(maxsize=76)
+def _mean_of_decimals(scale: int) -> Callable[..., object]:
+    last = Decimal(1).scaleb(-scale)
+
+    def list_mean(lists: list[Decimal | None]) -> Decimal | None:
+        there = [item for item in lists if item is not None]
+        if not there:
+            return None
+        return (sum(there) / len(there)).quantize(last, ROUND_HALF_UP)
+
+    return list_mean
 
 
 def _min(lists: list[Any]) -> Any:
@@ -61,20 +103,32 @@ def _max(lists: list[Any]) -> Any:
 def list_sum(lists: Array) -> Array:
     """The sum of the items of each list: int64 for integers, else of their type. Nulls are skipped.
 
+    Unlike `sum`, it does not wrap around. Sums of decimals have 38 digits, or 76 for decimal256.
+
     Args:
-        lists: Lists of numbers.
+        lists: Lists of numbers or booleans.
 
     Raises:
-        TypeError: If the array has no lists.
-        OverflowError: If a sum does not fit.
+        TypeError: If the array has no lists of numbers.
+        OverflowError: If a sum of integers does not fit.
+        ValueError: If a sum of decimals does not fit.
     """
     return over_rows(_sum, [lists], _sum_type, LISTS, name="list_sum")
 
 
 @element_wise("Lists, maps and structs")
 def list_mean(lists: Array) -> Array:
-    """The mean of the items of each list: float64, null for an empty list. Nulls are skipped."""
-    return over_rows(_mean, [lists], lambda *_: s.float64(), LISTS, name="list_mean")
+    """The mean of the items of each list: float64, null for an empty list. Nulls are skipped.
+
+    The mean of decimals has their type, and is rounded half away from zero.
+
+    Raises:
+        TypeError: If the array has no lists of numbers.
+    """
+    items = decoded_type(lists.type).storage.fields
+    item = decoded_type(items[0].type).storage if items else None
+    function = _mean_of_decimals(item.scale) if isinstance(item, s.Decimal) else _mean
+    return over_rows(function, [lists], _mean_type, LISTS, name="list_mean")
 
 
 @element_wise("Lists, maps and structs")
@@ -100,8 +154,26 @@ def list_contains(lists: Array, value: Any) -> Array:
     Args:
         lists: Lists.
         value: A Python value, or an array with a value for each list.
+
+    Raises:
+        TypeError: If the array has no lists, or no value of their items' type is equal to the value.
     """
-    return over_rows(_contains, [lists, value], boolean, LISTS, name="list_contains")
+
+    def rule(*types: s.DataType) -> s.DataType:
+        _require_comparable("value", value, item_of(*types))
+        return s.bool_()
+
+    return over_rows(_contains, [lists, value], rule, LISTS, name="list_contains")
+
+
+def _require_comparable(name: str, value: object, type_: s.DataType) -> None:
+    """Raise `TypeError` if a value, or an array's, is text or a number and those of a type are not."""
+    own = value.type if isinstance(value, Array) else build_array([value]).type
+    sides = [decoded_type(each).storage for each in (own, type_)]
+    if s.Null not in map(type, sides):
+        for alike in (STRINGS.classes, (*WITH_DECIMALS.classes, s.Bool)):
+            if isinstance(sides[0], alike) != isinstance(sides[1], alike):
+                raise TypeError(f"{name}: expected {type_}, got {own}")
 
 
 _WITH_NAN_OR_NULLS = (s.FloatingPoint, s.Dictionary, s.RunEndEncoded)
@@ -161,14 +233,11 @@ def _all(maps: list[tuple[Any, Any]], key: Any) -> list[Any] | None:
     return items if items else None
 
 
-def _value_of(*types: s.DataType) -> s.DataType:
+def _entries(*types: s.DataType) -> Sequence[s.Field]:
+    """The fields of a map's key and value."""
     storage = types[0].storage
     assert isinstance(storage, s.Map)
-    return storage.entries_field.type.fields[1].type
-
-
-def _values_of(*types: s.DataType) -> s.DataType:
-    return s.list_(_value_of(*types))
+    return storage.entries_field.type.fields
 
 
 @element_wise("Lists, maps and structs")
@@ -181,13 +250,18 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
         occurrence: "first" or "last" if a key repeats, or "all" for a list of its values.
 
     Raises:
-        TypeError: If the array has no maps.
+        TypeError: If the array has no maps, or no key of their type is equal to the key.
         ValueError: If `occurrence` is another word.
     """
     functions: dict[str, Any] = {"first": _first, "last": _last, "all": _all}
     if occurrence not in functions:
         raise ValueError(f"occurrence: expected 'first', 'last' or 'all', got {occurrence!r}")
-    rule = _values_of if occurrence == "all" else _value_of
+
+    def rule(*types: s.DataType) -> s.DataType:
+        _require_comparable("query_key", query_key, _entries(*types)[0].type)
+        value = _entries(*types)[1].type
+        return s.list_(value) if occurrence == "all" else value
+
     return over_rows(functions[occurrence], [maps, query_key], rule, MAPS, name="map_lookup")
 
 

@@ -102,8 +102,13 @@ def wide_decimals(array: Array) -> Array:
     """Decimals cast to a precision with room for sums: 38 or 76 digits."""
     type_ = array.type.storage
     assert isinstance(type_, s.Decimal)
+    return cast(array, wide_type(type_))
+
+
+def wide_type(type_: s.Decimal) -> s.Decimal:
+    """The type of sums of decimals of a type."""
     make = s.decimal256 if type_.bit_width == 256 else s.decimal128
-    return cast(array, make(sum_digits(type_), type_.scale))
+    return make(sum_digits(type_), type_.scale)
 
 
 def sum_digits(type_: s.Decimal) -> int:

@@ -312,6 +312,16 @@ def nested_cases() -> list[Case]:
         known("list_sum", [6, None, 0, 9, 7], GAPS),
         known("list_sum", [1.5, 2.0], pa.array([[1.5], [2.0, None]])),
         known("list_mean", [2.0, None, None, 4.5, 7.0], GAPS),
+        known(
+            "list_mean",
+            lambda: pa.array([D("1.8"), None, D("-1.8")], pa.decimal128(2, 1)),
+            pa.array([[D("1.5"), D("2.0")], [None], [D("-1.5"), None, D("-2.0")]]),
+        ),
+        known(
+            "list_sum",
+            lambda: pa.array([D("19.0"), None], pa.decimal128(38, 1)),
+            pa.array([[D("9.5"), D("9.5"), None], None]),
+        ),
         known("list_min", [1, None, None, 4, 7], GAPS),
         known("list_max", ["b", None, None, "x", "c"], NAMES),
         known("list_min", [30.0, 5.0, math.nan, None], NANS),

@@ -1,7 +1,8 @@
 """Functions of numbers, named as in `pyarrow.compute`: a row function for each.
 
 Floating-point numbers keep their width; integers are taken as float64 if results are no integers.
-Numbers without a result give NaN or an infinity, as in IEEE 754; none raises an error.
+Floats without a result give NaN or an infinity, as in IEEE 754. Integers raise: `floor_divide` and `mod`
+are Python's, also for floats, and so is a negative power.
 """
 
 from __future__ import annotations
@@ -184,7 +185,8 @@ def floor_divide(dividend: int, divisor: int) -> int:
     """`dividend // divisor`, rounded down as in Python; `divisor` may be an array.
 
     Raises:
-        ZeroDivisionError: If a divisor is 0.
+        ZeroDivisionError: If a divisor is 0, also of floats.
+        OverflowError: If a quotient does not fit, as -128 // -1 of int8; it does not wrap around.
     """
     return dividend // divisor
 
@@ -194,7 +196,7 @@ def mod(dividend: int, divisor: int) -> int:
     """The remainder of `floor_divide`, with the divisor's sign as in Python; `divisor` may be an array.
 
     Raises:
-        ZeroDivisionError: If a divisor is 0.
+        ZeroDivisionError: If a divisor is 0, also of floats.
     """
     return dividend % divisor
 
@@ -288,6 +290,8 @@ def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Callable[..., 
 
     def round_float(values: float, unit: float) -> float:
         scaled = values / unit if is_large else values * unit
+        if is_large and scaled == 0.0 and values != 0.0:
+            scaled = math.copysign(5e-324, values)
         low = np.floor(scaled)
         rest = scaled - low
         if is_usual:
@@ -296,7 +300,8 @@ def _rounding(mode: RoundMode, is_float: bool, is_large: bool) -> Callable[..., 
             half = low * 0.5
             is_up = goes_up(rest, 1.0, np.floor(half) != half, scaled < 0.0)
             rounded = low + 1.0 if is_up else low
-        rounded = math.copysign(rounded * unit if is_large else rounded / unit, values)
+        rounded = rounded * unit if is_large and rounded != 0.0 else rounded / unit
+        rounded = math.copysign(rounded, values)
         return rounded if rest > 0.0 else values
 
     def round_integer(values: int, unit: int) -> int:
@@ -355,7 +360,8 @@ def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even
         round_mode: As in pyarrow: the direction in which numbers, or only halves, are rounded.
 
     Raises:
-        ValueError: If there is no such mode, or a rounded decimal needs more digits than its type has.
+        ValueError: If there is no such mode, a rounded decimal needs more digits than its type has, or
+            integers are to be rounded to more than 10**19.
         TypeError: If the array has no such numbers.
         UnsupportedError: If the mode is not there for decimals: "half_down", "half_up", "half_to_odd".
     """
@@ -368,11 +374,12 @@ def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even
         raise TypeError(f"round: expected numbers, got {values.type}")
     if isinstance(storage, s.FloatingPoint):
         function = _rounding(round_mode, True, ndigits < 0)
-        return over_rows(
-            function, [values, 10.0 ** abs(ndigits)], same, NUMBERS, machine=True, name="round"
-        )
+        unit = float(f"1e{abs(ndigits)}")  # Infinity from 309 on.
+        return over_rows(function, [values, unit], same, NUMBERS, machine=True, name="round")
     if ndigits >= 0:
         return values
+    if ndigits < -19:
+        raise ValueError(f"ndigits: expected -19 or more for {values.type}, got {ndigits}")
     return over_rows(
         _rounding(round_mode, False, True), [values, 10**-ndigits], same, NUMBERS, name="round"
     )
@@ -442,10 +449,9 @@ def bit_wise_not(values: Array) -> Array:
 
 @element_wise("Bits")
 def shift_left(values: Array, places: IntegersOrNumber) -> Array:
-    """The bits of each integer, shifted up by `places`; bits beyond the type are lost.
+    """The bits of each integer, shifted up by `places`, if these are fewer than its bits without the sign.
 
-    As in pyarrow, nothing is shifted if `places` is negative, or at least the number of bits without
-    the sign.
+    As in pyarrow, nothing is shifted by more places, or fewer than none. Bits beyond the type are lost.
     """
     return _of_bits("shift_left", _shift_left, values, places, sized=True)
 

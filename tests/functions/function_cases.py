@@ -32,6 +32,7 @@ FLOATS = pa.array(
 )
 MONEY = pa.array([D("-7.500"), None, D("12.255"), D("25.015")], pa.decimal128(10, 3))
 CLIPPED = pa.array([D(0), None, D("12.255"), D(20)], MONEY.type)
+EXTREMES = pa.array([1.5, -1.5, 0.0, -0.0, 5e-324, 6e307, -1.2e308, math.inf, math.nan])
 INTEGERS = pa.array([5, -5, 15, 25, None, -25, 127, -128, 0])
 SHORT, WORDS = INTEGERS.cast(pa.int8()), pa.array([0, 1, 2**63, 2**64 - 1, None], pa.uint64())
 LISTS = pa.array([[3, 1, 2], None, [], [5, 4], [7]])
@@ -198,6 +199,16 @@ def number_cases() -> list[Case]:
             case("round", MONEY, *options)
             for options in ((1,), (-1,), (2, "half_towards_infinity"), (0, "down"), (3,))
         ),
+        *(
+            known(
+                "round",
+                [round(each, digits) for each in EXTREMES.to_pylist()],
+                *(EXTREMES, digits),
+            )
+            for digits in (400, -400, -308, -5)
+        ),
+        known("round", [1e5, -0.0, 0.0, 1e5], pa.array([1.5, -1.5, 0.0, 5e-324]), -5, "up"),
+        known("round", [0.0, -1e5, 0.0, 0.0], pa.array([1.5, -5e-324, 0.0, 5e-324]), -5, "down"),
         *(case(name, MONEY) for name in ("floor", "ceil", "trunc", "sqrt", "ln")),
         known("clip", CLIPPED, MONEY, D(0), D(20)),
         case("logb", FLOATS, 10),

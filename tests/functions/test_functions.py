@@ -137,6 +137,8 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.map_lookup(ck.array([{"a": 1}], "map<string, int64>"), 1)
     with pytest.raises(TypeError, match=r"^value: expected int64, got string"):
         ck.list_contains(ck.array([[1]]), "1")
+    with pytest.raises(ValueError, match=r"^ndigits: expected -19 or more for int64, got -20"):
+        ck.round(ck.array([1]), -20)
     with pytest.raises(TypeError, match=r"^bit_wise_and: expected integers, got string"):
         ck.bit_wise_and(ck.array(["a"]), 1)
     with pytest.raises(TypeError, match="bit_wise_and: expected an integer, got str 'a'"):

@@ -77,7 +77,7 @@ def _mean_of_decimals(scale: int) -> Callable[..., object]:
         there = [item for item in lists if item is not None]
         if not there:
             return None
-        return (sum(there) / len(there)).quantize(last, ROUND_HALF_UP)
+        return (sum(there, Decimal(0)) / len(there)).quantize(last, ROUND_HALF_UP)
 
     return list_mean
 

@@ -92,10 +92,7 @@ def utf8_capitalize(strings: str) -> str:
 
 @row_function("Text", same, STRINGS)
 def utf8_title(strings: str) -> str:
-    """Each string with the first letter of its words in upper case, the others in lower case.
-
-    Letters beyond ASCII follow Python's mapping.
-    """
+    """Each string with its words in title case, as Python's `str.title`; pyarrow's differs beyond ASCII."""
     return strings.title()
 
 
@@ -631,7 +628,7 @@ def utf8_is_decimal(strings: str) -> bool:
 
 @row_function("Text", boolean, STRINGS)
 def utf8_is_digit(strings: str) -> bool:
-    """Whether each string has only digits, and at least one."""
+    """Whether each string has only digits, as Python's `str.isdigit`, and at least one; '½' is none."""
     return strings.isdigit()
 
 

@@ -21,7 +21,8 @@ HEAD = """# Functions of columns, by name
 
 These functions of arrays are [row functions](row_functions.md): a line or a few of Python each, compiled
 for the types that they meet, where the bytes are, and kept for later processes. Their names and their
-treatment of nulls are those of `pyarrow.compute`, also where Python means something else.
+treatment of nulls are those of `pyarrow.compute`, also where Python means something else. Cases and classes
+of characters beyond ASCII are those of Python's Unicode tables; pyarrow's differ at some of them.
 
 A new option compiles nothing, unless it is a regular expression, a format, a unit or a time zone: these are
 compiled into the function. Dictionaries and runs are computed by their values; text, numbers and dates of

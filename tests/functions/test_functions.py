@@ -130,9 +130,9 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
     for function in (ck.match_substring_regex, ck.extract_regex, ck.split_pattern_regex):
         with pytest.raises(ValueError, match=rf"^{function.__name__}: pattern '\(': missing \)"):
             function(ck.array(["a"]), "(")
-    for function in (ck.list_sum, ck.list_mean):
+    for of_lists in (ck.list_sum, ck.list_mean):
         with pytest.raises(TypeError, match=r"^lists: expected lists of numbers, got .*duration"):
-            function(ck.array([[timedelta(1)]]))
+            of_lists(ck.array([[timedelta(1)]]))
     with pytest.raises(TypeError, match=r"^query_key: expected string, got int64"):
         ck.map_lookup(ck.array([{"a": 1}], "map<string, int64>"), 1)
     with pytest.raises(TypeError, match=r"^value: expected int64, got string"):

@@ -53,9 +53,12 @@ from colkern.functions.nested import (
 )
 from colkern.functions.numeric import (
     acos as acos,
+    acosh as acosh,
     asin as asin,
+    asinh as asinh,
     atan as atan,
     atan2 as atan2,
+    atanh as atanh,
     bit_wise_and as bit_wise_and,
     bit_wise_not as bit_wise_not,
     bit_wise_or as bit_wise_or,
@@ -68,6 +71,7 @@ from colkern.functions.numeric import (
     expm1 as expm1,
     floor as floor,
     floor_divide as floor_divide,
+    hypot as hypot,
     is_finite as is_finite,
     is_inf as is_inf,
     is_nan as is_nan,

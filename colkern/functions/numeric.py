@@ -172,9 +172,20 @@ def atan2(y: float, x: float) -> float:
     return math.atan2(y, x)
 
 
+@row_function("Numbers", floating, NUMBERS, machine=True)
+def hypot(x: float, y: float) -> float:
+    """The distance of each point `(x, y)` from the origin; `y` may be an array."""
+    return math.hypot(x, y)
+
+
 sinh = _elementary("sinh", math.sinh, "The hyperbolic sine of each number.")
 cosh = _elementary("cosh", math.cosh, "The hyperbolic cosine of each number.")
 tanh = _elementary("tanh", math.tanh, "The hyperbolic tangent of each number.")
+asinh = _elementary("asinh", math.asinh, "The number with each hyperbolic sine.")
+acosh = _elementary("acosh", math.acosh, "The number with each hyperbolic cosine; NaN below 1.")
+atanh = _elementary(
+    "atanh", math.atanh, "The number with each hyperbolic tangent; NaN beyond -1 to 1."
+)
 
 
 # Integers

@@ -97,7 +97,7 @@ def known(name: str, expected: Any, *arguments: Any, **options: Any) -> Case:
 
 
 OF_FLOATS = (
-    "sqrt exp expm1 ln log10 log2 log1p sin cos tan asin acos atan sinh cosh tanh".split()  # noqa: SIM905
+    "sqrt exp expm1 ln log10 log2 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split()  # noqa: SIM905
 )
 
 
@@ -213,6 +213,7 @@ def number_cases() -> list[Case]:
         known("clip", CLIPPED, MONEY, D(0), D(20)),
         case("logb", FLOATS, 10),
         case("atan2", FLOATS, FLOATS[::-1]),
+        case("hypot", FLOATS, FLOATS[::-1]),
         case("power", FLOATS, 2.0),
         case("power", INTEGERS, 13),
         known("power", lambda: pc.power(SHORT, pa.scalar(3, pa.int8())), SHORT, 3),

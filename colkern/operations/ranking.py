@@ -18,6 +18,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.taking import take
 from colkern.operations.sorting import (
+    Direction,
     Order,
     Placement,
     SortKeys,
@@ -111,7 +112,7 @@ def select_k(
 
 
 @on_its_device
-def _first_rows(target: Target, columns: Sequence[tuple[Array, bool]], k: int) -> Items:
+def _first_rows(target: Target, columns: Sequence[tuple[Array, Direction]], k: int) -> Items:
     """The positions (uint64) of the first `k` rows in order, or of all if they are fewer."""
     first = columns[0][0]
     is_short = 0 < k < first.length // 8 and target.device == HOST
@@ -121,7 +122,7 @@ def _first_rows(target: Target, columns: Sequence[tuple[Array, bool]], k: int) -
     words = sort_words(target, columns[:1], False)[0]
     least = np.flatnonzero(words <= np.partition(words, k - 1)[k - 1])
     chosen = Array.of_valid(s.int64(), len(least), (None, target.buffer(least)), 0)
-    own = [(take(column, chosen), descending) for column, descending in columns]
+    own = [(take(column, chosen), direction) for column, direction in columns]
     return least.view(np.uint64)[ordered_positions(target, own, False)[:k]]
 
 

@@ -454,7 +454,8 @@ class _Writer:
         over = self.kind("str", "list[str]", "list[int]")
         kind, most = ("int" if over == "list[int]" else "str"), (15 if over == "str" else 5)
         items = f"{self.expression(over, 1)}[:{most}]"
-        iterator = self.fresh("left") if self.random.random() < 0.25 else ""
+        is_named = "generators" not in self.without and self.random.random() < 0.25
+        iterator = self.fresh("left") if is_named else ""
         if iterator:
             self.line(f"{iterator} = {self.random.choice(ITERATORS).format(items)}")
             items = iterator

@@ -8,7 +8,8 @@
 #
 # Whenever it is stopped, FOLDER has what was found so far: steps.txt says how each step ended, a log has
 # each test, a JSON each figure. PYTHON names the interpreter, MINUTES the most that a step takes (8),
-# WORKERS the processes that run tests or compile kernels (8). The status is 1 if a step failed.
+# WORKERS the processes that run tests or compile kernels (8). The status is 1 if a step failed,
+# and 130 if a signal ended the session, which ends its step, too.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:?"usage: benchmarks/gpu_session.sh FOLDER [STEP...]"}

@@ -15,7 +15,7 @@ from colkern.operations.group_aggregates import GroupedRows
 from colkern.operations.key_groups import first_rows, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions
-from colkern.operations.sorting import drop_nulls, ordered_positions
+from colkern.operations.sorting import SortKey, drop_nulls, ordered_positions
 from colkern.operations.structs import make_struct
 from colkern.targets import target_of
 
@@ -106,6 +106,6 @@ def mode(array: Array, n: int = 1) -> Array:
     require_valid(array)
     values, counts = value_counts(drop_nulls(decoded(array))).children
     target = target_of(array.device)
-    best = ordered_positions(target, [(counts, True), (values, False)], False)[:n]
+    best = ordered_positions(target, [SortKey(counts, descending=True), SortKey(values)])[:n]
     rows = Array(s.uint64(), len(best), [None, target.buffer(best)], null_count=0)
     return make_struct([take(values, rows), take(counts, rows)], ["mode", "count"])

@@ -35,7 +35,7 @@ from colkern.operations.operands import validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import own_words, take, take_positions
 from colkern.operations.selection.choosing import if_else
-from colkern.operations.sorting import dense_ranks, ordered_positions, sort_words
+from colkern.operations.sorting import SortKey, dense_ranks, ordered_positions, sort_words
 from colkern.targets import Argument, Items, ItemType, Target, on_its_device, target_of
 
 _WORTH_SHARES = 4
@@ -370,7 +370,7 @@ def _stddev(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:
 
 
 def _extreme(rows: GroupedRows, column: Array, greatest: bool) -> Array:
-    words = sort_words(rows.target, [(column, greatest)], False)
+    words = sort_words(rows.target, [SortKey(column, descending=greatest)])
     keys = words[0] if len(words) == 1 else dense_ranks(rows.target, words)[1]
     return _taken(rows, column, rows.least_rows(keys, integer_codes(column)))
 
@@ -404,7 +404,7 @@ def _quantile(
     counts = rows.valid_counts(numbers)
     # In each group, NaN and nulls are sorted to the end.
     items = values.items(Role.DATA)
-    order = ordered_positions(rows.target, [(rows.column, False), (values, False)], False)
+    order = ordered_positions(rows.target, [SortKey(rows.column), SortKey(values)])
     starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
     quantiles = _between(items, order, starts, counts, q, interpolation)
     return _result(rows, s.float64(), quantiles, counts > 0)

@@ -30,7 +30,7 @@ from colkern.operations.key_groups import key_groups
 from colkern.operations.number_words import number_words
 from colkern.operations.selection import take
 from colkern.operations.selection.choosing import if_else
-from colkern.operations.sorting import sort_words, word_changes, word_order
+from colkern.operations.sorting import SortKey, sort_words, word_changes, word_order
 from colkern.operations.time_arithmetic import TIMES
 from colkern.targets import Items, Target, on_its_device
 
@@ -404,7 +404,7 @@ def _asof(
     are_numbers = times == times
     if times.dtype.kind == "f" and not are_numbers.all():
         known = are_numbers if known is None else known & are_numbers
-    words = sort_words(target, [(time, False)], False)
+    words = sort_words(target, [SortKey(time)])
     can_go = known is None and len(words) == 1 and (groups is None or time.device == HOST)
     if can_go and _is_in_order(words[0][:rows]) and _is_in_order(words[0][rows:]):
         match = _matched_in_order(target, words[0], groups, rows)
@@ -412,7 +412,7 @@ def _asof(
         if groups is not None:
             buffers = [None, target.buffer(groups.numbers)]
             group = Array(s.uint32(), time.length, buffers, null_count=0)
-            words = sort_words(target, [(group, False), (time, False)], False)
+            words = sort_words(target, [SortKey(group), SortKey(time)])
         match = _matched_by_sorting(target, words, groups, known, rows)
 
     none = np.uint64(kernels.NO_MATCH)

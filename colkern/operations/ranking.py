@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,13 +18,13 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.taking import take
 from colkern.operations.sorting import (
-    Direction,
     Order,
     Placement,
+    SortKey,
     SortKeys,
+    checked_keys,
     dense_ranks,
     ordered_positions,
-    sort_columns,
     sort_words,
 )
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -52,41 +52,34 @@ def rank(
         ValueError: If there is no such tiebreaker.
         ValueError, KeyError, UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
     """
-    if tiebreaker not in _PLACES:
-        raise ValueError(f"tiebreaker: expected one of {tuple(_PLACES)}, got {tiebreaker!r}")
-    columns = sort_columns(data, sort_keys, order, null_placement)
-    target = target_of(one_device([column for column, _ in columns]))
-    nulls_first = null_placement == "at_start"
-    if tiebreaker == "first":
-        positions = ordered_positions(target, columns, nulls_first)
-        places = _placed(target, positions)
-    else:
-        positions, ranks = dense_ranks(target, sort_words(target, columns, nulls_first))
-        places = _placed(target, positions, ranks, _PLACES[tiebreaker])
+    if tiebreaker not in get_args(Tiebreaker):
+        raise ValueError(f"tiebreaker: expected one of {get_args(Tiebreaker)}, got {tiebreaker!r}")
+    keys = checked_keys(data, sort_keys, order, null_placement)
+    target = target_of(one_device([key.values for key in keys]))
+    places = _ranks(target, keys, tiebreaker)
     return Array(s.uint64(), data.length, [None, target.buffer(places)], null_count=0)
 
 
-_PLACES: dict[str, Callable[[Any], Any]] = {
-    "first": lambda ordered: ordered,
+_OF_EQUALS: dict[str, Callable[[Any], Any]] = {
     "min": lambda ordered: np.searchsorted(ordered, ordered, side="left") + 1,
     "max": lambda ordered: np.searchsorted(ordered, ordered, side="right"),
     "dense": lambda ordered: ordered + 1,
 }
-"""Tiebreaker → the ranks, from dense ranks in sorted order."""
+"""Tiebreaker that gives equal rows the same rank → the ranks, from dense ranks in sorted order."""
 
 
 @on_its_device
-def _placed(
-    target: Target,
-    positions: Items,
-    ranks: Items | None = None,
-    place: Callable[[Any], Any] = _PLACES["first"],
-) -> Items:
-    """The rank of each row, from positions in order, and dense ranks if equal rows have the same."""
-    out = target.output(len(positions), np.uint64)
-    numbers = target.positions(len(positions)) + 1 if ranks is None else place(ranks[positions])
-    out[positions] = numbers.astype(np.uint64, copy=False)
-    return out
+def _ranks(target: Target, keys: Sequence[SortKey], tiebreaker: Tiebreaker) -> Items:
+    """The rank of each row: uint64[n]."""
+    if tiebreaker == "first":
+        positions = ordered_positions(target, keys)
+        ordered = target.positions(len(positions)) + 1
+    else:
+        positions, dense = dense_ranks(target, sort_words(target, keys))
+        ordered = _OF_EQUALS[tiebreaker](dense[positions])
+    ranks = target.output(len(positions), np.uint64)
+    ranks[positions] = ordered.astype(np.uint64, copy=False)
+    return ranks
 
 
 @operation
@@ -105,25 +98,25 @@ def select_k(
     """
     if k < 0:
         raise ValueError(f"k: must not be negative, got {k}")
-    columns = sort_columns(data, sort_keys, order, "at_end")
-    target = target_of(one_device([column for column, _ in columns]))
-    positions = _first_rows(target, columns, k)
+    keys = checked_keys(data, sort_keys, order, "at_end")
+    target = target_of(one_device([key.values for key in keys]))
+    positions = _first_rows(target, keys, k)
     return Array.of_valid(s.uint64(), len(positions), (None, target.buffer(positions)), 0)
 
 
 @on_its_device
-def _first_rows(target: Target, columns: Sequence[tuple[Array, Direction]], k: int) -> Items:
+def _first_rows(target: Target, keys: Sequence[SortKey], k: int) -> Items:
     """The positions (uint64) of the first `k` rows in order, or of all if they are fewer."""
-    first = columns[0][0]
+    first = keys[0].values
     is_short = 0 < k < first.length // 8 and target.device == HOST
     if not is_short or number_words(first) is None:
-        return ordered_positions(target, columns, False)[:k]
+        return ordered_positions(target, keys)[:k]
     # A selection by the first key takes a fraction of the time of a sort; CuPy's would be a sort.
-    words = sort_words(target, columns[:1], False)[0]
+    words = sort_words(target, keys[:1])[0]
     least = np.flatnonzero(words <= np.partition(words, k - 1)[k - 1])
     chosen = Array.of_valid(s.int64(), len(least), (None, target.buffer(least)), 0)
-    own = [(take(column, chosen), direction) for column, direction in columns]
-    return least.view(np.uint64)[ordered_positions(target, own, False)[:k]]
+    own = [key._replace(values=take(key.values, chosen)) for key in keys]
+    return least.view(np.uint64)[ordered_positions(target, own)[:k]]
 
 
 @operation
@@ -154,7 +147,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
     if bounds.null_count:
         raise ValueError("bounds: must not be null")
     target = target_of(array.device)
-    words = sort_words(target, [(concat([array, bounds]), False)], False)
+    words = sort_words(target, [SortKey(concat([array, bounds]))])
     ranks = dense_ranks(target, words)[1]
     numbers = _ranges(target, ranks, array.length)
     positions = target.sort_positions(numbers)

@@ -30,7 +30,7 @@ from colkern.operations.operands import number_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
-from colkern.operations.sorting import dense_ranks, sort_words
+from colkern.operations.sorting import SortKey, dense_ranks, sort_words
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -192,7 +192,7 @@ def _by_order(values: Array, running: Callable[[Array], Array]) -> Array:
 @on_its_device
 def _ranked(array: Array, running: Callable[[Array], Array]) -> Array:
     target = target_of(array.device)
-    positions, ranks = dense_ranks(target, sort_words(target, [(array, False)], False))
+    positions, ranks = dense_ranks(target, sort_words(target, [SortKey(array)]))
     rows = target.output(array.length, np.uint64)
     rows[ranks[positions]] = positions
     validity = compact_validity(array)

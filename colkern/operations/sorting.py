@@ -6,7 +6,7 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,20 @@ Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
 SortKeys = Sequence[str | int | tuple[str | int, Order] | tuple[str | int, Order, Placement]]
 
-Direction: TypeAlias = bool | tuple[bool, bool]
-"""Whether the order is descending; and, if a column has its own rule, whether its nulls come first."""
+
+class SortKey(NamedTuple):
+    """A column to sort by.
+
+    Attributes:
+        values: The column, which is checked.
+        descending: Whether the order is descending.
+        nulls_first: Whether nulls (and NaNs) come first.
+    """
+
+    values: Array
+    descending: bool = False
+    nulls_first: bool = False
+
 
 _SAMPLE = 1024
 
@@ -69,33 +81,33 @@ def sort_indices(
         LimitExceededError: If there are more than 2^32 strings to sort.
         InvalidArrowError: If an array points outside its own memory.
     """
-    columns = sort_columns(data, sort_keys, order, null_placement)
-    target = target_of(one_device([column for column, _ in columns]))
-    positions = ordered_positions(target, columns, null_placement == "at_start")
+    keys = checked_keys(data, sort_keys, order, null_placement)
+    target = target_of(one_device([key.values for key in keys]))
+    positions = ordered_positions(target, keys)
     return Array.of_valid(s.uint64(), data.length, (None, target.buffer(positions)), 0)
 
 
-def sort_columns(
+def checked_keys(
     data: Array | RecordBatch,
     sort_keys: SortKeys | str | None,
     order: Order,
     null_placement: Placement,
-) -> list[tuple[Array, Direction]]:
-    """The checked columns to sort by, and their directions; the arguments are checked, too."""
-    keys: list[tuple[Array, Sequence[str]]]
+) -> list[SortKey]:
+    """The keys that the arguments of `sort_indices` describe, which are checked."""
+    given: list[tuple[Array, Sequence[str]]]
     if isinstance(data, Array):
         if sort_keys is not None:
             raise ValueError("sort_keys: an array has no columns; pass order=")
-        keys = [(data, (order,))]
+        given = [(data, (order,))]
     else:
         chosen = range(len(data.columns)) if sort_keys is None else sort_keys
         named = [chosen] if isinstance(chosen, str) else chosen
         tuples = [key if isinstance(key, tuple) else (key, order) for key in named]
-        keys = [(data.column(key), words) for key, *words in tuples]
-        if not keys:
+        given = [(data.column(key), words) for key, *words in tuples]
+        if not given:
             raise ValueError("sort_keys: expected at least one key, got none")
-    columns: list[tuple[Array, Direction]] = []
-    for column, words in keys:
+    keys: list[SortKey] = []
+    for column, words in given:
         if len(words) not in (1, 2):
             raise ValueError(
                 "sort_keys: expected a name, (name, order) or (name, order, null placement), got a tuple "
@@ -107,26 +119,14 @@ def sort_columns(
         if placement not in ("at_end", "at_start"):
             raise ValueError(f"null_placement: expected 'at_end' or 'at_start', got {placement!r}")
         require_valid(column)
-        columns.append((column, (words[0] == "descending", placement == "at_start")))
-    return columns
+        keys.append(SortKey(column, words[0] == "descending", placement == "at_start"))
+    return keys
 
 
-def ordered_positions(
-    target: Target, columns: Sequence[tuple[Array, Direction]], nulls_first: bool
-) -> Items:
-    """The positions (uint64) of rows in sorted order; stable.
-
-    Args:
-        target: The target of the columns.
-        columns: Checked columns, and their directions.
-        nulls_first: Whether nulls come first in columns without a rule of their own.
-    """
-    if len(columns) == 1:
-        ((array, direction),) = columns
-        if isinstance(direction, tuple):
-            descending, nulls_first = direction
-        else:
-            descending = direction
+def ordered_positions(target: Target, keys: Sequence[SortKey]) -> Items:
+    """The positions (uint64) of rows in the order of keys, most significant first; stable."""
+    if len(keys) == 1:
+        ((array, descending, nulls_first),) = keys
         if isinstance(array.type.storage, s.Null):
             return target.positions(array.length).view(np.uint64)
         if number_words(array) is not None:
@@ -136,26 +136,13 @@ def ordered_positions(
             valid = array.length - array.null_count
             ordered = text_positions(array, None if split is None else split[:valid])[0]
             return ordered if split is None else _joined(target, ordered, split, nulls_first)
-    positions: Items | None = None
-    for keys in reversed(sort_words(target, columns, nulls_first)):
-        positions = target.sort_positions(keys, positions)
-    assert positions is not None
-    return positions
+    return word_order(target, sort_words(target, keys))
 
 
-def sort_words(
-    target: Target, columns: Sequence[tuple[Array, Direction]], nulls_first: bool
-) -> list[Items]:
+def sort_words(target: Target, keys: Sequence[SortKey]) -> list[Items]:
     """Words (uint64[n]) that sort like the rows, most significant first; as above."""
-    length = columns[0][0].length
-    parts = (
-        part
-        for column, direction in columns
-        for part in _order_parts(
-            column, *(direction if isinstance(direction, tuple) else (direction, nulls_first))
-        )
-    )
-    return packed_keys(target, length, parts)
+    parts = (part for key in keys for part in _order_parts(*key))
+    return packed_keys(target, keys[0].values.length, parts)
 
 
 @on_its_device

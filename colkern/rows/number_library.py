@@ -123,15 +123,16 @@ def pstdev(data: Any) -> float:
 
 def variance(data: Any) -> float:
     """`statistics.variance`, without the mean, where it is a float."""
-    high, low, error = mean_square(data, 1)
-    if isinstance(data[0], int) and high == math.floor(high):
-        raise Uncovered
-    return rounded(high, low, error)
+    return as_float(data, *mean_square(data, 1))
 
 
 def pvariance(data: Any) -> float:
     """`statistics.pvariance`, without the mean, where it is a float."""
-    high, low, error = mean_square(data, 0)
+    return as_float(data, *mean_square(data, 0))
+
+
+def as_float(data: Any, high: float, low: float, error: float) -> float:
+    """`high + low`, rounded once; leaves the row for integers whose variance may be one."""
     if isinstance(data[0], int) and high == math.floor(high):
         raise Uncovered
     return rounded(high, low, error)

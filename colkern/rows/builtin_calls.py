@@ -78,6 +78,8 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
     named |= {"Decimal": decimal.Decimal}
     named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
+    if isinstance(kind, k.Uneven):
+        return dict
     if isinstance(kind, k.Compound | k.Member):
         return kind.form
     if kind.name not in named:

@@ -160,6 +160,8 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         if "member" in (left.kind.name, right.kind.name):
             return enums.are_equal(emitter, left, right)
         return equal(emitter, left, right)
+    if k.Uneven in (type(left.kind), type(right.kind)):
+        emitter.refuse("== of a dictionary whose keys differ has no compiled form")
     if k.is_row(left.kind) or k.is_row(right.kind):
         if "dict" in (left.kind.name, right.kind.name):
             emitter.refuse("a dictionary beside one with constant keys has no compiled form")

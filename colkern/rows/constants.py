@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -33,8 +33,14 @@ _MICROSECOND = timedelta(microseconds=1)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
+_LACKING = object()
+"""The place of a key that a dictionary lacks."""
+
 _PARTS = {"float": row_items.FLOAT, "str": row_items.TEXT, "bytes": row_items.BYTES}
 _PARTS_AT_MOST = 15
+
+_UNKNOWN = [row_items.HANDLE] * 2
+"""Parts of which it is unknown whether they are equal; the first may be skipped behind a None."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +73,8 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
         UnsupportedError: If there is no such layout.
     """
     parts = _parts_of(kind, to_equal)
+    if len(parts) > _PARTS_AT_MOST and to_equal:
+        parts = parts[: _PARTS_AT_MOST - len(_UNKNOWN)] + _UNKNOWN
     if len(parts) > _PARTS_AT_MOST:
         raise UnsupportedError(
             f"{kind} has {len(parts)} parts, at most {_PARTS_AT_MOST} are supported"
@@ -77,12 +85,16 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
 def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
     if k.is_row(kind) and not to_equal:
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
-    if isinstance(kind, k.Record):
+    if isinstance(kind, k.Uneven) and to_equal:
+        return _UNKNOWN
+    if isinstance(kind, k.Record | k.Uneven):
         raise UnsupportedError(f"{kind}: nothing looks for a data class among others")
     if isinstance(kind, k.Tuple):
         return [part for item in kind.items for part in _parts_of(item, to_equal)]
     if isinstance(kind, k.Optional):
-        inner = _parts_of(kind.of)
+        inner = _parts_of(kind.of, to_equal)
+        if len(inner) != 1 and to_equal:
+            return [row_items.OPTIONAL, *_UNKNOWN]
         if len(inner) != 1:
             raise UnsupportedError(f"{kind}: nothing compares a tuple that may be None")
         return [row_items.OPTIONAL, *inner]
@@ -145,7 +157,7 @@ def kind_of(value: Any) -> Kind:
         except UnsupportedError:
             if keys != k.TEXT:
                 raise
-        return k.tuple_of(tuple(map(kind_of, value.values())), tuple(value), dict)
+        return _row_kind(value)
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
 
@@ -175,7 +187,7 @@ def identity(value: Any) -> Hashable:
     return (type(value), repr(value)) if type(value) in _KINDS else _Object(value)
 
 
-def sequence_kind(value: Iterable[Any]) -> Kind:
+def sequence_kind(value: Collection[Any]) -> Kind:
     """Returns the kind of a list with a tuple's items, so that an index may depend on the row.
 
     Raises:
@@ -223,10 +235,19 @@ def decimal_words(value: Decimal) -> tuple[int, int]:
     return -number if sign else number, exponent
 
 
-def _common(values: Iterable[Any]) -> Kind:
+def _common(values: Collection[Any]) -> Kind:
+    try:
+        return _common_of(map(kind_of, values))
+    except UnsupportedError:
+        if not all(value is None or type(value) is dict for value in values):
+            raise
+        # Dictionaries with a single kind of values stand beside others with several.
+        return _common_of(k.NONE if value is None else _row_kind(value) for value in values)
+
+
+def _common_of(kinds: Iterable[Kind]) -> Kind:
     common: Kind = k.NEVER
-    for value in values:
-        other = kind_of(value)
+    for other in kinds:
         joined = k.joined(common, other)
         # In memory, a bool among integers would become an integer.
         if joined is None or _is_loose(joined):
@@ -235,10 +256,16 @@ def _common(values: Iterable[Any]) -> Kind:
     return common
 
 
+def _row_kind(value: dict[Any, Any]) -> Kind:
+    if not all(isinstance(key, str) for key in value):
+        raise UnsupportedError("the constant has dictionaries with several kinds of values")
+    return k.tuple_of(tuple(map(kind_of, value.values())), tuple(value), dict)
+
+
 def _is_loose(kind: Kind) -> bool:
     if isinstance(kind, k.Optional):
         return _is_loose(kind.of)
-    if isinstance(kind, k.Tuple | k.Container):
+    if isinstance(kind, k.Compound | k.Container):
         return any(map(_is_loose, kind.items))
     return kind.loose
 
@@ -297,8 +324,13 @@ class _Writer:
             self._set(place, int(value is None))
             if value is not None:
                 self.write(place + 1, value, kind.of)
-        elif isinstance(kind, k.Tuple):
-            items = [value[name] for name in kind.names] if k.is_row(kind) else value
+        elif k.is_unset(kind):
+            self._set(place, int(value is _LACKING))
+            if value is not _LACKING:
+                self.write(place + 1, value, kind.items[1])
+        elif isinstance(kind, k.Tuple | k.Uneven):
+            is_dict = isinstance(value, dict)
+            items = [value.get(name, _LACKING) for name in kind.names] if is_dict else value
             for item, of in zip(items, kind.items, strict=True):
                 self.write(place, item, of)
                 place += of.words

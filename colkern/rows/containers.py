@@ -34,6 +34,8 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         return result
     if isinstance(container.kind, Match):
         return group(emitter, container, place)
+    if isinstance(container.kind, k.Uneven):
+        return _of_uneven(emitter, container, place)
     if isinstance(container.kind, k.Tuple) and not container.is_constant:
         return _tuple_item(emitter, container, place)
     if type(container.constant) is Counter:
@@ -138,12 +140,31 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
     return emitter.refuse("the index of a tuple must be known when the function is compiled")
 
 
+def _of_uneven(emitter: Emitter, row: Value, place: Value) -> Value:
+    lacks, value = field_of_uneven(emitter, row, place)
+    emitter.fail_if(lacks, row_values.KEY_ERROR, f"the key {place.constant!r}")
+    return value
+
+
+def field_of_uneven(emitter: Emitter, row: Value, key: Value) -> tuple[str, Value]:
+    """Returns the code that is true where a dictionary lacks a constant key, and its value elsewhere."""
+    assert isinstance(row.kind, k.Uneven)
+    if not key.is_constant:
+        emitter.refuse("the key of a dictionary whose keys differ has to be constant")
+    if key.constant not in row.kind.names:
+        return "True", Value(k.NEVER)
+    field = row.items[row.kind.names.index(key.constant)]
+    return (field.items[0].code, field.items[1]) if k.is_unset(field.kind) else ("False", field)
+
+
 def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
     from colkern.rows.functions import special
 
     if (result := special(emitter, "__contains__", container, value)) is not None:
         return truth(emitter, result)
+    if isinstance(container.kind, k.Uneven):
+        return Value(k.BOOL, f"(not {field_of_uneven(emitter, container, value)[0]})")
     container = iterated(container)
     if value.is_constant and container.is_constant:
         return evaluated(emitter, operator.contains, container.constant, value.constant)
@@ -345,7 +366,10 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         return Value(k.Kind("object", 0), constant=functions)
     names = [key.constant for key, _ in entries]
     is_row = dict_ is None and names and all(isinstance(name, str) for name in names)
-    if is_row and id(node) in emitter.rows:
+    common: k.Kind | None = k.NEVER
+    for _, value in entries:
+        common = common and k.joined(common, value.kind)
+    if is_row and (id(node) in emitter.rows or common is None):
         row = dict(zip(names, (value for _, value in entries), strict=True))
         return tuple_of_values(row.values(), tuple(row), dict)
     return with_entries()

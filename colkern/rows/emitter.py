@@ -34,7 +34,7 @@ from colkern.rows.program import (
 )
 from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import declared_elsewhere, deleted_names
-from colkern.rows.values import NONE, Value, loaded, of_parts, tuple_of_values, zeros
+from colkern.rows.values import NONE, UNSET, Value, loaded, of_parts, tuple_of_values, zeros
 
 
 class MeetsNumPy(Exception):
@@ -455,6 +455,10 @@ class Emitter:
             for number, other in enumerate(rest):
                 code = f"{other} if {value.code} == {number} else ({code})"
             return Value(kind, self.bind(code))
+        if isinstance(kind, k.Uneven):
+            own = dict(zip(getattr(value.kind, "names", ()), value.items, strict=True))
+            items = (own.get(name, UNSET) for name in kind.names)
+            value = tuple_of_values(items, kind.names, k.SomeKeys)
         if isinstance(kind, k.Compound):
             pairs = zip(value.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))

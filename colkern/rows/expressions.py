@@ -324,6 +324,10 @@ def truth(emitter: Emitter, value: Value) -> Value:
         for name in ("__bool__", "__len__"):
             if (result := special(emitter, name, value)) is not None:
                 return truth(emitter, result)
+        if isinstance(value.kind, k.Uneven):
+            lacked = [item.items[0].code for item in value.items if k.is_unset(item.kind)]
+            is_sure = len(lacked) < len(value.items)
+            return constant(True) if is_sure else Value(k.BOOL, f"(not ({' & '.join(lacked)}))")
         return constant(bool(value.items) or not isinstance(value.kind, k.Tuple))
     if value.kind == k.BOOL:
         return value
@@ -487,6 +491,7 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
             kept = NONE
 
         def other() -> Value:
+            as_row_beside(emitter, inner(left).kind, values[1])
             if is_and and name in emitter.env and isinstance(left.kind, k.Optional):
                 emitter.env[name] = inner(emitter.env[name])
             return rest(values[1:])
@@ -496,6 +501,12 @@ def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:
         return emitter.chosen(test.code, lambda: kept, other)
 
     return rest(node.values)
+
+
+def as_row_beside(emitter: Emitter, kind: k.Kind, node: ast.expr) -> None:
+    """Compiles a display as a row if the value whose place it may take is a row."""
+    if isinstance(node, ast.Dict) and (k.is_row(kind) or isinstance(kind, k.Uneven)):
+        emitter.rows.add(id(node))
 
 
 def in_branches(emitter: Emitter, node: ast.expr, make: Callable[[Value], Value]) -> Value:
@@ -555,7 +566,7 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         from colkern.rows.matches import attribute_of_match
 
         return attribute_of_match(emitter, value, name)
-    if k.is_row(value.kind):
+    if k.is_row(value.kind) or isinstance(value.kind, k.Uneven):
         emitter.refuse(f"dict has no {name!r}")
     names: tuple[str, ...] = getattr(value.kind, "names", ())
     names = names or k.FIELDS_OF.get(getattr(value.kind, "form", tuple), ())

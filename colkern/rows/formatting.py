@@ -71,6 +71,8 @@ def represented(emitter: Emitter, value: Value) -> Value:
             start = ", " if pieces else "{"
             pieces += [constant(f"{start}{name!r}: "), represented(emitter, item)]
         return concatenated(emitter, [*pieces, constant("}")])
+    if isinstance(value.kind, k.Uneven):
+        emitter.refuse("the text of a dictionary whose keys differ has no compiled form")
     if isinstance(value.kind, k.Compound) and value.kind.names:
         return _row_represented(emitter, value, value.kind)
     if isinstance(value.kind, k.Container) and value.kind.default in k.SEQUENCES:

@@ -23,7 +23,7 @@ from colkern.rows.expressions import attribute, expression
 from colkern.rows.folding import constant
 from colkern.rows.front import WRITTEN, assigned_fields
 from colkern.rows.functions import changing_method
-from colkern.rows.values import Value, tuple_of_values
+from colkern.rows.values import UNSET, Value, tuple_of_values
 
 _WITHOUT_MEANING = ("__repr__", "__str__", "__format__", "__hash__")
 """Special methods that neither construct an instance nor are called by compiled code."""
@@ -152,11 +152,10 @@ def _constructed(
         named: The method's other arguments by name.
     """
     names = tuple(dict.fromkeys((*before, *assigned_fields(kind))))
-    unset = tuple_of_values([Value(k.BOOL, "True"), Value(k.NEVER)], (), k.Unset)
-    start = tuple_of_values((before.get(name, unset) for name in names), names, kind)
+    start = tuple_of_values((before.get(name, UNSET) for name in names), names, kind)
     function = inspect.getattr_static(kind, method)
     _, instance = changing_method(emitter, function, start, None, arguments, named)
     assigned = (
-        name for name, item in zip(names, instance.items, strict=True) if item.kind != unset.kind
+        name for name, item in zip(names, instance.items, strict=True) if item.kind != UNSET.kind
     )
     return {name: attribute(emitter, instance, name) for name in assigned}

@@ -188,6 +188,17 @@ class Tuple(Compound):
         return f"tuple[{', '.join(map(str, self.items))}]"
 
 
+class SomeKeys:
+    """The form of a dictionary that may lack some of its keys."""
+
+
+class Uneven(Compound):
+    """A dictionary with constant keys, some of which it may lack; those have the form `Unset`."""
+
+    def __str__(self) -> str:
+        return f"dict with some of the keys {', '.join(self.names)}"
+
+
 @dataclass(frozen=True)
 class Container(Kind):
     """A list, set or dictionary: one word, the address of its header in the arena.
@@ -337,6 +348,8 @@ def data_class_of(form: type) -> Any:
 def tuple_of(items: tuple[Kind, ...], names: tuple[str, ...] = (), form: type = tuple) -> Compound:
     """Returns the kind of a tuple, or of an instance of a class with fields."""
     words = sum(kind.words for kind in items)
+    if form is SomeKeys:
+        return Uneven("row", words, items=items, names=names, form=form)
     if is_record(form):
         return Record("record", words, items=items, names=names, form=form)
     return Tuple("tuple", words, items=items, names=names, form=form)
@@ -450,6 +463,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return replace(wider, loose=True)
     if isinstance(left, Choice) and isinstance(right, Choice):
         return choice_of((*left.among, *right.among))
+    if isinstance(left, Compound) or isinstance(right, Compound):
+        left, right = _without_keys(left), _without_keys(right)
     if isinstance(left, Compound) and isinstance(right, Compound):
         return _joined_tuple(left, right)
     if is_tuple(left) != is_tuple(right):
@@ -515,8 +530,31 @@ def _joined_decimal(left: Kind, right: Kind) -> Kind | None:
 
 
 def _joined_tuple(left: Compound, right: Compound) -> Kind | None:
+    forms = {left.form, right.form}
+    if forms <= {dict, SomeKeys} and (len(forms) == 2 or left.names != right.names):
+        return _joined_rows(left, right)
     if left.form != right.form or left.names != right.names or len(left.items) != len(right.items):
         return None
     items = [joined(a, b) for a, b in zip(left.items, right.items, strict=True)]
     kinds = tuple(item for item in items if item is not None)
     return tuple_of(kinds, left.names, left.form) if len(kinds) == len(items) else None
+
+
+def _without_keys(kind: Kind) -> Kind:
+    """Returns the kind of an empty dictionary as that of one with constant keys; other kinds unchanged."""
+    is_empty = isinstance(kind, Container) and kind == replace(
+        dict_of(NEVER, NEVER), sites=kind.sites
+    )
+    return tuple_of((), (), dict) if is_empty else kind
+
+
+def _joined_rows(left: Compound, right: Compound) -> Kind | None:
+    sides = [dict(zip(side.names, side.items, strict=True)) for side in (left, right)]
+    items: dict[str, Kind | None] = {}
+    for name in (*left.names, *right.names):
+        kinds = [side[name] for side in sides if name in side]
+        items[name] = joined(*kinds) if len(kinds) == 2 else kinds[0]
+        if len(kinds) == 1 and not is_unset(kinds[0]):
+            items[name] = unset(kinds[0])
+    known = tuple(item for item in items.values() if item is not None)
+    return tuple_of(known, tuple(items), SomeKeys) if len(known) == len(items) else None

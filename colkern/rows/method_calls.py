@@ -31,6 +31,7 @@ from colkern.rows.containers import (
     add,
     combine,
     contained,
+    field_of_uneven,
     fitting,
     item,
     most_common,
@@ -41,6 +42,7 @@ from colkern.rows.deques import method_of_deque
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import (
     arguments_of,
+    as_row_beside,
     expression,
     needed,
     needed_arguments,
@@ -220,6 +222,9 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str)
 @_form("dict.get")
 def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
     """`get` with a key that may be None; no dictionary has None as a key."""
+    if len(node.args) > 1 and (owner.is_constant or isinstance(owner.kind, k.Container)):
+        kind = owner.kind if isinstance(owner.kind, k.Container) else kind_of(owner.constant)
+        as_row_beside(emitter, kind.items[-1], node.args[1])
     key = emitter.env.get(getattr(node.args[0], "id", "")) if node.args else None
     if key is None or not isinstance(key.kind, k.Optional) or key.unbound:
         return None
@@ -418,6 +423,12 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     ):
         # Evaluating an argument may change it.
         owner = with_attribute(emitter, emitter.read(receiver.id), name)
+    if isinstance(kind, k.Uneven):
+        if name != "get" or not arguments:
+            emitter.refuse(f"dict.{name}() of a dictionary whose keys differ has no compiled form")
+        lacks, value = field_of_uneven(emitter, owner, arguments[0])
+        default = arguments[1] if len(arguments) > 1 else NONE
+        return emitter.chosen(lacks, lambda: default, lambda: value)
     if k.is_row(kind):
         if name in VIEWS and not arguments:
             return view_of_row(owner, name)

@@ -129,13 +129,14 @@ def _mapping(
     if isinstance(kind, k.Optional):
         tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
         kind = kind.of
-    if not (k.is_row(kind) or kind.name == "dict"):
+    if not (k.is_row(kind) or isinstance(kind, k.Uneven) or kind.name == "dict"):
         return ast.Constant(False)
     for key, (part, place) in zip(pattern.keys, _values(pattern, subject), strict=True):
         tests.append(ast.Compare(key, [ast.In()], [subject]))
         of = kind.items[-1] if isinstance(kind, k.Container) else k.NEVER
-        if isinstance(kind, k.Tuple) and getattr(key, "value", None) in kind.names:
+        if isinstance(kind, k.Compound) and getattr(key, "value", None) in kind.names:
             of = kind.items[kind.names.index(key.value)]  # type: ignore[attr-defined]
+            of = of.items[1] if k.is_unset(of) else of  # type: ignore[attr-defined]
         test = test_of(emitter, part, place, of)
         tests += [test] if test is not None else []
     return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)

@@ -93,6 +93,8 @@ class Output:
         self.is_nothing = inside in (k.NONE, k.NEVER)
         if isinstance(kind, k.Optional):
             self.slots.append(Slots(f"{name}_valid", np.uint8))
+        if isinstance(inside, k.Uneven):
+            raise UnsupportedError("results that are dictionaries whose keys differ")
         if isinstance(inside, k.Compound):
             self.parts = [type(self)(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
         elif isinstance(inside, k.Container):

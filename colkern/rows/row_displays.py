@@ -122,5 +122,8 @@ def _changed(nodes: Iterable[ast.AST], stores: bool = True) -> Iterator[str]:
                     yield name
             case ast.AugAssign(ast.Name(name)):
                 yield name
-            case ast.Compare(_, _, comparators):
-                yield from (part.id for part in comparators if isinstance(part, ast.Name))
+            case ast.Compare(_, operations, comparators):
+                for operation, part in zip(operations, comparators, strict=True):
+                    is_test = isinstance(operation, ast.In | ast.NotIn)
+                    if isinstance(part, ast.Name) and not is_test:
+                        yield part.id

@@ -84,6 +84,9 @@ def tuple_of_values(
     return Value(k.tuple_of(tuple(item.kind for item in items), names, form), items=items)
 
 
+UNSET = tuple_of_values([Value(k.BOOL, "True"), Value(k.NEVER)], (), k.Unset)
+"""A field without a value."""
+
 _ZEROS = {
     "int": "0",
     "float": "0.0",

@@ -1,0 +1,106 @@
+"""Row functions: dictionaries with constant keys of which some lack some, against the plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import colkern as ck
+from colkern.errors import CompileError, UnsupportedError
+
+PLANS = {
+    "basic": {"rate": 0.1, "free": 2, "label": "Basic"},
+    "pro": {"rate": 0.08, "label": "Pro"},
+    "team": {"rate": 0.05, "free": 10, "seats": (5, 50)},
+    "old": None,
+}
+SIZES = {"a": {"x": 1.0, "y": 2.0}, "b": {"x": 3.0}, "c": {}}
+ALIKE = {"a": {"rate": 0.1, "label": "x"}, "b": {"rate": 0.2, "label": "y"}}
+STEPS = [{"name": "low", "end": 3}, {"name": "high"}]
+NAMES = ["basic", "pro", "team", "old", "a", "b", "c", "none"]
+
+
+def fees(name: str) -> str:
+    plan = PLANS.get(name) or {"rate": 1, "note": "?"}
+    return f"{plan['rate'] * 2:.2f} {plan.get('free', 0)} {plan.get('seats', (0, 0))[1]}"
+
+
+def noted(name: str) -> str | None:
+    plan = PLANS.get(name)
+    if plan is None:
+        plan = {"label": name}
+    return plan.get("label") if "free" not in plan else None
+
+
+def last(name: str) -> str:
+    step = STEPS[-1 if name < "c" else 0]
+    return step["name"] + ("!" if "end" in step else "")
+
+
+def matched(name: str) -> str:
+    match PLANS.get(name):
+        case {"free": free, "label": label}:
+            return f"{label} {free}"
+        case {"label": label}:
+            return label
+        case None:
+            return "none"
+    return "other"
+
+
+def chosen(name: str) -> float:
+    row = {"n": len(name), "as": name} if name > "c" else {"n": 1, "as": "x", "tax": 0.5}
+    return row["n"] * (1 + row.get("tax", 0.0))
+
+
+WIDE = {name: dict.fromkeys("abcdefghijklmnopqrst", 1.5) | {"z": name} for name in NAMES[:2]}
+
+FUNCTIONS: list[Callable[[str], Any]] = [
+    fees,
+    noted,
+    last,
+    matched,
+    chosen,
+    lambda name: SIZES.get(name, {}).get("y", 0.5),
+    lambda name: ALIKE.get(name, {}).get("label"),
+    lambda name: (ALIKE.get(name) or {"rate": 9.0, "label": "q"})["rate"],
+    lambda name: ALIKE[name]["rate"] if name in ALIKE else {"rate": 2.0, "label": ""}["rate"],
+    lambda name: bool(ALIKE.get(name, {})),
+    lambda name: "yes" if SIZES.get(name) else "no",
+    lambda name: isinstance(PLANS.get(name), dict),
+    lambda name: WIDE[name]["z"] + str(WIDE[name]["t"]) if name in WIDE else "",
+    lambda name: PLANS["basic"].get("free", 0) + len(name),
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_keys_that_only_some_have(function: Callable[[str], Any]) -> None:
+    compiled = ck.udf(function, strict=True)
+    assert compiled(ck.array(NAMES)).to_pylist() == list(map(function, NAMES))
+    assert not compiled.report().left
+
+
+def test_a_key_that_is_lacked_raises_as_in_python() -> None:
+    compiled = ck.udf(lambda name: SIZES[name]["y"])
+    assert compiled(ck.array(["a"])).to_pylist() == [2.0]
+    for name in ("b", "d"):
+        with pytest.raises(KeyError, match="'y'" if name == "b" else "'d'"):
+            compiled(ck.array([name]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda name: str(PLANS.get(name)),
+        lambda name: PLANS.get(name, PLANS["pro"]),
+        lambda name: len(PLANS.get(name, PLANS["pro"]) or ""),
+        lambda name: PLANS.get(name) == PLANS["pro"],
+        lambda name: (PLANS.get(name) or {})[name],
+        lambda name: [*(PLANS.get(name) or {})],
+    ],
+)
+def test_the_whole_of_such_a_dictionary_is_refused(function: Callable[[str], Any]) -> None:
+    with pytest.raises((CompileError, UnsupportedError), match="keys"):
+        ck.udf(function)(ck.array(NAMES))

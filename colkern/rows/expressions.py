@@ -22,7 +22,7 @@ from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
-from colkern.rows.library import REPLACED, remainder
+from colkern.rows.library import REPLACED, remainder, remainder_of_bytes
 from colkern.rows.program import Block
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
@@ -119,22 +119,27 @@ _MOST_DIVISOR = 10**10
 
 
 def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) -> Value | None:
-    """Compiles `int(text) % constant` for texts of many digits, such as an IBAN; None for other
+    """Compiles `int(text) % constant` for texts of many digits, such as an IBAN or a digest; None for other
     expressions."""
     from colkern.rows.functions import users_function
     from colkern.rows.iteration import known_object
 
-    divisor = getattr(divisor_node, "value", None)
-    is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
-    is_int = len(call_node.args) == 1 and not call_node.keywords
-    if not is_known or not is_int or known_object(emitter, call_node.func) is not int:
+    function = known_object(emitter, call_node.func)
+    if function not in (int, int.from_bytes) or len(call_node.args) not in (1, 2):
         return None
+    divisor = getattr(divisor_node, "value", None) or known_object(emitter, divisor_node)
+    is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
+    if not is_known or call_node.keywords:
+        return None
+    kind, default = (k.TEXT, 10) if function is int else (k.BYTES, "big")
     before = emitter.state()
-    text = needed(emitter, call_node.args[0])
-    if text.kind != k.TEXT or text.is_constant:
+    of, *rest = (needed(emitter, part) for part in call_node.args)
+    form = rest[0].constant if rest else default
+    if of.kind != kind or of.is_constant or form not in (10, 16, "big", "little"):
         emitter.restore(before)
         return None
-    return users_function(emitter, remainder, [text, constant(divisor)], {})
+    body = remainder if function is int else remainder_of_bytes
+    return users_function(emitter, body, [of, constant(divisor), constant(form)], {})
 
 
 def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:

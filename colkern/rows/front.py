@@ -22,6 +22,7 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.forks import Lock
+from colkern.rows.library import replacement
 from colkern.rows.scopes import give_own_names, tables_of
 
 
@@ -375,8 +376,10 @@ def changing_instances(definition: Definition) -> set[str]:
     names = set()
     for node in (part for statement in definition.body for part in ast.walk(statement)):
         match node:
-            case ast.Assign([ast.Name(name)], ast.Call(ast.Name(form))):
-                named = definition.names.get(form)
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name() | ast.Attribute() as form)):
+                *module, last = ast.unparse(form).split(".")
+                owner = definition.names.get(module[0]) if len(module) == 1 else None
+                named = replacement(getattr(owner, last, definition.names.get(last)))
                 if isinstance(named, type) and changing_methods(named):
                     names.add(name)
     return names

@@ -20,6 +20,7 @@ from urllib.parse import ParseResult, SplitResult
 
 import numpy as np
 
+from colkern.rows.digests import Md5, Sha1, Sha256
 from colkern.rows.number_library import (
     fmean,
     fsum,
@@ -196,14 +197,23 @@ def fspath(path: Any) -> Any:
     return path
 
 
-def remainder(text: str, divisor: int) -> int:
-    """`int(text) % divisor` for any number of digits, with a divisor of at most ten digits."""
-    if len(text) <= 18 or not text.isascii() or not text.isdigit():
-        return int(text) % divisor
+def remainder(text: str, divisor: int, base: int) -> int:
+    """`int(text, base) % divisor` for any number of digits, with a divisor of at most ten digits."""
+    digits = "0123456789abcdefABCDEF" if base == 16 else "0123456789"
+    if len(text) <= 15 or not all(digit in digits for digit in text):
+        return int(text, base) % divisor
     rest = 0
-    for place in range(0, len(text), 8):
-        part = text[place : place + 8]
-        rest = (rest * 10 ** len(part) + int(part)) % divisor
+    for place in range(0, len(text), 6):
+        part = text[place : place + 6]
+        rest = (rest * base ** len(part) + int(part, base)) % divisor
+    return rest
+
+
+def remainder_of_bytes(data: bytes, divisor: int, byteorder: str) -> int:
+    """`int.from_bytes(data, byteorder) % divisor` for any number of bytes."""
+    rest = 0
+    for byte in data if byteorder == "big" else data[::-1]:
+        rest = (rest << 8 | byte) % divisor
     return rest
 
 
@@ -737,6 +747,9 @@ REPLACED: dict[str, Any] = {
     "bytes.hex": as_hex,
     "csv.reader": read_csv,
     "dict.fromkeys": from_keys,
+    "hashlib.md5": Md5,
+    "hashlib.sha1": Sha1,
+    "hashlib.sha256": Sha256,
     "heapq.heapify": heapify,
     "heapq.heappop": heappop,
     "heapq.heappush": heappush,

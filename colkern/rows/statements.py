@@ -33,6 +33,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
+from colkern.rows.library import replacement
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import own_nodes, stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values
@@ -219,7 +220,10 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
                 assigned = getattr(node, "value", None)
                 is_known = isinstance(node, ast.stmt) and targets == [part]
                 is_known = is_known and isinstance(assigned, ast.Call)
-                is_known = is_known and expression(emitter, assigned.func).constant is kind.form  # type: ignore[union-attr]
+                is_known = (
+                    is_known
+                    and replacement(expression(emitter, assigned.func).constant) is kind.form  # type: ignore[union-attr]
+                )
             if not is_known:
                 return False
     return True

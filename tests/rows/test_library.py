@@ -64,6 +64,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "bytes.hex": st.tuples(st.binary(max_size=9), st.sampled_from("-: ")),
     "csv.reader": st.tuples(st.lists(st.text(st.sampled_from('ab,;" \n'), max_size=9), max_size=2)),
     "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
+    **dict.fromkeys(("hashlib.md5", "hashlib.sha1", "hashlib.sha256"), st.tuples(st.binary())),
     "heapq.heapify": st.tuples(NUMBERS),
     "heapq.heappop": st.tuples(HEAPS),
     "heapq.heappush": st.tuples(HEAPS, st.integers(-9, 9)),
@@ -148,6 +149,7 @@ def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         raise
     except Exception:  # noqa: BLE001
         return "raises"
+    made = made.hexdigest() if hasattr(made, "hexdigest") else made
     return repr(np.float64(made)) if isinstance(made, float) else repr(made)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from colkern.kernels import (
     byte_string_methods,
+    digests,
     text_building,
     text_parts,
     text_splitting,
@@ -56,6 +57,18 @@ _OWN = [
         )
         for name, body in text_methods.STRIPS.items()
         for none in ("", ", None")
+    ),
+    *(
+        Method(
+            f"colkern.rows.digests.{name}",
+            "(bytes, bytes) -> bytes",
+            Bound(digests.digest, algorithm=algorithm, size=words),
+        )
+        for name, algorithm, words in (
+            ("md5", digests.MD5, 4),
+            ("sha_1", digests.SHA_1, 5),
+            ("sha_256", digests.SHA_256, 8),
+        )
     ),
     Method("len", "(bytes) -> int", "{0}.size"),
     Method("bytes", "(list[int]) -> bytes", byte_string_methods.from_items),

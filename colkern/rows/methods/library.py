@@ -34,8 +34,8 @@ _RESULTS = {
     "list[str]": "difflib.get_close_matches shlex.split textwrap.wrap",
     "address": "ipaddress.IPv4Address ipaddress.IPv6Address ipaddress.ip_address",
     "hash": (
-        "hashlib.blake2b hashlib.blake2s hashlib.md5 hashlib.new hashlib.sha1 hashlib.sha224 "
-        "hashlib.sha256 hashlib.sha384 hashlib.sha3_256 hashlib.sha512"
+        "hashlib.blake2b hashlib.blake2s hashlib.new hashlib.sha224 "
+        "hashlib.sha384 hashlib.sha3_256 hashlib.sha512"
     ),
     "matcher": "difflib.SequenceMatcher",
     "template": "string.Template",

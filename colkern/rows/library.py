@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
-from urllib.parse import ParseResult, SplitResult
+from urllib.parse import ParseResult, SplitResult, uses_params
 
 import numpy as np
 
@@ -612,13 +612,13 @@ def parse_qs(qs: str, keep_blank_values: bool = False) -> dict[str, list[str]]:
 
 def split_url(url: str) -> tuple[str, str, str, str, str]:
     """`urllib.parse.urlsplit` of usual addresses."""
-    if not url.isascii() or not url.isprintable() or " " in url or "[" in url or "]" in url:
+    if url and (url[0] <= " " or "\t" in url or "\r" in url or "\n" in url):
         raise Uncovered
     scheme = netloc = ""
     colon = url.find(":")
-    if colon > 0 and url[0].isalpha():
+    if colon > 0 and url[0].isascii() and url[0].isalpha():
         start = url[:colon]
-        if start.replace("+", "").replace("-", "").replace(".", "").isalnum():
+        if start.isascii() and start.replace("+", "").replace("-", "").replace(".", "").isalnum():
             scheme = start.lower()
             url = url[colon + 1 :]
     if url.startswith("//"):
@@ -629,6 +629,8 @@ def split_url(url: str) -> tuple[str, str, str, str, str]:
                 stop = min(stop, position)
         netloc = url[2:stop]
         url = url[stop:]
+        if not netloc.isascii() or "[" in netloc or "]" in netloc:
+            raise Uncovered
     url, _, fragment = url.partition("#")
     path, _, query = url.partition("?")
     return scheme, netloc, path, query, fragment
@@ -641,11 +643,17 @@ def urlsplit(url: str) -> SplitResult:
 
 
 def urlparse(url: str) -> ParseResult:
-    """`urllib.parse.urlparse` of one argument, without parameters in the path."""
+    """`urllib.parse.urlparse` of one argument."""
     scheme, netloc, path, query, fragment = split_url(url)
-    if ";" in path:
-        raise Uncovered
-    return ParseResult(scheme, netloc, path, "", query, fragment)
+    params = ""
+    if ";" in path and scheme in WITH_PARAMETERS:
+        place = path.find(";", max(path.rfind("/"), 0))
+        if place >= 0:
+            path, params = path[:place], path[place + 1 :]
+    return ParseResult(scheme, netloc, path, params, query, fragment)
+
+
+WITH_PARAMETERS = tuple(uses_params)
 
 
 def combinations(iterable: Any, r: int) -> Iterator[Any]:

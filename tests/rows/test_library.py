@@ -28,7 +28,7 @@ import colkern as ck
 from colkern.rows.library import REPLACED
 from colkern.rows.text_library import Uncovered
 
-TEXTS = st.text(st.sampled_from("aB1 /:?#@%.-_é+&=;[]"), max_size=12)
+TEXTS = st.text(st.sampled_from("aB1 \n/:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
 NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 HEAPS = st.lists(st.integers(-9, 9), max_size=12).map(lambda items: heapq.nsmallest(12, items))

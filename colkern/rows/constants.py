@@ -9,10 +9,11 @@ header. Addresses within a block are relative to its begin until `at` adds the r
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import struct
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -85,7 +86,7 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
 def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
     if k.is_row(kind) and not to_equal:
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
-    if isinstance(kind, k.Uneven) and to_equal:
+    if isinstance(kind, k.Record | k.Uneven) and to_equal:
         return _UNKNOWN
     if isinstance(kind, k.Record | k.Uneven):
         raise UnsupportedError(f"{kind}: nothing looks for a data class among others")
@@ -151,13 +152,9 @@ def kind_of(value: Any) -> Kind:
     if type(value) is list:
         return sequence_kind(value)
     if type(value) in (dict, Counter, defaultdict):
-        keys = _hashable(_common(value))
-        try:
-            return replace(k.dict_of(keys, _common(value.values())), constant=True)
-        except UnsupportedError:
-            if keys != k.TEXT:
-                raise
-        return _row_kind(value)
+        return _kind_of_dicts([value])
+    if _is_data(value):
+        return _kind_of_fields([value])
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
 
@@ -187,7 +184,7 @@ def identity(value: Any) -> Hashable:
     return (type(value), repr(value)) if type(value) in _KINDS else _Object(value)
 
 
-def sequence_kind(value: Collection[Any]) -> Kind:
+def sequence_kind(value: Iterable[Any]) -> Kind:
     """Returns the kind of a list with a tuple's items, so that an index may depend on the row.
 
     Raises:
@@ -235,31 +232,104 @@ def decimal_words(value: Decimal) -> tuple[int, int]:
     return -number if sign else number, exponent
 
 
-def _common(values: Collection[Any]) -> Kind:
+def _common(values: Iterable[Any], loose: bool = False) -> Kind:
+    """Returns the kind that values have in common; parts that have none alone may have one together.
+
+    Args:
+        values: The values.
+        loose: Whether they may be numbers of several types.
+    """
+    values = list(values)
     try:
-        return _common_of(map(kind_of, values))
+        return _common_of(map(kind_of, values), loose)
     except UnsupportedError:
-        if not all(value is None or type(value) is dict for value in values):
+        present = [value for value in values if value is not None]
+        if len({*map(type, present)}) != 1 or type(present[0]) in _KINDS:
             raise
-        # Dictionaries with a single kind of values stand beside others with several.
-        return _common_of(k.NONE if value is None else _row_kind(value) for value in values)
+        kind = _kind_of_all(present)
+        if kind is None:
+            raise
+    return kind if len(present) == len(values) else k.optional(kind)
 
 
-def _common_of(kinds: Iterable[Kind]) -> Kind:
+def _common_of(kinds: Iterable[Kind], loose: bool) -> Kind:
     common: Kind = k.NEVER
     for other in kinds:
         joined = k.joined(common, other)
+        is_number = getattr(getattr(joined, "of", joined), "name", "") in ("int", "float")
         # In memory, a bool among integers would become an integer.
-        if joined is None or _is_loose(joined):
+        if joined is None or (_is_loose(joined) and not (loose and is_number)):
             raise UnsupportedError(f"the constant has {common} and {other} side by side")
         common = joined
     return common
 
 
-def _row_kind(value: dict[Any, Any]) -> Kind:
-    if not all(isinstance(key, str) for key in value):
-        raise UnsupportedError("the constant has dictionaries with several kinds of values")
-    return k.tuple_of(tuple(map(kind_of, value.values())), tuple(value), dict)
+def _kind_of_all(values: list[Any]) -> Kind | None:
+    """Returns the kind of dictionaries, lists, tuples, or data of one type; None for other types."""
+    form = type(values[0])
+    if form is dict:
+        return _kind_of_dicts(values)
+    if _is_data(values[0]):
+        return _kind_of_fields(values)
+    if form not in (list, tuple):
+        return None
+    if form is tuple and len({*map(len, values)}) == 1:
+        return k.tuple_of(tuple(map(_common, zip(*values, strict=True))))
+    items = _common(item for value in values for item in value)
+    return replace(k.list_of(items), constant=True, is_tuple=form is tuple)
+
+
+def _kind_of_dicts(values: list[Any]) -> Kind:
+    keys = _hashable(_common(key for value in values for key in value))
+    try:
+        items = _common(item for value in values for item in value.values())
+        return replace(k.dict_of(keys, items), constant=True)
+    except UnsupportedError:
+        if keys != k.TEXT:
+            raise
+    fields: dict[str, Kind] = {}
+    for name in dict.fromkeys(name for value in values for name in value):
+        of = _numbers(value[name] for value in values if name in value)
+        fields[name] = of if all(name in value for value in values) else k.unset(of)
+    is_uneven = len({*map(tuple, values)}) > 1
+    return k.tuple_of(tuple(fields.values()), tuple(fields), k.SomeKeys if is_uneven else dict)
+
+
+def _is_data(value: Any) -> bool:
+    """Whether a constant is a named tuple, or an instance of a data class with nothing but its fields."""
+    if isinstance(value, tuple):
+        return hasattr(value, "_fields")
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return False
+    return vars(value).keys() == {field.name for field in dataclasses.fields(value)}
+
+
+def _kind_of_fields(values: list[Any]) -> Kind:
+    names = _names_of(values[0])
+    kinds = tuple(_numbers(getattr(value, name) for value in values) for name in names)
+    return k.tuple_of(kinds, names, type(values[0]))
+
+
+def _names_of(value: Any) -> tuple[str, ...]:
+    named: tuple[str, ...] | None = getattr(value, "_fields", None)
+    return tuple(field.name for field in dataclasses.fields(value)) if named is None else named
+
+
+def table_kind(value: dict[Any, Any]) -> Kind:
+    """Returns the kind of a dictionary of numbers of several types, to which the row brings the key."""
+    return replace(k.dict_of(_hashable(_common(value)), _numbers(value.values())), constant=True)
+
+
+def _numbers(values: Iterable[Any]) -> Kind:
+    """Returns the kind of values that may be numbers of several types, if no integer is rounded."""
+    values = list(values)
+    kind = _common(values, loose=True)
+    if _is_loose(kind) and any(isinstance(n, int) and abs(n) > _EXACT for n in values):
+        raise UnsupportedError("the constant has floats beside integers that no float equals")
+    return kind
+
+
+_EXACT = 1 << 53
 
 
 def _is_loose(kind: Kind) -> bool:
@@ -328,9 +398,12 @@ class _Writer:
             self._set(place, int(value is _LACKING))
             if value is not _LACKING:
                 self.write(place + 1, value, kind.items[1])
-        elif isinstance(kind, k.Tuple | k.Uneven):
-            is_dict = isinstance(value, dict)
-            items = [value.get(name, _LACKING) for name in kind.names] if is_dict else value
+        elif isinstance(kind, k.Compound):
+            items = value
+            if isinstance(value, dict):
+                items = [value.get(name, _LACKING) for name in kind.names]
+            elif isinstance(kind, k.Record):
+                items = [getattr(value, name) for name in kind.names]
             for item, of in zip(items, kind.items, strict=True):
                 self.write(place, item, of)
                 place += of.words
@@ -347,7 +420,7 @@ class _Writer:
                 self._set(place, word)
                 place += 1
         elif value is not None:
-            self._set(place, word_of(value))
+            self._set(place, word_of(float(value) if kind.name == "float" else value))
 
     def _bytes(self, place: int, value: str | bytes) -> None:
         data = value if isinstance(value, bytes) else value.encode()

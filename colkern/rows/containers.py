@@ -15,7 +15,7 @@ from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
-from colkern.rows.constants import kind_of
+from colkern.rows.constants import kind_of, table_kind
 from colkern.rows.emitter import Emitter, derived, stored_constant
 from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
@@ -23,7 +23,16 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import SEQUENCES, Container
 from colkern.rows.library import REPLACED, replace_items, replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.values import NONE, Value, inner, loaded, of_parts, stored, tuple_of_values
+from colkern.rows.values import (
+    NONE,
+    UNKNOWN,
+    Value,
+    inner,
+    loaded,
+    of_parts,
+    stored,
+    tuple_of_values,
+)
 
 
 def item(emitter: Emitter, container: Value, place: Value) -> Value:
@@ -56,7 +65,10 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
     plain = ("", "ordered", *SEQUENCES)
     if isinstance(container.kind, Container) and container.kind.default not in plain:
         return _item_or_default(emitter, container, place, container.kind.default)
-    return call(emitter, "[]", [readable(emitter, container), place])
+    value = readable(emitter, container)
+    if k.is_row(value.kind) and value.is_constant:
+        value = table_of(emitter, value)
+    return call(emitter, "[]", [value, place])
 
 
 def is_table_of_functions(value: Any) -> bool:
@@ -124,6 +136,11 @@ def readable(emitter: Emitter, container: Value) -> Value:
     if isinstance(container.constant, tuple | list | range):
         return stored_constant(emitter, list(container.constant), kind_of)
     return emitter.numbers(container)
+
+
+def table_of(emitter: Emitter, row: Value) -> Value:
+    """Returns a constant dictionary with constant keys for look-ups by a key that the row has."""
+    return replace(stored_constant(emitter, row.constant, table_kind), constant=UNKNOWN)
 
 
 def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:

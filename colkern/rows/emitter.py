@@ -419,7 +419,11 @@ class Emitter:
         """Returns a constant as code; returns other values unchanged."""
         if isinstance(value.kind, k.Compound):
             items = tuple(self.numbers(item) for item in value.items)
-            return replace(value, items=items) if items != value.items else value
+            kinds = tuple(item.kind for item in items)
+            kind: Kind = value.kind
+            if kinds != value.kind.items:
+                kind = k.tuple_of(kinds, value.kind.names, value.kind.form)
+            return replace(value, kind=kind, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
             return value
         return literal(self, value.constant)

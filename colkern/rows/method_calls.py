@@ -36,6 +36,7 @@ from colkern.rows.containers import (
     item,
     most_common,
     set_item,
+    table_of,
     unpacked,
 )
 from colkern.rows.deques import method_of_deque
@@ -439,6 +440,8 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
             if arguments[0].constant in kind.names:
                 return owner.items[kind.names.index(arguments[0].constant)]
             return arguments[1] if len(arguments) > 1 else NONE
+        if name == "get" and owner.is_constant:
+            return method(emitter, node, table_of(emitter, owner), name)
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
     if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
         return replaced(emitter, owner, named)

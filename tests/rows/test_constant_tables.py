@@ -1,9 +1,10 @@
-"""Row functions: dictionaries with constant keys of which some lack some, against the plain function."""
+"""Row functions: constant tables of dictionaries, tuples and data, against the plain function."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -55,6 +56,50 @@ def chosen(name: str) -> float:
     return row["n"] * (1 + row.get("tax", 0.0))
 
 
+@dataclass
+class Product:
+    """An entry of a catalogue."""
+
+    name: str
+    price: float
+    tags: tuple[str, ...] = ()
+
+    def gross(self, rate: float) -> float:
+        return self.price * (1 + rate)
+
+
+class Band(NamedTuple):
+    """An entry with a default."""
+
+    low: float
+    note: str | None = None
+
+
+CATALOGUE = {"a": Product("apple", 1.5, ("fresh", "red")), "b": Product("bread", 2.0)}
+BANDS = {"a": Band(0.1), "b": Band(0.3, "new")}
+REGIONS = {"a": ("DE", "FR", "IT"), "b": ("US",), "c": ()}
+DEEP = {"eu": {"a": {"vat": 0.19, "old": 1}, "b": {"vat": 0.2}}, "us": {"a": {"vat": 0}}}
+RATES = {"a": 1, "b": 2.5, "c": -3}
+FLAGS = {"a": True, "b": 2}
+LISTS = {"a": {"items": [1, 2], "weight": 0.5}, "b": {"items": [], "weight": 1.5}}
+
+
+def listed(name: str) -> float:
+    entry = LISTS.get(name)
+    return sum(entry["items"]) * entry["weight"] if entry else -1.0
+
+
+def sold(name: str) -> str:
+    product = CATALOGUE.get(name)
+    if product is None:
+        return "-"
+    return f"{product.name} {product.gross(0.07):.2f} {'red' in product.tags}"
+
+
+def counted(name: str) -> int:
+    return sum(1 for key, plan in PLANS.items() if plan and plan.get("free") and key >= name)
+
+
 WIDE = {name: dict.fromkeys("abcdefghijklmnopqrst", 1.5) | {"z": name} for name in NAMES[:2]}
 
 FUNCTIONS: list[Callable[[str], Any]] = [
@@ -70,6 +115,19 @@ FUNCTIONS: list[Callable[[str], Any]] = [
     lambda name: bool(ALIKE.get(name, {})),
     lambda name: "yes" if SIZES.get(name) else "no",
     lambda name: isinstance(PLANS.get(name), dict),
+    listed,
+    sold,
+    counted,
+    lambda name: BANDS[name].low * 2 if name in BANDS else 0.0,
+    lambda name: BANDS[name].note if name in BANDS else "",
+    lambda name: "FR" in REGIONS.get(name, ()),
+    lambda name: len(REGIONS[name]) if name in REGIONS else -1,
+    lambda name: "".join(REGIONS[name]) if name in REGIONS else "",
+    lambda name: DEEP["eu"].get(name, {}).get("vat", 0.5),
+    lambda name: DEEP.get("us" if name < "b" else "eu", {}).get(name, {}).get("vat", -1.0),
+    lambda name: RATES.get(name, 0) * 2,
+    lambda name: RATES[name] + 0.5 if name in RATES else None,
+    lambda name: FLAGS[name] + 1 if name in FLAGS else 0,
     lambda name: WIDE[name]["z"] + str(WIDE[name]["t"]) if name in WIDE else "",
     lambda name: PLANS["basic"].get("free", 0) + len(name),
 ]
@@ -88,6 +146,12 @@ def test_a_key_that_is_lacked_raises_as_in_python() -> None:
     for name in ("b", "d"):
         with pytest.raises(KeyError, match="'y'" if name == "b" else "'d'"):
             compiled(ck.array([name]))
+
+
+def test_the_text_of_an_integer_among_floats_is_left_to_python() -> None:
+    compiled = ck.udf(lambda name: str(RATES[name]))
+    assert compiled(ck.array(["a", "b"])).to_pylist() == ["1", "2.5"]
+    assert sum(compiled.report().left.values()) == 2
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ def test_every_kernel_has_cases() -> None:
     assert kernels_with_cases() == set(KERNELS)
 
 
-@pytest.mark.parametrize("name", variants())
-def test_cases_include_an_empty_range_and_a_long_one(name: str) -> None:
-    counts = [case.count for case in cases(name)]
-    assert 0 in counts
-    assert max(counts) > 1
+def test_cases_include_an_empty_range_and_a_long_one() -> None:
+    for name in variants():
+        counts = [case.count for case in cases(name)]
+        assert 0 in counts, name
+        assert max(counts) > 1, name
 
 
 # An overflow that NumPy warns of means something else in compiled code, or nothing at all.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import datetime
 from collections.abc import Callable
 from datetime import UTC, timedelta, timezone
@@ -144,9 +145,11 @@ def test_the_table_of_a_zone_has_all_its_changes(name: str) -> None:
         before = (epoch + timedelta(microseconds=start - 1)).astimezone(zone)
         assert at.utcoffset() == timedelta(microseconds=offset)
         assert (at.utcoffset(), at.tzname()) != (before.utcoffset(), before.tzname())
+    starts = sorted(periods.starts)
+    assert starts == list(periods.starts)
     for day in range(0, 70_000, 2):
         at = datetime.datetime(1900, 1, 1, 12, tzinfo=UTC) + timedelta(days=day)
-        place = sum(start <= (at - epoch) // timedelta(microseconds=1) for start in periods.starts)
+        place = bisect.bisect_right(starts, (at - epoch) // timedelta(microseconds=1))
         assert at.astimezone(zone).utcoffset() == timedelta(microseconds=periods.offsets[place - 1])
 
 

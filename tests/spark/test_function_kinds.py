@@ -135,8 +135,7 @@ def test_named_arguments_in_python_and_in_sql(spark: SparkSession, rows: DataFra
 # Aggregates
 
 
-@colkern.spark.udf
-class mean:
+class Mean:
     def init():
         return 0.0, 0
 
@@ -150,8 +149,7 @@ class mean:
         return state[0] / state[1] if state[1] else None
 
 
-@colkern.spark.udf
-class weighted:
+class Weighted:
     def init():
         return 0.0
 
@@ -159,7 +157,13 @@ class weighted:
         return state + price * n
 
 
-def test_aggregates_of_groups(spark: SparkSession, rows: DataFrame) -> None:
+@pytest.fixture(scope="module")
+def mean() -> Any:
+    return colkern.spark.udf(Mean)
+
+
+def test_aggregates_of_groups(spark: SparkSession, rows: DataFrame, mean: Any) -> None:
+    weighted = colkern.spark.udf(Weighted)
     spark.udf.register("mean_of", mean)
     rows.createOrReplaceTempView("priced")
     found = spark.sql("SELECT shop, mean_of(price) AS mean FROM priced GROUP BY shop")
@@ -175,7 +179,7 @@ def test_aggregates_of_groups(spark: SparkSession, rows: DataFrame) -> None:
     assert {row.shop: row.mean for row in found.collect()} == {k: v[0] for k, v in expected.items()}
 
 
-def test_aggregates_over_windows(rows: DataFrame) -> None:
+def test_aggregates_over_windows(rows: DataFrame, mean: Any) -> None:
     whole = Window.partitionBy("shop")
     sliding = whole.orderBy("n").rowsBetween(-2, 1)
     found = rows.where("n < 60").select(
@@ -192,7 +196,6 @@ def test_aggregates_over_windows(rows: DataFrame) -> None:
 # One row in, many out
 
 
-@ck.generator
 def words(text: str) -> tuple[str, int]:
     start = 0
     for i in range(len(text) + 1):
@@ -203,9 +206,10 @@ def words(text: str) -> tuple[str, int]:
 
 
 def test_generators_as_arrays_and_as_table_functions(spark: SparkSession, rows: DataFrame) -> None:
-    spark.udf.register("words", colkern.spark.udf(words))
-    spark.udtf.register("words_of", colkern.spark.udtf(words))
-    spark.udtf.register("words_in", colkern.spark.udtf(words, lateral=True))
+    generator = ck.generator(words)
+    spark.udf.register("words", colkern.spark.udf(generator))
+    spark.udtf.register("words_of", colkern.spark.udtf(generator))
+    spark.udtf.register("words_in", colkern.spark.udtf(generator, lateral=True))
     rows.where("n < 20").createOrReplaceTempView("lines")
     expected = sorted(
         (word, 3 * place)
@@ -360,7 +364,6 @@ class Rows:
         return left + right
 
 
-@ck.reducer
 class Ends:
     def init():
         return 1e300, -1e300
@@ -486,7 +489,7 @@ def test_columns_that_spark_does_not_pass_are_refused_at_once(spark: SparkSessio
 
 
 def test_functions_in_a_streaming_query(
-    spark: SparkSession, rows: DataFrame, tmp_path: Path
+    spark: SparkSession, rows: DataFrame, mean: Any, tmp_path: Path
 ) -> None:
     @colkern.spark.udf
     def halved(n: int) -> float:

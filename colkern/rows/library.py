@@ -1,14 +1,20 @@
 """Functions of the standard library, many of them written in C, as plain Python to compile with the user's.
 
 Each gives the same result as the library's function, or leaves the row by an exception without a code.
-Functions that return iterators are generators here.
+Functions that return iterators are generators here. What the library has in Python is compiled from its
+own text, also where it has C for it too, as in `heapq`.
 """
 
 from __future__ import annotations
 
+import bisect
+import heapq
+import importlib.util
+import inspect
 import math
 import string
 import sys
+import types
 import unicodedata
 from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
@@ -22,53 +28,14 @@ import numpy as np
 
 from colkern.rows.digests import Md5, Sha1, Sha256
 from colkern.rows.number_library import (
-    fmean,
     fsum,
     mean,
-    median,
-    mode,
-    multimode,
     pstdev,
     pvariance,
     stdev,
     variance,
 )
 from colkern.rows.text_library import Uncovered, fill, shorten, wrap
-
-
-def bisect_left(a: Any, x: Any, lo: int = 0, hi: int | None = None) -> int:
-    """`bisect.bisect_left`, without a key."""
-    if lo < 0:
-        raise ValueError
-    if hi is None:
-        hi = len(a)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if a[middle] < x:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
-
-
-def bisect_right(a: Any, x: Any, lo: int = 0, hi: int | None = None) -> int:
-    """`bisect.bisect_right`, without a key."""
-    if lo < 0:
-        raise ValueError
-    if hi is None:
-        hi = len(a)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if x < a[middle]:
-            hi = middle
-        else:
-            lo = middle + 1
-    return lo
-
-
-def insort(a: Any, x: Any) -> None:
-    """`bisect.insort`, without bounds and key."""
-    a.insert(bisect_right(a, x), x)
 
 
 def nlargest(n: int, iterable: Any, key: Any = None) -> Any:
@@ -83,61 +50,6 @@ def nsmallest(n: int, iterable: Any, key: Any = None) -> Any:
     if key is None:
         return sorted(iterable)[: max(n, 0)]
     return sorted(iterable, key=key)[: max(n, 0)]
-
-
-def heappush(heap: Any, item: Any) -> None:
-    """`heapq.heappush`."""
-    heap.append(item)
-    move_forward(heap, 0, len(heap) - 1)
-
-
-def heappop(heap: Any) -> Any:
-    """`heapq.heappop`."""
-    last = heap.pop()
-    return heapreplace(heap, last) if heap else last
-
-
-def heapreplace(heap: Any, item: Any) -> Any:
-    """`heapq.heapreplace`."""
-    least = heap[0]
-    heap[0] = item
-    move_back(heap, 0)
-    return least
-
-
-def heappushpop(heap: Any, item: Any) -> Any:
-    """`heapq.heappushpop`."""
-    return heapreplace(heap, item) if heap and heap[0] < item else item
-
-
-def heapify(x: Any) -> None:
-    """`heapq.heapify`."""
-    for place in range(len(x) // 2 - 1, -1, -1):
-        move_back(x, place)
-
-
-def move_forward(heap: Any, start: int, place: int) -> None:
-    """Move an item of a heap towards its start, as far as it is less than those before it."""
-    item = heap[place]
-    while place > start and item < heap[(place - 1) >> 1]:
-        heap[place] = heap[(place - 1) >> 1]
-        place = (place - 1) >> 1
-    heap[place] = item
-
-
-def move_back(heap: Any, start: int) -> None:
-    """Move an item of a heap to its end, each time past the lesser of two, and forward from there."""
-    place = start
-    item = heap[place]
-    child = 2 * place + 1
-    while child < len(heap):
-        if child + 1 < len(heap) and not heap[child] < heap[child + 1]:
-            child += 1
-        heap[place] = heap[child]
-        place = child
-        child = 2 * place + 1
-    heap[place] = item
-    move_forward(heap, start, place)
 
 
 def prod(iterable: Any, start: Any = 1) -> Any:
@@ -257,53 +169,6 @@ def transposed(rows: Any, strict: Any = False) -> Iterator[Any]:
             raise ValueError
 
 
-def counts_equal(left: Any, right: Any) -> bool:
-    """`left == right` of Counters: missing keys count as 0."""
-    is_same = all(count == right.get(key, 0) for key, count in left.items())
-    return is_same and all(count == left.get(key, 0) for key, count in right.items())
-
-
-def counts_added(left: Any, right: Any, times: int = 1) -> Any:
-    """`left + right` of Counters."""
-    result: Any = Counter()
-    for key, count in left.items():
-        total = count + times * right[key]
-        if total > 0:
-            result[key] = total
-    for key, count in right.items():
-        if times * count > 0 and key not in left:
-            result[key] = times * count
-    return result
-
-
-def counts_less(left: Any, right: Any) -> Any:
-    """`left - right` of Counters."""
-    return counts_added(left, right, -1)
-
-
-def least_counts(left: Any, right: Any) -> Any:
-    """`left & right` of Counters."""
-    result: Any = Counter()
-    for key, count in left.items():
-        least = min(right[key], count)
-        if least > 0:
-            result[key] = least
-    return result
-
-
-def greatest_counts(left: Any, right: Any) -> Any:
-    """`left | right` of Counters."""
-    result: Any = Counter()
-    for key, count in left.items():
-        greatest = max(count, right[key])
-        if greatest > 0:
-            result[key] = greatest
-    for key, count in right.items():
-        if count > 0 and key not in left:
-            result[key] = count
-    return result
-
-
 def added_to_each(items: Any, nothing: Any) -> Any:
     """Returns the numbers or texts that members of an enum also are."""
     return [item + nothing for item in items]
@@ -313,19 +178,6 @@ def change_counts(self: Any, counts: Any, times: int) -> None:
     """`Counter.update` with a dictionary of counts for `times=1`, `Counter.subtract` for `times=-1`."""
     for key, count in counts.items():
         self[key] += times * count
-
-
-def add_counts(self: Any, counts: Any, times: int = 1) -> Any:
-    """`self += counts` of Counters, which keeps only counts above 0."""
-    change_counts(self, counts, times)
-    for key in [key for key, count in self.items() if not count > 0]:
-        self.pop(key)
-    return self
-
-
-def subtract_counts(self: Any, counts: Any) -> Any:
-    """`self -= counts` of Counters."""
-    return add_counts(self, counts, -1)
 
 
 def elements(self: Any) -> Iterator[Any]:
@@ -722,35 +574,37 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
         yield a, b
 
 
-def is_so(self: Any) -> bool:
-    """Returns True, for tests that all decimals of compiled code pass, since they are finite."""
-    return True
+def _named(module: str, *functions: Callable[..., Any]) -> dict[str, Any]:
+    return {f"{module}.{function.__name__}": function for function in functions}
 
 
-def is_not_so(self: Any) -> bool:
-    """Returns False, for tests that no decimal of compiled code passes."""
-    return False
+def _in_python(module: types.ModuleType, *names: str) -> dict[str, Any]:
+    """Returns functions that a module has in C as its file has them in Python."""
+    loader: Any = importlib.util.find_spec(module.__name__).loader  # type: ignore[union-attr]
+    parts = loader.get_code(module.__name__).co_consts
+    codes = {part.co_name: part for part in parts if isinstance(part, types.CodeType)}
+    functions = {}
+    for name in names:
+        in_c = getattr(module, name)
+        parameters = inspect.signature(in_c).parameters.values()
+        plain = types.FunctionType(codes[in_c.__name__], vars(module))
+        plain.__defaults__ = tuple(
+            p.default
+            for p in parameters
+            if p.default is not p.empty and p.kind is not p.KEYWORD_ONLY
+        )
+        plain.__kwdefaults__ = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        functions[f"{module.__name__}.{name}"] = plain
+    return functions
 
 
 REPLACED: dict[str, Any] = {
-    "Counter.__add__": counts_added,
-    "Counter.__and__": least_counts,
-    "Counter.__iadd__": add_counts,
-    "Counter.__isub__": subtract_counts,
-    "Counter.__eq__": counts_equal,
-    "Counter.__or__": greatest_counts,
-    "Counter.__sub__": counts_less,
-    "Counter.elements": elements,
-    "Decimal.is_finite": is_so,
-    "Decimal.is_infinite": is_not_so,
-    "Decimal.is_nan": is_not_so,
+    **_named("Counter", Counter.__add__, Counter.__and__, Counter.__or__, Counter.__sub__),
+    **_named("Counter", Counter.__eq__, Counter.__iadd__, Counter.__isub__, elements),
     "OrderedDict.fromkeys": ordered_from_keys,
-    "base64.b64encode": b64encode,
-    "bisect.bisect": bisect_right,
-    "bisect.bisect_left": bisect_left,
-    "bisect.bisect_right": bisect_right,
-    "bisect.insort": insort,
-    "bisect.insort_right": insort,
+    **_named("base64", b64encode),
+    **_in_python(bisect, "bisect", "bisect_left", "bisect_right"),
+    **_in_python(bisect, "insort", "insort_left", "insort_right"),
     "bytes.fromhex": from_hex,
     "bytes.hex": as_hex,
     "csv.reader": read_csv,
@@ -758,52 +612,24 @@ REPLACED: dict[str, Any] = {
     "hashlib.md5": Md5,
     "hashlib.sha1": Sha1,
     "hashlib.sha256": Sha256,
-    "heapq.heapify": heapify,
-    "heapq.heappop": heappop,
-    "heapq.heappush": heappush,
-    "heapq.heappushpop": heappushpop,
-    "heapq.heapreplace": heapreplace,
-    "heapq.nlargest": nlargest,
-    "heapq.nsmallest": nsmallest,
+    **_in_python(heapq, "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
+    **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
-    "itertools.combinations": combinations,
-    "itertools.compress": compress,
+    **_named("itertools", combinations, compress, repeat, zip_longest),
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
-    "itertools.repeat": repeat,
     "itertools.starmap": star_map,
-    "itertools.zip_longest": zip_longest,
-    "math.dist": dist,
-    "math.fsum": fsum,
-    "math.prod": prod,
+    **_named("math", dist, fsum, prod),
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
-    "statistics.fmean": fmean,
-    "statistics.mean": mean,
-    "statistics.median": median,
-    "statistics.mode": mode,
-    "statistics.multimode": multimode,
-    "statistics.pstdev": pstdev,
-    "statistics.pvariance": pvariance,
-    "statistics.stdev": stdev,
-    "statistics.variance": variance,
-    "textwrap.fill": fill,
-    "textwrap.shorten": shorten,
-    "textwrap.wrap": wrap,
-    "unicodedata.category": category,
-    "unicodedata.combining": combining,
-    "unicodedata.normalize": normalize,
-    "urllib.parse.quote": quote,
-    "urllib.parse.parse_qs": parse_qs,
-    "urllib.parse.parse_qsl": parse_qsl,
-    "urllib.parse.unquote": unquote,
-    "urllib.parse.unquote_plus": unquote_plus,
-    "urllib.parse.urlparse": urlparse,
-    "urllib.parse.urlsplit": urlsplit,
+    **_named("statistics", mean, pstdev, pvariance, stdev, variance),
+    **_named("textwrap", fill, shorten, wrap),
+    **_named("unicodedata", category, combining, normalize),
+    **_named("urllib.parse", parse_qs, parse_qsl, quote, unquote, unquote_plus, urlparse, urlsplit),
     "zlib.crc32": crc32,
 }
-"""The functions of this module, by the names of those that they replace."""
+"""The functions that are compiled for those of some names: of this module, and Python's own."""
 
 
 COMPUTED = frozenset(

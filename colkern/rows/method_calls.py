@@ -11,6 +11,7 @@ import codecs
 import functools
 import inspect
 import types
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -138,6 +139,9 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         if emitter.gone_over is not node:
             refuse_iterator(emitter)
         return users_function(emitter, REPLACED["Counter.elements"], [owner], {})
+    if kind.default == "count" and name == "_keep_positive":
+        # `Counter.__iadd__` and `__isub__` call it.
+        return users_function(emitter, Counter._keep_positive, [owner], {})  # type: ignore[attr-defined]
     if kind.default == "count" and name not in ("get", "copy", "pop"):
         emitter.refuse(f"Counter.{name}() has no compiled form")
     if name in ("items", "keys", "values"):

@@ -8,7 +8,6 @@ may remain does not affect its rounding.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Any
 
 from colkern.rows.text_library import Uncovered
@@ -61,13 +60,6 @@ def fsum(seq: Any) -> float:
     return high
 
 
-def fmean(data: Any) -> float:
-    """`statistics.fmean`, without weights."""
-    if len(data) == 0:
-        raise Uncovered
-    return fsum(data) / len(data)
-
-
 def mean(data: Any) -> Any:
     """`statistics.mean` of integers, and of floats whose exact sum is a float."""
     if len(data) == 0:
@@ -81,34 +73,6 @@ def mean(data: Any) -> Any:
         raise Uncovered
     total = sum(data)
     return total / len(data) if total % len(data) else total // len(data)
-
-
-def median(data: Any) -> Any:
-    """`statistics.median`."""
-    ordered = sorted(data)
-    count = len(ordered)
-    if count == 0:
-        raise Uncovered
-    if count % 2 == 1:
-        return ordered[count // 2]
-    return (ordered[count // 2 - 1] + ordered[count // 2]) / 2
-
-
-def mode(data: Any) -> Any:
-    """`statistics.mode`."""
-    counts: dict[Any, int] = {}
-    for item in data:
-        counts[item] = counts.get(item, 0) + 1
-    if not counts:
-        raise Uncovered
-    return max(counts, key=lambda item: counts[item])
-
-
-def multimode(data: Any) -> Any:
-    """`statistics.multimode`."""
-    counts = Counter(data)
-    most = max(counts.values(), default=0)
-    return [item for item, count in counts.items() if count == most]
 
 
 def stdev(data: Any) -> float:

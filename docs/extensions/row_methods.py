@@ -90,7 +90,8 @@ def of_library() -> str:
     return "\n\n".join(
         textwrap.fill(text, 120, break_on_hyphens=False)
         for text in (
-            f"These functions of libraries are compiled in their usual forms: {compiled}.",
+            f"These functions of libraries are compiled in their usual forms: {compiled}. So are those "
+            f"that a library has in Python, such as `statistics.median`, if all that they use compiles.",
             f"These may be called, and Python computes the rows that come to one: {left}.",
         )
     )

@@ -76,4 +76,8 @@ METHODS: list[Method] = [
     Method("Decimal.copy_abs", "(Decimal) -> Decimal", row_decimals.absolute),
     Method("Decimal.is_zero", "(Decimal) -> bool", "{0}.coefficient == 0"),
     Method("Decimal.is_signed", "(Decimal) -> bool", "{0}.coefficient < 0"),
+    # All decimals of compiled code are finite.
+    Method("Decimal.is_finite", "(Decimal) -> bool", "True"),
+    Method("Decimal.is_infinite", "(Decimal) -> bool", "False"),
+    Method("Decimal.is_nan", "(Decimal) -> bool", "False"),
 ]

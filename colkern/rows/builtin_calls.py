@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import collections
 import datetime
-import decimal
 import functools
 import json
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
 from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import as_list, extreme
+from colkern.rows.constants import KINDS
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
@@ -69,15 +69,8 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
         emitter.refuse("the type of an iterator has no compiled form")
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
-    named = {
-        "date": datetime.date,
-        "datetime": datetime.datetime,
-        "aware": datetime.datetime,
-        "time": datetime.time,
-    }
-    named |= {"timedelta": datetime.timedelta, "None": type(None), "bool": bool, "int": int}
-    named |= {"Decimal": decimal.Decimal}
-    named |= {"float": float, "str": str, "bytes": bytes, "list": list, "dict": dict, "set": set}
+    named = {plain.name: type_ for type_, plain in KINDS.items()}
+    named |= {"aware": datetime.datetime, "list": list, "dict": dict, "set": set}
     if isinstance(kind, k.Uneven):
         return dict
     if isinstance(kind, k.Compound | k.Member):

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
-from colkern.rows.constants import constant_block, has_order, layout_of
+from colkern.rows.constants import KINDS, constant_block, has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
 from colkern.rows.kinds import Kind
@@ -271,8 +271,6 @@ def _argument(
 
 def constant_kind(value: Any) -> Kind:
     """Returns the kind of a Python object that is known when the function is compiled."""
-    if value is None:
-        return k.NONE
     if isinstance(value, tuple):
         names = tuple(getattr(value, "_fields", ()))
         return k.tuple_of(tuple(map(constant_kind, value)), names, type(value))
@@ -280,21 +278,10 @@ def constant_kind(value: Any) -> Kind:
         return k.member_of(type(value))
     if type(value) is datetime.datetime:
         return k.kind_of_datetime(value)
-    if type(value) is decimal.Decimal:
-        return kind_of_constant(value) if value.is_finite() else Kind("object", 0)
-    return _OF_CONSTANTS.get(type(value)) or Kind("object", 0)
-
-
-_OF_CONSTANTS: dict[type, Kind] = {
-    bool: k.BOOL,
-    int: k.INT,
-    float: k.FLOAT,
-    str: k.TEXT,
-    bytes: k.BYTES,
-    datetime.date: k.DATE,
-    datetime.time: k.TIME,
-    datetime.timedelta: k.TIMEDELTA,
-}
+    if type(value) is decimal.Decimal and value.is_finite():
+        return kind_of_constant(value)
+    is_known = type(value) in KINDS and type(value) is not decimal.Decimal
+    return KINDS[type(value)] if is_known else Kind("object", 0)
 
 
 def constants_of(row: Row, arguments: Sequence[Value]) -> list[Any]:

@@ -195,17 +195,9 @@ def _fixed_size_binary(type_: s.FixedSizeBinary) -> Reader:
 
 @_READERS.of(s.Date)
 def _date(type_: s.Date) -> Reader:
-    if type_ == s.date32():
-        return Reader(k.DATE, ("{n}",), "i8({n}[i])", _items, _outside("i8({n}[i])", 1))
-    return Reader(
-        k.DATE, ("{n}",), "i8({n}[i]) // 86400000", _items, _outside("(i8({n}[i]) // 86400000)", 1)
-    )
-
-
-def _outside(code: str, units_in_day: int) -> str:
-    """Returns a test for days that Python's calendar does not have."""
-    first, end = _calendar(units_in_day)
-    return f"{code} < {first} or {code} >= {end}"
+    code = "i8({n}[i])" if type_ == s.date32() else "(i8({n}[i]) // 86400000)"
+    first, end = _calendar(1)
+    return Reader(k.DATE, ("{n}",), code, _items, f"{code} < {first} or {code} >= {end}")
 
 
 def _calendar(units_in_day: int) -> tuple[int, int]:

@@ -116,7 +116,7 @@ def has_order(kind: Kind) -> bool:
 
 # The kind of a constant.
 
-_KINDS: dict[type, Kind] = {
+KINDS: dict[type, Kind] = {
     bool: k.BOOL,
     int: k.INT,
     float: k.FLOAT,
@@ -129,6 +129,7 @@ _KINDS: dict[type, Kind] = {
     type(None): k.NONE,
     Decimal: k.PLAIN["Decimal"],
 }
+"""The kinds of constants of some classes; of decimals and datetimes, there are others too."""
 
 
 def kind_of(value: Any) -> Kind:
@@ -137,11 +138,11 @@ def kind_of(value: Any) -> Kind:
     Raises:
         UnsupportedError: If it has no kind, or if the items of a container are of different kinds.
     """
-    if type(value) in _KINDS:
+    if type(value) in KINDS:
         _require_range(value)
         if type(value) is Decimal:
             return k.decimal_of(-decimal_words(value)[1])
-        return k.kind_of_datetime(value) if type(value) is datetime else _KINDS[type(value)]
+        return k.kind_of_datetime(value) if type(value) is datetime else KINDS[type(value)]
     if k.is_enum(type(value)):
         return k.member_of(type(value))
     if isinstance(value, tuple):
@@ -181,7 +182,7 @@ def identity(value: Any) -> Hashable:
         return type(value), frozenset(map(identity, value))
     if type(value) is dict:
         return dict, tuple((identity(key), identity(item)) for key, item in value.items())
-    return (type(value), repr(value)) if type(value) in _KINDS else _Object(value)
+    return (type(value), repr(value)) if type(value) in KINDS else _Object(value)
 
 
 def sequence_kind(value: Iterable[Any]) -> Kind:
@@ -244,7 +245,7 @@ def _common(values: Iterable[Any], loose: bool = False) -> Kind:
         return _common_of(map(kind_of, values), loose)
     except UnsupportedError:
         present = [value for value in values if value is not None]
-        if len({*map(type, present)}) != 1 or type(present[0]) in _KINDS:
+        if len({*map(type, present)}) != 1 or type(present[0]) in KINDS:
             raise
         kind = _kind_of_all(present)
         if kind is None:
@@ -333,11 +334,7 @@ _EXACT = 1 << 53
 
 
 def _is_loose(kind: Kind) -> bool:
-    if isinstance(kind, k.Optional):
-        return _is_loose(kind.of)
-    if isinstance(kind, k.Compound | k.Container):
-        return any(map(_is_loose, kind.items))
-    return kind.loose
+    return any(part.loose for part in k.parts_of(kind))
 
 
 def _hashable(kind: Kind) -> Kind:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from colkern.rows import kinds as k
 from colkern.rows.emitter import Emitter
 from colkern.rows.kinds import Kind
+from colkern.rows.methods import COMPARISONS
 from colkern.rows.values import Value
 
 
@@ -41,20 +42,5 @@ _SCALES: dict[str, Callable[[list[int]], int]] = {
 }
 """The largest number of fraction digits of a result, from those of the operands."""
 
-_OF_NUMBERS = (
-    "+",
-    "-",
-    "*",
-    "==",
-    "!=",
-    "<",
-    "<=",
-    ">",
-    ">=",
-    "neg",
-    "abs",
-    "bool",
-    "int",
-    "float",
-)
+_OF_NUMBERS = ("+", "-", "*", *COMPARISONS, "neg", "abs", "bool", "int", "float")
 """Operations that give equal results for an int and for an equal Decimal."""

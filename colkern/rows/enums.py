@@ -133,11 +133,7 @@ def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
 
 def has_member(kind: k.Kind, is_meant: Callable[[Any], bool] = lambda form: True) -> bool:
     """Whether a value of a kind is, or contains, a member of an enum for which `is_meant` is true."""
-    if isinstance(kind, k.Optional):
-        return has_member(kind.of, is_meant)
-    if isinstance(kind, k.Compound | k.Container):
-        return any(has_member(item, is_meant) for item in kind.items)
-    return isinstance(kind, k.Member) and is_meant(kind.form)
+    return any(isinstance(part, k.Member) and is_meant(part.form) for part in k.parts_of(kind))
 
 
 def is_unordered(form: Any) -> bool:

@@ -244,11 +244,7 @@ def is_deque(kind: Kind) -> bool:
 
 def has_constant(kind: Kind) -> bool:
     """Whether a kind, or one of its parts, is a container that may be a constant."""
-    if isinstance(kind, Optional):
-        return has_constant(kind.of)
-    if isinstance(kind, Container) and kind.constant:
-        return True
-    return isinstance(kind, Compound | Container) and any(map(has_constant, kind.items))
+    return any(container.constant for container in containers_in(kind))
 
 
 def origins(kind: Kind) -> tuple[object, ...]:

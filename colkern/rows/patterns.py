@@ -107,25 +107,30 @@ def test_of(
     return emitter.refuse(f"the pattern {type(pattern).__name__} has no compiled form")
 
 
+def _all_of(tests: list[ast.expr | None]) -> ast.expr | None:
+    """Returns a test that all tests hold; None if none of them is one."""
+    given = [test for test in tests if test is not None]
+    return ast.BoolOp(ast.And(), given) if len(given) > 1 else given[0] if given else None
+
+
 def _of_class(
     emitter: Emitter, pattern: ast.MatchClass, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
     """Returns a class pattern as a test, like `test_of`."""
     function: Any = isinstance
-    tests: list[ast.expr] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
+    tests: list[ast.expr | None] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
     of = kind.of if isinstance(kind, k.Optional) else kind
     fields = dict(zip(getattr(of, "names", ()), getattr(of, "items", ()), strict=True))
     for part, place in _attributes(emitter, pattern, subject):
-        test = test_of(emitter, part, place, fields.get(getattr(place, "attr", ""), of))
-        tests += [test] if test is not None else []
-    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else tests[0]
+        tests.append(test_of(emitter, part, place, fields.get(getattr(place, "attr", ""), of)))
+    return _all_of(tests)
 
 
 def _mapping(
     emitter: Emitter, pattern: ast.MatchMapping, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
     """A pattern of some keys, as `test_of` gives it."""
-    tests: list[ast.expr] = []
+    tests: list[ast.expr | None] = []
     if isinstance(kind, k.Optional):
         tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
         kind = kind.of
@@ -137,9 +142,8 @@ def _mapping(
         if isinstance(kind, k.Compound) and getattr(key, "value", None) in kind.names:
             of = kind.items[kind.names.index(key.value)]  # type: ignore[attr-defined]
             of = of.items[1] if k.is_unset(of) else of  # type: ignore[attr-defined]
-        test = test_of(emitter, part, place, of)
-        tests += [test] if test is not None else []
-    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
+        tests.append(test_of(emitter, part, place, of))
+    return _all_of(tests)
 
 
 def _sequence(
@@ -148,7 +152,7 @@ def _sequence(
     """Returns a sequence pattern as a test, like `test_of`; texts are no sequences here."""
     has_star = any(isinstance(part, ast.MatchStar) for part in pattern.patterns)
     count = len(pattern.patterns) - has_star
-    tests: list[ast.expr] = []
+    tests: list[ast.expr | None] = []
     if isinstance(kind, k.Optional):
         tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
         kind = kind.of
@@ -168,7 +172,5 @@ def _sequence(
         if isinstance(part, ast.MatchStar):
             continue
         position = place.slice.value  # type: ignore[attr-defined]
-        test = test_of(emitter, part, place, kinds[position if is_tuple else 0])
-        if test is not None:
-            tests.append(test)
-    return ast.BoolOp(ast.And(), tests) if len(tests) > 1 else (tests[0] if tests else None)
+        tests.append(test_of(emitter, part, place, kinds[position if is_tuple else 0]))
+    return _all_of(tests)

@@ -18,6 +18,7 @@ from typing import NoReturn
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.emitter import NO_PART, RAISED
+from colkern.rows.folding import OPERATORS
 from colkern.rows.kinds import Kind
 from colkern.rows.program import Block, Check, Exit, Operation, Program, Return, Site
 from colkern.rows.values import Value, zeros
@@ -500,7 +501,7 @@ class _Reader:
             case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value=0)]):
                 return self._truth(left, variables)
             case ast.Compare(left=left, ops=[sign], comparators=[right]):
-                return self._compared(SIGNS[type(sign)], left, right, variables)
+                return self._compared(OPERATORS[type(sign)][0], left, right, variables)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._called(name, arguments, variables)
         return self._refuse("this")
@@ -565,16 +566,6 @@ class _Reader:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise NoTermError(reason, self._line)
-
-
-SIGNS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
 from colkern.rows.library import moment_of_format, moment_of_iso
+from colkern.rows.methods import COMPARISONS
 from colkern.rows.time_zones import OF_ROW, fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
 
@@ -162,8 +163,7 @@ _OF_WALLS = (
 )
 """Attributes and methods that depend only on the local time."""
 
-_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_OPERATORS = ("+", "-", *_COMPARISONS)
+_OPERATORS = ("+", "-", *COMPARISONS)
 
 
 def _operated(emitter: Emitter, name: str, left: Value, right: Value) -> Value | None:
@@ -302,12 +302,8 @@ def _format(emitter: Emitter, value: Value, format_spec: Value) -> Value:
     return _strftime(emitter, value, format_spec) if format_spec.constant else _str(emitter, value)
 
 
-def _bool(emitter: Emitter, value: Value) -> Value:
-    return constant(True)
-
-
 _OWN: dict[str, Callable[..., Value]] = {
-    "bool": _bool,
+    "bool": lambda e, value: constant(True),
     "str": _str,
     "format": _format,
     "aware.astimezone": _astimezone,

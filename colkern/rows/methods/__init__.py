@@ -45,6 +45,9 @@ from colkern.generated import function_of_text
 from colkern.kernels.kernel import helper
 from colkern.kernels.row_values import Bytes
 
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+"""The names of the rows that compare two values."""
+
 Body: TypeAlias = "Callable[..., Any] | Bound"
 
 

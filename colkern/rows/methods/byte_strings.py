@@ -10,10 +10,9 @@ from colkern.kernels import (
     digests,
     text_building,
     text_parts,
-    text_splitting,
     text_tests,
 )
-from colkern.rows.methods import Body, Bound, Method, function_of
+from colkern.rows.methods import COMPARISONS, Body, Bound, Method, function_of
 from colkern.rows.methods import text as text_methods
 
 _BYTES = "Bytes({0}.address, {0}.size)"
@@ -39,7 +38,7 @@ def _for_bytes(body: Body, **values: Any) -> Bound:
     return Bound(of_text.body, *of_text.order, result=result, gives=gives, **given)
 
 
-_SAME = {"==", "!=", "<", "<=", ">", ">=", "min", "max", "in", "str.startswith", "str.endswith"}
+_SAME = {*COMPARISONS, "min", "max", "in", "str.startswith", "str.endswith"}
 """The rows whose bodies take text and byte strings, if they have two parameters."""
 
 _OTHERS = {"str", "repr", "ord", "chr", "list", "[]", "str.encode", "str.casefold"}
@@ -93,25 +92,13 @@ _OWN = [
         "(bytes, list[bytes]) -> bytes",
         _for_bytes(text_building.join_items, places=0),
     ),
-    Method(
-        "bytes.split",
-        "(bytes, sep: None = None, maxsplit: int = -1) -> list[bytes]",
-        _for_bytes(text_splitting.split_by_space, **_SPACES),
-    ),
-    Method(
-        "bytes.split",
-        "(bytes, sep: bytes, maxsplit: int = -1) -> list[bytes]",
-        _for_bytes(text_splitting.split_by, form=0),
-    ),
-    Method(
-        "bytes.rsplit",
-        "(bytes, sep: None = None, maxsplit: int = -1) -> list[bytes]",
-        _for_bytes(text_splitting.rsplit_by_space, **_SPACES),
-    ),
-    Method(
-        "bytes.rsplit",
-        "(bytes, sep: bytes, maxsplit: int = -1) -> list[bytes]",
-        _for_bytes(text_splitting.rsplit_by, form=0),
+    *(
+        Method(f"bytes.{name}", f"(bytes, sep: {sep}, maxsplit: int = -1) -> list[bytes]", body)
+        for name, (by_space, by) in text_methods.SPLITS.items()
+        for sep, body in (
+            ("None = None", _for_bytes(by_space, **_SPACES)),
+            ("bytes", _for_bytes(by, form=0)),
+        )
     ),
     Method(
         "bytes.splitlines",

@@ -106,43 +106,39 @@ _LISTS = [
     Method("sorted", "(list[T], reverse: bool = False) -> list[T]", row_sorting.sorted_list),
 ]
 
-_GET: dict[str, Body] = {
-    "(dict[str, V], str) -> V": constant_tables.get_text,
-    "(dict[int, V], int) -> V": constant_tables.get_number,
-    "(dict[K, V], K) -> V": row_dicts.get_place,
-}
+
+def _look_ups(
+    key: str, leading: tuple[str, ...], find: Body, get: Body, get_optional: Body
+) -> list[Method]:
+    """Returns the rows that look for a key of a kind, with the parameters that come before it."""
+    of_set = tuple(name for name in leading if name != "value_words")
+    dict_ = f"dict[{key}, V], {key}"
+    return [
+        Method("[]", f"({dict_}) -> V", get, message=_NO_KEY),
+        Method("in", f"({key}, dict[{key}, V]) -> bool", _contains(find, *leading)),
+        Method("in", f"({key}, set[{key}]) -> bool", _contains(find, *of_set, value_words=0)),
+        Method("dict.get", f"({dict_}, V) -> V", _or_default(find, *leading)),
+        Method("dict.get", f"({dict_}) -> V | None", get_optional),
+        Method("dict.get", f"({dict_}, None) -> V | None", get_optional),
+    ]
+
 
 _LOOK_UPS = [
-    *(Method("[]", signature, body, message=_NO_KEY) for signature, body in _GET.items()),
-    Method(
-        "in", "(str, dict[str, V]) -> bool", _contains(constant_tables.find_text, "value_words")
+    *_look_ups(
+        "str",
+        ("value_words",),
+        constant_tables.find_text,
+        constant_tables.get_text,
+        constant_tables.get_text_optional,
     ),
-    Method(
-        "in", "(int, dict[int, V]) -> bool", _contains(constant_tables.find_number, "value_words")
+    *_look_ups(
+        "int",
+        ("value_words",),
+        constant_tables.find_number,
+        constant_tables.get_number,
+        constant_tables.get_number_optional,
     ),
-    Method("in", "(K, dict[K, V]) -> bool", _contains(row_dicts.find_place, *_WORDS)),
-    Method("in", "(str, set[str]) -> bool", _contains(constant_tables.find_text, value_words=0)),
-    Method("in", "(int, set[int]) -> bool", _contains(constant_tables.find_number, value_words=0)),
-    Method("in", "(K, set[K]) -> bool", _contains(row_dicts.find_place, *_KEYS, value_words=0)),
-    Method(
-        "dict.get",
-        "(dict[str, V], str, V) -> V",
-        _or_default(constant_tables.find_text, "value_words"),
-    ),
-    Method(
-        "dict.get",
-        "(dict[int, V], int, V) -> V",
-        _or_default(constant_tables.find_number, "value_words"),
-    ),
-    Method("dict.get", "(dict[K, V], K, V) -> V", _or_default(row_dicts.find_place, *_WORDS)),
-    Method("dict.get", "(dict[str, V], str) -> V | None", constant_tables.get_text_optional),
-    Method("dict.get", "(dict[int, V], int) -> V | None", constant_tables.get_number_optional),
-    Method("dict.get", "(dict[K, V], K) -> V | None", row_dicts.get_optional),
-    Method("dict.get", "(dict[str, V], str, None) -> V | None", constant_tables.get_text_optional),
-    Method(
-        "dict.get", "(dict[int, V], int, None) -> V | None", constant_tables.get_number_optional
-    ),
-    Method("dict.get", "(dict[K, V], K, None) -> V | None", row_dicts.get_optional),
+    *_look_ups("K", _WORDS, row_dicts.find_place, row_dicts.get_place, row_dicts.get_optional),
 ]
 
 _DICTS = [

@@ -10,7 +10,7 @@ from typing import Any
 from colkern.kernels import calendar, clock, date_text, row_numbers
 from colkern.rows import date_formats as formats
 from colkern.rows import library
-from colkern.rows.methods import Body, Bound, Method, raised_by
+from colkern.rows.methods import COMPARISONS, Body, Bound, Method, raised_by
 
 _KEPT = f"int = {calendar.KEPT}"
 _DATE_FIELDS = f"year: {_KEPT}, month: {_KEPT}, day: {_KEPT}"
@@ -59,8 +59,7 @@ def _texts(of: str, plain: Body) -> list[Method]:
 
 def _compared(of: str) -> list[Method]:
     return [
-        Method(name, f"({of}, {of}) -> bool", f"{{0}} {name} {{1}}")
-        for name in ("==", "!=", "<", "<=", ">", ">=")
+        Method(name, f"({of}, {of}) -> bool", f"{{0}} {name} {{1}}") for name in COMPARISONS
     ] + [
         Method(name, f"({of}, {of}) -> {of}", f"{{1}} if {{1}} {sign} {{0}} else {{0}}")
         for name, sign in (("min", "<"), ("max", ">"))

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numpy import float64, int64
+from numpy import float64
 
 from colkern.generated import function_of_text
 from colkern.kernels import number_formatting as texts
 from colkern.kernels import text_parts
 from colkern.kernels.kernel import helper
-from colkern.kernels.row_values import DONE, LEFT, VALUE_ERROR, Arena, Code, Text
+from colkern.kernels.row_values import LEFT, VALUE_ERROR
 from colkern.rows.methods import Body, Bound, Method
 
 _SPECIFICATION = re.compile(
@@ -30,25 +30,9 @@ _BASES = {"b": (1, 87), "o": (3, 87), "x": (4, 87), "X": (4, 55)}
 """The bases of integers: the bits of a digit, and the number that is added to digits above 9."""
 
 _NAMESPACE: dict[str, object] = {
-    "int64": int64,
+    **{name: value for name, value in vars(texts).items() if not name.startswith("__")},
     "float64": float64,
-    "Arena": Arena,
-    "Text": Text,
-    "Code": Code,
-    "DONE": DONE,
-    "integer_of_width": texts.integer_of_width,
-    "text_of_bits": texts.text_of_bits,
-    "str_of_float": texts.str_of_float,
-    "fixed_of_float": texts.fixed_of_float,
-    "scientific_of_float": texts.scientific_of_float,
-    "general_of_float": texts.general_of_float,
-    "with_plus": texts.with_plus,
-    "with_suffix": texts.with_suffix,
-    "with_zeros": texts.with_zeros,
-    "with_separators": texts.with_separators,
-    "padded": texts.padded,
     "slice_to": text_parts.slice_to,
-    "str_of_bool": texts.str_of_bool,
 }
 _TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
 
@@ -210,18 +194,18 @@ def _in_digits(letter: str) -> Body:
 
 
 METHODS = [
-    Method("str", "(bool) -> str", texts.str_of_bool),
-    Method("str", "(int) -> str", _STR_OF_INTEGER),
-    Method("str", "(float) -> str", texts.str_of_float),
-    Method("repr", "(bool) -> str", texts.str_of_bool),
-    Method("repr", "(int) -> str", _STR_OF_INTEGER),
-    Method("repr", "(float) -> str", texts.str_of_float),
+    *(
+        Method(name, f"({kind}) -> str", body)
+        for name in ("str", "repr", "format")
+        for kind, body in (
+            ("bool", texts.str_of_bool),
+            ("int", _STR_OF_INTEGER),
+            ("float", texts.str_of_float),
+        )
+    ),
     Method("hex", "(int) -> str", _in_digits("x")),
     Method("oct", "(int) -> str", _in_digits("o")),
     Method("bin", "(int) -> str", _in_digits("b")),
-    Method("format", "(bool) -> str", texts.str_of_bool),
-    Method("format", "(int) -> str", _STR_OF_INTEGER),
-    Method("format", "(float) -> str", texts.str_of_float),
     Method("format", "(str) -> str", "{0}"),
     *(
         Method(

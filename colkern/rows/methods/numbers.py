@@ -14,7 +14,7 @@ from operator import floordiv, mod, truediv
 from typing import Any
 
 from colkern.kernels import float_digits, number_parsing, row_numbers, row_values
-from colkern.rows.methods import Body, Bound, Method, raised_by
+from colkern.rows.methods import COMPARISONS, Body, Bound, Method, raised_by
 
 _LEAST = "{0} == -9223372036854775808"
 _INFINITE = "abs({0}) > 1.7976931348623157e308"
@@ -66,7 +66,7 @@ def _divisions() -> list[Method]:
 
 def _comparisons() -> list[Method]:
     rows = []
-    for sign in ("==", "!=", "<", "<=", ">", ">="):
+    for sign in COMPARISONS:
         for kind in ("int", "float", "bool"):
             rows.append(Method(sign, f"({kind}, {kind}) -> bool", f"{{0}} {sign} {{1}}"))
         for kinds, left, right, float_ in (
@@ -87,26 +87,15 @@ def _functions() -> list[Method]:
     raise."""
     checks = {
         "sqrt": "{0} < 0.0",
-        "exp": "{0} > 709.7",
-        "expm1": "{0} > 709.7",
-        "log": "{0} <= 0.0",
-        "log2": "{0} <= 0.0",
-        "log10": "{0} <= 0.0",
         "log1p": "{0} <= -1.0",
-        "sin": _INFINITE,
-        "cos": _INFINITE,
-        "tan": _INFINITE,
-        "asin": "abs({0}) > 1.0",
-        "acos": "abs({0}) > 1.0",
-        "atan": "",
-        "sinh": "abs({0}) > 710.0",
-        "cosh": "abs({0}) > 710.0",
-        "tanh": "",
-        "asinh": "",
         "acosh": "{0} < 1.0",
         "atanh": "abs({0}) >= 1.0",
-        "erf": "",
-        "erfc": "",
+        **dict.fromkeys(("exp", "expm1"), "{0} > 709.7"),
+        **dict.fromkeys(("log", "log2", "log10"), "{0} <= 0.0"),
+        **dict.fromkeys(("sin", "cos", "tan"), _INFINITE),
+        **dict.fromkeys(("asin", "acos"), "abs({0}) > 1.0"),
+        **dict.fromkeys(("sinh", "cosh"), "abs({0}) > 710.0"),
+        **dict.fromkeys(("atan", "tanh", "asinh", "erf", "erfc"), ""),
     }
     rows = [
         _unchecked(

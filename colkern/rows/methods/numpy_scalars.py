@@ -10,25 +10,11 @@ from colkern.kernels import row_numbers
 from colkern.rows.methods import Method
 from colkern.rows.methods.numbers import as_integers
 
+_ARCS = ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+
 _ELEMENTARY = {
-    "exp": "exp",
-    "expm1": "expm1",
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
+    **{name: name for name in ("exp", "expm1", "log", "log2", "log10", "log1p", *_ARCS)},
+    **{f"arc{name}": f"a{name}" for name in _ARCS},
 }
 """NumPy's functions of one float, with their names in `math`."""
 

@@ -5,57 +5,31 @@ A `match` is the result of a matcher (`colkern.rows.regex.search`), and the text
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from colkern.kernels import text_scanning
 from colkern.rows.methods import Method
 from colkern.rows.regex import every, search
 
-_FLAGS = "flags: const = 0"
+_FUNCTIONS: dict[str, tuple[str, str, Callable[..., Any]]] = {
+    "search": ("string: str", "match | None", search.search),
+    "match": ("string: str", "match | None", search.match),
+    "fullmatch": ("string: str", "match | None", search.fullmatch),
+    "findall": ("string: str", "list[str]", every.findall),
+    "split": ("string: str, maxsplit: const = 0", "list[str]", every.split),
+    "sub": ("repl: const, string: str, count: const = 0", "str", every.sub),
+}
+"""Of each function: its parameters but the pattern and the flags, its result, and what makes its body."""
 
 METHODS: list[Method] = [
     *(
-        method
-        for module, pattern, flags in (
-            ("re", "pattern: const, ", f", {_FLAGS}"),
-            ("pattern", "const, ", ""),
+        Method(f"{owner}.{name}", signature.format(parameters, gives), make, maker=True)
+        for owner, signature in (
+            ("re", "(pattern: const, {}, flags: const = 0) -> {}"),
+            ("pattern", "(const, {}) -> {}"),
         )
-        for method in (
-            Method(
-                f"{module}.search",
-                f"({pattern}string: str{flags}) -> match | None",
-                search.search,
-                maker=True,
-            ),
-            Method(
-                f"{module}.match",
-                f"({pattern}string: str{flags}) -> match | None",
-                search.match,
-                maker=True,
-            ),
-            Method(
-                f"{module}.fullmatch",
-                f"({pattern}string: str{flags}) -> match | None",
-                search.fullmatch,
-                maker=True,
-            ),
-            Method(
-                f"{module}.findall",
-                f"({pattern}string: str{flags}) -> list[str]",
-                every.findall,
-                maker=True,
-            ),
-            Method(
-                f"{module}.split",
-                f"({pattern}string: str, maxsplit: const = 0{flags}) -> list[str]",
-                every.split,
-                maker=True,
-            ),
-            Method(
-                f"{module}.sub",
-                f"({pattern}repl: const, string: str, count: const = 0{flags}) -> str",
-                every.sub,
-                maker=True,
-            ),
-        )
+        for name, (parameters, gives, make) in _FUNCTIONS.items()
     ),
     # The text, and the begin and end of a group: bytes, -1 if it does not take part.
     Method("match.group", "(str, int, int) -> str", text_scanning.part),

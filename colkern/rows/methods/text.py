@@ -153,26 +153,20 @@ _BUILDING = [
 
 _SPACES: dict[str, Any] = {"spaces": text_parts.TEXT_SPACES, "form": "form_of(text)"}
 
+SPLITS = {
+    "split": (text_splitting.split_by_space, text_splitting.split_by),
+    "rsplit": (text_splitting.rsplit_by_space, text_splitting.rsplit_by),
+}
+"""The bodies that split at white space, and at a separator, by the method."""
+
 _SPLITTING = [
-    Method(
-        "str.split",
-        "(str, sep: None = None, maxsplit: int = -1) -> list[str]",
-        Bound(text_splitting.split_by_space, **_SPACES),
-    ),
-    Method(
-        "str.split",
-        "(str, sep: str, maxsplit: int = -1) -> list[str]",
-        Bound(text_splitting.split_by, form="form_of(text)"),
-    ),
-    Method(
-        "str.rsplit",
-        "(str, sep: None = None, maxsplit: int = -1) -> list[str]",
-        Bound(text_splitting.rsplit_by_space, **_SPACES),
-    ),
-    Method(
-        "str.rsplit",
-        "(str, sep: str, maxsplit: int = -1) -> list[str]",
-        Bound(text_splitting.rsplit_by, form="form_of(text)"),
+    *(
+        Method(f"str.{name}", f"(str, sep: {sep}, maxsplit: int = -1) -> list[str]", body)
+        for name, (by_space, by) in SPLITS.items()
+        for sep, body in (
+            ("None = None", Bound(by_space, **_SPACES)),
+            ("str", Bound(by, form="form_of(text)")),
+        )
     ),
     Method(
         "str.splitlines", "(str, keepends: bool = False) -> list[str]", text_splitting.splitlines

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from textwrap import indent
 from typing import Any
 
 from numpy import int64
@@ -17,30 +18,16 @@ from colkern.errors import CompileError
 from colkern.generated import function_of_text
 from colkern.kernels import row_lists, row_values, text_building, text_scanning
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import get_word, set_word
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
 from colkern.kernels.text_building import MARGIN
 from colkern.rows.regex.matching import matcher, needs_barring, piece_of
 from colkern.rows.regex.parsing import Pattern, parse
 from colkern.rows.regex.sets import parser, signed
 
 _NAMESPACE: dict[str, object] = {
-    "Arena": Arena,
-    "Code": Code,
-    "DONE": DONE,
-    "LEFT": LEFT,
-    "NO_ROOM": NO_ROOM,
-    "Text": Text,
-    "append_place": row_lists.append_place,
-    "get_word": get_word,
-    "int64": int64,
-    "new_list": row_lists.new_list,
-    "part": text_scanning.part,
-    "put_part": text_scanning.put_part,
-    "set_text": row_values.set_text,
-    "set_word": set_word,
-    "end_behind": text_building.end_behind,
-    "text_place": text_building.text_place,
+    name: value
+    for module in (row_lists, row_values, text_building, text_scanning)
+    for name, value in vars(module).items()
+    if not name.startswith("__")
 }
 
 _LOOP = """\
@@ -79,11 +66,11 @@ def _body(
         more=f" and count < {most}" if most else "",
         arguments="text, at, barred" if barring else "text, at",
         nothing=nothing,
-        each=_indented(each, 2),
+        each=indent(each, "        "),
     )
     source = (
         f"def {name}(arena: Arena, text: Text) -> tuple[{result}, Code]:\n"
-        f"{_indented(before, 1)}{loop}{_indented(after, 1)}"
+        f"{indent(before, '    ')}\n{loop}{indent(after, '    ')}\n"
     )
     namespace = {
         **_NAMESPACE,
@@ -92,10 +79,6 @@ def _body(
         **more,
     }
     return helper(function_of_text(name, source, namespace, "regular expression"))
-
-
-def _indented(text: str, depth: int) -> str:
-    return "".join(f"{'    ' * depth}{line}\n" for line in text.splitlines())
 
 
 def findall(pattern: str | re.Pattern[str], flags: int = 0) -> Callable[..., Any]:

@@ -65,17 +65,13 @@ AS_BYTES: dict[type[s.DataType], s.DataType] = {
 """The types of bytes that have the layout of types of text."""
 
 
-def _as_bytes(data_type: s.DataType) -> s.DataType:
-    return AS_BYTES[type(data_type)]
-
-
 def _as_integers(data_type: s.DataType) -> s.DataType:
     """The integers of the layout of a type of dates and times."""
     return s.int32() if layout(data_type).spec(Role.DATA).dtype.itemsize == 4 else s.int64()
 
 
 AS_OTHER: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[s.DataType], s.DataType]]] = {
-    "as_bytes": (tuple(AS_BYTES), _as_bytes),
+    "as_bytes": (tuple(AS_BYTES), lambda data_type: AS_BYTES[type(data_type)]),
     "as_integers": (TIMES, _as_integers),
 }
 """The methods of columns that give the same memory as a column of another type: of which, and as which."""

@@ -20,32 +20,23 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import body_of, find
 from colkern.rows.folding import OPERATORS
 from colkern.rows.kinds import Kind
+from colkern.rows.methods import COMPARISONS
 from colkern.rows.table import table
 from colkern.rows.values import Value
-
-COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 _OPERATORS = (*COMPARISONS, "+", "-", "*", "/", "//", "%", "neg", "pos")
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: function for name, function in OPERATORS.values() if name in _OPERATORS},
-    "len": len,
-    "bool": bool,
-    "int": int,
-    "float": float,
-    "ord": ord,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "divmod": divmod,
-    "format": format,
-    "datetime.date": datetime.date,
-    "datetime.datetime": datetime.datetime,
-    "datetime.time": datetime.time,
-    "datetime.timedelta": datetime.timedelta,
-    "calendar.isleap": calendar.isleap,
-    "calendar.monthrange": calendar.monthrange,
-    "calendar.weekday": calendar.weekday,
+    **{f.__name__: f for f in (len, bool, int, float, ord, abs, min, max, divmod, format)},
+    **{
+        f"{f.__module__}.{f.__name__}": f
+        for f in (datetime.date, datetime.datetime, datetime.time, datetime.timedelta)
+    },
+    **{
+        f"calendar.{f.__name__}": f
+        for f in (calendar.isleap, calendar.monthrange, calendar.weekday)
+    },
 }
 """The operators and functions of the table that elements are operands of."""
 

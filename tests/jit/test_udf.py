@@ -180,10 +180,6 @@ def test_an_extension_column_is_read_as_its_storage() -> None:
     assert plus_one(extended).to_pylist() == [2, 3]
 
 
-def test_columns_of_other_libraries_are_taken() -> None:
-    assert plus_one(pa.array([1, None])).to_pylist() == [2, None]
-
-
 # Results
 
 

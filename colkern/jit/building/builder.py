@@ -27,6 +27,7 @@ from colkern.jit.building.nodes import (
     child_rows,
     node_of,
     subtree,
+    way_to,
     wholes,
 )
 from colkern.memory import ALIGNMENT, HOST, allocate, allocate_for_overwrite
@@ -314,21 +315,19 @@ class Builder:
 
     def field(self, name: str) -> Builder:
         """The builder of a struct's field."""
-        if self._node.kind is NodeKind.STRUCT:
-            for field, child in zip(self._node.children, self._children, strict=True):
-                if field.name == name:
-                    return child
-        raise AttributeError(f"a builder of {self.type} has no field {name!r}")
+        return self._below(name, self._node.kind is NodeKind.STRUCT)
 
     def __getattr__(self, name: str) -> Builder:
-        if name.startswith("_"):
-            raise AttributeError(f"'Builder' object has no attribute {name!r}")
-        kind = self._node.kind
-        if name == "values" and kind in (NodeKind.LIST, NodeKind.FIXED_SIZE_LIST):
-            return self._children[0]
-        if name in ("keys", "items") and kind is NodeKind.MAP:
-            return self._children[0]._children[name == "items"]
-        return self.field(name)
+        return self._below(name, not name.startswith("_"))
+
+    def _below(self, name: str, is_node: bool) -> Builder:
+        """The node below that has a name in compiled code, if it may be one."""
+        node = self
+        for position in way_to(self.type, name) if is_node else ():
+            node = node._children[position]
+        if node is self:
+            raise AttributeError(f"a builder of {self.type} has no field {name!r}")
+        return node
 
     def _call(self, method: str, *arguments: object) -> None:
         from colkern.jit.building.methods import compiled_method

@@ -148,16 +148,6 @@ NODES: Dispatch[type[s.DataType], Callable[[Any], Node]] = by_type(
 """By the class of a data type, which each function takes; an extension type is built as its storage."""
 
 
-@NODES.of(s.Null)
-def _null(data_type: s.Null) -> Node:
-    return Node(NodeKind.NULL)
-
-
-@NODES.of(s.Bool)
-def _bool(data_type: s.Bool) -> Node:
-    return Node(NodeKind.NUMBER, np.dtype(np.uint8))
-
-
 @NODES.of(s.FloatingPoint)
 def _float(data_type: s.FloatingPoint) -> Node:
     if data_type.bit_width > 16:
@@ -202,11 +192,6 @@ def _interval(data_type: s.Interval) -> Node:
     return _integer(data_type)
 
 
-@NODES.of(s.FixedSizeBinary)
-def _fixed_size_binary(data_type: s.FixedSizeBinary) -> Node:
-    return Node(NodeKind.FIXED_SIZE_BINARY, np.dtype(np.uint8), data_type.byte_width)
-
-
 @NODES.of(s.Binary, s.Utf8, s.LargeBinary, s.LargeUtf8, s.List, s.LargeList, s.Map)
 def _with_offsets(data_type: s.DataType) -> Node:
     is_list = isinstance(data_type, s.List | s.LargeList)
@@ -216,19 +201,18 @@ def _with_offsets(data_type: s.DataType) -> Node:
     return Node(kind, item, children=data_type.fields)
 
 
-@NODES.of(s.FixedSizeList)
-def _fixed_size_list(data_type: s.FixedSizeList) -> Node:
-    return Node(NodeKind.FIXED_SIZE_LIST, None, data_type.list_size, children=data_type.fields)
+_BYTE, _TYPE_ID = np.dtype(np.uint8), np.dtype(np.int8)
 
-
-@NODES.of(s.Struct)
-def _struct(data_type: s.Struct) -> Node:
-    return Node(NodeKind.STRUCT, children=data_type.fields)
-
-
-@NODES.of(s.Union)
-def _union(data_type: s.Union) -> Node:
-    return Node(NodeKind.UNION, np.dtype(np.int8), children=data_type.fields)
+NODES |= {
+    s.Null: lambda _: Node(NodeKind.NULL),
+    s.Bool: lambda _: Node(NodeKind.NUMBER, _BYTE),
+    s.FixedSizeBinary: lambda of: Node(NodeKind.FIXED_SIZE_BINARY, _BYTE, of.byte_width),
+    s.FixedSizeList: lambda of: Node(
+        NodeKind.FIXED_SIZE_LIST, None, of.list_size, children=of.fields
+    ),
+    s.Struct: lambda of: Node(NodeKind.STRUCT, children=of.fields),
+    s.Union: lambda of: Node(NodeKind.UNION, _TYPE_ID, children=of.fields),
+}
 
 
 @cache

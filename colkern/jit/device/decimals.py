@@ -22,8 +22,8 @@ from colkern.jit.device.kinds import (
     Record,
     is_plain,
 )
-from colkern.jit.table_calls import COMPARISONS
 from colkern.kernels import decimal_words, decimals
+from colkern.rows.methods import COMPARISONS
 
 _WORD = 64
 _FACTOR_DIGITS = 18

@@ -129,7 +129,11 @@ class Operators(Expressions):
             value = self._kept(value)
             condition = truth(self, value)
             outcome = present(value) if isinstance(node.op, ast.Or) else value
-            kept, other = partial(_same, outcome), partial(self.value, following)
+            other = partial(self.value, following)
+
+            def kept(outcome: Value = outcome) -> Value:
+                return outcome
+
             is_and = isinstance(node.op, ast.And)
             value = self._either(condition, *((other, kept) if is_and else (kept, other)))
         return value
@@ -316,10 +320,6 @@ def _unsigned(value: Value) -> Value:
     """
     if isinstance(value.kind, Integer) and value.parts[0].isdigit():
         return Value(UNSIGNED, (f"_ck_u8({value.parts[0]})",))
-    return value
-
-
-def _same(value: Value) -> Value:
     return value
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 from llvmlite import ir
@@ -30,6 +29,8 @@ from colkern.jit.elements.types import OWNER, BytesType, MomentType, TextType
 from colkern.jit.lowering import by_types
 from colkern.kernels import row_lists, row_values, text_characters
 from colkern.kernels.row_values import Text
+from colkern.rows.constants import value_of_words
+from colkern.rows.kinds import Kind
 
 # Numba's own functions for its text. Their module takes longer to import than code from the cache
 # takes to load, so it is imported when they are compiled in.
@@ -191,20 +192,15 @@ def _decode_utf8(c: Any, pointer: Any, size: Any) -> Any:
     return c.builder.call(function, [pointer, size, c.pyapi.cstring(None)])
 
 
-def moment_of(kind: str, number: int) -> object:
+def moment_of(kind: Kind, number: int) -> object:
     """The Python object that a number of days or microseconds stands for."""
-    if kind == "date":
-        return datetime.date.fromordinal(number + datetime.date(1970, 1, 1).toordinal())
-    if kind == "timedelta":
-        return datetime.timedelta(microseconds=number)
-    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=number)
-    return moment if kind == "datetime" else moment.time()
+    return value_of_words(iter([number]), kind)
 
 
 @box(MomentType)
 def _box_moment(typ, value, c):
     function = c.pyapi.unserialize(c.pyapi.serialize_object(moment_of))
-    kind = c.pyapi.unserialize(c.pyapi.serialize_object(typ.kind.name))
+    kind = c.pyapi.unserialize(c.pyapi.serialize_object(typ.kind))
     number = c.pyapi.long_from_longlong(value)
     boxed = c.pyapi.call_function_objargs(function, (kind, number))
     for held in (function, kind, number):

@@ -35,8 +35,9 @@ from colkern.jit.elements.types import (
     TextType,
 )
 from colkern.jit.lowering import unwrapped
-from colkern.jit.table_calls import COMPARISONS, FUNCTIONS, MODULES, is_attribute, names_of
+from colkern.jit.table_calls import FUNCTIONS, MODULES, is_attribute, names_of
 from colkern.kernels import text_characters
+from colkern.rows.methods import COMPARISONS
 from colkern.rows.table import NO_DEFAULT, table
 
 # Names of the table

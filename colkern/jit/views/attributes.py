@@ -106,12 +106,6 @@ def _by_child(key: str, owner: type[Owner]) -> Resolve:
     return bound_function(key)(resolve)
 
 
-def _data_type(owner: Owner) -> s.DataType:
-    column = owner.column if isinstance(owner, RowType) else owner
-    data_type: s.DataType = column.data_type
-    return data_type
-
-
 _Types = type[s.DataType] | tuple[type[s.DataType], ...]
 
 _OF_COLUMNS: dict[str, tuple[_Types, Resolve]] = {
@@ -128,7 +122,7 @@ class _Attributes(AttributeTemplate):
     def generic_resolve(self, owner, name):
         is_row = isinstance(owner, RowType)
         had_by, resolve = (_OF_ROWS if is_row else _OF_COLUMNS).get(name, ((), None))
-        if resolve is not None and isinstance(_data_type(owner), had_by):
+        if resolve is not None and isinstance(owner.column.data_type, had_by):
             return resolve(self, owner)
         read = attribute(owner, name)
         if read is not None:

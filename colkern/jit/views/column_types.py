@@ -45,6 +45,11 @@ class ColumnType(Borrowed, types.IterableType):
         """The type of `iter(column)`."""
         return ColumnIteratorType(self)
 
+    @property
+    def column(self) -> ColumnType:
+        """It itself, as `RowType.column` is that of a row."""
+        return self
+
     def part(self, k: int) -> ColumnType:
         """The type of child `k`, or of the dictionary."""
         part = parts(self.data_type)[k]

@@ -101,7 +101,7 @@ class _Reading(Loop):
 
     def __init__(self, owner: Owner, *parameters: str, checked: bool = False) -> None:
         super().__init__(parameters or ["row"], _NAMES, checked)
-        self.column = owner.column if isinstance(owner, RowType) else owner
+        self.column = owner.column
 
     def number_at(self, path: Path, data_type: s.DataType, slot: str, valid: str) -> str:
         """The code of the number of a slot: of an address that counts on, as loops vectorise it."""
@@ -229,7 +229,7 @@ def _read(reading: _Reading, value: Value) -> Read:
 
 def own(owner: Owner) -> Value:
     """The column or row that a function is of."""
-    column = owner.column if isinstance(owner, RowType) else owner
+    column = owner.column
     form = next((form for form, kind in _FORMS.items() if isinstance(column, kind)), "column")
     if isinstance(owner, RowType):
         return Value(Row(_ROOT, column.data_type, form), (_SLOT,))

@@ -59,6 +59,7 @@ def _late(home: str, name: str) -> Callable[..., Any]:
 field_of_arrow: Callable[[object], Field] = _late("colkern.interchange", "import_field")
 schema_of_arrow: Callable[[object], s.Schema] = _late("colkern.interchange", "import_schema")
 chosen: Callable[..., Any] = _late("colkern.operations.keys", "chosen")
+of_numpy: Callable[..., Any] = _late("colkern.functions.operators", "of_numpy")
 html: Callable[..., str] = _late("colkern.arrays.display", "html")
 
 
@@ -552,6 +553,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "to_numpy": array_to_numpy,
         "__reduce__": array_reduce,
         "__array__": array_to_numpy,
+        "__array_ufunc__": of_numpy,
         "__dlpack__": array_to_dlpack,
         "__dlpack_device__": dlpack_device,
         "__cuda_array_interface__": property(cuda_array_interface),
@@ -561,6 +563,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "combine_chunks": combine_chunks,
         "equals": chunked_equals,
         "__array__": chunked_to_numpy,
+        "__array_ufunc__": of_numpy,
         "to_numpy": chunked_to_numpy,
         "__repr__": _late("colkern.arrays.display", "column_repr"),
         "__arrow_c_stream__": stream_capsule,

@@ -12,7 +12,5 @@ class Column(PublicNames):
 
     __slots__ = ()
 
-    # NumPy's arrays and scalars leave operators to columns because of this.
-    __array_priority__ = 1000
     # `==` compares slot by slot, so columns cannot be hashed.
     __hash__ = None  # type: ignore[assignment]

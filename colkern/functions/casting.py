@@ -1,4 +1,4 @@
-"""`cast`, also between text and numbers, dates and times."""
+"""`cast`, also between text and numbers, dates and times, and those that row functions do."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting.dispatch import convert
 from colkern.operations.position_checks import require_valid
 
-WRITTEN = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
-"""The types whose values can be written as text, and read from it."""
+READ = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
+"""The types whose values can be read from text."""
+
+WRITTEN = (*READ, s.Time, s.Duration)
+"""The types whose values can be written as text."""
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -18,9 +21,12 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """As `colkern.operations.cast`, which documents each cast; and between text and values that can be
     written as text.
 
-    Numbers, booleans, dates and timestamps become text as pyarrow writes them: `1` for 1.0, `true`,
-    `2024-01-02 03:04:05`. For Python's forms, use `str(x)` in a row function. Text is parsed if it has
-    such a form; underscores and spaces are not allowed.
+    Numbers, booleans, dates and times become text as pyarrow writes them: `1` for 1.0, `true`,
+    `2024-01-02 03:04:05`; durations become the text of their numbers. For Python's forms, use `str(x)`
+    in a row function. Text is parsed if it has such a form; underscores and spaces are not allowed. A
+    timestamp with a zone is read from text with an offset from UTC, one without a zone from text
+    without. Such timestamps become dates and times of day by the clocks of their zone, and floats the
+    nearest decimals.
 
     Args:
         array: Any array.
@@ -40,12 +46,21 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     while isinstance(source, s.Dictionary | s.RunEndEncoded):
         source = source.value_type.storage
     result = type.storage
-    if not (
-        (isinstance(source, TEXT) and isinstance(result, WRITTEN))
-        or (isinstance(source, WRITTEN) and isinstance(result, TEXT))
-    ):
-        return convert(array, type, safe)
     # Imported late, since other casts need no row functions.
-    from colkern.functions.text_casts import from_text, to_text
+    if isinstance(source, TEXT) and isinstance(result, READ):
+        from colkern.functions.text_casts import from_text
 
-    return (to_text if isinstance(result, TEXT) else from_text)(array, type)
+        return from_text(array, type)
+    if isinstance(source, WRITTEN) and isinstance(result, TEXT):
+        from colkern.functions.text_casts import to_text
+
+        return to_text(array, type)
+    if isinstance(source, s.FloatingPoint) and isinstance(result, s.Decimal):
+        from colkern.functions.text_casts import to_decimals
+
+        return to_decimals(array, type)
+    if isinstance(source, s.Timestamp) and source.timezone and isinstance(result, s.Date | s.Time):
+        from colkern.functions.dates import local_timestamp
+
+        array = local_timestamp(array)
+    return convert(array, type, safe)

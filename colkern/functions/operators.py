@@ -7,6 +7,8 @@ from decimal import Decimal
 from operator import is_
 from typing import Any
 
+import numpy as np
+
 from colkern import functions, operations
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, Column
@@ -62,6 +64,54 @@ def applied(operator: str, *operands: object) -> Any:
     if None not in decision and all(map(is_, sides, operands)) and len(_KNOWN) < _MOST_KNOWN:
         _KNOWN[decision] = operation
     return operation(*sides)
+
+
+_OF_NUMPY = {
+    "remainder": "mod",
+    "negative": "negate",
+    "absolute": "abs",
+    **{f"bitwise_{word}": f"bit_wise_{word}" for word in ("and", "or", "xor")},
+    "invert": "bit_wise_not",
+    "left_shift": "shift_left",
+    "right_shift": "shift_right",
+}
+"""NumPy's names of operators that have another one here."""
+
+_OF_OPERATORS = frozenset(
+    (
+        *("add", "subtract", "multiply", "divide", "floor_divide", "power", *_OF_NUMPY),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    )
+)
+
+
+def of_numpy(self: Column, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+    """A universal function of NumPy, such as `numpy.sqrt`, applied to columns on the host.
+
+    Those that stand for operators, `numpy.add` for example, are the operators of columns. All others are
+    NumPy's own, of the values; nulls stay null. (`ufunc.reduce` and its like get NumPy arrays, as do
+    functions with options such as `out=`, and give what NumPy gives.)
+    """
+    if method == "__call__" and not options and ufunc.__name__ in _OF_OPERATORS:
+        name = _OF_NUMPY.get(ufunc.__name__, ufunc.__name__)
+        if name.startswith("bit_wise") and not isinstance(inputs[0], Column):
+            inputs = inputs[::-1]
+        return applied(name, *inputs)
+    columns: list[Any] = [each for each in inputs if isinstance(each, Column)]
+    plain = [_for_numpy(each) if isinstance(each, Column) else each for each in inputs]
+    results = getattr(ufunc, method)(*plain, **options)
+    if method != "__call__" or options:
+        return results
+    is_null = np.logical_or.reduce([each.is_null().to_numpy() for each in columns])
+    if ufunc.nout == 1:
+        return array(np.ma.MaskedArray(results, is_null))
+    return tuple([array(np.ma.MaskedArray(each, is_null)) for each in results])
+
+
+def _for_numpy(column: Any) -> Any:
+    """The values for NumPy, with 1 in place of null numbers, of which every function has a value."""
+    numbers = isinstance(value_type(column), s.Int | s.FloatingPoint)
+    return (column.fill_null(1) if numbers else column).to_numpy()
 
 
 def _typed(sides: list[Any]) -> list[Any]:

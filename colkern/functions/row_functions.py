@@ -21,7 +21,7 @@ from colkern import schema as s
 from colkern.arrays import Array, Column
 from colkern.builders import array as build_array
 from colkern.dispatch import NESTED, TEXT
-from colkern.errors import CompileError
+from colkern.errors import CompileError, LimitExceededError
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations import cast as cast_values
@@ -256,6 +256,7 @@ def over_rows(
         TypeError: If there is no array, or one of another type.
         ValueError: If lengths or devices differ.
         InvalidArrowError: If an array points outside its own memory.
+        LimitExceededError: If a result is larger than memory.
     """
     name = name or function.__name__
     arrays = [value for value in arguments if isinstance(value, Array)]
@@ -370,8 +371,13 @@ def _compiled(
             ]
             _READY[key] = _Ready(plan, returns, ones)
     # Python computes the decimals that compiled code does not cover, with all their digits.
-    with decimal.localcontext(prec=154):
-        results: Array = plan.run(arrays, length)[0]
+    try:
+        with decimal.localcontext(prec=154):
+            results: Array = plan.run(arrays, length)[0]
+    except MemoryError as error:
+        if isinstance(error, LimitExceededError):
+            raise
+        raise LimitExceededError(f"{name}: a result is larger than memory") from error
     require_values(name, results)
     return results
 

@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.cpu.threads import run_ranges
-from colkern.errors import CompileError, UnsupportedError, with_line
+from colkern.errors import CompileError, UnsupportedError, shown, with_line
 from colkern.layouts import Role
 from colkern.memory import EMPTY, HOST, Buffer, Items, allocate_for_overwrite
 from colkern.operations import cast, combine_validity, concat, nulls, take, unpack_bits
@@ -383,7 +383,9 @@ class Plan(Replanned):
                     too_large = _overflows(result, self.returns)
                     kind = OverflowError if too_large else type(error)
                     name = self.title
-                    refusal = kind(f"{name}: the result {result!r} does not fit {self.returns}")
+                    refusal = kind(
+                        f"{name}: the result {shown(result)} does not fit {self.returns}"
+                    )
                     refusal.add_note(f"{self._row} {place}")
                     raise refusal from error
             raise

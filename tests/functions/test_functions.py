@@ -13,6 +13,7 @@ from functions import device_cases
 from functions.function_cases import CASES, called, require_alike
 
 import colkern as ck
+from colkern.errors import LimitExceededError
 from colkern.functions import row_functions
 
 
@@ -145,6 +146,8 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.bit_wise_and(ck.array([1]), "a")  # type: ignore[arg-type]
     with pytest.raises(ZeroDivisionError):
         ck.mod(ck.array([1]), 0)
+    with pytest.raises(LimitExceededError, match="utf8_lpad: a result is larger than memory"):
+        ck.utf8_lpad(ck.array(["a"]), 2**62)
 
 
 @pytest.mark.parametrize("compiled", ["0", "1"])

@@ -196,3 +196,29 @@ def test_bits_are_moved_by_operators() -> None:
     assert pa.array(mine << 2).equals(pc.shift_left(numbers, pa.scalar(2, pa.int16())))
     assert pa.array(mine >> mine).equals(pc.shift_right(numbers, numbers))
     assert (1 << mine).to_pylist() == [2, None, 1]
+
+
+def test_numpys_functions_of_columns_keep_nulls() -> None:
+    numpy: Any = np
+    column = ck.array([4.0, None, -1.0, np.nan])
+    chunked = ck.chunked_array([column, column])
+    with np.errstate(invalid="ignore"):
+        assert numpy.sqrt(column)[:2].to_pylist() == [2.0, None]
+        assert numpy.isnan(numpy.sqrt(chunked)).to_pylist() == [False, None, True, True] * 2
+    assert numpy.maximum(ck.array([1, None, 3], "int8"), 2).to_pylist() == [2, None, 3]
+    mantissas, exponents = numpy.frexp(column[:2])
+    assert (mantissas.to_pylist(), exponents.to_pylist()) == ([0.5, None], [3, None])
+    assert exponents.type == ck.int32()
+
+
+def test_numpys_functions_that_stand_for_operators_are_those_of_columns() -> None:
+    numpy: Any = np
+    prices = ck.array([Decimal("1.50"), None])
+    assert numpy.add(prices, prices).to_pylist() == [Decimal("3.00"), None]
+    assert numpy.add(np.array([1.0, 2.0]), ck.array([1, None])).to_pylist() == [2.0, None]
+    assert numpy.bitwise_and(6, ck.array([3, None])).to_pylist() == [2, None]
+    assert numpy.remainder(ck.array([-7, None]), 3).to_pylist() == [2, None]
+    assert numpy.equal(ck.array(["a", None]), "a").to_pylist() == [True, None]
+    assert numpy.add.reduce(ck.array([1, 2])) == 3
+    out = np.zeros(2)
+    assert numpy.sqrt(ck.array([4.0, 9.0]), out=out) is out

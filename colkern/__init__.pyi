@@ -52,6 +52,7 @@ from colkern.files import (
     read_json as read_json,
     read_parquet as read_parquet,
     write_csv as write_csv,
+    write_json as write_json,
     write_parquet as write_parquet,
 )
 from colkern.functions import *
@@ -113,7 +114,6 @@ from colkern.operations import (
     dictionary_encode as dictionary_encode,
     divide as divide,
     drop_null as drop_null,
-    ends_with as ends_with,
     equal as equal,
     explode as explode,
     fill_null as fill_null,
@@ -185,7 +185,6 @@ from colkern.operations import (
     shift as shift,
     select_k as select_k,
     sort_indices as sort_indices,
-    starts_with as starts_with,
     stddev as stddev,
     string_is_ascii as string_is_ascii,
     struct_field as struct_field,

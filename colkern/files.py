@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from decimal import Decimal
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from uuid import UUID
+
+import numpy as np
 
 from colkern.arrays import RecordBatch, Table
 from colkern.builders import record_batch, table
-from colkern.errors import UnsupportedError
+from colkern.errors import UnsupportedError, shown
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
@@ -148,12 +153,12 @@ def read_json(
 ) -> Table:
     """A file of JSON objects, one a line, as a table; otherwise as `read_csv`."""
     chosen = checked_filters(filters)
-    json = _pyarrow("read_json", "json")
+    reader = _pyarrow("read_json", "json")
     with ExitStack() as closing:
-        read = json.read_json(
+        read = reader.read_json(
             _opened(source, closing),
-            json.ReadOptions(block_size=_BLOCK_BYTES),
-            json.ParseOptions(explicit_schema=None if types is None else _arrow_schema(types)),
+            reader.ReadOptions(block_size=_BLOCK_BYTES),
+            reader.ParseOptions(explicit_schema=None if types is None else _arrow_schema(types)),
         )
     return _finished(read, columns, chosen, device)
 
@@ -205,6 +210,37 @@ def write_csv(
         sink = _output("write_csv", target, closing, "detect")
         options = csv.WriteOptions(include_header=include_header, delimiter=delimiter)
         csv.write_csv(rows, sink, options)
+
+
+def write_json(data: Data, target: Target) -> None:
+    """Write rows to a file of JSON objects, one a line, which `read_json` reads.
+
+    Dates and times become text as ISO 8601 has it, decimals text with all their digits.
+
+    Args:
+        data, target: As for `write_parquet`, as are the errors.
+
+    Raises:
+        UnsupportedError: If a value has no text in such files, as bytes, NaN and infinities.
+    """
+    with ExitStack() as closing:
+        sink = _output("write_json", target, closing, "detect")
+        for batch in to_host(table(data)).batches:
+            for row in batch.to_pylist():
+                try:
+                    line = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_json_of)
+                except ValueError as error:
+                    raise UnsupportedError(f"write_json: {error}: {shown(row)}") from None
+                sink.write(f"{line}\n".encode())
+
+
+def _json_of(value: object) -> str:
+    """The text of a value that is no JSON."""
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    if isinstance(value, Decimal | np.datetime64 | UUID):
+        return str(value)
+    raise UnsupportedError(f"write_json: a value has no JSON: {shown(value)}")
 
 
 def _output(function: str, target: Target, closing: ExitStack, compression: str | None) -> Any:

@@ -410,6 +410,8 @@ def join_rows(
     """
     from colkern.operations import join
 
+    if how == "cross" and keys is None:
+        keys = ()
     if (keys is None) == (on is None):
         raise TypeError(
             "join: expected the columns of the keys, as either `keys` or `on`, and `right_keys` for those "
@@ -583,7 +585,10 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "top_k": top_rows,
         "group_by": group_rows,
         "join": join_rows,
-        **{name: _late("colkern.files", name) for name in ("write_csv", "write_parquet")},
+        **{
+            name: _late("colkern.files", name)
+            for name in ("write_csv", "write_json", "write_parquet")
+        },
         "write_ipc": write_ipc,
         "__arrow_c_stream__": stream_capsule,
     },

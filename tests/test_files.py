@@ -6,6 +6,7 @@ import gzip
 import io
 import sys
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 import colkern as ck
 from colkern.cuda.stand_in import StandIn
+from colkern.errors import UnsupportedError
 
 DATA = pa.table({"x": [1, 2, None, 4, 5], "y": ["a", None, "c", "d", "e"], "z": [0.5] * 5})
 
@@ -171,3 +173,17 @@ def test_columns_that_csv_cannot_have_are_named() -> None:
     rows = ck.table({"a": [1], "b": [[1, 2]]})
     with pytest.raises(ck.UnsupportedError, match=r"write_csv: column 'b' of list<.* leave it out"):
         ck.write_csv(rows, io.BytesIO())
+
+
+def test_rows_are_written_as_json(tmp_path: Path) -> None:
+    data = ck.table(
+        {"n": [1, None], "t": ["é", 'a"b'], "l": [[1.5], None], "d": [date(2024, 1, 2), None]}
+    )
+    ck.write_json(data, tmp_path / "t.json.gz")
+    lines = gzip.decompress((tmp_path / "t.json.gz").read_bytes()).decode().splitlines()
+    assert lines[0] == '{"n": 1, "t": "é", "l": [1.5], "d": "2024-01-02"}'
+    read = ck.read_json(tmp_path / "t.json.gz", columns=["n", "t", "l"])
+    assert read.to_pydict() == data.select(["n", "t", "l"]).to_pydict()
+    for refused in (b"a", float("nan")):
+        with pytest.raises(UnsupportedError, match="write_json: "):
+            ck.write_json(ck.table({"x": [refused]}), tmp_path / "t.json")

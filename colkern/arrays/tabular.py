@@ -44,6 +44,7 @@ class Tabular(PublicNames):
         join_asof: Callable[..., Self]
         unique: Callable[..., Self]
         write_csv: Callable[..., None]
+        write_json: Callable[..., None]
         write_parquet: Callable[..., None]
 
         with_column = methods.with_column

@@ -22,7 +22,7 @@ from colkern.functions.row_functions import (
 from colkern.operations.decimal_arithmetic import wide_type
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
-from colkern.operations.structs import make_struct
+from colkern.operations.structs import make_struct, struct_field
 from colkern.operations.validity import compact_validity, null_outside
 from colkern.rows.encoded import decoded_type
 
@@ -211,6 +211,38 @@ def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1)
     return over_rows(_slice, [lists, start, stop, step], same, LISTS, name="list_slice")
 
 
+def _unique(lists: list[Any]) -> list[Any]:
+    items: list[Any] = []
+    for item in lists:
+        if item not in items:
+            items.append(item)
+    return items
+
+
+@element_wise("Lists, maps and structs")
+def list_unique(lists: Array) -> Array:
+    """The different items of each list, null among them, in the order in which they first occur.
+
+    As in Python, NaN is equal to no item.
+    """
+    return over_rows(_unique, [lists], same, LISTS, name="list_unique")
+
+
+def _matches(lists: list[Any], value: Any) -> int:
+    return sum(1 for item in lists if item is not None and item == value)
+
+
+@element_wise("Lists, maps and structs")
+def list_count_matches(lists: Array, value: Any) -> Array:
+    """The number of items of each list that are equal to a value: int64; see `list_contains`."""
+
+    def rule(*types: s.DataType) -> s.DataType:
+        _require_comparable("value", value, item_of(*types))
+        return s.int64()
+
+    return over_rows(_matches, [lists, value], rule, LISTS, name="list_count_matches")
+
+
 Occurrence = Literal["first", "last", "all"]
 
 
@@ -263,6 +295,26 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
         return s.list_(value) if occurrence == "all" else value
 
     return over_rows(functions[occurrence], [maps, query_key], rule, MAPS, name="map_lookup")
+
+
+@element_wise("Lists, maps and structs")
+def map_keys(maps: Array) -> Array:
+    """The keys of each map, as a list; not copied."""
+    return _column_of_maps(maps, 0)
+
+
+@element_wise("Lists, maps and structs")
+def map_values(maps: Array) -> Array:
+    """The values of each map, as a list; not copied, except bitmaps of entries with nulls."""
+    return _column_of_maps(maps, 1)
+
+
+def _column_of_maps(maps: Array, place: int) -> Array:
+    require_valid(maps)
+    if not isinstance(maps.type.storage, MAPS.classes):
+        raise TypeError(f"maps: expected maps, got {maps.type}")
+    field = _entries(maps.type)[place]
+    return maps.over(s.list_(field), maps.buffers, [struct_field(maps.children[0], place)], None)
 
 
 @element_wise("Lists, maps and structs")

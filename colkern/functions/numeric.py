@@ -18,10 +18,12 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.builders import array as build_array
 from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import (
     INTEGERS,
     NUMBERS,
+    ORDERED,
     WITH_DECIMALS,
     Values,
     boolean,
@@ -35,6 +37,7 @@ from colkern.functions.row_functions import (
 from colkern.integers import integer
 from colkern.operations import cast
 from colkern.operations.casting.dispatch import retyped
+from colkern.operations.decimal_arithmetic import wide_type
 from colkern.operations.encodings import decoded
 from colkern.rows.encoded import decoded_type
 
@@ -59,9 +62,12 @@ def is_inf(values: float) -> bool:
     return values == math.inf or values == -math.inf
 
 
-@row_function("Numbers", same, WITH_DECIMALS)
+@row_function("Numbers", same, ORDERED)
 def clip(values: float, low: float | None = None, high: float | None = None) -> float:
-    """Each number limited to at least `low` and at most `high`, if these are given. NaN stays."""
+    """Each number, date, time or string limited to at least `low` and at most `high`, if these are given.
+
+    NaN stays.
+    """
     if low is not None and values < low:
         return low
     if high is not None and values > high:
@@ -73,10 +79,20 @@ def _sign_type(*types: s.DataType) -> s.DataType:
     return types[0] if isinstance(types[0].storage, s.FloatingPoint) else s.int8()
 
 
-@row_function("Numbers", _sign_type, NUMBERS)
-def sign(values: float) -> float:
-    """1, 0 or -1 for each number by its sign, as int8 for integers; NaN stays."""
+def _sign(values: float) -> float:
     return values if values != values else 1 if values > 0 else -1 if values < 0 else 0
+
+
+def _sign_of_decimals(values: Decimal) -> int:
+    return 1 if values > 0 else -1 if values < 0 else 0
+
+
+@element_wise("Numbers")
+def sign(values: Array) -> Array:
+    """1, 0 or -1 for each number by its sign, as int8 for integers, int64 for decimals; NaN stays."""
+    if isinstance(decoded_type(values.type).storage, s.Decimal):
+        return over_rows(_sign_of_decimals, [values], lambda *_: s.int64(), name="sign")
+    return over_rows(_sign, [values], _sign_type, NUMBERS, name="sign")
 
 
 # Roots, powers and logarithms
@@ -191,25 +207,110 @@ atanh = _elementary(
 # Integers
 
 
-@row_function("Numbers", same, NUMBERS)
-def floor_divide(dividend: int, divisor: int) -> int:
-    """`dividend // divisor`, rounded down as in Python; `divisor` may be an array.
-
-    Raises:
-        ZeroDivisionError: If a divisor is 0, also of floats.
-        OverflowError: If a quotient does not fit, as -128 // -1 of int8; it does not wrap around.
-    """
+def _quotient(dividend: int, divisor: int) -> int:
     return dividend // divisor
 
 
-@row_function("Numbers", same, NUMBERS)
-def mod(dividend: int, divisor: int) -> int:
-    """The remainder of `floor_divide`, with the divisor's sign as in Python; `divisor` may be an array.
+def _remainder(dividend: int, divisor: int) -> int:
+    return dividend % divisor
+
+
+# Python's `//` and `%` round decimals towards zero.
+
+
+def _quotient_of_decimals(dividend: Decimal, divisor: Decimal) -> Decimal:
+    quotient = dividend // divisor
+    is_above = quotient * divisor != dividend and (dividend < 0) != (divisor < 0)
+    return quotient - 1 if is_above else quotient
+
+
+def _remainder_of_decimals(dividend: Decimal, divisor: Decimal) -> Decimal:
+    if divisor == 0:
+        raise ZeroDivisionError("decimal modulo by zero")
+    rest = dividend % divisor
+    return rest + divisor if rest != 0 and (rest < 0) != (divisor < 0) else rest
+
+
+@element_wise("Numbers")
+def floor_divide(dividend: Array, divisor: Any) -> Array:
+    """`dividend // divisor`, rounded down as Python does it for integers, also for decimals.
+
+    Args:
+        dividend: Integers, floating-point numbers or decimals.
+        divisor: An array of the same length, or a number.
 
     Raises:
+        TypeError: If they are no numbers.
         ZeroDivisionError: If a divisor is 0, also of floats.
+        OverflowError: If a quotient does not fit, as -128 // -1 of int8; it does not wrap around.
+        ValueError: If lengths or devices differ.
     """
-    return dividend % divisor
+    type_ = _wide(dividend, divisor)
+    if type_ is None:
+        return over_rows(_quotient, [dividend, divisor], same, NUMBERS, name="floor_divide")
+    whole = type(type_)(type_.bit_width, type_.precision, 0)
+    return over_rows(
+        _quotient_of_decimals, [dividend, divisor], lambda *_: whole, name="floor_divide"
+    )
+
+
+@element_wise("Numbers")
+def mod(dividend: Array, divisor: Any) -> Array:
+    """The remainder of `floor_divide`, with the sign of the divisor, also for decimals, as in pyarrow.
+
+    Raises:
+        TypeError, ZeroDivisionError, ValueError: As `floor_divide`.
+    """
+    type_ = _wide(dividend, divisor)
+    if type_ is None:
+        return over_rows(_remainder, [dividend, divisor], same, NUMBERS, name="mod")
+    return over_rows(_remainder_of_decimals, [dividend, divisor], lambda *_: type_, name="mod")
+
+
+def _wide(*sides: object) -> s.Decimal | None:
+    """The widest decimals with the greatest scale of two sides; None if none of them is a decimal."""
+    types = [
+        decoded_type((side if isinstance(side, Array) else build_array([side])).type).storage
+        for side in sides
+    ]
+    decimals = [wide_type(each) for each in types if isinstance(each, s.Decimal)]
+    if not decimals or not all(isinstance(each, s.Decimal | s.Int) for each in types):
+        return None
+    widest = max(decimals, key=lambda each: each.precision)
+    return type(widest)(widest.bit_width, widest.precision, max(each.scale for each in decimals))
+
+
+# Integers that do not wrap around
+
+
+@row_function("Numbers", same, NUMBERS)
+def add_checked(left: int, right: int) -> int:
+    """The sum of two numbers; raises `OverflowError` where `add` wraps around."""
+    return left + right
+
+
+@row_function("Numbers", same, NUMBERS)
+def subtract_checked(left: int, right: int) -> int:
+    """The difference of two numbers; raises `OverflowError` where `subtract` wraps around."""
+    return left - right
+
+
+@row_function("Numbers", same, NUMBERS)
+def multiply_checked(left: int, right: int) -> int:
+    """The product of two numbers; raises `OverflowError` where `multiply` wraps around."""
+    return left * right
+
+
+@row_function("Numbers", same, NUMBERS)
+def negate_checked(values: int) -> int:
+    """The negative of each number; raises `OverflowError` where `negate` wraps around."""
+    return -values
+
+
+@row_function("Numbers", same, NUMBERS)
+def abs_checked(values: int) -> int:
+    """The absolute value of each number; raises `OverflowError` where `abs` wraps around."""
+    return abs(values)
 
 
 # Rounding
@@ -393,6 +494,35 @@ def round(values: Array, ndigits: int = 0, round_mode: RoundMode = "half_to_even
         raise ValueError(f"ndigits: expected -19 or more for {values.type}, got {ndigits}")
     return over_rows(
         _rounding(round_mode, False, True), [values, 10**-ndigits], same, NUMBERS, name="round"
+    )
+
+
+@element_wise("Numbers")
+def round_to_multiple(
+    values: Array, multiple: float = 1.0, round_mode: RoundMode = "half_to_even"
+) -> Array:
+    """Each number rounded to a multiple of a positive number; the type is kept. See `round`.
+
+    Raises:
+        ValueError: If there is no such mode, or `multiple` is not positive.
+        TypeError: If the array has no integers or floating-point numbers, or it has integers and `multiple`
+            is none.
+        OverflowError: If an integer has no such multiple in its type.
+    """
+    if round_mode not in get_args(RoundMode):
+        raise ValueError(f"round_mode: expected one of {get_args(RoundMode)}, got {round_mode!r}")
+    if not multiple > 0:
+        raise ValueError(f"multiple: must be positive, got {multiple}")
+    is_float = isinstance(decoded_type(values.type).storage, s.FloatingPoint)
+    if not is_float and multiple == int(multiple):
+        multiple = int(multiple)
+    return over_rows(
+        _rounding(round_mode, is_float, True),
+        [values, float(multiple) if is_float else integer(multiple, "multiple")],
+        same,
+        NUMBERS,
+        machine=is_float,
+        name="round_to_multiple",
     )
 
 

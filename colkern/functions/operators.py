@@ -171,5 +171,9 @@ _OF_COLUMNS = ("floor_divide", "mod", "power", "shift_left", "shift_right")
 def _repeated(value: object, column: Column) -> Array:
     """A column that has a value in each slot, with the length and device of `column`."""
     assert isinstance(column, Array | ChunkedArray)
-    one = array([value], value_type(column))
+    type_ = value_type(column)
+    if isinstance(type_, s.Decimal) and isinstance(value, int | Decimal):
+        one = array([Decimal(value)])
+    else:
+        one = array([value], type_)
     return operations.repeat(to_device(one, column.device), len(column))

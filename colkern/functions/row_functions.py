@@ -103,6 +103,10 @@ BYTES = Taken((*TEXT, s.Binary, s.LargeBinary, s.BinaryView), "strings or binary
 NUMBERS = Taken((s.Int, s.FloatingPoint), "integers or floating-point numbers")
 WITH_DECIMALS = Taken((s.Int, s.FloatingPoint, s.Decimal), "numbers")
 INTEGERS = Taken((s.Int,), "integers")
+ORDERED = Taken(
+    (*WITH_DECIMALS.classes, s.Date, s.Time, s.Timestamp, s.Duration, *TEXT),
+    "numbers, dates, times or strings",
+)
 LISTS = Taken(ALL_LISTS, "lists")
 MAPS = Taken((s.Map,), "maps")
 

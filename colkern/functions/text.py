@@ -10,8 +10,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal
 
+from colkern import operations
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import (
     BYTES,
     LISTS,
@@ -148,10 +150,13 @@ def utf8_rpad(strings: str, width: int, padding: str = " ") -> str:
 
 
 @row_function("Text", same, STRINGS)
-def utf8_center(strings: str, width: int, padding: str = " ") -> str:
-    """Each string padded on both sides with one character; an odd number puts more on the right."""
+def utf8_center(
+    strings: str, width: int, padding: str = " ", lean_left_on_odd_padding: bool = True
+) -> str:
+    """Each string padded on both sides with one character; an odd number puts more right, or else left."""
     missing = max(width - len(strings), 0)
-    return padding * (missing // 2) + strings + padding * (missing - missing // 2)
+    left = missing // 2 if lean_left_on_odd_padding else missing - missing // 2
+    return padding * left + strings + padding * (missing - left)
 
 
 @row_function("Text", same, STRINGS)
@@ -264,8 +269,19 @@ def _as_bytes(strings: Array) -> Array:
 
 def _pattern(name: str, pattern: str, ignore_case: bool = False) -> re.Pattern[str]:
     """The compiled pattern of the function `name`; raises `ValueError` if it is none."""
+    flags = re.ASCII
+    if ignore_case and pattern.isascii():
+        flags |= re.IGNORECASE
+    elif ignore_case:
+        # Letters beyond ASCII have cases only without the flag, which is for classes and borders.
+        if re.search(r"(?<!\\)(?:\\\\)*\\[wWdDsSbB]", pattern):
+            raise UnsupportedError(
+                f"{name}: pattern {pattern!r}: with ignore_case, letters beyond ASCII stand beside a "
+                r"class; write the class as a set, such as [a-z0-9_] for \w"
+            )
+        flags = re.IGNORECASE
     try:
-        return re.compile(pattern, re.ASCII | (re.IGNORECASE if ignore_case else 0))
+        return re.compile(pattern, flags)
     except re.error as error:
         raise ValueError(f"{name}: pattern {pattern!r}: {error}") from error
 
@@ -297,13 +313,30 @@ def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
 
 @lru_cache(maxsize=MOST_PATTERNS)
 def _matches_whole(pattern: str, ignore_case: bool) -> Callable[..., object]:
-    flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
-    compiled = re.compile(pattern, flags)
+    compiled = _pattern("match_like", f"(?s){pattern}", ignore_case)
 
     def match_like(strings: str) -> bool:
         return compiled.fullmatch(strings) is not None
 
     return match_like
+
+
+@element_wise("Text")
+def starts_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
+    """Whether each string or binary value begins with a pattern: booleans; see `match_substring`."""
+    if ignore_case:
+        assert isinstance(pattern, str)
+        return match_substring_regex(strings, rf"\A{re.escape(pattern)}", ignore_case=True)
+    return operations.starts_with(strings, pattern)
+
+
+@element_wise("Text")
+def ends_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
+    """Whether each string or binary value ends with a pattern: booleans; see `match_substring`."""
+    if ignore_case:
+        assert isinstance(pattern, str)
+        return match_substring_regex(strings, rf"{re.escape(pattern)}\Z", ignore_case=True)
+    return operations.ends_with(strings, pattern)
 
 
 def _starts(strings: str, pattern: str) -> bool:

@@ -202,7 +202,7 @@ def _any_moment(unit: str, has_zone: bool) -> Callable[..., object]:
         since = (moment if has_zone else moment.replace(tzinfo=UTC)) - _EPOCH
         seconds = since.days * s.SECONDS_A_DAY + since.seconds
         count = seconds * 10**places + int(digits.ljust(places, "0") or "0")
-        return np.datetime64(count, unit)  # type: ignore[call-overload] - as any unit is
+        return np.int64(count).view(f"datetime64[{unit}]")
 
     return any_moment
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
+from colkern import schema as s
 from colkern.arrays import Array, RecordBatch, Table
 from colkern.arrays.tabular import Rows
 from colkern.errors import UnsupportedError, shown
@@ -18,7 +20,9 @@ from colkern.operations.devices import device_of, one_device
 from colkern.operations.group_aggregates import AGGREGATES, GroupedRows
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import key_groups
+from colkern.operations.moving import to_host
 from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.taking import take
 from colkern.targets import target_of
 
 
@@ -183,6 +187,26 @@ class GroupBy(Generic[Rows]):
         return rows
 
     agg = aggregate
+
+    def __iter__(self) -> Iterator[tuple[Any, Rows]]:
+        """Each group's key and rows, in the order of the first rows; several keys are a tuple.
+
+        The rows are sorted once, and the groups are slices.
+        """
+        target = self._rows.target
+        order, bounds = [
+            Array(type_, len(items), [None, target.buffer(items)], null_count=0)
+            for type_, items in zip((s.uint64(), s.int64()), self._rows.by_group, strict=True)
+        ]
+        rows = take(self._data, order)
+        firsts = [self._groups.keys(self._data.column(key)) for key in self._keys]
+        keys = [to_host(column).to_pylist() for column in firsts]
+        for k, (start, end) in enumerate(pairwise(to_host(bounds).to_pylist())):
+            group: Any = rows.slice(start, end - start)
+            key = tuple([values[k] for values in keys])
+            if self._of_table:
+                group = Table([group])
+            yield key[0] if len(key) == 1 else key, group
 
     def _aggregated(
         self,

@@ -22,6 +22,7 @@ from colkern.kernels import joining as kernels
 from colkern.layouts import Role
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
+from colkern.operations.devices import device_of
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import GroupedRows
 from colkern.operations.grouping import Groups
@@ -32,11 +33,11 @@ from colkern.operations.selection import take
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.sorting import SortKey, sort_words, word_changes, word_order
 from colkern.operations.time_arithmetic import TIMES
-from colkern.targets import Items, Target, on_its_device
+from colkern.targets import Items, Target, on_its_device, target_of
 
 JoinType = Literal[
     "inner", "left", "right", "outer", "semi", "anti", "left outer", "right outer", "full outer",
-    "left semi", "right semi", "left anti", "right anti",
+    "left semi", "right semi", "left anti", "right anti", "cross",
 ]  # fmt: skip
 Keys: TypeAlias = str | int | Sequence[str | int]
 
@@ -62,7 +63,7 @@ _SHORT = {
 def join(
     left: RecordBatch,
     right: RecordBatch,
-    keys: Keys,
+    keys: Keys = (),
     right_keys: Keys | None = None,
     how: JoinType = "inner",
     *,
@@ -87,6 +88,7 @@ def join(
     "semi" ("left semi")        left ones that have a match, with the left columns alone
     "anti" ("left anti")        left ones that have none
     "right semi", "right anti"  the same of the right ones
+    "cross"                     every left row with every right row; there are no keys
     ==========================  ================================================================
 
     Args:
@@ -111,27 +113,38 @@ def join(
         others = keys if right_keys is None else right_keys
         kind = kind.removeprefix("right ")
         return join(right, left, others, keys, kind)  # type: ignore[arg-type]
-    if kind not in ("inner", "left", "right", "outer", "semi", "anti"):
-        raise ValueError(f"how: no join {how!r}; expected inner, left, right, outer, semi or anti")
+    if kind not in ("inner", "left", "right", "outer", "semi", "anti", "cross"):
+        raise ValueError(
+            f"how: no join {how!r}; expected inner, left, right, outer, semi, anti or cross"
+        )
     left_places, right_places = _places(left, right, keys, right_keys, "keys")
-    if not left_places:
-        raise ValueError("keys: expected a column at least, got none")
-    own, other = key_columns(left, left_places), key_columns(right, right_places)
-    # The table of keys is built from the smaller side, since it is then smaller and faster.
-    turned = kind == "inner" and _MUCH * left.length < right.length
-    sides = JoinKeys(other, own, few=True) if turned else JoinKeys(own, other)
-    if kind in ("semi", "anti"):
-        rows = _rows_where(sides.target, _has_match(sides.target, sides), kind == "semi")
-        return take(left, _indices(sides.target, rows))
+    if bool(left_places) == (kind == "cross"):
+        expected = "none for a cross join" if left_places else "a column at least, got none"
+        raise ValueError(f"keys: expected {expected}")
     parts = [spec for c in (*left.columns, *right.columns) for spec in c.layout.buffers]
-    lefts, rights = _pairs(sides, kind, 16 + sum(spec.slot_bits for spec in parts) // 8)
-    if turned:
-        lefts, rights = _by_left(sides.target, rights, lefts)
-    columns = _taken(sides.target, left.columns, lefts)
+    row_bytes = 16 + sum(spec.slot_bits for spec in parts) // 8
+    lefts: Items | None
+    if kind == "cross":
+        target = target_of(device_of([*left.columns, *right.columns]))
+        _require_memory(left.length * right.length, row_bytes)
+        lefts, rights = _all_pairs(target, left.length, right.length)
+    else:
+        own, other = key_columns(left, left_places), key_columns(right, right_places)
+        # The table of keys is built from the smaller side, since it is then smaller and faster.
+        turned = kind == "inner" and _MUCH * left.length < right.length
+        sides = JoinKeys(other, own, few=True) if turned else JoinKeys(own, other)
+        target = sides.target
+        if kind in ("semi", "anti"):
+            rows = _rows_where(target, _has_match(target, sides), kind == "semi")
+            return take(left, _indices(target, rows))
+        lefts, rights = _pairs(sides, kind, row_bytes)
+        if turned:
+            lefts, rights = _by_left(target, rights, lefts)
+    columns = _taken(target, left.columns, lefts)
     if coalesce_keys and kind in ("right", "outer") and lefts is not None:
-        other_keys = _taken(sides.target, [right.columns[k] for k in right_places], rights)
+        other_keys = _taken(target, [right.columns[k] for k in right_places], rights)
         for place, values in zip(left_places, other_keys, strict=True):
-            columns[place] = _filled(sides.target, columns[place], values, lefts)
+            columns[place] = _filled(target, columns[place], values, lefts)
     dropped = right_places if coalesce_keys else []
     kept = [k for k in range(len(right.schema)) if k not in dropped]
     more = [right.schema.names[k] for k in kept]
@@ -143,7 +156,7 @@ def join(
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"join: two columns {', '.join(twice)}; rename one, or give suffixes")
-    columns += _taken(sides.target, [right.columns[k] for k in kept], rights)
+    columns += _taken(target, [right.columns[k] for k in kept], rights)
     return RecordBatch.from_arrays(columns, names)
 
 
@@ -205,6 +218,14 @@ def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, It
     if kind in ("right", "outer"):
         return _with_unmatched(target, sides, left, right)
     return left, right
+
+
+@on_its_device
+def _all_pairs(target: Target, left: int, right: int) -> tuple[Items, Items]:
+    """The rows of each pair of a left row and a right one, by the left rows."""
+    pairs = target.positions(left * right)
+    each = max(right, 1)
+    return (pairs // each).astype(np.uint64), (pairs % each).astype(np.uint64)
 
 
 @on_its_device

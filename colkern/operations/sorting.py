@@ -96,7 +96,9 @@ def checked_keys(
     """The keys that the arguments of `sort_indices` describe, which are checked."""
     given: list[tuple[Array, Sequence[str]]]
     if isinstance(data, Array):
-        if sort_keys is not None:
+        if sort_keys in ("ascending", "descending"):  # As in pyarrow.
+            order = "ascending" if sort_keys == "ascending" else "descending"
+        elif sort_keys is not None:
             raise ValueError("sort_keys: an array has no columns; pass order=")
         given = [(data, (order,))]
     else:

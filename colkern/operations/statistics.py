@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -14,9 +15,11 @@ from colkern.errors import UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import HOST, allocate_for_overwrite
 from colkern.operations.aggregates import count
+from colkern.operations.aggregates.encodings import is_enough
 from colkern.operations.aggregates.sums import sum_of_floats
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
+from colkern.operations.decimal_arithmetic import sum_digits
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import INTERPOLATIONS, floats_of, one_group, require_share
 from colkern.operations.moving import to_host
@@ -31,12 +34,16 @@ Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
 
 @operation
-def variance(array: Array, *, ddof: int = 0) -> float | None:
+def variance(
+    array: Array, *, ddof: int = 0, skip_nulls: bool = True, min_count: int = 0
+) -> float | None:
     """The mean of the squared deviations from the mean; None if there are not more values than `ddof`.
 
     Args:
         array: Numbers, booleans or decimals, also encoded. Nulls do not count.
         ddof: The number subtracted from the count of values: 0 for a population, 1 for a sample.
+        skip_nulls: If False, any null makes the result None.
+        min_count: With fewer values, the result is None.
 
     Raises:
         UnsupportedError: If the values are no numbers.
@@ -44,7 +51,7 @@ def variance(array: Array, *, ddof: int = 0) -> float | None:
     """
     require_valid(array)
     numbers = drop_nulls(floats_of(array, "variance"))
-    if numbers.length <= max(ddof, 0):
+    if numbers.length <= max(ddof, 0) or not is_enough(array, skip_nulls, min_count):
         return None
     return _squares(numbers, sum_of_floats(numbers, numbers.items(Role.DATA)) / numbers.length) / (
         numbers.length - ddof
@@ -72,9 +79,11 @@ _BLOCK = 1 << 14
 
 
 @operation
-def stddev(array: Array, *, ddof: int = 0) -> float | None:
+def stddev(
+    array: Array, *, ddof: int = 0, skip_nulls: bool = True, min_count: int = 0
+) -> float | None:
     """The square root of the `variance`."""
-    squared = variance(array, ddof=ddof)
+    squared = variance(array, ddof=ddof, skip_nulls=skip_nulls, min_count=min_count)
     return None if squared is None else squared**0.5
 
 
@@ -155,25 +164,46 @@ def median(array: Array) -> float | None:
 
 
 @operation
-def product(array: Array) -> int | float | None:
+def product(
+    array: Array, *, skip_nulls: bool = True, min_count: int = 1
+) -> int | float | Decimal | None:
     """The product of the values: integers modulo 2^64, as int64 or uint64; None without values.
 
+    As in pyarrow, products of decimals have their scale, and each is rounded half away from zero.
+
     Args:
-        array: Integers, floats or booleans, also encoded. Nulls do not count.
+        array: Integers, floats, decimals or booleans, also encoded. Nulls do not count.
+        skip_nulls: If False, any null makes the product None.
+        min_count: With fewer values, the product is None.
 
     Raises:
+        OverflowError: If a product of decimals needs more than 38 digits (76 for decimal256).
         UnsupportedError: If the values are no such numbers.
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     values = drop_nulls(decoded(array))
     storage = values.type.storage
+    if isinstance(storage, s.Decimal):
+        enough = is_enough(array, skip_nulls, min_count)
+        return _product_of_decimals(values, storage) if enough else None
     if isinstance(storage, s.Bool | s.Null):
         values = cast(values, s.uint8())
     elif not isinstance(storage, s.Int | s.FloatingPoint):
         remedy = instead_of_sum(array.type)
         raise UnsupportedError(f"product: no product of the values of {array.type}; {remedy}")
-    return _product(values) if values.length else None
+    return _product(values) if is_enough(array, skip_nulls, min_count) else None
+
+
+def _product_of_decimals(values: Array, type_: s.Decimal) -> Decimal:
+    last, product = Decimal(1).scaleb(-type_.scale), Decimal(1)
+    most = Decimal(10) ** (sum_digits(type_) - type_.scale)
+    with localcontext(prec=2 * 76):
+        for value in to_host(values):
+            product = (product * value).quantize(last, ROUND_HALF_UP)
+            if abs(product) >= most:
+                raise OverflowError(f"product: {sum_digits(type_)} digits do not hold {product}")
+    return product
 
 
 @on_its_device
@@ -186,15 +216,21 @@ def _product(values: Array) -> int | float:
 
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: _valid_at(values, 0))
-def first(array: Array) -> Any:
-    """The first value that is not null, as `to_pylist` gives it; None if there is none."""
-    return _end(array, 0)
+def first(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The first value that is not null, as `to_pylist` gives it; None if there is none.
+
+    Args:
+        array: Any array but a union.
+        skip_nulls: If False, nulls count as first values, too, and give None.
+        min_count: With fewer values that are not null, the result is None.
+    """
+    return _end(array, 0, skip_nulls, min_count)
 
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: _valid_at(values, -1))
-def last(array: Array) -> Any:
-    """The last value that is not null, as `to_pylist` gives it; None if there is none."""
-    return _end(array, -1)
+def last(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
+    """The last value that is not null, as `to_pylist` gives it; None if there is none; see `first`."""
+    return _end(array, -1, skip_nulls, min_count)
 
 
 def _valid_at(values: Sequence[Any], place: int) -> Any:
@@ -202,9 +238,13 @@ def _valid_at(values: Sequence[Any], place: int) -> Any:
     return known[place] if known else None
 
 
-def _end(array: Array, place: int) -> Any:
-    """The value at one end of the slots that are not null."""
+def _end(array: Array, place: int, skip_nulls: bool, min_count: int) -> Any:
+    """The value at one end of the slots, or of those that are not null."""
     require_valid(array)
+    if min_count > 1 and count(array) < min_count:
+        return None
+    if not skip_nulls:
+        return _only(array.slice(place % array.length, 1)) if array.length else None
     size, kept = 0, array.slice(0, 0)
     while not kept.length and size < array.length:
         # Nulls at the end are few, mostly.

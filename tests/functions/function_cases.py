@@ -27,6 +27,7 @@ from colkern.schema import PER_SECOND
 TEXT = pa.array(
     ["hello World", None, "", "  pad\t", "a,b,,c", "Straße éÀ", "x1 y22", "123", "THEY'RE"]
 )
+CASES_OF_LETTERS = pa.array(["äöA", "ÄB", None, "", "bä", "ẞa", "aß", "İ"])
 FLOATS = pa.array(
     [0.5, -0.5, 1.5, 2.5, None, -2.5, math.nan, math.inf, -math.inf, -0.0, 123.456, 2.675]
 )
@@ -121,6 +122,19 @@ def text_cases() -> list[Case]:
         case("utf8_lpad", TEXT, 9),
         case("utf8_rpad", TEXT, 9, "é"),
         case("utf8_center", TEXT, 8, "*"),
+        case("utf8_center", TEXT, 8, "*", lean_left_on_odd_padding=False),
+        *(
+            case(name, CASES_OF_LETTERS, pattern, ignore_case=ignored)
+            for name in (
+                "starts_with",
+                "ends_with",
+                "match_substring",
+                "match_like",
+                "match_substring_regex",
+            )
+            for pattern in ("Ä", "a", "ß")
+            for ignored in (True, False)
+        ),
         case("utf8_zero_fill", TEXT, 5),
         case("utf8_slice_codeunits", TEXT, 1),
         case("utf8_slice_codeunits", TEXT, 1, -1, 2),
@@ -182,6 +196,8 @@ def text_cases() -> list[Case]:
 
 def number_cases() -> list[Case]:
     of_all = "is_nan is_finite is_inf sign floor ceil trunc round"
+    modes = get_args(numeric.RoundMode)
+    seven = [D("1.05"), D("-1.05"), D("0.00"), D("1.40"), None]
     bits = ("bit_wise_and", "bit_wise_or", "bit_wise_xor")
     whole = INTEGERS.drop_null().to_pylist()
     return [
@@ -189,7 +205,33 @@ def number_cases() -> list[Case]:
         case("sqrt", SHORT),
         case("sqrt", FLOATS.cast(pa.float32())),
         *(case(name, values) for name in of_all.split() for values in (FLOATS, SHORT)),
-        *(case(name, MONEY) for name in ("is_nan", "is_finite")),
+        *(case(name, MONEY) for name in ("is_nan", "is_finite", "sign")),
+        *(case("round_to_multiple", FLOATS, 0.25, mode) for mode in modes),
+        *(case("round_to_multiple", INTEGERS, 10, mode) for mode in modes),
+        *(
+            known(
+                f"{name}_checked",
+                lambda name=name: getattr(pc, name)(SHORT, 1),
+                SHORT.cast("int64"),
+                1,
+            )
+            for name in ("add", "subtract", "multiply")
+        ),
+        *(case(f"{name}_checked", FLOATS) for name in ("negate", "abs")),
+        *(
+            known(
+                name,
+                lambda kind=kind, results=results: pa.array(results, kind),
+                *(pa.array(seven, pa.decimal128(5, 2)), divisor),
+            )
+            for divisor in (D("-0.70"), pa.array([D("-0.70")] * 5))
+            for name, kind, results in (
+                ("floor_divide", pa.decimal128(38, 0), [-2, 1, 0, -2, None]),
+                ("mod", pa.decimal128(38, 2), [D("-0.35"), D("-0.35"), D("0.00"), D("0.00"), None]),
+            )
+        ),
+        known("clip", [DAYS[0].as_py(), None, DAYS[0].as_py()], DAYS[:3], low=DAYS[0].as_py()),
+        known("clip", ["b", None, "d"], pa.array(["a", None, "z"]), "b", "d"),
         *(
             case("round", values, digits, mode)
             for mode in get_args(numeric.RoundMode)
@@ -340,6 +382,16 @@ def nested_cases() -> list[Case]:
         known("list_max", [30.0, 9.0, math.nan, None], NANS),
         known("list_contains", [True, None, False, False, False], GAPS, 3),
         known("list_contains", [True, None, False, False, False], NAMES, "a"),
+        known("list_unique", [[1, 2, None], None, []], pa.array([[1, 2, 1, None, None], None, []])),
+        known("list_unique", [["b", "a"]], pa.array([["b", "a", "b"]])),
+        known("list_count_matches", [2, None, 0], pa.array([[1, 2, 1, None], None, []]), 1),
+        *(
+            known(name, lambda kind=kind, slots=slots: pa.array(slots, pa.list_(kind)), maps[1:])
+            for name, kind, slots in (
+                ("map_keys", pa.field("key", pa.string(), nullable=False), [None, [], ["b"]]),
+                ("map_values", pa.field("value", pa.int32()), [None, [], [None]]),
+            )
+        ),
         known("list_sort", [[1, 2, 3], None, [], [4, 5], [7]], LISTS),
         known("list_sort", [[3, 2, 1], None, [], [5, 4, None], [7]], GAPS, descending=True),
         known(

@@ -289,3 +289,16 @@ def test_medians_and_numbers_of_values_by_name() -> None:
     assert distinct.to_pydict() == {"k": ["a", "b"], "n_count_distinct": [2, 1]}
     with pytest.raises(AttributeError, match=r"instead: count_distinct\(column\)"):
         ck.group_by(rows, "k").nunique  # noqa: B018
+
+
+def test_groups_are_iterated_in_the_order_of_their_first_rows() -> None:
+    rows = {"k": ["b", None, "b", "a"], "n": [1, 2, 3, 4]}
+    batch, chunked = ck.record_batch(rows), ck.table(rows)
+    expected = [("b", [1, 3]), (None, [2]), ("a", [4])]
+    for data in (batch, chunked):
+        groups = list(ck.group_by(data, "k"))
+        assert [(key, group["n"].to_pylist()) for key, group in groups] == expected
+        assert {type(group) for _, group in groups} == {type(data)}
+    assert [key for key, _ in batch.group_by(["k", "n"])] == list(zip(*rows.values(), strict=True))
+    assert [(key, group.length) for key, group in batch.group_by([])] == [((), 4)]
+    assert list(batch.slice(0, 0).group_by("k")) == []

@@ -153,8 +153,8 @@ def test_keys_of_other_text_or_numbers_match_by_value(
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     left = ck.record_batch({"k": [1, 2], "x": [1, 2]})
-    with pytest.raises(ValueError, match="how: no join 'cross'"):
-        ck.join(left, left, "k", how="cross")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="how: no join 'across'"):
+        ck.join(left, left, "k", how="across")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="keys: int64 on the left, string on the right; cast one"):
         ck.join(left, ck.record_batch({"k": ["a"]}), "k")
     with pytest.raises(ValueError, match=r"right_keys: .* as keys has \(1\), got 2"):
@@ -380,3 +380,15 @@ def test_infinite_distances(
     others = ck.record_batch({"t": [right], "row": [7]})
     actual = ck.join_asof(rows, others, "t", strategy=strategy, tolerance=tolerance)
     assert actual["row"].to_pylist() == [row]
+
+
+@pytest.mark.parametrize("right", [[10, 20], [], [None]])
+def test_a_cross_join_has_every_pair(right: list[int | None]) -> None:
+    left = ck.record_batch({"a": [1, None], "b": ["x", "y"]})
+    other = ck.record_batch({"a": ck.array(right, ck.int64())})
+    pairs = [(a, b, c) for a, b in zip([1, None], "xy", strict=True) for c in right]
+    joined = left.join(other, how="cross")
+    assert joined.schema.names == ["a", "b", "a_right"]
+    assert [tuple(row.values()) for row in joined.to_pylist()] == pairs
+    with pytest.raises(ValueError, match="keys: expected none for a cross join"):
+        left.join(other, "a", how="cross")

@@ -145,6 +145,35 @@ def test_nulls_without_a_type_have_no_statistics() -> None:
     assert ck.mode(nulls).to_pylist() == []
 
 
+@pytest.mark.parametrize("values", [[2, 3], [2, None, 5], [None], []])
+@pytest.mark.parametrize("skip_nulls", [True, False])
+@pytest.mark.parametrize("min_count", [0, 1, 2, 9])
+def test_aggregates_without_enough_values_are_none(
+    values: list[int | None], skip_nulls: bool, min_count: int
+) -> None:
+    theirs = pa.array(values, pa.int64())
+    options: Any = {"skip_nulls": skip_nulls, "min_count": min_count}
+    for name in ("variance", "stddev", "product", "first", "last"):
+        expected = getattr(pc, name)(theirs, **options).as_py()
+        assert getattr(ck, name)(from_pyarrow(theirs), **options) == expected, name
+
+
+def test_products_of_decimals_are_rounded_at_each_step() -> None:
+    for values in (["1.50", "-2.25", None, "7.00"], ["-0.15", "0.50", "0.10"], [None], []):
+        decimals = [value and Decimal(value) for value in values]
+        prices = pa.array(decimals, pa.decimal128(5, 2))
+        assert ck.product(from_pyarrow(prices)) == pc.product(prices).as_py()
+    with pytest.raises(OverflowError, match="38 digits do not hold"):
+        ck.product(ck.array([Decimal("1e20")] * 2))
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_an_array_may_be_given_its_order_as_pyarrow_is(order: Any) -> None:
+    theirs = pa.array([3, None, 1, 3])
+    ranks = pc.rank(theirs, order, tiebreaker="min")
+    assert ck.rank(from_pyarrow(theirs), order, tiebreaker="min").to_pylist() == ranks.to_pylist()
+
+
 @given(st.lists(st.none() | st.integers(0, 9), max_size=20), st.sets(st.integers(0, 9)))
 def test_ranges_begin_with_their_bounds(values: list[int | None], cuts: set[int]) -> None:
     bounds = sorted(cuts)

@@ -343,14 +343,20 @@ def _divided(sums: Items, counts: Items) -> Items:
     return quotients
 
 
-def floats_of(column: Array, what: str) -> Array:
-    """The numbers, booleans or decimals of a column as float64; raises `UnsupportedError` for others."""
+def numbers_of(column: Array, what: str) -> Array:
+    """The numbers of a column, booleans as uint8, decimals as float64; for others, `UnsupportedError`."""
     values = _values(column, s.float64())
-    if not isinstance(values.type.storage, s.Int | s.FloatingPoint | s.Decimal | s.Bool):
+    storage = values.type.storage
+    if not isinstance(storage, s.Int | s.FloatingPoint | s.Decimal | s.Bool):
         raise _unsupported(what, column)
-    if isinstance(values.type.storage, s.Bool):
-        values = cast(values, s.uint8())
-    return cast(values, s.float64(), safe=False)
+    if isinstance(storage, s.Bool):
+        return cast(values, s.uint8())
+    return cast(values, s.float64(), safe=False) if isinstance(storage, s.Decimal) else values
+
+
+def floats_of(column: Array, what: str) -> Array:
+    """As `numbers_of`, all as float64."""
+    return cast(numbers_of(column, what), s.float64(), safe=False)
 
 
 def _variance(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:

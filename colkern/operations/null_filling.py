@@ -27,6 +27,7 @@ from colkern.operations.selection.choosing import choose, if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.taking import take
+from colkern.operations.sorting import drop_nulls
 from colkern.operations.structs import struct_flatten
 from colkern.operations.unions import gather_union
 from colkern.operations.validity import compact_validity
@@ -72,7 +73,9 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
 
 @operation(kind=Kind.SELECTION)
 def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | RecordBatch:
-    """The slots that are not null, in order; for a batch, the rows without nulls. Copied, as by `filter`.
+    """The slots that are not null, in order; for a batch, the rows without nulls.
+
+    Copied, if there are nulls.
 
     Args:
         values: The values, or the rows.
@@ -83,7 +86,8 @@ def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | 
         InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(values, Array):
-        return filter(values, is_valid(values))
+        # What has nulls below those of its own bitmap is looked at slot by slot.
+        return drop_nulls(values) if _has_own_nulls(values) else filter(values, is_valid(values))
     mask = None
     for place in range(values.num_columns) if keys is None else values.positions(keys):
         valid = is_valid(values.column(place))
@@ -116,7 +120,9 @@ def _first_valid(values: Sequence[object], names: Sequence[str]) -> Array:
     *others, result = values
     for number, value in reversed([*enumerate(others)]):
         if isinstance(value, Array):
-            result = choose(_flags(value), value, result, names[number : number + 2])
+            is_whole = not value._null_count and _has_own_nulls(value)
+            own = names[number : number + 2]
+            result = choose(_flags(value), value, result, own, is_whole=is_whole)
         elif value is not None:
             result = value
     if isinstance(result, Array):
@@ -252,12 +258,15 @@ def _valid_bits(array: Array) -> Buffer:
 def _flags(array: Array) -> Array:
     """As `is_valid`; not copied if the array has a bitmap."""
     require_valid(array)
-    # A dictionary may have nulls of its own.
-    is_plain = array.layout.has_validity and array.dictionary is None
-    bitmap = array.buffers[0] if is_plain else None
+    bitmap = array.buffers[0] if _has_own_nulls(array) else None
     if bitmap is None:
         return _booleans(array, _valid_bits(array))
     return Array.of_valid(_BOOL, array.length, (None, bitmap), 0, offset=array.offset)
+
+
+def _has_own_nulls(array: Array) -> bool:
+    """Whether the array's own bitmap says which slots are null; a dictionary may have other nulls."""
+    return array.layout.has_validity and array.dictionary is None
 
 
 def _marked(values: Array) -> Array:

@@ -22,12 +22,14 @@ from colkern.memory import allocate_for_overwrite
 from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.casting import cast
-from colkern.operations.casting.dispatch import retyped
+from colkern.operations.casting.dispatch import fixed_result, retyped
+from colkern.operations.creation import nulls
 from colkern.operations.decimal_arithmetic import wide_decimals
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
 from colkern.operations.operands import number_of
 from colkern.operations.position_checks import require_valid
+from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
 from colkern.operations.sorting import SortKey, dense_ranks, sort_words
@@ -92,7 +94,7 @@ def cumulative_max(values: Array, start: float | None = None, *, skip_nulls: boo
 @operation
 def cumulative_mean(values: Array, *, skip_nulls: bool = False) -> Array:
     """The mean of each value and all values before it: float64; see `cumulative_sum`."""
-    return _cumulative_mean(_floats(values), skip_nulls)
+    return _until_null(_floats(values), skip_nulls, _cumulative_mean)
 
 
 @operation
@@ -226,22 +228,23 @@ def _identity(how: str, dtype: Any) -> Any:
     return dtype.type(limits.max if how == "min" else limits.min)
 
 
-def _without_nulls(how: str, array: Array, flags: Items, dtype: Any = None) -> Items:
-    """The items, in a dtype, with the identity element in place of nulls; copied if need be."""
+def _without_nulls(how: str, array: Array) -> Items:
+    """The items, with the identity element in place of nulls; copied if there are nulls."""
     items = array.items(Role.DATA)
-    items = items.astype(dtype or items.dtype, copy=False)
-    return np.where(flags, items, _identity(how, items.dtype)) if array.null_count else items
+    if not array.null_count:
+        return items
+    return np.where(_flags(array), items, _identity(how, items.dtype))
 
 
-def _running(how: str, items: Items) -> Items:
-    """Each item aggregated with all before it."""
-    ufunc = _UFUNCS[how]
+def _running(how: str, items: Items, dtype: Any = None) -> Items:
+    """Each item aggregated with all before it, in a dtype."""
+    ufunc, dtype = _UFUNCS[how], dtype or items.dtype
     if isinstance(items, np.ndarray):
-        out: Items = allocate_for_overwrite(len(items), items.dtype)
-        ufunc.accumulate(items, out=out)
+        out: Items = allocate_for_overwrite(len(items), dtype)
+        ufunc.accumulate(items, dtype=dtype, out=out)
         return out
     if how in ("sum", "prod"):
-        return (items.cumsum if how == "sum" else items.cumprod)(dtype=items.dtype)
+        return (items.cumsum if how == "sum" else items.cumprod)(dtype=dtype)
     distance = 1
     while distance < len(items):
         items = _with_earlier(ufunc, items, items, distance)
@@ -258,24 +261,28 @@ def _with_earlier(ufunc: Any, items: Items, others: Items, distance: int) -> Ite
 
 
 @on_its_device
-def _seen(array: Array, skip_nulls: bool) -> tuple[Items, Items]:
-    """Whether each slot is valid, and whether it has a result."""
-    flags = _flags(array)
+def _until_null(array: Array, skip_nulls: bool, running: Callable[[Array], Array]) -> Array:
+    """A running function of the slots before the first null, and nulls from there on.
+
+    With `skip_nulls`, it is applied to all slots.
+    """
     if skip_nulls or not array.null_count:
-        return flags, flags
-    first = int((flags == 0).argmax())
-    shown = flags.copy()
-    shown[first:] = False
-    return flags, shown
+        return running(array)
+    first = int((_flags(array) == 0).argmax())
+    own = running(array.slice(0, first))
+    return concat([own, nulls(array.length - first, own.type, array.device)])
 
 
 def _cumulative(how: How, values: Array, start: float | None, skip_nulls: bool) -> Array:
     if start is not None and not isinstance(value_type_of(values).storage, _NUMBERS):
         raise TypeError(f"start: not of {values.type}; concat puts a value in front")
+
+    def running(own: Array) -> Array:
+        return _until_null(own, skip_nulls, lambda part: _cumulated(part, how, start))
+
     if how in ("min", "max"):
-        return _by_order(values, lambda own: _cumulated(own, how, start, skip_nulls))
-    plain = _plain(values, _SUMMED if how == "sum" else _NUMBERS)
-    return _cumulated(plain, how, start, skip_nulls)
+        return _by_order(values, running)
+    return running(_plain(values, _SUMMED if how == "sum" else _NUMBERS))
 
 
 def _decimal_sums(
@@ -322,27 +329,29 @@ def _at_least(highest: Items, parts: Items, limit: int) -> Items:
 
 
 @on_its_device
-def _cumulated(array: Array, how: How, start: float | None, skip_nulls: bool) -> Array:
-    flags, shown = _seen(array, skip_nulls)
+def _cumulated(array: Array, how: How, start: float | None) -> Array:
+    """Each value aggregated with all before it, of which nulls are skipped."""
     if isinstance(array.type.storage, s.Decimal):
-        array = wide_decimals(array)
-        return _decimal_sums(array, flags, shown, lambda part: _running("sum", part))
+        array, flags = wide_decimals(array), _flags(array)
+        return _decimal_sums(array, flags, flags, lambda part: _running("sum", part))
     with np.errstate(all="ignore"):
-        results = _running(how, _without_nulls(how, array, flags))
+        results = _running(how, _without_nulls(how, array))
         if start is not None:
             storage = array.type.storage
             assert isinstance(storage, _NUMBERS)
             results = _UFUNCS[how](results, number_of(start, storage, "start"))
-    return _filled(array, array.type, results, shown)
+    return fixed_result(array, array.type, results)
 
 
 @on_its_device
-def _cumulative_mean(array: Array, skip_nulls: bool) -> Array:
-    flags, shown = _seen(array, skip_nulls)
+def _cumulative_mean(array: Array) -> Array:
     with np.errstate(all="ignore"):
-        sums = _running("sum", _without_nulls("sum", array, flags, np.float64))
-        means = sums / flags.cumsum(dtype=np.int64)
-    return _filled(array, s.float64(), means, shown)
+        means = _running("sum", _without_nulls("sum", array), np.float64)
+        if array.null_count:
+            means /= _flags(array).cumsum(dtype=np.int64)
+        else:
+            means /= target_of(array.device).positions(array.length) + 1
+    return fixed_result(array, s.float64(), means)
 
 
 @on_its_device
@@ -379,7 +388,8 @@ def _rolled(array: Array, how: str, window: int, least: int) -> Array:
         type_ = s.int64() if type_.storage.signed else s.uint64()
         dtype = np.int64 if type_.signed else np.uint64
     with np.errstate(all="ignore"):
-        results = _windows(_UFUNCS[own], _without_nulls(own, array, flags, dtype), window)
+        items = _without_nulls(own, array).astype(dtype or array.items(Role.DATA).dtype, copy=False)
+        results = _windows(_UFUNCS[own], items, window)
         if how == "mean":
             results = results / counts
     return _filled(

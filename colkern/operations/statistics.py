@@ -14,14 +14,19 @@ from colkern.builders import record_batch
 from colkern.errors import UnsupportedError
 from colkern.layouts import Role
 from colkern.memory import HOST, allocate_for_overwrite
-from colkern.operations.aggregates import count
+from colkern.operations.aggregates import count, mean
 from colkern.operations.aggregates.encodings import is_enough
-from colkern.operations.aggregates.sums import sum_of_floats
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.decimal_arithmetic import sum_digits
 from colkern.operations.encodings import decoded
-from colkern.operations.group_aggregates import INTERPOLATIONS, floats_of, one_group, require_share
+from colkern.operations.group_aggregates import (
+    INTERPOLATIONS,
+    floats_of,
+    numbers_of,
+    one_group,
+    require_share,
+)
 from colkern.operations.moving import to_host
 from colkern.operations.null_filling import is_valid
 from colkern.operations.position_checks import require_valid
@@ -50,17 +55,15 @@ def variance(
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    numbers = drop_nulls(floats_of(array, "variance"))
+    numbers = drop_nulls(numbers_of(array, "variance"))
     if numbers.length <= max(ddof, 0) or not is_enough(array, skip_nulls, min_count):
         return None
-    return _squares(numbers, sum_of_floats(numbers, numbers.items(Role.DATA)) / numbers.length) / (
-        numbers.length - ddof
-    )
+    return _squares(numbers, mean(numbers)) / (numbers.length - ddof)
 
 
 @on_its_device
 def _squares(numbers: Array, mean: float) -> float:
-    """The sum of the squared deviations of float64 values from their mean."""
+    """The sum of the squared deviations of numbers from their mean."""
     items = numbers.items(Role.DATA)
     # On the host, caches hold the deviations of a block until they are multiplied.
     size = _BLOCK if numbers.device == HOST else len(items)
@@ -69,13 +72,13 @@ def _squares(numbers: Array, mean: float) -> float:
     with np.errstate(invalid="ignore", over="ignore"):
         for begin in range(0, len(items), size):
             block = items[begin : begin + size]
-            own = np.subtract(block, mean, out=deviations[: len(block)])
+            own = np.subtract(block, mean, out=deviations[: len(block)], dtype=np.float64)
             np.multiply(own, own, out=own)
             total += float(own.sum())
     return total
 
 
-_BLOCK = 1 << 14
+_BLOCK = 1 << 15
 
 
 @operation
@@ -243,8 +246,11 @@ def _end(array: Array, place: int, skip_nulls: bool, min_count: int) -> Any:
     require_valid(array)
     if min_count > 1 and count(array) < min_count:
         return None
-    if not skip_nulls:
-        return _only(array.slice(place % array.length, 1)) if array.length else None
+    if array.length:
+        # Mostly, the slot at the end is not null.
+        value = _only(array.slice(place % array.length, 1))
+        if value is not None or not skip_nulls:
+            return value
     size, kept = 0, array.slice(0, 0)
     while not kept.length and size < array.length:
         # Nulls at the end are few, mostly.

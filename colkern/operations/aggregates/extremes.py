@@ -5,7 +5,7 @@ Columnar format 1.5: "Null count", "Dictionary-encoded Layout", "Run-End Encoded
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from struct import unpack
 from typing import NamedTuple, TypeAlias
 
@@ -47,7 +47,7 @@ def extreme(
     if values is None:
         return None
     type_ = values.type.storage
-    return _scalar(_EXTREMES[type(type_)](values, greatest), type_)
+    return _scalars([_EXTREMES[type(type_)](values, greatest)], type_)[0]
 
 
 def both_extremes(
@@ -64,9 +64,8 @@ def both_extremes(
         if find is _number_extreme
         else (find(values, False), find(values, True))
     )
-    if isinstance(type_, _NUMBERS):
-        return both
-    return _scalar(both[0], type_), _scalar(both[1], type_)
+    least, greatest = _scalars(both, type_)
+    return least, greatest
 
 
 def _ordered(array: Array, type_: s.DataType, skip_nulls: bool, min_count: int) -> Array | None:
@@ -85,13 +84,18 @@ def _ordered(array: Array, type_: s.DataType, skip_nulls: bool, min_count: int) 
 _NUMBERS = (s.Int, s.FloatingPoint)
 
 
-def _scalar(stored: Stored, type_: s.DataType) -> Scalar:
-    """A value as a Python object, from the number or words that are stored for it."""
-    if isinstance(type_, _NUMBERS) or isinstance(stored, str | bytes):
+def _scalars(stored: Sequence[Stored], type_: s.DataType) -> Sequence[Scalar]:
+    """Values as Python objects, from the numbers or words that are stored for them."""
+    if isinstance(type_, _NUMBERS) or isinstance(stored[0], str | bytes):
         return stored
-    if not isinstance(stored, np.ndarray):
-        stored = np.array([stored], layout(type_).buffers[1].dtype)
-    return Array(type_, 1, [None, Buffer.of_items(stored)], null_count=0)[0]
+    if isinstance(type_, s.Bool):
+        return [value == 1 for value in stored]
+    items = np.array(
+        stored,
+        stored[0].dtype if isinstance(stored[0], np.ndarray) else layout(type_).buffers[1].dtype,
+    )
+    data = Buffer.of_items(items.reshape(-1))
+    return Array.of_valid(type_, len(stored), (None, data), 0).to_pylist()
 
 
 _EXTREMES: Dispatch[type[s.DataType], Callable[[Array, bool], Stored]] = by_type(

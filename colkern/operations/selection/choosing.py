@@ -68,9 +68,14 @@ def if_else(condition: Array, left: object, right: object) -> Array:
 
 
 def choose(
-    condition: Array, left: object, right: object, names: Sequence[str] = ("left", "right")
+    condition: Array,
+    left: object,
+    right: object,
+    names: Sequence[str] = ("left", "right"),
+    *,
+    is_whole: bool = False,
 ) -> Array:
-    """As `if_else`, with the names of both sides for errors."""
+    """As `if_else`, with the names of both sides for errors; all of `left`, not copied, if `is_whole`."""
     values = condition.buffers[1] if condition.type is _BOOL else None
     if (
         values is None
@@ -79,6 +84,8 @@ def choose(
         or values.device != left.device  # type: ignore[attr-defined]
     ):
         condition, left, right = _fitting(condition, left, right, names)
+    if is_whole:
+        return left  # type: ignore[return-value]
     chosen = choices.choose(condition, left, right)  # type: ignore[arg-type]
     visible = compact_validity(condition) if condition._null_count else None
     return chosen if visible is None else null_outside(chosen, visible, condition.null_count)

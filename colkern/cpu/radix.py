@@ -7,13 +7,13 @@ by their lower bits first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from colkern.cpu.threads import GRAIN, num_threads
-from colkern.kernels import sorting
+from colkern.kernels import Kernel, sorting
 
 if TYPE_CHECKING:
     from colkern.targets import Items, Target
@@ -42,7 +42,7 @@ def sorted_positions(
     low = int(keys.min()) if len(keys) else 0
     bits = (int(keys.max()) - low).bit_length() if len(keys) else 0
     if bits <= FEW_BITS and positions is None:
-        return counted_positions(target, keys, 0, low, bits)
+        return counted_positions(target, FewKeys(keys, 0, low, bits))
     if bits <= 32:
         return _sorted(target, _packed(target, keys, positions, low, 0), bits, _POSITION)
     upper = bits - 32
@@ -93,17 +93,45 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
     return words
 
 
-def counted_positions(target: Target, words: Items, flip: int, low: int, bits: int) -> Items:
-    """All positions (uint64[n]) in the order of keys of few bits; stable."""
-    # The key of a word is `(word ^ flip) - low`; keys have at most `FEW_BITS` bits.
+class FewKeys(NamedTuple):
+    """Keys of few bits: each is a word with the bits of `flip` flipped, less `low`."""
+
+    words: Items
+    flip: int
+    low: int
+    bits: int
+
+
+def counted_positions(
+    target: Target, keys: FewKeys, kernel: Kernel = sorting.scatter_positions
+) -> Items:
+    """All positions (uint64[n]) in the order of keys of few bits; stable. Or other results of a kernel."""
+    words, flip, low, bits = keys
     chunks, chunk = _chunks(len(words))
-    keys = (words, flip, low, chunk, bits)
-    counts = target.allocate(chunks << bits, np.int64)
-    target.map(sorting.count_few_keys, chunks, *keys, counts, work=chunk)
+    counts = _few_counts(target, keys, chunks, chunk)
     out = target.output(len(words) + (chunks << bits), np.uint64)
-    out[len(words) :] = _next_places(counts.reshape(chunks, 1 << bits))
-    target.map(sorting.scatter_positions, chunks, *keys, out, work=chunk)
+    out[len(words) :] = _next_places(counts)
+    target.map(kernel, chunks, words, flip, low, chunk, bits, out, work=chunk)
     return out[: len(words)]
+
+
+def key_counts(target: Target, keys: FewKeys) -> Items:
+    """The number of times that each key of few bits occurs (int64[2^bits])."""
+    chunks = max(_STREAMS * _chunks(len(keys.words))[0], 1)
+    counts: Items = _few_counts(target, keys, chunks, -(-len(keys.words) // chunks)).sum(axis=0)
+    return counts
+
+
+_STREAMS = 4
+"""A thread counts so many chunks at a time."""
+
+
+def _few_counts(target: Target, keys: FewKeys, chunks: int, chunk: int) -> Items:
+    """The number of times that each key occurs in each chunk (int64[chunks, 2^bits])."""
+    words, flip, low, bits = keys
+    counts = target.allocate(chunks << bits, np.int64)
+    target.map(sorting.count_few_keys, chunks, words, flip, low, chunk, bits, counts, work=chunk)
+    return counts.reshape(chunks, 1 << bits)
 
 
 def _chunks(count: int) -> tuple[int, int]:

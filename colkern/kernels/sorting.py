@@ -136,10 +136,22 @@ def count_few_keys(start, stop, step, words: In[T], flip, low, chunk, bits, out:
 
     out: [chunks 2^bits], zeroed
     """
-    for c in range(start, stop, step):
-        place = uint64(c) << bits
-        for i in range(uint64(c) * chunk, min((uint64(c) + uint64(1)) * chunk, uint64(len(words)))):
-            out[place + ((uint64(words[uint64(i)]) ^ flip) - low)] += 1
+    count, keys = uint64(len(words)), uint64(1) << bits
+    c = uint64(start)
+    while c < stop:
+        begin, place, done = c * chunk, c << bits, uint64(0)
+        if step == 1 and c + uint64(4) <= stop and begin + uint64(3) * chunk < count:
+            # Counts of one key wait for each other; those of other chunks do not.
+            done = min(chunk, count - begin - uint64(3) * chunk)
+            for i in range(begin, begin + done):
+                for k in range(uint64(0), uint64(4)):
+                    word = uint64(words[uint64(i) + uint64(k) * chunk])
+                    out[place + uint64(k) * keys + ((word ^ flip) - low)] += 1
+        for k in range(uint64(0), uint64(4) if done != 0 else uint64(1)):
+            first = begin + uint64(k) * chunk
+            for i in range(first + done, min(first + chunk, count)):
+                out[place + uint64(k) * keys + ((uint64(words[uint64(i)]) ^ flip) - low)] += 1
+        c += uint64(4) if done != 0 else uint64(step)
 
 
 @kernel()
@@ -156,6 +168,25 @@ def scatter_positions(start, stop, step, words: In[T], flip, low, chunk, bits, o
             place = out[digit]
             out[digit] = place + uint64(1)
             out[place] = uint64(i)
+
+
+@kernel()
+def rank_few_keys(start, stop, step, words: In[T], flip, low, chunk, bits, out: Out[uint64]):
+    """out[i] = 1 + the place of slot i in the order of few keys; otherwise as `scatter_positions`."""
+    count = uint64(len(words))
+    for c in range(start, stop, step):
+        next_places = count + (uint64(c) << bits)
+        for i in range(uint64(c) * chunk, min((uint64(c) + uint64(1)) * chunk, count)):
+            digit = next_places + ((uint64(words[uint64(i)]) ^ flip) - low)
+            out[digit] += uint64(1)
+            out[uint64(i)] = out[digit]
+
+
+@kernel()
+def rank_positions(start, stop, step, positions: In[uint64], out: Out[uint64]):
+    """out[positions[i]] = 1 + i; the positions are different."""
+    for i in range(start, stop, step):
+        out[positions[i]] = uint64(i) + uint64(1)
 
 
 @kernel(combine="add")

@@ -212,8 +212,8 @@ def number_values(
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers; None if they are not wanted.
         expected: The least number of distinct values, if it is known.
-        closed: Only this many slots add values. A later slot with another value needs no number of its
-            own: on the host it gets the largest, on devices one behind those of the first slots.
+        closed: Only this many slots need to add values. The number of another value may be any that is
+            behind those of the first slots.
 
     Raises:
         UnsupportedError: If the values are nested or run-end encoded.

@@ -61,20 +61,20 @@ def numbers_by_table(
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers; None if they are not wanted, and there are none.
         expected: The least number of distinct values, if it is known.
-        closed: Only this many slots add values; a later slot with another value gets the largest
-            number.
+        closed: Only this many slots need to add values; the number of another value may be any larger
+            one.
     """
     numbers = number_words(array)
     is_one_word = numbers is not None and numbers.width == 1 and not numbers.infinity
-    if numbers is not None and is_one_word and closed == OPEN:
+    if numbers is not None and is_one_word:
         # Mostly, the first slots already show that the range is not small.
         for words in (numbers.words[:CHUNK], numbers.words):
             low, values = word_range(words, numbers.minus)
-            if values > 2 * array.length:
+            if values > 2 * min(array.length, closed):
                 break
         else:
             return _by_value(array, numbers, low, values, counted, dtype)
-        if counted and dtype is None:
+        if counted and dtype is None and closed == OPEN:
             return np.zeros(0, np.uint32), _firsts(array, numbers.words)
     table = _Table(array, counted, dtype, expected, closed)
     if numbers is not None and numbers.width == 1:

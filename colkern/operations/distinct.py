@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import overload
 
+import numpy as np
+
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
+from colkern.bitmaps import packed_bits
+from colkern.layouts import Role
 from colkern.operations.aggregates.functions import CountMode, count
 from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
@@ -15,9 +19,9 @@ from colkern.operations.group_aggregates import GroupedRows
 from colkern.operations.key_groups import first_rows, key_groups
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions
-from colkern.operations.sorting import SortKey, drop_nulls, ordered_positions
+from colkern.operations.sorting import SortKey, drop_nulls, few_counts, ordered_positions
 from colkern.operations.structs import make_struct
-from colkern.targets import target_of
+from colkern.targets import Items, Target, target_of
 
 
 @overload
@@ -104,8 +108,29 @@ def mode(array: Array, n: int = 1) -> Array:
     if n < 1:
         raise ValueError(f"n: expected 1 at least, got {n}")
     require_valid(array)
-    values, counts = value_counts(drop_nulls(decoded(array))).children
+    valid = drop_nulls(decoded(array))
     target = target_of(array.device)
+    few = few_counts(valid)
+    if few is not None:
+        return make_struct(_most_frequent(target, valid, *few, n), ["mode", "count"])
+    values, counts = value_counts(valid).children
     best = ordered_positions(target, [SortKey(counts, descending=True), SortKey(values)])[:n]
     rows = Array(s.uint64(), len(best), [None, target.buffer(best)], null_count=0)
     return make_struct([take(values, rows), take(counts, rows)], ["mode", "count"])
+
+
+def _most_frequent(target: Target, array: Array, least: int, counts: Items, n: int) -> list[Array]:
+    """The `n` most frequent integers or booleans, and their counts, as `few_counts` gives them."""
+    present = counts.nonzero()[0]
+    if n < len(present):
+        bound = np.partition(counts[present], -n)[-n]
+        present = present[counts[present] >= bound]
+    best = present[np.argsort(-counts[present], kind="stable")][:n]
+    if isinstance(array.type.storage, s.Bool):
+        values = packed_bits(target, best.astype(bool))
+    else:
+        dtype = array.layout.spec(Role.DATA).dtype
+        words = best.astype(np.uint64) + np.uint64(least % (1 << 64))
+        values = target.buffer(words.astype(f"u{dtype.itemsize}").view(dtype))
+    chosen = Array.of_valid(array.type, len(best), (None, values), 0)
+    return [chosen, Array.of_valid(s.int64(), len(best), (None, target.buffer(counts[best])), 0)]

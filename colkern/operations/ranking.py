@@ -24,6 +24,7 @@ from colkern.operations.sorting import (
     SortKeys,
     checked_keys,
     dense_ranks,
+    few_keys,
     ordered_positions,
     sort_words,
 )
@@ -71,14 +72,19 @@ _OF_EQUALS: dict[str, Callable[[Any], Any]] = {
 @on_its_device
 def _ranks(target: Target, keys: Sequence[SortKey], tiebreaker: Tiebreaker) -> Items:
     """The rank of each row: uint64[n]."""
-    if tiebreaker == "first":
-        positions = ordered_positions(target, keys)
-        ordered = target.positions(len(positions)) + 1
-    else:
+    if tiebreaker != "first":
         positions, dense = dense_ranks(target, sort_words(target, keys))
-        ordered = _OF_EQUALS[tiebreaker](dense[positions])
+        ranks = target.output(len(positions), np.uint64)
+        ranks[positions] = _OF_EQUALS[tiebreaker](dense[positions]).astype(np.uint64, copy=False)
+        return ranks
+    few = few_keys(keys[0].values, keys[0].descending) if len(keys) == 1 else None
+    if few is not None:
+        from colkern.cpu.radix import counted_positions
+
+        return counted_positions(target, few, sorting.rank_few_keys)
+    positions = ordered_positions(target, keys)
     ranks = target.output(len(positions), np.uint64)
-    ranks[positions] = ordered.astype(np.uint64, copy=False)
+    target.map(sorting.rank_positions, len(positions), positions, ranks)
     return ranks
 
 

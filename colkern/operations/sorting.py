@@ -6,12 +6,13 @@ Columnar format 1.5: "Physical Memory Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
+from colkern.bitmaps import count_set_bits
 from colkern.dispatch import BINARY, TEXT
 from colkern.errors import UnsupportedError
 from colkern.kernels import sorting
@@ -28,6 +29,9 @@ from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import Masked
 from colkern.operations.text_order import text_positions, text_ranks
 from colkern.targets import Items, Target, on_its_device, target_of
+
+if TYPE_CHECKING:
+    from colkern.cpu.radix import FewKeys
 
 Order = Literal["ascending", "descending"]
 Placement = Literal["at_end", "at_start"]
@@ -215,14 +219,15 @@ def byte_ranks(array: Array) -> Array:
 
 
 def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
+    from colkern.cpu.radix import counted_positions
+
+    target = target_of(array.device)
+    few = few_keys(array, descending)
+    if few is not None:
+        return counted_positions(target, few)
     numbers = number_words(array)
     assert numbers is not None
-    target = target_of(array.device)
     nulls = array.null_count
-    if nulls == 0 and array.device == HOST and numbers.width == 1 and not numbers.infinity:
-        counted = _counted(target, numbers, descending)
-        if counted is not None:
-            return counted
     valid = array.length - nulls
     split = split_nulls(array) if nulls else None
     positions = None if split is None else split[:valid]
@@ -270,24 +275,55 @@ def split_nulls(array: Array) -> Items:
     return out
 
 
-def _counted(target: Target, numbers: NumberWords, descending: bool) -> Items | None:
-    """The positions in the order of integers, if these have few values; else None."""
-    from colkern.cpu.radix import FEW_BITS, counted_positions
+def few_keys(array: Array, descending: bool = False, most_bits: int = 0) -> FewKeys | None:
+    """Keys in the order of integers on the host, without nulls, if these have few values; else None.
 
+    Args:
+        array: Any checked array.
+        descending: Whether the greatest value has the least key.
+        most_bits: The most bits of a key; 0 for those that pay for a sort.
+    """
+    from colkern.cpu.radix import FEW_BITS, FewKeys
+
+    if array.null_count or array.device != HOST:
+        return None
+    numbers = number_words(array)
+    if numbers is None or numbers.width > 1 or numbers.infinity:
+        return None
+    most_bits = most_bits or FEW_BITS
     every_bit = (1 << numbers.bits) - 1
     low, high = 0, every_bit
-    if numbers.bits > FEW_BITS:
+    if numbers.bits > most_bits:
         # Mostly, the first slots already show that it does not pay to look at all.
         for words in (numbers.words[:_SAMPLE], numbers.words):
             low, values = word_range(words, numbers.minus)
             high = low + max(values - 1, 0)
-            if (high - low).bit_length() > FEW_BITS:
+            if (high - low).bit_length() > most_bits:
                 return None
     flip, least = (
         (numbers.minus ^ every_bit, every_bit - high) if descending else (numbers.minus, low)
     )
-    bits = (high - low).bit_length()
-    return counted_positions(target, numbers.words, flip, least, bits)
+    return FewKeys(numbers.words, flip, least, (high - low).bit_length())
+
+
+def few_counts(array: Array) -> tuple[int, Items] | None:
+    """The least of few integers, and how often it and each greater one occur (int64[]); see `few_keys`.
+
+    Booleans are 0 and 1. Counts may be 0.
+    """
+    from colkern.cpu.radix import key_counts
+
+    target, data = target_of(array.device), array.buffers[1] if array.length else None
+    is_bool = isinstance(array.type.storage, s.Bool) and not array.null_count
+    if is_bool and data is not None and array.device == HOST:
+        true = count_set_bits(data, array.offset, array.length)
+        return 0, target.table([array.length - true, true], np.int64)
+    few = few_keys(array, most_bits=min(array.length.bit_length(), _MOST_COUNTED_BITS))
+    return None if few is None else (few.low - few.flip, key_counts(target, few))
+
+
+_MOST_COUNTED_BITS = 16
+"""So many bits of keys, or fewer, have counts that fit a cache."""
 
 
 def _keys(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> list[Items]:

@@ -22,7 +22,6 @@ from colkern.operations.decimal_arithmetic import sum_digits
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
-    floats_of,
     numbers_of,
     one_group,
     require_share,
@@ -32,7 +31,7 @@ from colkern.operations.null_filling import is_valid
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection.filtering import filter
-from colkern.operations.sorting import drop_nulls
+from colkern.operations.sorting import drop_nulls, few_counts
 from colkern.targets import Items, on_its_device, target_of
 
 Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
@@ -122,8 +121,14 @@ def quantile(
     if array.device == HOST:
         for share in shares:
             require_share(share, interpolation)
-        numbers = drop_nulls(floats_of(array, "quantile")).items(Role.DATA)
-        results = _quantiles(numbers, shares, INTERPOLATIONS[interpolation])
+        numbers = drop_nulls(numbers_of(array, "quantile"))
+        few = few_counts(numbers) if isinstance(numbers.type.storage, s.Int) else None
+        if few is not None:
+            count, at = numbers.length, _counted(*few)
+        else:
+            floats = cast(numbers, s.float64(), safe=False).items(Role.DATA)
+            count, at = _selected(floats, shares)
+        results = _quantiles(count, shares, INTERPOLATIONS[interpolation], at)
     else:
         rows = one_group(array)
         options = [{"q": share, "interpolation": interpolation} for share in shares]
@@ -131,33 +136,53 @@ def quantile(
     return results[0] if is_one else results
 
 
-def _quantiles(
-    numbers: Items, shares: list[float], way: Callable[[float, int], float]
-) -> list[float | None]:
-    """The quantiles of floats on the host, ignoring NaN; `way` as in `INTERPOLATIONS`."""
+def _counted(least: int, counts: Items) -> Callable[[int], float]:
+    """The integer at a place in their order; they are given as by `few_counts`."""
+    ends = counts.cumsum()
+    return lambda place: float(least + int(np.searchsorted(ends, place, side="right")))
+
+
+def _selected(numbers: Items, shares: Sequence[float]) -> tuple[int, Callable[[int], float]]:
+    """The number of floats on the host that are not NaN, and the one at a place in their order.
+
+    The places are the last ones below the shares, and those behind them.
+    """
     # A selection takes a fraction of the time of a sort. NaNs come last.
-    most = len(numbers) - int(np.count_nonzero(numbers != numbers)) - 1
-    if most < 0:
-        return [None] * len(shares)
-    lows = [int(most * share) for share in shares]
+    count = len(numbers) - int(np.count_nonzero(numbers != numbers))
     # In reused memory, unlike that of `numbers.copy()`.
     chosen, begin = allocate_for_overwrite(len(numbers), np.float64), 0
     chosen[:] = numbers
     # One by one, since NumPy vectorises the selection of a single place.
-    for low in sorted({*lows}):
-        chosen[begin:].partition(low - begin)
-        begin = low + 1
-    results: list[float | None] = []
-    for share, low in zip(shares, lows, strict=True):
-        part = way(most * share - low, low)
-        first = second = float(chosen[low])
-        if part:
+    for share in sorted(shares) if count else ():
+        low = int((count - 1) * share)
+        if begin <= low:
+            chosen[begin:].partition(low - begin)
+            begin = low + 1
+        if begin == low + 1 < count:
             # The items after it are not sorted, but none is less.
-            second = float(chosen[low + 1 : most + 1].min())
+            least = begin + int(chosen[begin:count].argmin())
+            chosen[begin], chosen[least] = chosen[least], chosen[begin]
+            begin += 1
+    return count, chosen.item
+
+
+def _quantiles(
+    count: int,
+    shares: Sequence[float],
+    way: Callable[[float, int], float],
+    at: Callable[[int], float],
+) -> list[float | None]:
+    """The quantiles of `count` numbers, which `at` gives by place; `way` as in `INTERPOLATIONS`."""
+    results: list[float | None] = []
+    for share in shares if count else ():
+        low = int((count - 1) * share)
+        part = way((count - 1) * share - low, low)
+        first = at(low)
+        second = at(low + 1) if part else first
         # Between infinities, the difference would be NaN.
         between = first * (1 - part) + second * part
         results.append(second if part in (0, 1) else between)
-    return results
+    return results if count else [None] * len(shares)
 
 
 @operation

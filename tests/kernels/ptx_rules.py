@@ -65,6 +65,7 @@ NARROW = {
         "count_few_keys",
         "decode_items",
         "extremes",
+        "rank_few_keys",
         "scatter_positions",
         "transpose_indices",
     },

@@ -143,6 +143,10 @@ def _few_keys(code: str) -> Iterator[tuple[int, int, int, int, list[int]]]:
         (50, 50, high, high),
         (50, 17, 4, high),
         (7, 3, 0, 0),
+        # Four chunks are counted together, of which the last may be shorter, or empty.
+        (70, 16, 4, high),
+        (30, 8, 0, 0),
+        (9, 3, 0, 0),
     ):
         yield count, chunk, flip, low, [low + rng.randrange(8) for _ in range(count)]
 
@@ -165,6 +169,24 @@ def scatter_positions(types: dict[str, str]) -> Iterator[Case]:
         expected = [*sorted(range(count), key=lambda i: keys[i]), *after]
         args = ([key ^ flip for key in keys], flip, low, chunk, 3)
         yield Case(f"{count} by {chunk}", -(-count // chunk), args, expected, [0] * count + before)
+
+
+@cases_of(sorting.rank_few_keys)
+def rank_few_keys(types: dict[str, str]) -> Iterator[Case]:
+    for count, chunk, flip, low, keys in _few_keys(types["words"]):
+        before, after = _places([key - low for key in keys], chunk, 8)
+        order = sorted(range(count), key=lambda i: keys[i])
+        expected = [*(1 + order.index(i) for i in range(count)), *after]
+        args = ([key ^ flip for key in keys], flip, low, chunk, 3)
+        yield Case(f"{count} by {chunk}", -(-count // chunk), args, expected, [0] * count + before)
+
+
+@cases_of(sorting.rank_positions)
+def rank_positions(types: dict[str, str]) -> Iterator[Case]:
+    for count in (0, 1, 50):
+        places = list(range(count))
+        numbers("ranks").shuffle(places)
+        yield Case(f"{count}", count, (places,), [1 + places.index(i) for i in range(count)])
 
 
 def _packed(parts: list[int]) -> list[int]:

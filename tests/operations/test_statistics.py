@@ -62,6 +62,51 @@ def test_ranks_are_those_of_pyarrow(values: list[Any], order: Any, place: Any, t
     assert actual.to_pylist() == pc.rank(theirs, **options).to_pylist()
 
 
+SPANS = {
+    "int8": -128,
+    "uint16": 2**16 - 9,
+    "int64": -(2**63),
+    "uint64": 2**64 - 70_009,
+    "date64": 0,
+    "bool": 0,
+}
+"""Integer type → the least value of those in a test."""
+
+
+@pytest.mark.parametrize("name", SPANS)
+@pytest.mark.parametrize("apart", [3, 70_000])
+@given(st.data())
+def test_integers_of_small_ranges_are_counted(name: str, apart: int, data: st.DataObject) -> None:
+    own = {"int8": 255, "uint16": 8, "bool": 1}.get(name, apart)
+    offsets = st.none() | st.sampled_from([0, 1, own])
+    known_null = data.draw(st.lists(offsets, max_size=40))
+    values = [None if each is None else SPANS[name] + each for each in known_null]
+    type_ = pa.type_for_alias("uint8" if name == "bool" else name.replace("date64", "int64"))
+    theirs = pa.array(values, type_)
+    theirs = theirs.cast(pa.bool_()) if name == "bool" else theirs
+    # Its values need not be whole days to be counted.
+    theirs = theirs.view(pa.date64()) if name == "date64" else theirs
+    start = data.draw(st.integers(0, len(values)))
+    array, theirs = from_pyarrow(theirs).slice(start), theirs.slice(start)
+    known = sorted(value for value in values[start:] if value is not None)
+    counts = sorted((-known.count(value), value) for value in {*known})
+    modes, counted = ck.mode(array, 2).children
+    assert modes.type == array.type
+    plain = pa.array(modes).cast(pa.int64()) if name == "date64" else pa.array(modes)
+    assert [*map(int, plain.to_pylist())] == [value for _, value in counts[:2]]
+    assert counted.to_pylist() == [-count for count, _ in counts[:2]]
+    order: Any = data.draw(st.sampled_from(["ascending", "descending"]))
+    ranks = pc.rank(theirs, sort_keys=order, tiebreaker="first")
+    assert ck.rank(array, order=order).to_pylist() == ranks.to_pylist()
+    if name != "date64":
+        shares = [0.0, 0.3, 0.31, 0.5, 1.0]
+        places = [share * (len(known) - 1) for share in shares]
+        wanted = [float(known[math.floor(place)]) for place in places] if known else [None] * 5
+        assert ck.quantile(array, shares, interpolation="lower") == wanted
+        wanted = [float(known[math.ceil(place)]) for place in places] if known else [None] * 5
+        assert ck.quantile(array, shares, interpolation="higher") == wanted
+
+
 def test_rows_have_ranks_and_the_first_are_selected() -> None:
     batch = ck.record_batch({"a": [2, 1, 2, None], "b": ["x", "y", "z", "x"]})
     keys: list[Any] = ["a", ("b", "descending")]

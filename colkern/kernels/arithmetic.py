@@ -119,6 +119,13 @@ def divide_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = left[i] / right[i]
 
 
+@kernel()
+def running_means(start, stop, step, sums: In[float64], out: Out[float64]):
+    """out[i] = sums[i] / (i + 1)."""
+    for i in range(start, stop, step):
+        out[i] = sums[i] / float64(uint64(i) + uint64(1))
+
+
 @kernel(T="f4 f8")
 def abs_floats(start, stop, step, values: In[T], out: Out[T]):
     """out[i] = values[i] without its sign."""

@@ -13,7 +13,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits, count_set_bits, expand, packed_bits
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits, count_set_bits, expand
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
@@ -31,7 +31,7 @@ from colkern.operations.sorting import drop_nulls
 from colkern.operations.structs import struct_flatten
 from colkern.operations.unions import gather_union
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, on_its_device, target_of
+from colkern.targets import on_its_device, target_of
 
 _BOOL = s.bool_()
 
@@ -289,7 +289,7 @@ def _booleans(array: Array, bits: Buffer) -> Array:
 
 @on_its_device
 def _filled(array: Array, own: int) -> Array:
-    """Nulls filled from one side, by the count of values before each slot, with its own if `own` is 1."""
+    """Nulls filled with the value before them if `own` is 1, with the one after them if it is 0."""
     valid = is_valid(array)
     bits = valid.buffers[1]
     if bits is None or count_set_bits(bits, 0, array.length) == array.length:
@@ -297,19 +297,13 @@ def _filled(array: Array, own: int) -> Array:
     target = target_of(array.device)
     flags = expand(target, bits, 0, array.length).view(np.int8).astype(np.int64)
     before = target.scan(flags, np.int64)
-    places = before[own : own + array.length] - own
-    count = target.item(before, array.length)
-    values = filter(array, valid)
-    return _taken(values, places, (places < 0) | (places >= count))
-
-
-@on_its_device
-def _taken(array: Array, places: Items, outside: Items) -> Array:
-    """The values at `places`; null where `outside` is set."""
-    target = target_of(array.device)
-    valid = packed_bits(target, outside == 0)
-    places[outside] = 0
-    indices = Array.of_valid(s.int64(), len(places), (valid, target.buffer(places)))
-    if not array.length:
-        return nulls(len(places), array.type, array.device)
-    return take(array, indices)
+    if not target.item(before, array.length):
+        return array
+    # The slots on the other side of all values stay null: they are the first or the last ones.
+    rest = int((flags if own else flags[::-1]).argmax())
+    begin, end = (rest, array.length) if own else (0, array.length - rest)
+    places = target.buffer(before[begin + own : end + own] - own)
+    indices = Array.of_valid(s.int64(), end - begin, (None, places), 0)
+    values = take(filter(array, valid), indices)
+    missing = nulls(rest, array.type, array.device)
+    return concat([missing, values] if own else [values, missing])

@@ -17,6 +17,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import expand, packed_bits
+from colkern.kernels import arithmetic
 from colkern.layouts import Role
 from colkern.memory import allocate_for_overwrite
 from colkern.operations.arguments import operation
@@ -350,7 +351,8 @@ def _cumulative_mean(array: Array) -> Array:
         if array.null_count:
             means /= _flags(array).cumsum(dtype=np.int64)
         else:
-            means /= target_of(array.device).positions(array.length) + 1
+            # In place: each item is read before it is written.
+            target_of(array.device).map(arithmetic.running_means, array.length, means, means)
     return fixed_result(array, s.float64(), means)
 
 

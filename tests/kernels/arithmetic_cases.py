@@ -104,6 +104,12 @@ float_cases(arithmetic.multiply_floats, operator.mul, left_number=False)
 float_cases(arithmetic.divide_floats, operator.truediv, left_number=True)
 
 
+@cases_of(arithmetic.running_means)
+def running_means(types: dict[str, str]) -> Iterator[Case]:
+    sums = [0.5, -0.0, math.inf, -math.inf, math.nan, 1e308, 5e-324] * 9
+    yield Case("means", len(sums), (sums,), [item / (i + 1) for i, item in enumerate(sums)])
+
+
 @cases_of(arithmetic.abs_floats)
 def abs_floats(types: dict[str, str]) -> Iterator[Case]:
     some = [0.0, -0.0, 1.5, -1.5, math.inf, -math.inf]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.gpu.case import gather, other, streaming
+from benchmarks.gpu.case import gather, streaming
 from benchmarks.gpu.data import Data
 from colkern.kernels import changes as kernels
 
@@ -28,17 +28,6 @@ def mark_view_changes(d: Data) -> tuple[Any, ...]:
     return d.n // 64, words, views.addresses, d.none, 0, d.n, marks(d)
 
 
-def count_changes(d: Data) -> tuple[Any, ...]:
-    blocks = d.blocks(64 * kernels.BLOCK_WORDS)
-    return blocks, d.words("u8", d.n // 64), d.out("i8", blocks)
-
-
-def list_changes(d: Data) -> tuple[Any, ...]:
-    blocks, changes, counts = count_changes(d)
-    starts = d.scan(d.computed(kernels.count_changes, blocks, changes, counts))
-    return blocks, changes, starts, d.out("i8", d.last(starts))
-
-
 streaming(
     kernels.mark_changes,
     lambda d, t: (d.n // 64, d.numbers(t, 2), 1, d.n, marks(d)),
@@ -51,5 +40,3 @@ streaming(
 )
 gather(kernels.mark_binary_changes, mark_binary_changes, label="24 bytes")
 gather(kernels.mark_view_changes, mark_view_changes, label="24 bytes")
-streaming(kernels.count_changes, count_changes)
-other(kernels.list_changes, list_changes)

@@ -8,17 +8,14 @@ Columnar format 1.5: "Run-End Encoded Layout".
 
 from __future__ import annotations
 
-from numpy import int64, uint8, uint64
+from numpy import uint8, uint64
 
-from colkern.kernels.arguments import Bitmap, In, O, Out, R, T, Truth
+from colkern.kernels.arguments import Bitmap, In, O, Out, T, Truth
 from colkern.kernels.bitmaps import bit_at, bits_from
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.lanes import SECTOR, bits_of_lanes, own_bits, rank_of
-from colkern.kernels.primitives import lane, lanes, load_item, load_word, popcount, trailing_zeros
+from colkern.kernels.lanes import SECTOR, bits_of_lanes
+from colkern.kernels.primitives import lane, lanes, load_item, load_word
 from colkern.layouts import VIEW_INLINE_BYTES
-
-BLOCK_WORDS = 8
-"""The words that are counted as one block."""
 
 
 @helper
@@ -202,31 +199,3 @@ def mark_view_changes(
                 differ = views_differ(views, addresses, place - uint64(16), place)
                 bits |= uint64(differ) << uint64(k)
         out[w] = bits
-
-
-@kernel()
-def count_changes(start, stop, step, changes: In[uint64], out: Out[int64]):
-    """out[b] = how many slots of block b are marked; a block is `BLOCK_WORDS` words."""
-    for b in range(start, stop, step):
-        begin = uint64(b) * uint64(BLOCK_WORDS)
-        total = uint64(0)
-        for w in range(begin, min(begin + uint64(BLOCK_WORDS), uint64(len(changes)))):
-            total += uint64(popcount(changes[uint64(w)]))
-        out[b] = int64(total)
-
-
-@kernel(grouped=True, most_lanes=SECTOR)
-def list_changes(start, stop, step, changes: In[uint64], starts: In[int64], out: Out[R]):
-    """out[starts[b] : starts[b + 1]] = the slots of block b that are marked, in order."""
-    for b in range(start, stop, step):
-        begin = uint64(b) * uint64(BLOCK_WORDS)
-        place = uint64(starts[b])
-        for w in range(begin, min(begin + uint64(BLOCK_WORDS), uint64(len(changes)))):
-            bits = changes[uint64(w)]
-            own, seen = own_bits(bits), uint64(0)
-            while own != 0:
-                k = uint64(trailing_zeros(own))
-                out[place + rank_of(bits, k, seen)] = int64((uint64(w) << uint64(6)) + k)
-                own &= own - uint64(1)
-                seen += uint64(1)
-            place += uint64(popcount(bits))

@@ -283,8 +283,8 @@ def ends_of_runs(bits: uint64) -> uint64:
     return bits & ~(bits >> uint64(1))
 
 
-@kernel(grouped=True, most_lanes=SECTOR)
-def kept_positions(start, stop, step, mask: Mask, starts: In[int64], out: Out[uint64]):
+@kernel(grouped=True, most_lanes=SECTOR, T="u2 u4 u8")
+def kept_positions(start, stop, step, mask: Mask, starts: In[int64], out: Out[T]):
     """out[starts[b] : starts[b + 1]] = which bits of block b are set, in order."""
     for b in range(start, stop, step):
         place = uint64(starts[b])

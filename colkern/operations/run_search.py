@@ -9,9 +9,10 @@ import numpy as np
 
 from colkern.arrays import Array
 from colkern.errors import LimitExceededError
-from colkern.kernels import changes, run_merging, runs
+from colkern.kernels import changes, filtering, run_merging, runs
 from colkern.layouts import Role
 from colkern.memory import ALIGNMENT
+from colkern.operations.compaction import Kept
 from colkern.targets import Items, ItemType, Target, target_of
 
 _SEARCH = 16
@@ -67,12 +68,12 @@ def encode_words(
     count = len(words)
     marks = target.output((count + 63) // 64, np.uint64)
     target.map(changes.mark_changes, len(marks), words, 1, count, marks)
-    counts, total = _counted(target, marks)
-    if total > count - count // _FEW:
+    kept = Kept.of(target, marks.view(np.uint8), 0, count)
+    if kept.count > count - count // _FEW:
         numbers = target.output(count, kind)
         target.map(runs.number_runs, count, numbers)
         return numbers, None
-    bounds = _listed(target, marks, counts, total, count, kind)
+    bounds = _listed(kept, kind)
     return bounds[1:], bounds[:-1]
 
 
@@ -86,32 +87,16 @@ def run_bounds(
     target: Target, marks: Items, length: int, kind: np.dtype[np.signedinteger]
 ) -> Items:
     """The starts of runs, by the bits set in `marks` (words), and the end of the last run; read-only."""
-    return _listed(target, marks, *_counted(target, marks), length, kind)
+    return _listed(Kept.of(target, marks.view(np.uint8), 0, length), kind)
 
 
-def _counted(target: Target, marks: Items) -> tuple[Items, int]:
-    """The number of marks before each block (int64[blocks + 1]), and in all."""
-    blocks = -(-len(marks) // changes.BLOCK_WORDS)
-    counts = target.output(blocks + 1, np.int64)
-    target.map(changes.count_changes, blocks, marks, counts[1:])
-    target.accumulate(counts)
-    return counts, target.item(counts, blocks)
-
-
-def _listed(
-    target: Target,
-    marks: Items,
-    counts: Items,
-    total: int,
-    length: int,
-    kind: np.dtype[np.signedinteger],
-) -> Items:
+def _listed(kept: Kept, kind: np.dtype[np.signedinteger]) -> Items:
     # The ends become a buffer without a copy: they begin one item after the starts, at an address
     # that is aligned for a buffer.
     before = ALIGNMENT // kind.itemsize - 1
-    bounds = target.output(before + total + 1, kind)[before:]
-    target.map(changes.list_changes, len(counts) - 1, marks, counts, bounds)
-    bounds[total] = length
+    bounds = kept.target.output(before + kept.count + 1, kind)[before:]
+    kept.map(filtering.kept_positions, kept.starts, bounds.view(f"u{kind.itemsize}"))
+    bounds[kept.count] = kept.length
     return bounds
 
 

@@ -43,7 +43,6 @@ MAY_ASK_FOR_MORE = {
     "scale_up, 64 to 128 bits": WIDE,
     "scale_down, 64 to 128 bits": WIDE,
     "mark_changes, u1": IN_A_ROW,
-    "count_changes": IN_A_ROW,
     "equal_items, u1": IN_A_ROW,
     "equal_item, u1": IN_A_ROW,
     "equal_wide, 128 bits": IN_A_ROW,

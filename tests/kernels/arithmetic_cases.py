@@ -106,8 +106,10 @@ float_cases(arithmetic.divide_floats, operator.truediv, left_number=True)
 
 @cases_of(arithmetic.running_means)
 def running_means(types: dict[str, str]) -> Iterator[Case]:
-    sums = [0.5, -0.0, math.inf, -math.inf, math.nan, 1e308, 5e-324] * 9
-    yield Case("means", len(sums), (sums,), [item / (i + 1) for i, item in enumerate(sums)])
+    some = [0.5, -0.0, math.inf, -math.inf, math.nan, 1e308, 5e-324] * 10
+    for count in LENGTHS:
+        sums = some[:count]
+        yield Case(f"{count}", count, (sums,), [item / (i + 1) for i, item in enumerate(sums)])
 
 
 @cases_of(arithmetic.abs_floats)

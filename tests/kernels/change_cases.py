@@ -141,28 +141,3 @@ def _views(values: list[bytes], valid: list[bool], shared: bool, rng: Any) -> It
                     place.to_bytes(4, "little"),
                 ]
             )
-
-
-def some_marks() -> Iterator[tuple[str, list[int], list[int], list[int]]]:
-    """Words, how many marks each block has, and the slots that are marked."""
-    rng = numbers("marks")
-    size = 64 * changes.BLOCK_WORDS
-    for count in (0, 1, 64, 65, size, size + 1, 3 * size - 7):
-        for share in (0, 0.1, 0.9, 1):
-            marks = [rng.random() < share for _ in range(count)]
-            counts = [sum(marks[b : b + size]) for b in range(0, count, size)]
-            slots = [i for i, mark in enumerate(marks) if mark]
-            yield f"{share} of {count}", words(marks), counts, slots
-
-
-@cases_of(changes.count_changes)
-def count_changes(types: dict[str, str]) -> Iterator[Case]:
-    for label, marks, counts, _ in some_marks():
-        yield Case(label, len(counts), (marks,), counts)
-
-
-@cases_of(changes.list_changes)
-def list_changes(types: dict[str, str]) -> Iterator[Case]:
-    for label, marks, counts, slots in some_marks():
-        starts = list(itertools.accumulate(counts, initial=0))
-        yield Case(label, len(counts), (marks, starts), slots)

@@ -152,8 +152,9 @@ def test_filters(
     starts = list(itertools.accumulate(counts, initial=0))
     slots = [i for i, bit in enumerate(kept) if bit]
     count = len(slots)
-    actual = mapped(target, filtering.kept_positions, blocks, count, *mask, starts)
-    assert actual == [slots] * 2
+    for code in ("u2", "u4", "u8"):
+        actual = mapped(target, filtering.kept_positions, blocks, count, *mask, starts, T=code)
+        assert actual == [slots] * 2
     for code in ("u1", "u2", "u4", "u8"):
         items = [i % 251 for i in range(len(kept))]
         args = (*mask, starts, items)

@@ -34,6 +34,9 @@ from colkern.operations.selection.filtering import filter
 from colkern.operations.sorting import drop_nulls, few_counts
 from colkern.targets import Items, on_its_device, target_of
 
+WORTH_COUNTING = 1 << 15
+"""From so many integers on, counting those of a small range takes less time than a selection."""
+
 Interpolation = Literal["linear", "lower", "higher", "nearest", "midpoint"]
 
 
@@ -122,7 +125,8 @@ def quantile(
         for share in shares:
             require_share(share, interpolation)
         numbers = drop_nulls(numbers_of(array, "quantile"))
-        few = few_counts(numbers) if isinstance(numbers.type.storage, s.Int) else None
+        is_counted = isinstance(numbers.type.storage, s.Int) and numbers.length >= WORTH_COUNTING
+        few = few_counts(numbers) if is_counted else None
         if few is not None:
             count, at = numbers.length, _counted(*few)
         else:

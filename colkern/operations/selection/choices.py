@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from colkern import schema as s
 from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import combine_bits, count_clear_bits, expand, written_bits
 from colkern.forks import cached_property
@@ -17,10 +16,8 @@ from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, Buffer
 from colkern.operations.own_slots import own_children
-from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.gathering import Places, gather, gather_bytes
 from colkern.operations.selection.repeating import repeat
-from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -67,24 +64,11 @@ def choose(condition: Array, left: Array, right: Array) -> Array:
         right: As `left`, of the same type, and on the device of the condition, or without bytes.
     """
     length = condition.length
-    if left.length == right.length == 1 != length:
-        return _taken(condition, left, right)
+    both_one = left.length == right.length == 1 != length
     # Positions of the one value that stands for many have 32 bits.
-    left = repeat(left, length) if length >> 31 and left.length == 1 else left
+    left = repeat(left, length) if both_one or (length >> 31 and left.length == 1) else left
     right = repeat(right, length) if length >> 31 and right.length == 1 else right
     return _chosen(_Choice(condition), left, right)
-
-
-@on_its_device
-def _taken(condition: Array, left: Array, right: Array) -> Array:
-    """As `choose`, of two arrays of one value each."""
-    choice = _Choice(condition)
-    picks = choice.target.buffer(1 - choice.flags)
-    indices = Array.of_valid(_PICKS, choice.length, (None, picks), 0)
-    return take(concat([left, right]), indices)
-
-
-_PICKS = s.uint8()
 
 
 def _chosen(choice: _Choice, left: Array, right: Array) -> Array:

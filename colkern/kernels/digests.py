@@ -85,7 +85,8 @@ def md5_block(state: int64, words: int64, keys: int64) -> None:
 @helper
 def sha_1_block(state: int64, words: int64, keys: int64) -> None:
     """Mix a block of 16 words, which are followed by room for 64, into a state of five."""
-    for at in range(words + 128, words + 640, 8):
+    for step in range(16, 80):
+        at = words + 8 * step
         word = get_word(at - 24) ^ get_word(at - 64) ^ get_word(at - 112) ^ get_word(at - 128)
         set_word(at, rotated(word, int64(1)))
     a = get_word(state)
@@ -117,7 +118,8 @@ def sha_1_block(state: int64, words: int64, keys: int64) -> None:
 @helper
 def sha_256_block(state: int64, words: int64, keys: int64) -> None:
     """Mix a block of 16 words, which are followed by room for 48, into a state of eight."""
-    for at in range(words + 128, words + 512, 8):
+    for step in range(16, 64):
+        at = words + 8 * step
         old = get_word(at - 120)
         new = get_word(at - 16)
         low = rotated(old, int64(25)) ^ rotated(old, int64(14)) ^ old >> 3
@@ -169,9 +171,10 @@ def digest(
         set_word(state + 8 * k, get_word(start + 8 * k))
     is_big = algorithm != MD5
     end = (data.size + 8) // _BLOCK * _BLOCK + _BLOCK
-    for block in range(0, end, _BLOCK):
+    for block in range(end // _BLOCK):
         for k in range(16):
-            set_word(words + 8 * k, padded_word(data, block + 4 * k, end, is_big))
+            place = _BLOCK * block + 4 * k
+            set_word(words + 8 * k, padded_word(data, int64(place), end, is_big))
         if algorithm == MD5:
             md5_block(state, words, keys)
         elif algorithm == SHA_1:

@@ -394,7 +394,7 @@ class _Writer:
         elif k.is_unset(kind):
             self._set(place, int(value is _LACKING))
             if value is not _LACKING:
-                self.write(place + 1, value, kind.items[1])
+                self.write(place + 1, value, kind.items[1])  # type: ignore[attr-defined]
         elif isinstance(kind, k.Compound):
             items = value
             if isinstance(value, dict):

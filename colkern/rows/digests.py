@@ -12,7 +12,7 @@ _PRIMES = [n for n in range(2, 312) if all(n % k for k in range(2, math.isqrt(n)
 
 
 def _cube_root(number: int) -> int:
-    root = round(number ** (1 / 3))
+    root = int(math.cbrt(number))
     while root**3 > number:
         root -= 1
     while (root + 1) ** 3 <= number:

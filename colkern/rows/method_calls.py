@@ -227,9 +227,8 @@ def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str)
 @_form("dict.get")
 def _got_of_none(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
     """`get` with a key that may be None; no dictionary has None as a key."""
-    if len(node.args) > 1 and (owner.is_constant or isinstance(owner.kind, k.Container)):
-        kind = owner.kind if isinstance(owner.kind, k.Container) else kind_of(owner.constant)
-        as_row_beside(emitter, kind.items[-1], node.args[1])
+    if len(node.args) > 1 and isinstance(owner.kind, k.Container):
+        as_row_beside(emitter, owner.kind.items[-1], node.args[1])
     key = emitter.env.get(getattr(node.args[0], "id", "")) if node.args else None
     if key is None or not isinstance(key.kind, k.Optional) or key.unbound:
         return None

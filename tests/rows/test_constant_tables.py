@@ -11,15 +11,15 @@ import pytest
 import colkern as ck
 from colkern.errors import CompileError, UnsupportedError
 
-PLANS = {
+PLANS: Any = {
     "basic": {"rate": 0.1, "free": 2, "label": "Basic"},
     "pro": {"rate": 0.08, "label": "Pro"},
     "team": {"rate": 0.05, "free": 10, "seats": (5, 50)},
     "old": None,
 }
-SIZES = {"a": {"x": 1.0, "y": 2.0}, "b": {"x": 3.0}, "c": {}}
-ALIKE = {"a": {"rate": 0.1, "label": "x"}, "b": {"rate": 0.2, "label": "y"}}
-STEPS = [{"name": "low", "end": 3}, {"name": "high"}]
+SIZES: Any = {"a": {"x": 1.0, "y": 2.0}, "b": {"x": 3.0}, "c": {}}
+ALIKE: Any = {"a": {"rate": 0.1, "label": "x"}, "b": {"rate": 0.2, "label": "y"}}
+STEPS: Any = [{"name": "low", "end": 3}, {"name": "high"}]
 NAMES = ["basic", "pro", "team", "old", "a", "b", "c", "none"]
 
 
@@ -52,7 +52,7 @@ def matched(name: str) -> str:
 
 
 def chosen(name: str) -> float:
-    row = {"n": len(name), "as": name} if name > "c" else {"n": 1, "as": "x", "tax": 0.5}
+    row: Any = {"n": len(name), "as": name} if name > "c" else {"n": 1, "as": "x", "tax": 0.5}
     return row["n"] * (1 + row.get("tax", 0.0))
 
 
@@ -78,10 +78,10 @@ class Band(NamedTuple):
 CATALOGUE = {"a": Product("apple", 1.5, ("fresh", "red")), "b": Product("bread", 2.0)}
 BANDS = {"a": Band(0.1), "b": Band(0.3, "new")}
 REGIONS = {"a": ("DE", "FR", "IT"), "b": ("US",), "c": ()}
-DEEP = {"eu": {"a": {"vat": 0.19, "old": 1}, "b": {"vat": 0.2}}, "us": {"a": {"vat": 0}}}
-RATES = {"a": 1, "b": 2.5, "c": -3}
-FLAGS = {"a": True, "b": 2}
-LISTS = {"a": {"items": [1, 2], "weight": 0.5}, "b": {"items": [], "weight": 1.5}}
+DEEP: Any = {"eu": {"a": {"vat": 0.19, "old": 1}, "b": {"vat": 0.2}}, "us": {"a": {"vat": 0}}}
+RATES: Any = {"a": 1, "b": 2.5, "c": -3}
+FLAGS: Any = {"a": True, "b": 2}
+LISTS: Any = {"a": {"items": [1, 2], "weight": 0.5}, "b": {"items": [], "weight": 1.5}}
 
 
 def listed(name: str) -> float:
@@ -100,7 +100,7 @@ def counted(name: str) -> int:
     return sum(1 for key, plan in PLANS.items() if plan and plan.get("free") and key >= name)
 
 
-WIDE = {name: dict.fromkeys("abcdefghijklmnopqrst", 1.5) | {"z": name} for name in NAMES[:2]}
+WIDE: Any = {name: dict.fromkeys("abcdefghijklmnopqrst", 1.5) | {"z": name} for name in NAMES[:2]}
 
 FUNCTIONS: list[Callable[[str], Any]] = [
     fees,

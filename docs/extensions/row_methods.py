@@ -71,6 +71,10 @@ SPECIAL = ("dict[str, V]", "dict[int, V]", "set[str]", "set[int]")
 """Parameters of rows that are there for speed: another row takes all keys."""
 
 
+OWN = "colkern."
+"""The start of names that only functions of colkern's use, which stand for those of a library."""
+
+
 def special() -> str:
     """What takes more than the table can say."""
     forms = {function.__name__ for function in builtin_calls.FORMS} | set(iteration._MEANINGS)
@@ -113,6 +117,7 @@ def missing() -> str:
         for name, rows in table().items()
         for row in rows
         if not row.is_left
+        and not name.startswith(OWN)
         and name not in adapted()
         and elements & set(re.findall(r"[a-z]+", row.method.signature))
     }
@@ -170,7 +175,7 @@ def sections() -> dict[str, list[str]]:
     for name, rows in sorted(table().items()):
         for row in rows:
             # What a match has is asked of its groups, before the table is.
-            if is_shown(row) and not row.is_left and not name.startswith("match."):
+            if is_shown(row) and not row.is_left and not name.startswith(("match.", OWN)):
                 heading, shown, form = placed(name, row)
                 forms.setdefault(heading, {}).setdefault(shown, []).append(form)
     found: dict[str, list[str]] = {}

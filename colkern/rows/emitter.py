@@ -481,7 +481,8 @@ class Emitter:
 
     def exact_float(self, value: Value) -> str:
         """Returns an integer as a float; the row is left to Python if no float equals it for sure."""
-        if value.kind.name == "int" and not _is_number(value.code) and not self.program.wraps:
+        is_exact = _is_number(value.code) and abs(int(value.code)) <= 1 << 53
+        if value.kind.name == "int" and not is_exact and not self.program.wraps:
             self.leave_if(
                 f"{value.code} > {1 << 53} or {value.code} < -{1 << 53}",
                 "an integer of more than 53 bits beside floats",

@@ -131,11 +131,11 @@ def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) ->
     is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
     if not is_known or call_node.keywords:
         return None
-    kind, default = (k.TEXT, 10) if function is int else (k.BYTES, "big")
+    kind, forms = (k.TEXT, (10, 16)) if function is int else (k.BYTES, ("big", "little"))
     before = emitter.state()
     of, *rest = (needed(emitter, part) for part in call_node.args)
-    form = rest[0].constant if rest else default
-    if of.kind != kind or of.is_constant or form not in (10, 16, "big", "little"):
+    form = rest[0].constant if rest else forms[0]
+    if of.kind != kind or of.is_constant or form not in forms:
         emitter.restore(before)
         return None
     body = remainder if function is int else remainder_of_bytes
@@ -219,11 +219,14 @@ def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
     if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
         if emitter.program.wraps:
             return value
+        code = emitter.bind(value.code)
         emitter.leave_if(
-            f"abs({value.code}) > {float(1 << 53)}",
+            f"abs({code}) > {float(1 << 53)}",
             "an integer of more than 53 bits beside floats",
         )
-        return Value(k.LOOSE_FLOAT, value.code)
+        is_negative_zero = f"bits_of_float({code}) == (-9223372036854775807 - 1)"
+        emitter.leave_if(is_negative_zero, "the sign of a zero that may be an integer")
+        return Value(k.LOOSE_FLOAT, code)
     return value
 
 

@@ -112,13 +112,17 @@ def fspath(path: Any) -> Any:
 def remainder(text: str, divisor: int, base: int) -> int:
     """`int(text, base) % divisor` for any number of digits, with a divisor of at most ten digits."""
     digits = "0123456789abcdefABCDEF" if base == 16 else "0123456789"
-    if len(text) <= 15 or not all(digit in digits for digit in text):
+    if len(text) <= 15 or len(text) > MOST_DIGITS or not all(digit in digits for digit in text):
         return int(text, base) % divisor
     rest = 0
     for place in range(0, len(text), 6):
         part = text[place : place + 6]
         rest = (rest * base ** len(part) + int(part, base)) % divisor
     return rest
+
+
+MOST_DIGITS = sys.int_info.str_digits_check_threshold
+"""The number of digits up to which `int` takes any text, whatever the interpreter's limit is."""
 
 
 def remainder_of_bytes(data: bytes, divisor: int, byteorder: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -152,6 +153,20 @@ def test_the_text_of_an_integer_among_floats_is_left_to_python() -> None:
     compiled = ck.udf(lambda name: str(RATES[name]))
     assert compiled(ck.array(["a", "b"])).to_pylist() == ["1", "2.5"]
     assert sum(compiled.report().left.values()) == 2
+
+
+LARGE: Any = {"a": {"x": 0.5, "y": "z"}, "b": {"x": 2**53 + 1}}
+
+
+def test_integers_that_no_float_equals_and_zeros_without_a_sign() -> None:
+    with pytest.raises((CompileError, UnsupportedError), match="no float equals"):
+        ck.udf(lambda name: LARGE.get(name, {}).get("x", 0))(ck.array(NAMES))
+
+    def signed(name: str) -> float:
+        return math.copysign(1.0, -RATES.get(name, 0)) + (0 if name < "b" else 9007199254740993)
+
+    compiled = ck.udf(signed)
+    assert compiled(ck.array(NAMES)).to_pylist() == list(map(signed, NAMES))
 
 
 @pytest.mark.parametrize(

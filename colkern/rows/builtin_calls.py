@@ -91,6 +91,15 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     return tuple if k.is_tuple(kind) else named[kind.name]
 
 
+def _getattr(emitter: Emitter, node: ast.Call) -> Value:
+    match node:
+        case ast.Call(_, [of, ast.Constant(str() as name)], []):
+            return expression(
+                emitter, derived(node, "attribute", lambda: ast.Attribute(of, name, ast.Load()))
+            )
+    return emitter.refuse("getattr() has a compiled form for a constant name, without a default")
+
+
 def _len(emitter: Emitter, node: ast.Call) -> Value:
     of = node.args[0]
     if builtin_of(emitter, of) in VIEWS:
@@ -210,6 +219,7 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     iter: new_iterator,
     isinstance: _isinstance,
     type: _type,
+    getattr: _getattr,
     len: _len,
     bool: _bool,
     str: _str,

@@ -11,6 +11,7 @@ import ast
 import datetime
 import decimal
 import enum
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -464,7 +465,9 @@ class Emitter:
             items = (own.get(name, UNSET) for name in kind.names)
             value = tuple_of_values(items, kind.names, k.SomeKeys)
         if isinstance(kind, k.Compound):
-            pairs = zip(value.items, kind.items, strict=True)
+            # A match of one of several patterns has no groups.
+            known = value.items[: len(kind.items)] if kind.form is re.Match else value.items
+            pairs = zip(known, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
         if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
             # All displays from which the container may come must have items of this width.

@@ -13,6 +13,7 @@ import re
 import string
 import types
 import zoneinfo
+from collections.abc import Callable
 from typing import Any
 
 from colkern.errors import CompileError, shown
@@ -82,6 +83,14 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             return _of_super(emitter, node, node.func.attr)
         is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
         owner = (looked_into if is_read else expression)(emitter, node.func.value)
+        if isinstance(owner.kind, k.Choice) and isinstance(owner.kind.among[0], re.Pattern):
+            arguments, named = needed_arguments(emitter, node)
+            name = node.func.attr
+            return _of_choice(
+                emitter,
+                owner,
+                lambda each: method_of_pattern(emitter, each, name, arguments, named),
+            )
         if not owner.is_constant or owner.kind.name != "object":
             owner = with_attribute(emitter, owner, node.func.attr)
             return method(emitter, node, owner, node.func.attr)
@@ -113,14 +122,20 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
         return method_of_row(emitter, node, function, "__call__")
     if not isinstance(function.kind, k.Choice):
         emitter.refuse(f"a call of {function.kind} has no compiled form")
+    return _of_choice(emitter, function, lambda each: called(emitter, node, each))
+
+
+def _of_choice(emitter: Emitter, function: Value, make: Callable[[Any], Value]) -> Value:
+    """Compiles a use of each of several functions or patterns, of which the row has one."""
+    assert isinstance(function.kind, k.Choice)
     among = function.kind.among
 
     def choose(number: int) -> Value:
         if number == len(among) - 1:
-            return called(emitter, node, among[number])
+            return make(among[number])
         return emitter.chosen(
             f"{function.code} == {number}",
-            lambda: called(emitter, node, among[number]),
+            lambda: make(among[number]),
             lambda: choose(number + 1),
         )
 

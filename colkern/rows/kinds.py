@@ -126,8 +126,9 @@ def choice_of(functions: Iterable[Any]) -> Choice:
 
 
 def is_function(value: object) -> bool:
-    """Whether a constant is a function, including functions that are defined in the row function."""
-    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda)
+    """Whether a constant is a function, including functions that are defined in the row function, or a
+    compiled pattern."""
+    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda | re.Pattern)
 
 
 @dataclass(frozen=True)
@@ -526,6 +527,9 @@ def _joined_decimal(left: Kind, right: Kind) -> Kind | None:
 
 
 def _joined_tuple(left: Compound, right: Compound) -> Kind | None:
+    if left.form is right.form is re.Match and left != right:
+        kind: Kind = left.joined_with(right)  # type: ignore[attr-defined]
+        return kind
     forms = {left.form, right.form}
     if forms <= {dict, SomeKeys} and (len(forms) == 2 or left.names != right.names):
         return _joined_rows(left, right)

@@ -10,7 +10,7 @@ import ast
 import re
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -40,10 +40,20 @@ class Match(k.Compound):
     """The kind of a match.
 
     Args:
-        matcher: The function that finds it.
+        matcher: The function that finds it; None for a match of one of several patterns with other groups.
     """
 
     matcher: Matcher | None = None
+
+    def joined_with(self, other: Match) -> Match:
+        """Returns the kind of a match of either pattern."""
+        a, b = self.matcher, other.matcher
+        if a is None or b is None or (a.groups, a.group_names) != (b.groups, b.group_names):
+            return Match("match", 4, items=self.items[:3], form=re.Match)
+        always = tuple(map(all, zip(a.always, b.always, strict=True)))
+        return match_kind(
+            replace(a, always=always, closing=a.closing if a.closing == b.closing else ())
+        )
 
 
 def match_kind(matcher: Matcher) -> Match:
@@ -287,35 +297,40 @@ def method_of_match(
 
 def group(emitter: Emitter, match: Value, which: Value) -> Value:
     """Returns a group: a text, or None if it did not take part in the match."""
-    matcher, number = _number(emitter, match, which)
+    number = _number(emitter, match, which)
     start, stop = match.items[1 + 2 * number], match.items[2 + 2 * number]
     part = invoked(
         emitter, text_scanning.part, [match.items[0], start, stop], k.TEXT, "match.group"
     )
-    if matcher.always[number]:
+    if number == 0 or _matcher(emitter, match).always[number]:
         return part
     return Value(k.optional(k.TEXT), part.code, f"({start.code} < 0)")
 
 
-def _number(emitter: Emitter, match: Value, which: Value) -> tuple[Matcher, int]:
+def _matcher(emitter: Emitter, match: Value) -> Matcher:
     assert isinstance(match.kind, Match)
-    matcher = match.kind.matcher
-    assert matcher is not None
+    if match.kind.matcher is None:
+        emitter.refuse("a group of a match of one of several patterns has no compiled form")
+    return match.kind.matcher
+
+
+def _number(emitter: Emitter, match: Value, which: Value) -> int:
     if not which.is_constant:
         emitter.refuse("a group that depends on the row has no compiled form")
+    if which.constant == 0:
+        return 0
+    matcher = _matcher(emitter, match)
     try:
-        return matcher, matcher.number(which.constant)
+        return matcher.number(which.constant)
     except (IndexError, TypeError, ValueError):
         emitter.refuse(f"the pattern has no group {which.constant!r}")
 
 
 def attribute_of_match(emitter: Emitter, match: Value, name: str) -> Value:
     """Compiles an attribute of a match: its text, or the last group that ended, by number or by name."""
-    assert isinstance(match.kind, Match)
-    matcher = match.kind.matcher
-    assert matcher is not None
     if name == "string":
         return match.items[0]
+    matcher = _matcher(emitter, match)
     if name not in ("lastindex", "lastgroup") or len(matcher.closing) < matcher.groups:
         emitter.refuse(f"match.{name} of this pattern has no compiled form")
     last = emitter.copy("0")
@@ -337,9 +352,7 @@ def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
 
 
 def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-    assert isinstance(match.kind, Match)
-    assert match.kind.matcher is not None
-    numbers = range(1, match.kind.matcher.groups + 1)
+    numbers = range(1, _matcher(emitter, match).groups + 1)
     return tuple_of_values([_group_or(emitter, match, number, arguments) for number in numbers])
 
 
@@ -352,16 +365,14 @@ def _group_or(emitter: Emitter, match: Value, which: int | str, default: Sequenc
 
 
 def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-    assert isinstance(match.kind, Match)
-    assert match.kind.matcher is not None
-    names = tuple(match.kind.matcher.group_names)
+    names = tuple(_matcher(emitter, match).group_names)
     groups = [_group_or(emitter, match, name, arguments) for name in names]
     return tuple_of_values(groups, names, dict)
 
 
 def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]], Value]:
     def write(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-        _, number = _number(emitter, match, arguments[0] if arguments else constant(0))
+        number = _number(emitter, match, arguments[0] if arguments else constant(0))
         bounds = tuple(
             invoked(
                 emitter,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
@@ -171,10 +172,16 @@ def _set_item(
 
 
 def _set_field(emitter: Emitter, target: ast.Attribute, value: Value) -> None:
-    """Assign to a field of an instance of a data class, to which no other variable refers."""
+    """Assign to a field or property of an instance to which no other variable refers."""
+    from colkern.rows.functions import changing_method
+
     name = getattr(target.value, "id", "")
     owner = needed(emitter, target.value)
     form: Any = getattr(owner.kind, "form", None)
+    setter = getattr(inspect.getattr_static(form, target.attr, None), "fset", None)
+    if isinstance(owner.kind, k.Record) and setter is not None:
+        changing_method(emitter, setter, owner, name, [value], {})
+        return
     is_plain = isinstance(owner.kind, k.Record) and target.attr in owner.kind.names
     is_frozen = getattr(k.data_class_of(form), "frozen", False)
     if not is_plain or is_frozen or not is_own(emitter, name, owner.kind):

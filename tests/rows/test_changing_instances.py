@@ -260,3 +260,40 @@ def by_a_generator_method(xs: list[int]) -> list[int]:
 def test_what_others_see_of_a_change_is_pythons(function: Callable[..., Any]) -> None:
     with contextlib.suppress(ck.CompileError):
         checked(function, ROWS)
+
+
+class Temperature:
+    """Two names for one field."""
+
+    def __init__(self, celsius: float) -> None:
+        self.celsius = celsius
+
+    @property
+    def fahrenheit(self) -> float:
+        return self.celsius * 9 / 5 + 32
+
+    @fahrenheit.setter
+    def fahrenheit(self, value: float) -> None:
+        self.celsius = (value - 32) * 5 / 9
+
+
+def test_properties_may_have_setters() -> None:
+    def warmed(values: list[int]) -> float:
+        temperature = Temperature(20.0)
+        for value in values:
+            if value > 2:
+                temperature.fahrenheit = temperature.fahrenheit + value
+        temperature.fahrenheit += 1
+        return temperature.celsius
+
+    checked(warmed, ROWS)
+
+
+def test_a_property_of_an_instance_with_two_names_is_not_assigned_to() -> None:
+    def shared(text: str) -> float:
+        temperature = other = Temperature(1.0)
+        other.fahrenheit = 3
+        return temperature.celsius
+
+    with pytest.raises(ck.CompileError, match="may have other names"):
+        ck.udf(shared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -120,6 +121,7 @@ FUNCTIONS: list[Callable[[str], Any]] = [
     sold,
     counted,
     lambda name: BANDS[name].low * 2 if name in BANDS else 0.0,
+    lambda name: getattr(BANDS[name], "low") if name in BANDS else 0.0,  # noqa: B009
     lambda name: BANDS[name].note if name in BANDS else "",
     lambda name: "FR" in REGIONS.get(name, ()),
     lambda name: len(REGIONS[name]) if name in REGIONS else -1,
@@ -167,6 +169,56 @@ def test_integers_that_no_float_equals_and_zeros_without_a_sign() -> None:
 
     compiled = ck.udf(signed)
     assert compiled(ck.array(NAMES)).to_pylist() == list(map(signed, NAMES))
+
+
+CODES: Any = {
+    "a": re.compile(r"\d{5}(-\d{4})?"),
+    "b": re.compile(r"\d{5}"),
+    "c": re.compile(r"([A-Z]{1,2}\d) ?(\d[A-Z]{2})"),
+}
+DATES: Any = {
+    "a": re.compile(r"(?P<y>\d{4})-(?P<m>\d\d)"),
+    "b": re.compile(r"(?P<y>\d{4})/(?P<m>\d\d)?"),
+}
+CODED = ["12345", "12345-6789", "SW1 1AA", "", "on 2024-05", "2024/07", "2024/", "é12345"]
+
+
+def first_code(name: str, text: str) -> str | None:
+    pattern = CODES.get(name)
+    if not pattern:
+        return None
+    match = pattern.search(text)
+    return f"{match.group(0)}{match[0]}{match.start()}" if match else "-"
+
+
+def month(name: str, text: str) -> str:
+    match = DATES["a" if name < "b" else "b"].search(text)
+    return f"{match['y']}:{match['m']}:{match.groups()}" if match else "none"
+
+
+def hidden(name: str, text: str) -> str:
+    pattern = CODES["a"] if name == "a" else CODES["c"]
+    return pattern.sub("#", text) + str(bool(pattern.match(text)))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [first_code, month, hidden, lambda n, s: n in CODES and CODES[n].fullmatch(s) is not None],
+)
+def test_a_table_of_patterns(function: Callable[[str, str], Any]) -> None:
+    rows = [(name, text) for name in NAMES for text in CODED]
+    compiled = ck.udf(function, strict=True)
+    results = compiled(*(ck.array(list(column)) for column in zip(*rows, strict=True)))
+    assert results.to_pylist() == [function(*row) for row in rows]
+
+
+def test_groups_of_patterns_with_other_groups_are_refused() -> None:
+    def groups(name: str, text: str) -> int:
+        match = CODES[name].search(text) if name in CODES else None
+        return len(match.groups()) if match else 0
+
+    with pytest.raises(CompileError, match="one of several patterns"):
+        ck.udf(groups)
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ for kernel in (
     kernels.divide_floats,
 ):
     streaming(kernel, of_floats, each=FLOATS)
+streaming(kernels.running_means, lambda d: (d.n, d.floats("f8"), d.out("f8")))
 streaming(kernels.abs_floats, lambda d, t: (d.n, d.floats(t), d.out(t)), each=FLOATS)
 streaming(
     kernels.abs_words,

@@ -43,6 +43,9 @@ def order_strings(d: Data) -> tuple[Any, ...]:
 streaming(kernels.order_integers, order_integers, each=("u1", "u4", "u8"))
 streaming(kernels.order_floats, order_floats, each=("u4", "u8"))
 streaming(kernels.count_valid, count_valid)
+other(
+    kernels.rank_positions, lambda d: (d.n, d.range("u8"), d.out("u8")), label="positions in order"
+)
 other(kernels.split_nulls, split_nulls, label="half null")
 other(
     kernels.group_starts,

@@ -23,6 +23,7 @@ UNMEASURED = {
     "scatter_digits": RADIX,
     "count_few_keys": RADIX,
     "scatter_positions": RADIX,
+    "rank_few_keys": RADIX,
     "count_long_ties": RADIX,
     "settle_ties": RADIX,
 }

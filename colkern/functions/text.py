@@ -325,8 +325,7 @@ def _matches_whole(pattern: str, ignore_case: bool) -> Callable[..., object]:
 def starts_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """Whether each string or binary value begins with a pattern: booleans; see `match_substring`."""
     if ignore_case:
-        assert isinstance(pattern, str)
-        return match_substring_regex(strings, rf"\A{re.escape(pattern)}", ignore_case=True)
+        return _matches_at(strings, r"\A{}", pattern)
     return operations.starts_with(strings, pattern)
 
 
@@ -334,9 +333,17 @@ def starts_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = Fal
 def ends_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """Whether each string or binary value ends with a pattern: booleans; see `match_substring`."""
     if ignore_case:
-        assert isinstance(pattern, str)
-        return match_substring_regex(strings, rf"{re.escape(pattern)}\Z", ignore_case=True)
+        return _matches_at(strings, r"{}\Z", pattern)
     return operations.ends_with(strings, pattern)
+
+
+def _matches_at(strings: Array, place: str, pattern: str | bytes) -> Array:
+    """Whether each string has a pattern at one end, whose case is ignored."""
+    if not isinstance(pattern, str):
+        raise TypeError(
+            f"pattern: expected a str, since bytes have no case to ignore, got {pattern!r}"
+        )
+    return match_substring_regex(strings, place.format(re.escape(pattern)), ignore_case=True)
 
 
 def _starts(strings: str, pattern: str) -> bool:

@@ -28,6 +28,12 @@ def rotated(word: int64, count: int64) -> int64:
 
 
 @helper
+def add_word(place: int64, word: int64) -> None:
+    """Add a word of 32 bits to the one in memory."""
+    set_word(place, (get_word(place) + word) & _WORD)
+
+
+@helper
 def padded_byte(data: Bytes, place: int64, end: int64, is_big: Truth) -> int64:
     """A byte of data with a one bit, zeros, and the size in bits as the last eight bytes before `end`."""
     if place < data.size:
@@ -76,10 +82,10 @@ def md5_block(state: int64, words: int64, keys: int64) -> None:
         d = c
         c = b
         b = (b + rotated(mixed & _WORD, count)) & _WORD
-    set_word(state, get_word(state) + a & _WORD)
-    set_word(state + 8, get_word(state + 8) + b & _WORD)
-    set_word(state + 16, get_word(state + 16) + c & _WORD)
-    set_word(state + 24, get_word(state + 24) + d & _WORD)
+    add_word(state, a)
+    add_word(state + 8, b)
+    add_word(state + 16, c)
+    add_word(state + 24, d)
 
 
 @helper
@@ -108,11 +114,11 @@ def sha_1_block(state: int64, words: int64, keys: int64) -> None:
         c = rotated(b, int64(30))
         b = a
         a = mixed & _WORD
-    set_word(state, get_word(state) + a & _WORD)
-    set_word(state + 8, get_word(state + 8) + b & _WORD)
-    set_word(state + 16, get_word(state + 16) + c & _WORD)
-    set_word(state + 24, get_word(state + 24) + d & _WORD)
-    set_word(state + 32, get_word(state + 32) + e & _WORD)
+    add_word(state, a)
+    add_word(state + 8, b)
+    add_word(state + 16, c)
+    add_word(state + 24, d)
+    add_word(state + 32, e)
 
 
 @helper
@@ -146,14 +152,14 @@ def sha_256_block(state: int64, words: int64, keys: int64) -> None:
         c = b
         b = a
         a = first + second & _WORD
-    set_word(state, get_word(state) + a & _WORD)
-    set_word(state + 8, get_word(state + 8) + b & _WORD)
-    set_word(state + 16, get_word(state + 16) + c & _WORD)
-    set_word(state + 24, get_word(state + 24) + d & _WORD)
-    set_word(state + 32, get_word(state + 32) + e & _WORD)
-    set_word(state + 40, get_word(state + 40) + f & _WORD)
-    set_word(state + 48, get_word(state + 48) + g & _WORD)
-    set_word(state + 56, get_word(state + 56) + h & _WORD)
+    add_word(state, a)
+    add_word(state + 8, b)
+    add_word(state + 16, c)
+    add_word(state + 24, d)
+    add_word(state + 32, e)
+    add_word(state + 40, f)
+    add_word(state + 48, g)
+    add_word(state + 56, h)
 
 
 @helper

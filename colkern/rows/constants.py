@@ -302,7 +302,8 @@ def _is_data(value: Any) -> bool:
         return hasattr(value, "_fields")
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return False
-    return vars(value).keys() == {field.name for field in dataclasses.fields(value)}
+    names = {*_names_of(value)}
+    return {*getattr(value, "__dict__", names)} == names
 
 
 def _kind_of_fields(values: list[Any]) -> Kind:

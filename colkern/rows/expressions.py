@@ -127,7 +127,8 @@ def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) ->
     function = known_object(emitter, call_node.func)
     if function not in (int, int.from_bytes) or len(call_node.args) not in (1, 2):
         return None
-    divisor = getattr(divisor_node, "value", None) or known_object(emitter, divisor_node)
+    is_literal = isinstance(divisor_node, ast.Constant)
+    divisor = divisor_node.value if is_literal else known_object(emitter, divisor_node)  # type: ignore[attr-defined]
     is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
     if not is_known or call_node.keywords:
         return None
@@ -185,7 +186,7 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     value = call(emitter, name, [left, right])
     if name in ("&", "|", "^") and {left.kind, right.kind} <= {k.BOOL, k.LOOSE_INT}:
         return value if value.kind == k.BOOL else Value(k.LOOSE_INT, value.code)
-    return checked_loose(emitter, value, left, right)
+    return checked_loose(emitter, name, value, left, right)
 
 
 def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
@@ -211,10 +212,10 @@ def by_operator(
     return None
 
 
-def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
-    """Returns the result of arithmetic; it stays loose if all its floats may be integers in Python."""
+def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> Value:
+    """Returns the result of an operator; it stays loose if all its floats may be integers in Python."""
     if isinstance(value.kind, k.Tuple):
-        return tuple_of_values(checked_loose(emitter, item, *sides) for item in value.items)
+        return tuple_of_values(checked_loose(emitter, name, item, *sides) for item in value.items)
     kinds = [side.kind for side in sides]
     if value.kind == k.FLOAT and k.FLOAT not in kinds and k.LOOSE_FLOAT in kinds:
         if emitter.program.wraps:
@@ -224,8 +225,9 @@ def checked_loose(emitter: Emitter, value: Value, *sides: Value) -> Value:
             f"abs({code}) > {float(1 << 53)}",
             "an integer of more than 53 bits beside floats",
         )
-        is_negative_zero = f"bits_of_float({code}) == (-9223372036854775807 - 1)"
-        emitter.leave_if(is_negative_zero, "the sign of a zero that may be an integer")
+        if name not in ("+", "-"):
+            is_negative_zero = f"bits_of_float({code}) == (-9223372036854775807 - 1)"
+            emitter.leave_if(is_negative_zero, "the sign of a zero that may be an integer")
         return Value(k.LOOSE_FLOAT, code)
     return value
 
@@ -242,7 +244,9 @@ def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
         return Value(k.BOOL, f"(not {condition(emitter, node.operand).code})")
     value = needed(emitter, node.operand)
     name, function = OPERATORS[type(node.op)]
-    return folded(function, value) or checked_loose(emitter, call(emitter, name, [value]), value)
+    return folded(function, value) or checked_loose(
+        emitter, name, call(emitter, name, [value]), value
+    )
 
 
 # Comparisons

@@ -83,7 +83,9 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             return _of_super(emitter, node, node.func.attr)
         is_read = isinstance(node.func.value, ast.Dict) and node.func.attr in _READING
         owner = (looked_into if is_read else expression)(emitter, node.func.value)
-        if isinstance(owner.kind, k.Choice) and isinstance(owner.kind.among[0], re.Pattern):
+        if isinstance(owner.kind, k.Choice) and all(
+            isinstance(each, re.Pattern) for each in owner.kind.among
+        ):
             arguments, named = needed_arguments(emitter, node)
             name = node.func.attr
             return _of_choice(
@@ -241,7 +243,9 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
         return tuple_of_values(map(emitter.numbers, parts))
     result = call(emitter, table_name(function), arguments, named)
-    return checked_loose(emitter, result, *arguments) if function in _KEEPING else result
+    if function not in _KEEPING:
+        return result
+    return checked_loose(emitter, function.__name__, result, *arguments)
 
 
 def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:

@@ -428,7 +428,7 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         # Evaluating an argument may change it.
         owner = with_attribute(emitter, emitter.read(receiver.id), name)
     if isinstance(kind, k.Uneven):
-        if name != "get" or not arguments:
+        if name != "get" or not arguments or named:
             emitter.refuse(f"dict.{name}() of a dictionary whose keys differ has no compiled form")
         lacks, value = field_of_uneven(emitter, owner, arguments[0])
         default = arguments[1] if len(arguments) > 1 else NONE
@@ -439,7 +439,7 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         if name == "copy" and not arguments:
             # Compiled code does not change the dictionary.
             return owner
-        if name == "get" and arguments and isinstance(arguments[0].constant, str):
+        if name == "get" and arguments and not named and isinstance(arguments[0].constant, str):
             if arguments[0].constant in kind.names:
                 return owner.items[kind.names.index(arguments[0].constant)]
             return arguments[1] if len(arguments) > 1 else NONE

@@ -548,7 +548,7 @@ class _Reader:
             place = getattr(getattr(given[0], "right", given[0]), "value", 0)
             data = bytes(self._program.pool[place : place + getattr(given[1], "value", 0)])
             return Constant(k.TEXT, data.decode()) if name == "Text" else Constant(k.BYTES, data)
-        if name == "float_of_bits":
+        if name == "float_of_bits" and not isinstance(given[0], ast.Call):
             bits = ast.literal_eval(given[0]) & ((1 << 64) - 1)
             return Constant(k.FLOAT, struct.unpack("d", struct.pack("Q", bits))[0])
         if name in ("float", "int", "bool", "i8"):

@@ -25,6 +25,7 @@ from . import (
     numeric_loops,
     patterns,
     records,
+    tables,
     text_algorithms,
     text_cleaning,
 )
@@ -55,6 +56,7 @@ STYLES = (
     numeric_loops,
     patterns,
     records,
+    tables,
     text_algorithms,
     text_cleaning,
 )

@@ -77,6 +77,15 @@ class Band(NamedTuple):
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """An entry without a dictionary."""
+
+    least: int
+    most: int | None = None
+
+
+LIMITS = {"a": Limit(1, 5), "b": Limit(2)}
 CATALOGUE = {"a": Product("apple", 1.5, ("fresh", "red")), "b": Product("bread", 2.0)}
 BANDS = {"a": Band(0.1), "b": Band(0.3, "new")}
 REGIONS = {"a": ("DE", "FR", "IT"), "b": ("US",), "c": ()}
@@ -122,6 +131,7 @@ FUNCTIONS: list[Callable[[str], Any]] = [
     counted,
     lambda name: BANDS[name].low * 2 if name in BANDS else 0.0,
     lambda name: getattr(BANDS[name], "low") if name in BANDS else 0.0,  # noqa: B009
+    lambda name: LIMITS[name].most or LIMITS[name].least if name in LIMITS else 0,
     lambda name: BANDS[name].note if name in BANDS else "",
     lambda name: "FR" in REGIONS.get(name, ()),
     lambda name: len(REGIONS[name]) if name in REGIONS else -1,
@@ -230,6 +240,7 @@ def test_groups_of_patterns_with_other_groups_are_refused() -> None:
         lambda name: PLANS.get(name) == PLANS["pro"],
         lambda name: (PLANS.get(name) or {})[name],
         lambda name: [*(PLANS.get(name) or {})],
+        lambda name: (PLANS.get(name) or {}).get("free", default=1),  # type: ignore[call-overload]
     ],
 )
 def test_the_whole_of_such_a_dictionary_is_refused(function: Callable[[str], Any]) -> None:

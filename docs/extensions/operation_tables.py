@@ -1,6 +1,6 @@
 """Writes `docs/functions.md`, all row functions of colkern: `python docs/extensions/operation_tables.py`.
 
-The page is made from the table of row functions (`colkern.functions`), and says what polars calls them. It
+The page is made from the table of row functions (`colkern.functions`), and says what polars and cuDF call them. It
 is committed, so that it can be read without building the site, and a test holds that it is what this file
 writes.
 """
@@ -28,107 +28,139 @@ A new option compiles nothing, unless it is a regular expression, a format, a un
 compiled into the function. Dictionaries and runs are computed by their values; text, numbers and dates of
 them stay encoded.
 
+polars and cuDF have the functions in the last two columns; names, nulls and results may differ there.
+
 [](operations.md) has the other operations: selection, arithmetic, comparison, aggregates, nulls and sets,
 cumulative and rolling functions.
 """
 
-POLARS = {
-    "utf8_upper": "str.to_uppercase",
-    "utf8_lower": "str.to_lowercase",
-    "utf8_title": "str.to_titlecase",
-    "utf8_trim": "str.strip_chars",
-    "utf8_ltrim": "str.strip_chars_start",
-    "utf8_rtrim": "str.strip_chars_end",
-    "utf8_trim_whitespace": "str.strip_chars",
-    "utf8_ltrim_whitespace": "str.strip_chars_start",
-    "utf8_rtrim_whitespace": "str.strip_chars_end",
-    "utf8_lpad": "str.pad_start",
-    "utf8_rpad": "str.pad_end",
-    "utf8_zero_fill": "str.zfill",
-    "utf8_slice_codeunits": "str.slice",
-    "utf8_reverse": "str.reverse",
-    "replace_substring": "str.replace_all",
-    "replace_substring_regex": "str.replace_all",
-    "match_substring": "str.contains",
-    "match_substring_regex": "str.contains",
-    "count_substring": "str.count_matches",
-    "count_substring_regex": "str.count_matches",
-    "find_substring": "str.find",
-    "find_substring_regex": "str.find",
-    "extract_regex": "str.extract_groups",
-    "split_pattern": "str.split",
-    "binary_join": "list.join",
-    "binary_join_element_wise": "concat_str",
-    "strptime": "str.to_datetime",
-    "strftime": "dt.strftime",
-    "year": "dt.year",
-    "month": "dt.month",
-    "day": "dt.day",
-    "quarter": "dt.quarter",
-    "day_of_year": "dt.ordinal_day",
-    "day_of_week": "dt.weekday",
-    "iso_week": "dt.week",
-    "iso_year": "dt.iso_year",
-    "is_leap_year": "dt.is_leap_year",
-    "hour": "dt.hour",
-    "minute": "dt.minute",
-    "second": "dt.second",
-    "millisecond": "dt.millisecond",
-    "microsecond": "dt.microsecond",
-    "nanosecond": "dt.nanosecond",
-    "floor_temporal": "dt.truncate",
-    "round_temporal": "dt.round",
-    "assume_timezone": "dt.replace_time_zone",
-    "local_timestamp": "dt.replace_time_zone",
-    "ln": "log",
-    "logb": "log",
-    "log10": "log10",
-    "log1p": "log1p",
-    "power": "pow",
-    "mod": "mod",
-    "floor_divide": "floordiv",
-    "is_inf": "is_infinite",
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "atan2": "arctan2",
-    "asinh": "arcsinh",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-    "struct_with_field": "struct.with_fields",
-    "list_contains": "list.contains",
-    "list_max": "list.max",
-    "list_mean": "list.mean",
-    "list_min": "list.min",
-    "list_slice": "list.slice",
-    "list_sort": "list.sort",
-    "list_sum": "list.sum",
-    "bit_wise_and": "&",
-    "bit_wise_or": "|",
-    "bit_wise_xor": "^",
-    "bit_wise_not": "~",
+PEERS = {
+    "acos": ("arccos", "numpy.arccos"),
+    "acosh": ("arccosh", ""),
+    "asin": ("arcsin", "numpy.arcsin"),
+    "asinh": ("arcsinh", ""),
+    "assume_timezone": ("dt.replace_time_zone", "dt.tz_localize"),
+    "atan": ("arctan", "numpy.arctan"),
+    "atan2": ("arctan2", ""),
+    "atanh": ("arctanh", ""),
+    "binary_join": ("list.join", "str.join"),
+    "binary_join_element_wise": ("concat_str", "str.cat"),
+    "binary_repeat": ("", "str.repeat"),
+    "bit_wise_and": ("&", "&"),
+    "bit_wise_not": ("~", "~"),
+    "bit_wise_or": ("|", "|"),
+    "bit_wise_xor": ("^", "^"),
+    "ceil": ("ceil", "numpy.ceil"),
+    "ceil_temporal": ("", "dt.ceil"),
+    "clip": ("clip", "clip"),
+    "cos": ("cos", "numpy.cos"),
+    "cosh": ("cosh", ""),
+    "count_substring": ("str.count_matches", ""),
+    "count_substring_regex": ("str.count_matches", "str.count"),
+    "day": ("dt.day", "dt.day"),
+    "day_of_week": ("dt.weekday", "dt.dayofweek"),
+    "day_of_year": ("dt.ordinal_day", "dt.dayofyear"),
+    "ends_with": ("str.ends_with", "str.endswith"),
+    "exp": ("exp", "numpy.exp"),
+    "extract_regex": ("str.extract_groups", "str.extract"),
+    "find_substring": ("str.find", "str.find"),
+    "find_substring_regex": ("str.find", ""),
+    "floor": ("floor", "numpy.floor"),
+    "floor_divide": ("floordiv", "floordiv"),
+    "floor_temporal": ("dt.truncate", "dt.floor"),
+    "hour": ("dt.hour", "dt.hour"),
+    "is_finite": ("is_finite", ""),
+    "is_inf": ("is_infinite", ""),
+    "is_leap_year": ("dt.is_leap_year", "dt.is_leap_year"),
+    "is_nan": ("is_nan", ""),
+    "iso_calendar": ("", "dt.isocalendar"),
+    "iso_week": ("dt.week", ""),
+    "iso_year": ("dt.iso_year", ""),
+    "list_contains": ("list.contains", "list.contains"),
+    "list_count_matches": ("list.count_matches", ""),
+    "list_max": ("list.max", ""),
+    "list_mean": ("list.mean", ""),
+    "list_min": ("list.min", ""),
+    "list_slice": ("list.slice", ""),
+    "list_sort": ("list.sort", "list.sort_values"),
+    "list_sum": ("list.sum", ""),
+    "list_unique": ("list.unique", "list.unique"),
+    "ln": ("log", "numpy.log"),
+    "local_timestamp": ("dt.replace_time_zone", "dt.tz_localize"),
+    "log10": ("log10", ""),
+    "log1p": ("log1p", ""),
+    "log2": ("log", ""),
+    "logb": ("log", ""),
+    "match_like": ("", "str.like"),
+    "match_substring": ("str.contains", "str.contains"),
+    "match_substring_regex": ("str.contains", "str.contains"),
+    "microsecond": ("dt.microsecond", "dt.microsecond"),
+    "millisecond": ("dt.millisecond", ""),
+    "minute": ("dt.minute", "dt.minute"),
+    "mod": ("mod", "mod"),
+    "month": ("dt.month", "dt.month"),
+    "nanosecond": ("dt.nanosecond", "dt.nanosecond"),
+    "power": ("pow", "pow"),
+    "quarter": ("dt.quarter", "dt.quarter"),
+    "replace_substring": ("str.replace_all", "str.replace"),
+    "replace_substring_regex": ("str.replace_all", "str.replace"),
+    "round": ("round", "round"),
+    "round_temporal": ("dt.round", "dt.round"),
+    "second": ("dt.second", "dt.second"),
+    "sign": ("sign", ""),
+    "sin": ("sin", "numpy.sin"),
+    "sinh": ("sinh", ""),
+    "split_pattern": ("str.split", "str.split"),
+    "split_pattern_regex": ("", "str.split"),
+    "sqrt": ("sqrt", "numpy.sqrt"),
+    "starts_with": ("str.starts_with", "str.startswith"),
+    "strftime": ("dt.strftime", "dt.strftime"),
+    "strptime": ("str.to_datetime", "cudf.to_datetime"),
+    "struct_with_field": ("struct.with_fields", ""),
+    "tan": ("tan", "numpy.tan"),
+    "tanh": ("tanh", ""),
+    "utf8_capitalize": ("", "str.capitalize"),
+    "utf8_center": ("", "str.center"),
+    "utf8_is_alnum": ("", "str.isalnum"),
+    "utf8_is_alpha": ("", "str.isalpha"),
+    "utf8_is_decimal": ("", "str.isdecimal"),
+    "utf8_is_digit": ("", "str.isdigit"),
+    "utf8_is_lower": ("", "str.islower"),
+    "utf8_is_numeric": ("", "str.isnumeric"),
+    "utf8_is_space": ("", "str.isspace"),
+    "utf8_is_title": ("", "str.istitle"),
+    "utf8_is_upper": ("", "str.isupper"),
+    "utf8_lower": ("str.to_lowercase", "str.lower"),
+    "utf8_lpad": ("str.pad_start", "str.rjust"),
+    "utf8_ltrim": ("str.strip_chars_start", "str.lstrip"),
+    "utf8_ltrim_whitespace": ("str.strip_chars_start", "str.lstrip"),
+    "utf8_replace_slice": ("", "str.slice_replace"),
+    "utf8_reverse": ("str.reverse", ""),
+    "utf8_rpad": ("str.pad_end", "str.ljust"),
+    "utf8_rtrim": ("str.strip_chars_end", "str.rstrip"),
+    "utf8_rtrim_whitespace": ("str.strip_chars_end", "str.rstrip"),
+    "utf8_slice_codeunits": ("str.slice", "str.slice"),
+    "utf8_split_whitespace": ("", "str.split"),
+    "utf8_swapcase": ("", "str.swapcase"),
+    "utf8_title": ("str.to_titlecase", "str.title"),
+    "utf8_trim": ("str.strip_chars", "str.strip"),
+    "utf8_trim_whitespace": ("str.strip_chars", "str.strip"),
+    "utf8_upper": ("str.to_uppercase", "str.upper"),
+    "utf8_zero_fill": ("str.zfill", "str.zfill"),
+    "year": ("dt.year", "dt.year"),
 }
-"""What polars calls a function, as a method of an expression."""
-
-SAME_IN_POLARS = {
-    "ceil",
-    "clip",
-    "cos",
-    "cosh",
-    "exp",
-    "floor",
-    "is_finite",
-    "is_nan",
-    "round",
-    "sign",
-}
-SAME_IN_POLARS |= {"sin", "sinh", "sqrt", "tan", "tanh"}
+"""What polars and cuDF call a function: a method of an expression or a series, or NumPy's for cuDF."""
 
 
 def first_sentence(function: object) -> str:
     """The first paragraph of a docstring, as one line."""
     text = (inspect.getdoc(function) or "").split("\n\n")[0]
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _as_code(name: str) -> str:
+    """A name as code in a cell of a table."""
+    return f"`{name}`".replace("|", "\\|") if name else ""
 
 
 def page() -> str:
@@ -140,17 +172,16 @@ def page() -> str:
     for heading in headings:
         parts += [
             f"## {heading}\n",
-            "| Name | Gives | pyarrow | polars |",
-            "| --- | --- | --- | --- |",
+            "| Name | Gives | pyarrow | polars | cuDF |",
+            "| --- | --- | --- | --- | --- |",
         ]
         for name in sorted(table):
             assert name in functions.__all__
             if table[name].heading != heading:
                 continue
             arrow = "the same" if hasattr(pc, name) else ""
-            polars = POLARS.get(name) or (name if name in SAME_IN_POLARS else "")
-            shown = f"`{polars}`".replace("|", "\\|") if polars else ""
-            parts.append(f"| `{name}` | {first_sentence(table[name].called)} | {arrow} | {shown} |")
+            peers = " | ".join(_as_code(peer) for peer in PEERS.get(name, ("", "")))
+            parts.append(f"| `{name}` | {first_sentence(table[name].called)} | {arrow} | {peers} |")
         parts.append("")
     return "\n".join(parts)
 

@@ -31,7 +31,7 @@ class Table(Tabular):
         InvalidArrowError: If the columns of a batch have other names or types.
     """
 
-    __slots__ = ("_columns", "batches", "length", "schema")
+    __slots__ = ("_batches", "_columns", "_source", "length", "schema")
 
     if TYPE_CHECKING:
         from_struct_array: ClassVar[Callable[[Array | ChunkedArray], Table]]
@@ -40,19 +40,23 @@ class Table(Tabular):
         __arrow_c_stream__ = methods.stream_capsule
 
     def __init__(self, batches: Iterable[RecordBatch], schema: Schema | None = None) -> None:
-        self.batches = tuple(batches)
+        given = tuple(batches)
         if schema is None:
-            if not self.batches:
+            if not given:
                 raise ValueError("batches: without one, the schema is needed")
-            schema = self.batches[0].schema
+            schema = given[0].schema
         self.schema = schema
-        for number, batch in enumerate(self.batches):
+        for number, batch in enumerate(given):
             if not isinstance(batch, RecordBatch):
                 got = type(batch).__name__
                 raise TypeError(f"batches[{number}]: expected a RecordBatch, got {got}")
             if batch.schema is not schema:
                 _check_alike(batch.schema, schema, f"batches[{number}]")
-        self.length = sum([batch.length for batch in self.batches])
+        self.length = sum([batch.length for batch in given])
+        self._batches: tuple[RecordBatch, ...] | None = given
+        # The table that this one takes columns of, and their positions there; its batches are built
+        # when they are asked for.
+        self._source: tuple[Table, list[int]] | None = None
         # Those that have been asked for.
         self._columns: dict[int, ChunkedArray] = {}
 
@@ -77,6 +81,17 @@ class Table(Tabular):
         return cls(batches, schema)
 
     @property
+    def batches(self) -> tuple[RecordBatch, ...]:
+        """The batches; nothing is copied."""
+        batches = self._batches
+        if batches is None:
+            assert self._source is not None
+            source, positions = self._source
+            batches = tuple(each._with_schema(self.schema, positions) for each in source.batches)
+            self._batches = batches
+        return batches
+
+    @property
     def num_batches(self) -> int:
         """The number of batches."""
         return len(self.batches)
@@ -88,6 +103,9 @@ class Table(Tabular):
     def column(self, key: int | str) -> ChunkedArray:
         """The column at a position or with a name; raises `KeyError` or `IndexError` if there is none."""
         position = self.schema.index(key)
+        if self._source is not None:
+            source, positions = self._source
+            return source.column(positions[position])
         column = self._columns.get(position)
         if column is None:
             chunks = [batch.column(position) for batch in self.batches]
@@ -139,8 +157,14 @@ class Table(Tabular):
         return Table(batches, None if batches else self.schema)
 
     def _with_schema(self, schema: Schema, positions: list[int]) -> Table:
-        batches = [batch._with_schema(schema, positions) for batch in self.batches]
-        return Table(batches, schema)
+        source = self
+        if self._source is not None:
+            source, own = self._source
+            positions = [own[i] for i in positions]
+        chosen = Table((), schema)
+        chosen.length = self.length
+        chosen._source, chosen._batches = (source, positions), None
+        return chosen
 
     def validate(self, *, full: bool = False) -> None:
         """Check every batch against the format; see `colkern.operations.validate`."""

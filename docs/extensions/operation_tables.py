@@ -1,8 +1,8 @@
 """Writes `docs/functions.md`, all row functions of colkern: `python docs/extensions/operation_tables.py`.
 
-The page is made from the table of row functions (`colkern.functions`), and says what polars and cuDF call them. It
-is committed, so that it can be read without building the site, and a test holds that it is what this file
-writes.
+The page is made from the table of row functions (`colkern.functions`), and says what polars and cuDF
+call them. It is committed, so that it can be read without building the site, and a test holds that it is
+what this file writes.
 """
 
 from __future__ import annotations

@@ -213,9 +213,15 @@ def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1)
 
 def _unique(lists: list[Any]) -> list[Any]:
     items: list[Any] = []
+    is_nan_in = False
     for item in lists:
-        if item not in items:
+        # NaN is not equal to itself.
+        if item == item or item is None:
+            if item not in items:
+                items.append(item)
+        elif not is_nan_in:
             items.append(item)
+            is_nan_in = True
     return items
 
 
@@ -223,7 +229,7 @@ def _unique(lists: list[Any]) -> list[Any]:
 def list_unique(lists: Array) -> Array:
     """The different items of each list, null among them, in the order in which they first occur.
 
-    As in Python, NaN is equal to no item.
+    As for `unique`, NaN counts as one item, and 0.0 and -0.0 are the same.
     """
     return over_rows(_unique, [lists], same, LISTS, name="list_unique")
 

@@ -193,6 +193,9 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
             given = without_lists(function, args, kwargs)
             if given[0] is not args:
                 return called(*given[0], **given[1])
+        named = {name: value for name, value in kwargs.items() if not _is_of_numpy(name, value)}
+        if len(named) < len(kwargs):
+            return called(*args, **named)
         raise TypeError(wrong)
 
     # The parameters before the first integer.
@@ -224,6 +227,11 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
     ):
         setattr(Column, name, called)
     return typing.cast(_Function, called)
+
+
+def _is_of_numpy(name: str, value: object) -> bool:
+    """Whether it is an argument that `numpy.sum` and its like pass to methods, and says nothing."""
+    return (name in ("axis", "dtype", "out") and value is None) or (name == "axis" and value == 0)
 
 
 def stands_for_columns(value: object) -> bool:

@@ -11,6 +11,7 @@ from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
 from colkern.bitmaps import packed_bits
 from colkern.layouts import Role
+from colkern.operations.aggregates.encodings import is_enough
 from colkern.operations.aggregates.functions import CountMode, count
 from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
@@ -91,7 +92,7 @@ def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
 
 
 @operation
-def mode(array: Array, n: int = 1) -> Array:
+def mode(array: Array, n: int = 1, *, skip_nulls: bool = True, min_count: int = 0) -> Array:
     """The `n` most frequent values, as structs of the fields "mode" and "count" (int64).
 
     The most frequent value is first; of values with the same count, the least is first. Nulls are
@@ -100,6 +101,8 @@ def mode(array: Array, n: int = 1) -> Array:
     Args:
         array: Values that have an order, as for `sort_indices`.
         n: The number of values; the result has fewer if there are not that many distinct ones.
+        skip_nulls: If False, the result has no values if there is a null.
+        min_count: The result has no values if there are fewer that are not null.
 
     Raises:
         ValueError: If `n` is less than 1.
@@ -109,6 +112,8 @@ def mode(array: Array, n: int = 1) -> Array:
         raise ValueError(f"n: expected 1 at least, got {n}")
     require_valid(array)
     valid = drop_nulls(decoded(array))
+    if not is_enough(array, skip_nulls, min_count):
+        valid = valid.slice(0, 0)
     target = target_of(array.device)
     few = few_counts(valid)
     if few is not None:

@@ -26,6 +26,7 @@ from colkern.memory import HOST, Device
 from colkern.operations.aggregates.sums import decimal_quotient
 from colkern.operations.casting import cast
 from colkern.operations.comparison import equal
+from colkern.operations.creation import nulls
 from colkern.operations.decimal_arithmetic import sum_digits, wide_decimals
 from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
@@ -343,15 +344,19 @@ def _divided(sums: Items, counts: Items) -> Items:
     return quotients
 
 
-def numbers_of(column: Array, what: str) -> Array:
-    """The numbers of a column, booleans as uint8, decimals as float64; for others, `UnsupportedError`."""
+def numbers_of(column: Array, what: str, keep_decimals: bool = False) -> Array:
+    """The numbers of a column, booleans as uint8, decimals as float64 unless they are kept.
+
+    For other values, `UnsupportedError`.
+    """
     values = _values(column, s.float64())
     storage = values.type.storage
     if not isinstance(storage, s.Int | s.FloatingPoint | s.Decimal | s.Bool):
         raise _unsupported(what, column)
     if isinstance(storage, s.Bool):
         return cast(values, s.uint8())
-    return cast(values, s.float64(), safe=False) if isinstance(storage, s.Decimal) else values
+    is_cast = isinstance(storage, s.Decimal) and not keep_decimals
+    return cast(values, s.float64(), safe=False) if is_cast else values
 
 
 def floats_of(column: Array, what: str) -> Array:
@@ -405,14 +410,28 @@ def _quantile(
     rows: GroupedRows, column: Array, q: float = 0.5, interpolation: str = "linear"
 ) -> Array:
     require_share(q, interpolation)
-    values = floats_of(column, "quantile")
-    numbers = if_else(equal(values, values), values, None)
-    counts = rows.valid_counts(numbers)
+    is_one_value = interpolation in ONE_VALUE
+    values = numbers_of(column, "quantile", keep_decimals=is_one_value)
+    if not column.length:
+        return nulls(rows.count, values.type if is_one_value else s.float64(), rows.device)
+    is_float = isinstance(values.type.storage, s.FloatingPoint)
+    counts = rows.valid_counts(if_else(equal(values, values), values, None) if is_float else values)
     # In each group, NaN and nulls are sorted to the end.
-    items = values.items(Role.DATA)
     order = ordered_positions(rows.target, [SortKey(rows.column), SortKey(values)])
     starts = rows.target.scan(rows.sizes.astype(np.int64), np.int64)[:-1]
-    quantiles = _between(items, order, starts, counts, q, interpolation)
+    most = (counts.astype(np.int64) - 1).clip(0)
+    place = most * q
+    low = place.astype(np.int64)
+    share = INTERPOLATIONS[interpolation](place - low, low)
+    first, second = (
+        order[(starts + own).clip(None, column.length - 1)]
+        for own in (low, (low + 1).clip(None, most))
+    )
+    if is_one_value:
+        positions = np.where(share == 1, second, first).astype(np.uint64)
+        return _taken(rows, values, np.where(counts > 0, positions, np.uint64(kernels.NO_ROW)))
+    items = cast(values, s.float64(), safe=False).items(Role.DATA)
+    quantiles = _between(items[first], items[second], share)
     return _result(rows, s.float64(), quantiles, counts > 0)
 
 
@@ -439,24 +458,12 @@ INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {
 """The fraction of the way to the next value, from a quantile's own fraction and its lower place."""
 
 
-def _between(
-    items: Items,
-    order: Items,
-    starts: Items,
-    counts: Items,
-    q: float,
-    interpolation: str,
-) -> Items:
-    """The quantiles of groups of `counts` items, which begin at `starts` in that order."""
-    length = len(items)
-    if length == 0:
-        return counts.astype(np.float64)
-    most = (counts.astype(np.int64) - 1).clip(0)
-    place = most * q
-    low = place.astype(np.int64)
-    share = INTERPOLATIONS[interpolation](place - low, low)
-    first = items[order[(starts + low).clip(0, length - 1)]]
-    second = items[order[(starts + (low + 1).clip(None, most)).clip(0, length - 1)]]
+ONE_VALUE = frozenset({"lower", "higher", "nearest"})
+"""The interpolations whose result is one of the values."""
+
+
+def _between(first: Items, second: Items, share: Items) -> Items:
+    """The numbers that are a share of the way from one to another."""
     # Between infinities, the difference would be NaN.
     with np.errstate(invalid="ignore"):
         values: Items = np.where(share == 1, second, first * (1 - share) + second * share)

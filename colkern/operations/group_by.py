@@ -142,7 +142,7 @@ class GroupBy(Generic[Rows]):
         "list"                            a list of all values, nulls as well, in the order of the rows
         "any", "all"                      of booleans
         "variance", "stddev"              float64; divided by the number of values less `ddof` (0)
-        "quantile", "median"              float64, exact: `q` (0.5) and `interpolation`, as `quantile`
+        "quantile", "median"              exact, by `q` (0.5) and `interpolation`, as `quantile`
         a `ck.reducer`                    its result; of one column or a list of them
         ================================  ============================================================
 

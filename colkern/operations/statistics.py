@@ -22,6 +22,7 @@ from colkern.operations.decimal_arithmetic import sum_digits
 from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
+    ONE_VALUE,
     numbers_of,
     one_group,
     require_share,
@@ -94,23 +95,40 @@ def stddev(
 
 @overload
 def quantile(
-    array: Array, q: float = 0.5, *, interpolation: Interpolation = "linear"
-) -> float | None: ...
+    array: Array,
+    q: float = 0.5,
+    *,
+    interpolation: Interpolation = "linear",
+    skip_nulls: bool = True,
+    min_count: int = 0,
+) -> Any: ...
 @overload
 def quantile(
-    array: Array, q: Sequence[float], *, interpolation: Interpolation = "linear"
-) -> list[float | None]: ...
+    array: Array,
+    q: Sequence[float],
+    *,
+    interpolation: Interpolation = "linear",
+    skip_nulls: bool = True,
+    min_count: int = 0,
+) -> list[Any]: ...
 @operation
 def quantile(
-    array: Array, q: float | Sequence[float] = 0.5, *, interpolation: Interpolation = "linear"
-) -> float | list[float | None] | None:
-    """The exact value below which a share `q` of the values lies, as a float; None without values.
+    array: Array,
+    q: float | Sequence[float] = 0.5,
+    *,
+    interpolation: Interpolation = "linear",
+    skip_nulls: bool = True,
+    min_count: int = 0,
+) -> Any:
+    """The exact value below which a share `q` of the values lies; None without values.
 
     Args:
-        array: Numbers, booleans or decimals, also encoded. Nulls and NaN do not count.
+        array: Numbers, booleans (as 0 and 1) or decimals, also encoded. Nulls and NaN do not count.
         q: The share, from 0 to 1; or several, for a list of results.
-        interpolation: The result between two values: "linear" interpolation, "lower", "higher",
-            "nearest" or "midpoint".
+        interpolation: The result between two values: a float by "linear" interpolation or the
+            "midpoint", or one of them, as `to_pylist` gives it: the "lower", "higher" or "nearest".
+        skip_nulls: If False, any null makes the results None.
+        min_count: With fewer values that are not null, the results are None.
 
     Raises:
         ValueError: If a share is out of its range, or there is no such interpolation.
@@ -120,19 +138,23 @@ def quantile(
     require_valid(array)
     is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
     shares: Any = [q] if is_one else q
-    results: list[float | None]
-    if array.device == HOST:
-        for share in shares:
-            require_share(share, interpolation)
-        numbers = drop_nulls(numbers_of(array, "quantile"))
+    for share in shares:
+        require_share(share, interpolation)
+    numbers = numbers_of(array, "quantile", keep_decimals=interpolation in ONE_VALUE)
+    results: list[Any]
+    if not is_enough(array, skip_nulls, min_count):
+        results = [None] * len(shares)
+    elif array.device == HOST and not isinstance(numbers.type.storage, s.Decimal):
+        numbers = drop_nulls(numbers)
         is_counted = isinstance(numbers.type.storage, s.Int) and numbers.length >= WORTH_COUNTING
         few = few_counts(numbers) if is_counted else None
         if few is not None:
             count, at = numbers.length, _counted(*few)
         else:
-            floats = cast(numbers, s.float64(), safe=False).items(Role.DATA)
-            count, at = _selected(floats, shares)
+            count, at = _selected(numbers.items(Role.DATA), shares)
         results = _quantiles(count, shares, INTERPOLATIONS[interpolation], at)
+        if interpolation not in ONE_VALUE:
+            results = [None if result is None else float(result) for result in results]
     else:
         rows = one_group(array)
         options = [{"q": share, "interpolation": interpolation} for share in shares]
@@ -143,18 +165,20 @@ def quantile(
 def _counted(least: int, counts: Items) -> Callable[[int], float]:
     """The integer at a place in their order; they are given as by `few_counts`."""
     ends = counts.cumsum()
-    return lambda place: float(least + int(np.searchsorted(ends, place, side="right")))
+    return lambda place: least + int(np.searchsorted(ends, place, side="right"))
 
 
 def _selected(numbers: Items, shares: Sequence[float]) -> tuple[int, Callable[[int], float]]:
-    """The number of floats on the host that are not NaN, and the one at a place in their order.
+    """The number of numbers on the host that are not NaN, and the one at a place in their order.
 
     The places are the last ones below the shares, and those behind them.
     """
     # A selection takes a fraction of the time of a sort. NaNs come last.
-    count = len(numbers) - int(np.count_nonzero(numbers != numbers))
+    count = len(numbers)
+    if numbers.dtype.kind == "f":
+        count -= int(np.count_nonzero(numbers != numbers))
     # In reused memory, unlike that of `numbers.copy()`.
-    chosen, begin = allocate_for_overwrite(len(numbers), np.float64), 0
+    chosen, begin = allocate_for_overwrite(len(numbers), numbers.dtype), 0
     chosen[:] = numbers
     # One by one, since NumPy vectorises the selection of a single place.
     for share in sorted(shares) if count else ():
@@ -190,9 +214,10 @@ def _quantiles(
 
 
 @operation
-def median(array: Array) -> float | None:
+def median(array: Array, *, skip_nulls: bool = True, min_count: int = 0) -> float | None:
     """The `quantile` for one half."""
-    return quantile(array)
+    half: float | None = quantile(array, skip_nulls=skip_nulls, min_count=min_count)
+    return half
 
 
 @operation

@@ -384,6 +384,11 @@ def nested_cases() -> list[Case]:
         known("list_contains", [True, None, False, False, False], NAMES, "a"),
         known("list_unique", [[1, 2, None], None, []], pa.array([[1, 2, 1, None, None], None, []])),
         known("list_unique", [["b", "a"]], pa.array([["b", "a", "b"]])),
+        known(
+            "list_unique",
+            [[30.0, math.nan, None], [0.0]],
+            pa.array([[30.0, math.nan, None, math.nan, None], [0.0, -0.0]]),
+        ),
         known("list_count_matches", [2, None, 0], pa.array([[1, 2, 1, None], None, []]), 1),
         *(
             known(name, lambda kind=kind, slots=slots: pa.array(slots, pa.list_(kind)), maps[1:])

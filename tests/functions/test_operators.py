@@ -220,5 +220,10 @@ def test_numpys_functions_that_stand_for_operators_are_those_of_columns() -> Non
     assert numpy.remainder(ck.array([-7, None]), 3).to_pylist() == [2, None]
     assert numpy.equal(ck.array(["a", None]), "a").to_pylist() == [True, None]
     assert numpy.add.reduce(ck.array([1, 2])) == 3
+    for column in (ck.array([4, None, 1]), ck.ChunkedArray([ck.array([4, None]), ck.array([1])])):
+        assert (numpy.sum(column), numpy.min(column, axis=0), numpy.mean(column)) == (5, 1, 2.5)
+    assert numpy.any(ck.array([None, True]))
+    with pytest.raises(TypeError, match="'axis'; its parameters are"):
+        numpy.max(ck.array([1]), axis=1)
     out = np.zeros(2)
     assert numpy.sqrt(ck.array([4.0, 9.0]), out=out) is out

@@ -104,9 +104,9 @@ def test_integers_of_small_ranges_are_counted(name: str, apart: int, data: st.Da
             return
         shares = [0.0, 0.3, 0.31, 0.5, 1.0]
         places = [share * (len(known) - 1) for share in shares]
-        wanted = [float(known[math.floor(place)]) for place in places] if known else [None] * 5
+        wanted = [known[math.floor(place)] for place in places] if known else [None] * 5
         assert ck.quantile(array, shares, interpolation="lower") == wanted
-        wanted = [float(known[math.ceil(place)]) for place in places] if known else [None] * 5
+        wanted = [known[math.ceil(place)] for place in places] if known else [None] * 5
         assert ck.quantile(array, shares, interpolation="higher") == wanted
 
 
@@ -163,6 +163,26 @@ def test_quantiles_are_between_values_beside_nan_nulls_and_infinities() -> None:
     assert ck.quantile(ck.array([math.nan, None]), [0.5, 1.0]) == [None, None]
 
 
+@pytest.mark.parametrize("way", ["lower", "higher", "nearest", "linear", "midpoint"])
+@pytest.mark.parametrize("of", [Decimal, int])
+def test_quantiles_that_are_values_are_exact(way: Any, of: Any) -> None:
+    """Beyond 2^53, where floats are even; of each group, too."""
+    values = [
+        None if each is None else of(each) for each in (2**53 + 5, -(2**62) - 1, None, 2**53 + 3)
+    ]
+    type_ = pa.decimal128(20, 0) if of is Decimal else pa.int64()
+    theirs, shares = pa.array(values, type_), [0.0, 0.3, 0.5, 1.0]
+    array = from_pyarrow(theirs)
+    expected = pc.quantile(theirs, shares, interpolation=way).to_pylist()
+    assert ck.quantile(array, shares, interpolation=way) == expected
+    rows = ck.record_batch({"k": [1] * 4 + [2], "v": ck.concat([array, array[2:3]])})
+    for q, value in zip(shares, expected, strict=True):
+        options = {"q": q, "interpolation": way}
+        grouped = rows.group_by("k").aggregate([("v", "quantile", options)])
+        assert grouped["v_quantile"].to_pylist() == [value, None]
+    assert ck.quantile(array[:0], interpolation=way) is None
+
+
 @given(INTS | FLOATS)
 def test_products_and_ends_are_those_of_pyarrow(values: list[Any]) -> None:
     kind = pa.float64() if any(isinstance(v, float) for v in values) else pa.int64()
@@ -204,6 +224,13 @@ def test_aggregates_without_enough_values_are_none(
     for name in ("variance", "stddev", "product", "first", "last"):
         expected = getattr(pc, name)(theirs, **options).as_py()
         assert getattr(ck, name)(from_pyarrow(theirs), **options) == expected, name
+    array = from_pyarrow(theirs)
+    assert [ck.quantile(array, **options)] == pc.quantile(theirs, **options).to_pylist()
+    assert (
+        ck.quantile(array, [0, 1], **options) == pc.quantile(theirs, [0, 1], **options).to_pylist()
+    )
+    assert [ck.median(array, **options)] == pc.quantile(theirs, **options).to_pylist()
+    assert ck.mode(array, 2, **options).to_pylist() == pc.mode(theirs, 2, **options).to_pylist()
 
 
 def test_products_of_decimals_are_rounded_at_each_step() -> None:

@@ -192,6 +192,8 @@ class _Operation:
     floats: Kernel
     commutes: bool = False
     plans: Plans[_Plan] = field(default_factory=dict)
+    #: Those for two arrays of times, which have no plan beside a number.
+    ticks: Plans[_Plan] = field(default_factory=dict)
 
     def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan:
         """The rule that combines values of an array without an encoding."""
@@ -217,6 +219,9 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     plan = planned_beside(what.plans, left, right)
     if plan is not None:
         return plan.of_number(left, right, False)  # type: ignore[arg-type]
+    plan = planned(what.ticks, left, right)
+    if plan is not None:
+        return plan.of_arrays(left, right)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     kinds = set(map(type, types))
@@ -224,7 +229,10 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
         return _combine_decimals(what, left, right)
     if not kinds.isdisjoint(TIMES) or is_duration(left) or is_duration(right):
         combined = combine_times if what in (_ADD, _SUBTRACT) else scale_durations
-        return combined(what.name, left, right, lambda *sides: _combine(what, *sides))
+        result = combined(what.name, left, right, lambda *sides: _combine(what, *sides))
+        if len(arrays) == 2 and combined is combine_times:
+            _plan_ticks(what, arrays, result)
+        return result
     if s.FloatingPoint in kinds and s.float16() in types:
         return _combine_halves(what, left, right, types)
     if isinstance(left, Array):
@@ -237,6 +245,21 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     raise TypeError(
         f"{what.name}: expected an Array on one side, got {got}; make one with colkern.array(...)"
     )
+
+
+def _plan_ticks(what: _Operation, arrays: Sequence[Array], result: Array) -> None:
+    """Keep a plan for arrays of times of 64 bits in one unit: their integers alone are combined."""
+    parts: set[object] = set()
+    for array in (*arrays, result):
+        storage = array.type.storage
+        is_plain = array.layout.kind is LayoutKind.FIXED_SIZE and isinstance(storage, _TICKS)
+        parts.add(is_plain and (array.layout.buffers[1].dtype.itemsize, storage.unit))
+    if len(parts) == 1 and (8, arrays[0].type.storage.unit) in parts:
+        left, right = arrays
+        what.ticks[left.layout, right.layout] = _Plan(what.words, result.type, False, WORDS[8])
+
+
+_TICKS = (s.Timestamp, s.Time, s.Duration)
 
 
 def _combine_decimals(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Array:

@@ -24,13 +24,11 @@ from colkern.operations.arguments import operation
 from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.casting import cast
 from colkern.operations.casting.dispatch import fixed_result, retyped
-from colkern.operations.creation import nulls
 from colkern.operations.decimal_arithmetic import wide_decimals
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.null_filling import shift
 from colkern.operations.operands import number_of
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
 from colkern.operations.sorting import SortKey, dense_ranks, sort_words
@@ -269,9 +267,19 @@ def _until_null(array: Array, skip_nulls: bool, running: Callable[[Array], Array
     """
     if skip_nulls or not array.null_count:
         return running(array)
-    first = int((_flags(array) == 0).argmax())
+    target, bits = target_of(array.device), compact_validity(array)
+    assert bits is not None
+    place = int((bits.array != 255).argmax())
+    byte = target.item(bits.array, place)
+    first = 8 * place + (~byte & (byte + 1)).bit_length() - 1
     own = running(array.slice(0, first))
-    return concat([own, nulls(array.length - first, own.type, array.device)])
+    numbers = own.items(Role.DATA)
+    items = target.allocate(array.length, numbers.dtype)
+    items[:first] = numbers
+    shown = target.allocate(array.length + 7 >> 3, np.uint8)
+    shown[:place], shown[place] = 255, byte & ~(255 << (first & 7))
+    parts = (target.buffer(shown), target.buffer(items))
+    return Array.of_valid(own.type, array.length, parts, array.length - first)
 
 
 def _cumulative(how: How, values: Array, start: float | None, skip_nulls: bool) -> Array:

@@ -28,9 +28,10 @@ def array(type_: pa.DataType, *days: int | None) -> pa.Array:
 @pytest.mark.parametrize("right", SPANS, ids=str)
 def test_a_duration_is_added_and_subtracted(left: pa.DataType, right: pa.DataType) -> None:
     a, b = array(left, 3, None, -700, 5), array(right, 1, 2, 3, None)
-    assert pa.array(ck.add(ck.array(a), ck.array(b))).equals(pc.add(a, b))
-    assert pa.array(ck.add(ck.array(b), ck.array(a))).equals(pc.add(b, a))
-    assert pa.array(ck.subtract(ck.array(a), ck.array(b))).equals(pc.subtract(a, b))
+    for _ in range(2):  # The second time, by plans.
+        assert pa.array(ck.add(ck.array(a), ck.array(b))).equals(pc.add(a, b))
+        assert pa.array(ck.add(ck.array(b), ck.array(a))).equals(pc.add(b, a))
+        assert pa.array(ck.subtract(ck.array(a), ck.array(b))).equals(pc.subtract(a, b))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,8 @@ def test_a_duration_is_added_and_subtracted(left: pa.DataType, right: pa.DataTyp
 )
 def test_the_difference_of_times_is_a_duration(left: pa.DataType, right: pa.DataType) -> None:
     a, b = array(left, 3, None, -700, 5), array(right, 1, 2, 3, None)
-    assert pa.array(ck.subtract(ck.array(a), ck.array(b))).equals(pc.subtract(a, b))
+    for _ in range(2):
+        assert pa.array(ck.subtract(ck.array(a), ck.array(b))).equals(pc.subtract(a, b))
 
 
 def test_the_difference_of_times_of_day_is_a_duration() -> None:

@@ -12,6 +12,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.devices import one_device
+from colkern.operations.operands import kept_type
 from colkern.operations.own_slots import cut, own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import compact_validity, null_outside
@@ -85,10 +86,15 @@ def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
         if array.length != length:
             raise ValueError(f"{name}: {array.length} values, {names[0]} has {length}")
     one_device(arrays, *names)
-    kind = s.struct([(name, array.type) for name, array in zip(names, arrays, strict=True)])
+    kind = kept_type(_struct_of, *names, *[array.type for array in arrays])
     if all(array._checked for array in arrays):
         return Array.of_valid(kind, length, (None,), 0, arrays)
     return Array(kind, length, [None], arrays, null_count=0)
+
+
+def _struct_of(*names_and_types: Any) -> s.Struct:
+    half = len(names_and_types) // 2
+    return s.struct([*zip(names_and_types[:half], names_and_types[half:], strict=True)])
 
 
 def _check_struct(array: Array) -> None:

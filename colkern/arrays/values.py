@@ -13,6 +13,7 @@ import re
 from codecs import utf_8_decode
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
+from functools import lru_cache
 from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
@@ -294,8 +295,14 @@ def _or_scalars(stamps: Items, fits: NDArray[np.bool_], values: Values) -> Value
     return values
 
 
+@lru_cache
+def _python_datetimes(dtype: DType) -> list[np.datetime64]:
+    """The first and the last of Python's datetimes in a unit."""
+    return [np.datetime64(text).astype(dtype) for text in _PYTHON_DATETIMES]
+
+
 def _datetimes(stamps: Items) -> Values:
-    low, high = (np.datetime64(text).astype(stamps.dtype) for text in _PYTHON_DATETIMES)
+    low, high = _python_datetimes(stamps.dtype)
     fits = (stamps >= low) & (stamps <= high)
     return _or_scalars(stamps, fits, stamps.tolist())
 

@@ -94,7 +94,7 @@ def compared(
     plan = planned(plans, left, right)
     if plan is not None:
         return _compare_plain(left, right, plan, asked)  # type: ignore[arg-type]
-    plan = planned_beside(plans, left, right)
+    plan = planned_beside(plans, left, right, times=True)
     if plan is not None:
         return with_nulls_of(left, _BOOL, [plan(left, right, asked)])
     require_valid(left)

@@ -61,13 +61,13 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     if isinstance(storage, s.Null) or (
         members.length <= FEW and not isinstance(storage, s.FloatingPoint)
     ):
-        flags = nulls(values.length, s.bool_(), values.device)
         ones = [equal(values, one) for one in to_host(members).to_pylist() if one is not None]
-        if ones:
-            flags = functools.reduce(or_, ones)
+        none = () if ones else (nulls(values.length, s.bool_(), values.device),)
+        flags = functools.reduce(or_, [*ones, *none])
     else:
         flags = on_values(values, lambda plain: _are_members(plain, members))
-    return or_(fill_null(flags, False), is_null(values)) if has_null else fill_null(flags, False)
+    known = fill_null(flags, False) if flags._null_count else flags
+    return or_(known, is_null(values)) if has_null else known
 
 
 @operation

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, TypeAlias, TypeVar
 
@@ -82,13 +83,17 @@ _NUMBER_ITEMS: dict[object, Items] = {}
 def items_of_value(array: Array, value: object, make: Callable[[Array, object], Items]) -> Items:
     """The items that `make` gives on the host for an array and a value, moved to the array's device.
 
-    Items of Python's numbers and decimals are cached on the host: making them takes longer than a
+    Items of Python's numbers, times and decimals are cached on the host: making them takes longer than a
     kernel over few values.
     """
     target = target_of(array.device)
     # 0.0 and -0.0 are equal keys but different items, and not every NaN has a hash.
     kind = value.__class__
-    is_kept = kind in _PYTHON_NUMBERS or (isinstance(value, Decimal) and value.is_finite())
+    is_kept = (
+        kind in _PYTHON_NUMBERS
+        or (kind in _TIMES and _is_plain_time(value))
+        or (isinstance(value, Decimal) and value.is_finite())
+    )
     if target.device is not HOST or not is_kept or not value:
         items = make(array, value)
         return target.table(items, items.dtype)
@@ -101,14 +106,24 @@ def items_of_value(array: Array, value: object, make: Callable[[Array, object], 
     return kept
 
 
-def planned_beside(plans: Plans[Decision], array: object, value: object) -> Decision | None:
-    """The plan kept for arrays of that type and a Python number; None if there is none."""
-    if array.__class__ is Array and value.__class__ in _PYTHON_NUMBERS:
+def planned_beside(
+    plans: Plans[Decision], array: object, value: object, times: bool = False
+) -> Decision | None:
+    """The plan kept for arrays of that type and a Python number, or a time; None if there is none."""
+    kind = value.__class__
+    if array.__class__ is Array and (kind in _PYTHON_NUMBERS or (times and kind in _TIMES)):
         return plans.get((array.layout, array.layout))
     return None
 
 
 _PYTHON_NUMBERS = frozenset({int, float})
+
+_TIMES = frozenset({date, datetime, time, timedelta})
+
+
+def _is_plain_time(value: object) -> bool:
+    """Whether a time that is equal to another is the same one: without a zone, and not a second time."""
+    return getattr(value, "tzinfo", None) is None and not getattr(value, "fold", 0)
 
 
 Made = TypeVar("Made", bound=s.DataType)

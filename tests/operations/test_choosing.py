@@ -361,3 +361,17 @@ def test_a_text_that_reads_as_a_place_is_quoted_as_it_is() -> None:
         if_else(condition, 1, "values[1] values[0]")
     with pytest.raises(TypeError, match=r"^right\['a'\]: "):
         if_else(condition, {"a": 1}, {"a": "x"})
+
+
+def test_values_that_are_equal_are_not_taken_for_each_other() -> None:
+    """Arrays of one value are kept from call to call."""
+    floats, flags = ck.array([None], ck.float64()), ck.array([None], ck.bool_())
+    for value in (0.0, -0.0, 0.0):
+        assert str(ck.fill_null(floats, value).to_pylist()) == f"[{value}]"
+    assert ck.fill_null(flags, True).to_pylist() == [True]
+    with pytest.raises(TypeError):
+        ck.fill_null(flags, 1)
+    assert ck.fill_null(floats, 1).to_pylist() == [1.0]
+    for type_ in (ck.utf8(), ck.utf8_view(), ck.large_utf8()):
+        filled = ck.fill_null(ck.array([None], type_), "a")
+        assert (filled.type, filled.to_pylist()) == (type_, ["a"])

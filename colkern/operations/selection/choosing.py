@@ -183,15 +183,39 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         return nulls(length, type_, device) if isinstance(value.type, s.Null) else value
     if value is None:
         return nulls(1, type_, device)
-    single = _number(value, type_)
-    if single is None:
-        single = _built([value], [name], type_)
+    single = _single(value, name, type_)
     if device != HOST:
         # Imported late: it is not needed on the host.
         from colkern.operations.moving import to_device
 
         single = to_device(single, device)
     return single
+
+
+_SINGLES: dict[tuple[object, ...], tuple[Array, s.DataType]] = {}
+"""A type by its identity, and a value by its class → the array of that value, and the type."""
+
+_MOST_SINGLES, _LONGEST_SINGLE = 1 << 10, 1 << 10
+
+
+def _single(value: object, name: str, type_: s.DataType) -> Array:
+    """A value as an array, kept for the next call: to make one takes longer than a choice of few."""
+    kind: type = value.__class__
+    # 0.0 and -0.0 are equal, and no NaN is found again.
+    if kind not in (int, bool) and not (
+        (kind is float and value)
+        or (isinstance(value, str | bytes) and len(value) <= _LONGEST_SINGLE)
+    ):
+        return _built([value], [name], type_)
+    key = id(type_), kind, value
+    kept = _SINGLES.get(key)
+    if kept is None:
+        if len(_SINGLES) >= _MOST_SINGLES:
+            _SINGLES.clear()
+        number = _number(value, type_)
+        kept = _built([value], [name], type_) if number is None else number, type_
+        _SINGLES[key] = kept
+    return kept[0]
 
 
 def _number(value: object, type_: s.DataType) -> Array | None:

@@ -193,28 +193,25 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
 
 
 _SINGLES: dict[tuple[object, ...], tuple[Array, s.DataType]] = {}
-"""A type by its identity, and a value by its class → the array of that value, and the type."""
+"""A type by its identity, a class, and a text or boolean of it → the array of that, and the type."""
 
 _MOST_SINGLES, _LONGEST_SINGLE = 1 << 10, 1 << 10
 
 
 def _single(value: object, name: str, type_: s.DataType) -> Array:
-    """A value as an array, kept for the next call: to make one takes longer than a choice of few."""
-    kind: type = value.__class__
-    # 0.0 and -0.0 are equal, and no NaN is found again.
-    if kind not in (int, bool) and not (
-        (kind is float and value)
-        or (isinstance(value, str | bytes) and len(value) <= _LONGEST_SINGLE)
-    ):
+    """A value as an array; text and booleans are kept, as to make one takes longer than a choice of few."""
+    number = _number(value, type_)
+    if number is not None:
+        return number
+    is_short = isinstance(value, str | bytes) and len(value) <= _LONGEST_SINGLE
+    if not (is_short or value.__class__ is bool):
         return _built([value], [name], type_)
-    key = id(type_), kind, value
+    key = id(type_), value.__class__, value
     kept = _SINGLES.get(key)
     if kept is None:
         if len(_SINGLES) >= _MOST_SINGLES:
             _SINGLES.clear()
-        number = _number(value, type_)
-        kept = _built([value], [name], type_) if number is None else number, type_
-        _SINGLES[key] = kept
+        kept = _SINGLES[key] = _built([value], [name], type_), type_
     return kept[0]
 
 

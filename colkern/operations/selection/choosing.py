@@ -183,7 +183,9 @@ def _side(value: object, name: str, type_: s.DataType, length: int, device: Devi
         return nulls(length, type_, device) if isinstance(value.type, s.Null) else value
     if value is None:
         return nulls(1, type_, device)
-    single = _single(value, name, type_)
+    single = _number(value, type_)
+    if single is None:
+        single = _kept_single(value, name, type_)
     if device != HOST:
         # Imported late: it is not needed on the host.
         from colkern.operations.moving import to_device
@@ -198,11 +200,8 @@ _SINGLES: dict[tuple[object, ...], tuple[Array, s.DataType]] = {}
 _MOST_SINGLES, _LONGEST_SINGLE = 1 << 10, 1 << 10
 
 
-def _single(value: object, name: str, type_: s.DataType) -> Array:
+def _kept_single(value: object, name: str, type_: s.DataType) -> Array:
     """A value as an array; text and booleans are kept, as to make one takes longer than a choice of few."""
-    number = _number(value, type_)
-    if number is not None:
-        return number
     is_short = isinstance(value, str | bytes) and len(value) <= _LONGEST_SINGLE
     if not (is_short or value.__class__ is bool):
         return _built([value], [name], type_)

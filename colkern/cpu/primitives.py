@@ -353,15 +353,22 @@ def store_equal_to(context: Target, builder: Builder, signature: Signature, args
 def store_less_integers(
     context: Target, builder: Builder, signature: Signature, args: Values
 ) -> None:
-    """Compares vectors of 64 items; the result is a word."""
-    # As signed items, since not every processor can compare vectors of unsigned ones.
+    """Compares vectors of 64 items, with separate code for a sign bit; the result is a word.
+
+    A bit that is flipped on both sides would keep all of both in registers, of which there are too few.
+    """
     sides = _sixty_four_pairs(context, builder, signature.args, args)
-    item = sides[0].type.element
-    least = ir.Constant(item, 1 << (item.width - 1))
-    turn = _vector_of(builder, builder.xor(_narrowed(builder, args[6], item), least), 64)
-    less = builder.icmp_signed("<", *(builder.xor(side, turn) for side in sides))
-    word = _turned(builder, builder.bitcast(less, _WORD), args[7])
-    _store_word(context, builder, signature, args, word)
+
+    def store(less: Value) -> None:
+        word = _turned(builder, builder.bitcast(less, _WORD), args[7])
+        _store_word(context, builder, signature, args, word)
+
+    is_unsigned = builder.icmp_unsigned("==", args[6], ir.Constant(_WORD, 0))
+    with builder.if_else(is_unsigned) as (of_unsigned, of_signed):
+        with of_unsigned:
+            store(builder.icmp_unsigned("<", *sides))
+        with of_signed:
+            store(builder.icmp_signed("<", *sides))
 
 
 @instructions(

@@ -59,10 +59,13 @@ def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
 def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
     """A bitmap with a bit for each byte, set where it equals `value`; with `flip=255`, where it differs."""
     out = target.output((len(bytes) + 7) // 8, np.uint8)
-    item = target.table([value], np.uint8)
+    item = target.table(_BYTES[value : value + 1], np.uint8)
     args = (bytes.view(np.uint8), item, len(bytes), flip, out)
     target.map(comparison.equal_item, len(out), *args)
     return target.buffer(out)
+
+
+_BYTES = np.arange(256, dtype=np.uint8)
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:

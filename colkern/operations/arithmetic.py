@@ -7,6 +7,7 @@ Layout".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -113,6 +114,9 @@ def negate(array: Array) -> Array:
 
     For the encodings, and for errors, see `add`.
     """
+    plan = planned(_SUBTRACT.plans, array, array)
+    if plan is not None:
+        return plan.of_number(array, -0.0 if plan.is_float else 0, True)
     require_valid(array)
     if isinstance(value_type_of(array), s.Decimal):
         return encoded_alike(array, _negative_decimals)
@@ -151,7 +155,7 @@ class _Plan(NamedTuple):
     """
 
     kernel: Kernel | None
-    type: s.Int | s.FloatingPoint
+    type: s.DataType
     is_float: bool
     dtype: DType
 
@@ -219,6 +223,11 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     plan = planned_beside(what.plans, left, right)
     if plan is not None:
         return plan.of_number(left, right, False)  # type: ignore[arg-type]
+    plan = planned_beside(what.plans, right, left)
+    if plan is not None:
+        # A number that does not fit is refused below, as the left one.
+        with suppress(TypeError, ValueError):
+            return plan.of_number(right, left, not what.commutes)  # type: ignore[arg-type]
     plan = planned(what.ticks, left, right)
     if plan is not None:
         return plan.of_arrays(left, right)  # type: ignore[arg-type]
@@ -249,12 +258,13 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
 
 def _plan_ticks(what: _Operation, arrays: Sequence[Array], result: Array) -> None:
     """Keep a plan for arrays of times of 64 bits in one unit: their integers alone are combined."""
-    parts: set[object] = set()
+    units = set()
     for array in (*arrays, result):
-        storage = array.type.storage
-        is_plain = array.layout.kind is LayoutKind.FIXED_SIZE and isinstance(storage, _TICKS)
-        parts.add(is_plain and (array.layout.buffers[1].dtype.itemsize, storage.unit))
-    if len(parts) == 1 and (8, arrays[0].type.storage.unit) in parts:
+        storage, kind = array.type.storage, array.layout.kind
+        is_plain = isinstance(storage, _TICKS) and kind is LayoutKind.FIXED_SIZE
+        is_wide = is_plain and array.layout.buffers[1].dtype.itemsize == 8
+        units.add(storage.unit if is_wide else None)  # type: ignore[attr-defined]
+    if len(units) == 1 and None not in units:
         left, right = arrays
         what.ticks[left.layout, right.layout] = _Plan(what.words, result.type, False, WORDS[8])
 
@@ -401,7 +411,7 @@ def _bit_width(ends: Array) -> int:
 
 def _fill_quotients(
     target: Target,
-    type_: s.Int | s.FloatingPoint,
+    type_: s.DataType,
     left: Items,
     right: Items,
     out: Items,

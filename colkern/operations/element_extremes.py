@@ -66,5 +66,6 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
             elif other != other:
                 continue
         chosen = if_else(wins, result, other)
-        result = coalesce(chosen, result, other) if skip_nulls else chosen
+        fills = skip_nulls and chosen._null_count
+        result = coalesce(chosen, result, other) if fills else chosen
     return result

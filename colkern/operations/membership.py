@@ -151,8 +151,9 @@ def _places(plain: Array, members: Array) -> Array:
     """The first position of each value in a set, int32; null for nulls and for values not in the set."""
     target, numbers, firsts = _numbers(plain, members)
     known = _found_bits(target, plain, numbers < len(firsts))
-    numbers[numbers >= len(firsts)] = 0
-    places = firsts[numbers].astype(np.int32) if len(firsts) else numbers.view(np.int32)
+    table = target.output(len(firsts) + 1, np.int32)
+    table[:-1], table[-1] = firsts, 0
+    places = table.take(np.minimum(numbers, len(firsts)))
     return Array.of_valid(s.int32(), plain.length, (known, target.buffer(places)))
 
 

@@ -13,20 +13,22 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits, count_set_bits, expand
+from colkern.bitmaps import bit_words, bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, or_kleene
+from colkern.operations.compaction import Kept
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
-from colkern.operations.encodings import decoded, encoded_alike, on_values
+from colkern.operations.encodings import decoded, encoded_alike, on_values, run_end_encoded
 from colkern.operations.position_checks import require_valid
+from colkern.operations.runs import run_end_decode
 from colkern.operations.selection.choosing import choose, if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
-from colkern.operations.selection.taking import take
+from colkern.operations.selection.taking import take_positions
 from colkern.operations.sorting import drop_nulls
 from colkern.operations.structs import struct_flatten
 from colkern.operations.unions import gather_union
@@ -162,7 +164,7 @@ def fill_null_forward(array: Array) -> Array:
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    return _filled(array, 1)
+    return _filled(array, True)
 
 
 @operation
@@ -175,7 +177,7 @@ def fill_null_backward(array: Array) -> Array:
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    return _filled(array, 0)
+    return _filled(array, False)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
@@ -288,22 +290,33 @@ def _booleans(array: Array, bits: Buffer) -> Array:
 
 
 @on_its_device
-def _filled(array: Array, own: int) -> Array:
-    """Nulls filled with the value before them if `own` is 1, with the one after them if it is 0."""
-    valid = is_valid(array)
+def _filled(array: Array, forward: bool) -> Array:
+    """Each null filled with the value before it, or else with the one after it.
+
+    So a value and the nulls that it fills are a run.
+    """
+    valid, target, length = _flags(array), target_of(array.device), array.length
     bits = valid.buffers[1]
-    if bits is None or count_set_bits(bits, 0, array.length) == array.length:
+    if bits is None:
         return array
-    target = target_of(array.device)
-    flags = expand(target, bits, 0, array.length).view(np.int8).astype(np.int64)
-    before = target.scan(flags, np.int64)
-    if not target.item(before, array.length):
+    kept = Kept.of(target, bits.array, valid.offset, length)
+    if kept.count in (0, length):
         return array
-    # The slots on the other side of all values stay null: they are the first or the last ones.
-    rest = int((flags if own else flags[::-1]).argmax())
-    begin, end = (rest, array.length) if own else (0, array.length - rest)
-    places = target.buffer(before[begin + own : end + own] - own)
-    indices = Array.of_valid(s.int64(), end - begin, (None, places), 0)
-    values = take(filter(array, valid), indices)
-    missing = nulls(rest, array.type, array.device)
-    return concat([missing, values] if own else [values, missing])
+    # Nulls on the other side of all values are a run of their own.
+    listed = kept.positions()
+    nearest = target.item(listed, 0 if forward else kept.count - 1)
+    rest = int(nearest != (0 if forward else length - 1))
+    places = target.output(kept.count + rest, np.uint64)
+    own = slice(rest, None) if forward else slice(0, kept.count)
+    places[0 if forward else -1] = 0 if forward else length - 1
+    places[own] = listed
+    ends = target.output(len(places), np.int64)
+    if forward:
+        ends[:-1], ends[-1] = places[1:], length
+    else:
+        ends[:] = places
+        ends += 1
+    run_ends = Array.of_valid(s.int64(), len(ends), (None, target.buffer(ends)), 0)
+    has_only_values = not rest and _has_own_nulls(array)
+    values = drop_nulls(array) if has_only_values else take_positions(array, places)
+    return run_end_decode(run_end_encoded(length, run_ends, values))

@@ -44,6 +44,8 @@ def cast_alike(sides: Sequence[Any]) -> Sequence[Any]:
         LimitExceededError: If text does not fit the offsets of the first column's type.
     """
     columns = [side for side in sides if isinstance(side, Array | ChunkedArray)]
+    if len(columns) == len(sides) and len({id(column.type) for column in columns}) == 1:
+        return sides
     if any(isinstance(column.type, s.Extension) for column in columns):
         return sides
     kinds = [value_type(column) for column in columns]

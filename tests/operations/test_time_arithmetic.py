@@ -66,6 +66,10 @@ def test_values_of_python_and_numpy(type_: pa.DataType) -> None:
 def test_encoded_times_are_decoded() -> None:
     days = ck.dictionary_encode(ck.array([dt.date(2024, 1, 1), None, dt.date(2024, 1, 1)]))
     assert (days - dt.date(2023, 12, 31)).to_pylist() == [dt.timedelta(1), None, dt.timedelta(1)]
+    moments = ck.array([dt.datetime(2024, 1, 1), None])
+    runs = ck.run_end_encode(moments)
+    for left, right in ((runs, moments), (moments, runs), (runs, runs)):
+        assert (left - right).to_pylist() == [dt.timedelta(0), None]
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,10 @@ def _sum_floats(array: Array) -> float:
     return sum_of_floats(array, array.items(Role.DATA))
 
 
+_FEW_SUMS = 1 << 10
+"""So many sums, or fewer, are added on the host."""
+
+
 @on_its_device
 def sum_of_floats(array: Array, items: Items) -> float:
     """The sum of float32 or float64 items under the validity of an array.
@@ -130,6 +134,11 @@ def sum_of_floats(array: Array, items: Items) -> float:
         target.map(kernels.sum_floats, len(sums), items, *validity, sums, work=kernels.ROUNDS)
         if len(sums) <= kernels.LANES:
             return float(builtins.sum(sums.tolist()))
+        if len(sums) <= _FEW_SUMS:
+            own = sums if isinstance(sums, np.ndarray) else np.array(sums.tolist())
+            with np.errstate(over="ignore", invalid="ignore"):
+                # By pairs of halves, whatever the machine's vectors are.
+                return float(np.add.reduce(own))
         items, validity = sums, (target.no_bits, 0)
 
 

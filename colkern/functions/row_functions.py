@@ -139,6 +139,8 @@ class _Arguments(Columns):
         plain = [each.type if isinstance(each, One) else each for each in types]
         super().__init__(names, plain, nullable, inner_nulls)
         self._is_value = [isinstance(each, One) for each in types]
+        # Numba has another type for a number past int64.
+        self.is_uniform = One(s.uint64()) not in types
         for place, is_value in enumerate(self._is_value):
             reader = reader_of(plain[place])
             if is_value and isinstance(reader, Reader):
@@ -264,6 +266,12 @@ def over_rows(
     """
     name = name or function.__name__
     arrays = [value for value in arguments if isinstance(value, Array)]
+    key = (name, function, nullable, machine, otherwise, *map(_mark, arguments))
+    ready = _READY.get(key)
+    if ready is not None and ready.rule is result and ready.takes is takes:
+        if len(arrays) > 1:
+            _require_alike(name, arrays)
+        return _results(name, ready.plan, ready.columns(arguments), arrays[0].length)
     if not arrays:
         raise TypeError(
             f"{name}: expected an Array, got {type(arguments[0]).__name__}; "
@@ -294,7 +302,8 @@ def over_rows(
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
             raise TypeError(f"{name}: expected {takes.name}, got {plain[0].type}")
         returns = result(*[array.type for array in plain])
-        return _compiled(name, function, values, returns, nullable, machine, otherwise)
+        call = _Call(name, function, (), nullable, returns, machine, otherwise)
+        return _compiled(call, values, result, takes)
 
     if len(arrays) == 1 and not nullable:
         (array,) = arrays
@@ -323,6 +332,14 @@ class _Ready(NamedTuple):
     plan: Plan
     returns: s.DataType | None  #: The type that its results were declared to have.
     values: list[Array | None]  #: The values as arrays; None for columns.
+    rule: Rule  #: The rule that gave the type, and what the function takes: it takes these columns.
+    takes: Taken | None
+
+    def columns(self, values: Sequence[Any]) -> list[Any]:
+        """The columns among arguments, and the values as arrays."""
+        return [
+            value if one is None else one for value, one in zip(values, self.values, strict=True)
+        ]
 
 
 _READY: dict[tuple[object, ...], _Ready] = {}
@@ -330,50 +347,54 @@ _READY: dict[tuple[object, ...], _Ready] = {}
 
 
 def _mark(value: object) -> object:
-    """An argument's part of a key of `_READY`: its layout or value; None if it cannot be a key."""
+    """An argument's part of a key of `_READY`: its layout or value; `_NO_MARK` if it cannot be a key.
+
+    A layout stands for the type of an array that is not of an extension type; columns are checked, on the
+    host, and neither encoded nor of type null.
+    """
     if isinstance(value, Array):
-        return value.layout
+        is_plain = value._checked and value.device is HOST and value.type.storage is value.type
+        return value.layout if is_plain and value.layout.kind not in _APART else _NO_MARK
     if isinstance(value, float):
         return float, value.hex()
     if isinstance(value, str | bytes) and len(value) > LONGEST_MARK:
-        return None
-    return (value.__class__, value) if value.__class__ in (str, bytes, int, bool) else None
+        return _NO_MARK
+    is_key = value.__class__ in (str, bytes, int, bool)
+    return (value.__class__, value) if is_key else _NO_MARK
 
 
-def _compiled(
-    name: str,
-    function: Callable[..., object],
-    values: Sequence[object],
-    returns: s.DataType | None,
-    nullable: bool,
-    machine: bool,
-    otherwise: Callable[..., object] | None,
-) -> Array:
-    """The results for arrays that are not encoded, by a compiled function."""
+_APART = frozenset({LayoutKind.NULL, LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED})
+
+_NO_MARK = None
+
+
+def _compiled(call: _Call, values: Sequence[object], rule: Rule, takes: Taken | None) -> Array:
+    """The results for arrays that are not encoded, by a compiled function; `call` is without types."""
     column = next(value for value in values if isinstance(value, Array))
     length = column.length
-    marks = [*map(_mark, values)] if column.device is HOST else [None]
-    key = (name, function, nullable, machine, otherwise, *marks)
+    marks = [*map(_mark, values)]
+    key = (call.name, call.function, call.nullable, call.machine, call.otherwise, *marks)
     ready = _READY.get(key)
-    if ready is not None and (ready.returns is returns or ready.returns == returns):
+    if ready is not None and (ready.returns is call.returns or ready.returns == call.returns):
         plan: Any = ready.plan
-        arrays: list[Any] = [
-            value if one is None else one for value, one in zip(values, ready.values, strict=True)
-        ]
+        arrays: list[Any] = ready.columns(values)
     else:
         pairs = [_passed(value, length) for value in values]
         arrays, types = [array for array, _ in pairs], tuple(type_ for _, type_ in pairs)
-        plan, arrays = _decided(
-            _Call(name, function, types, nullable, returns, machine, otherwise), arrays, column
-        )
-        if None not in marks and isinstance(plan, Plan):
+        plan, arrays = _decided(replace(call, types=types), arrays, column)
+        if _NO_MARK not in marks and isinstance(plan, Plan):
             if len(_READY) == MOST_PLANS:
                 _READY.clear()
             ones = [
                 array if isinstance(type_, One) else None
                 for array, type_ in zip(arrays, types, strict=True)
             ]
-            _READY[key] = _Ready(plan, returns, ones)
+            _READY[key] = _Ready(plan, call.returns, ones, rule, takes)
+    return _results(call.name, plan, arrays, length)
+
+
+def _results(name: str, plan: Any, arrays: Sequence[Any], length: int) -> Array:
+    """The results of a plan for columns and values."""
     # Python computes the decimals that compiled code does not cover, with all their digits.
     try:
         with decimal.localcontext(prec=154):

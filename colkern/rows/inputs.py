@@ -95,7 +95,12 @@ class Columns:
 
     Raises:
         UnsupportedError: If a row function cannot take a column.
+
+    Attributes:
+        is_uniform: Whether what is passed has the same types at each call.
     """
+
+    is_uniform = True
 
     def __init__(
         self,

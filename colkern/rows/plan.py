@@ -353,7 +353,8 @@ class Plan(Replanned):
         Columns of a type are always passed as the same types, so Numba need not look at them again.
         """
         overloads = self._loop.overloads
-        if type(self.inputs) is Columns and len(overloads) == 1:
+        inputs = self.inputs
+        if isinstance(inputs, Columns) and inputs.is_uniform and len(overloads) == 1:
             self._entry = next(iter(overloads.values())).entry_point
 
     def _used(self, sinks: dict[str, Room], rows: int) -> dict[str, NDArray[Any]]:

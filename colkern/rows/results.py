@@ -402,10 +402,8 @@ def _count(target: Target, flags: Items) -> int:
 
 
 def _bits(target: Target, flags: Items) -> Buffer:
-    """Returns a bitmap of items that are 0 or 1."""
-    if target.device == HOST:
-        return Buffer.of_items(np.packbits(flags.astype(bool), bitorder="little"))
-    return packed_bits(target, flags.astype(np.uint8))
+    """Returns a bitmap of items (uint8[]) that are 0 or 1."""
+    return packed_bits(target, flags)
 
 
 def require_reach(size: int, type_: s.DataType) -> None:

@@ -290,7 +290,7 @@ _PYTHON_DATETIMES = ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
 
 def _or_scalars(stamps: Items, fits: NDArray[np.bool_], values: Values) -> Values:
     """`values`, with NumPy's scalar for each value that does not fit Python's class."""
-    for position in np.flatnonzero(~fits).tolist():
+    for position in (~fits).nonzero()[0].tolist():
         values[position] = stamps[position]
     return values
 

@@ -126,10 +126,12 @@ def mode(array: Array, n: int = 1, *, skip_nulls: bool = True, min_count: int = 
 
 def _most_frequent(target: Target, array: Array, least: int, counts: Items, n: int) -> list[Array]:
     """The `n` most frequent integers or booleans, and their counts, as `few_counts` gives them."""
-    present = counts.nonzero()[0]
-    if n < len(present):
-        bound = np.partition(counts[present], -n)[-n]
-        present = present[counts[present] >= bound]
+    bound = 1
+    if n < len(counts):
+        # The greatest is found in a fraction of the time.
+        most = counts.max() if n == 1 else np.partition(counts, -n)[-n]
+        bound = max(int(most), 1)
+    present = (counts >= bound).nonzero()[0]
     best = present[np.argsort(-counts[present], kind="stable")][:n]
     if isinstance(array.type.storage, s.Bool):
         values = packed_bits(target, best.astype(bool))

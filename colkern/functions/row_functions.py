@@ -29,7 +29,7 @@ from colkern.operations.arguments import OPERATIONS, Kind, Operation, operation
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, encoded_alike, on_values
-from colkern.operations.moving import to_device
+from colkern.operations.moving import to_device, to_host
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.repeating import repeat as repeat_slots
 from colkern.rows.arguments import Argument, Nulls
@@ -152,7 +152,8 @@ class _Arguments(Columns):
         """As `Inputs.rows`."""
         columns = [array for array, one in zip(given, self._is_value, strict=True) if not one]
         values = [
-            one and array.to_pylist()[0] for array, one in zip(given, self._is_value, strict=True)
+            one and to_host(array).to_pylist()[0]
+            for array, one in zip(given, self._is_value, strict=True)
         ]
         for row in super().rows(columns, places):
             own = iter(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import gc
 import json
 import subprocess
@@ -18,6 +19,9 @@ INTEGERS = ck.array([*range(10)], ck.int64())
 FLOATS = ck.array([None, *map(float, range(9))], ck.float64())
 WHOLE = ck.array([*map(float, range(10))], ck.float64())
 MASK = ck.array([True, False] * 5)
+FLAGS = ck.array([True, None] * 5)
+NOW = dt.datetime(2024, 5, 1, 12)
+TIMES = ck.array([NOW] * 10)
 POSITIONS = ck.array([3, 1, 2], ck.int64())
 
 
@@ -37,7 +41,13 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (20, "greater, with nulls", lambda: ck.greater(WHOLE, FLOATS)),
     (17, "+", lambda: INTEGERS + INTEGERS),
     (22, "> of a number", lambda: INTEGERS > 2),
-    (48, "round", lambda: ck.round(WHOLE)),
+    (39, "round", lambda: ck.round(WHOLE)),
+    (37, "is_nan", lambda: ck.is_nan(WHOLE)),
+    (18, "negate", lambda: ck.negate(WHOLE)),
+    (50, "max_element_wise", lambda: ck.max_element_wise(INTEGERS, INTEGERS)),
+    (24, "> of a time", lambda: TIMES > NOW),
+    (16, "difference of times", lambda: ck.subtract(TIMES, TIMES)),
+    (44, "fill_null of booleans", lambda: ck.fill_null(FLAGS, True)),
     (47, "fill_null", lambda: ck.fill_null(FLOATS, 0.0)),
     (14, "equal", lambda: ck.equal(INTEGERS, INTEGERS)),
     (10, "and", lambda: ck.and_(MASK, MASK)),
@@ -47,7 +57,7 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (22, "if_else", lambda: ck.if_else(MASK, INTEGERS, INTEGERS)),
     (8, "invert", lambda: ck.invert(MASK)),
     (24, "cast", lambda: ck.cast(INTEGERS, ck.float64())),
-    (31, "quantile", lambda: ck.quantile(WHOLE, 0.5)),
+    (26, "quantile", lambda: ck.quantile(WHOLE, 0.5)),
     (33, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
 ]
 

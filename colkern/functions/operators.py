@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from operator import is_
 from typing import Any
@@ -134,7 +135,7 @@ _KNOWN: dict[tuple[object, ...], Callable[..., Any]] = {}
 _MOST_KNOWN = 1 << 12
 """The most decisions kept, since the types of a process have no limit."""
 
-_VALUES = frozenset({bool, int, float, str})
+_VALUES = frozenset({bool, int, float, str, date, datetime, time, timedelta})
 """Classes of values whose class alone says which operation is meant."""
 
 

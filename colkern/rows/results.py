@@ -402,7 +402,7 @@ def _count(target: Target, flags: Items) -> int:
 
 
 def _bits(target: Target, flags: Items) -> Buffer:
-    """Returns a bitmap of items (uint8[]) that are 0 or 1."""
+    """Returns a bitmap of items of a byte (uint8 or bool) that are 0 or 1."""
     return packed_bits(target, flags)
 
 

@@ -359,8 +359,9 @@ def _cumulative_mean(array: Array) -> Array:
         if array.null_count:
             means /= _flags(array).cumsum(dtype=np.int64)
         else:
-            # In place: each item is read before it is written.
-            target_of(array.device).map(arithmetic.running_means, array.length, means, means)
+            target = target_of(array.device)
+            sums, means = means, target.output(array.length, np.float64)
+            target.map(arithmetic.running_means, array.length, sums, means)
     return fixed_result(array, s.float64(), means)
 
 

@@ -15,6 +15,7 @@ An operation runs on the target where the bytes of its input live. `Target` list
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -47,6 +48,14 @@ class Target(Protocol):
     @property
     def no_bits(self) -> Items:
         """The bitmap that kernels get for an array without one: no bytes."""
+
+    @property
+    def together(self) -> AbstractContextManager[object]:
+        """Within it, kernels that are mapped or started have nothing to do with each other: none uses what
+        another one writes, and nobody waits for them. A device may run them as one launch, at the end; see
+        `colkern.kernels.together`. Addresses among their arguments are of memory that was there before, or
+        that the target has allocated.
+        """
 
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in one block of a filter."""

@@ -58,6 +58,8 @@ IN_QUARTERS = (
     # Several processes for each.
     "tests/cpu/test_forks.py",
     "tests/cuda/test_without_gpu.py",
+    # Two compilations for each.
+    "tests/kernels/test_together.py",
     # Functions of users or of the table of methods, each compiled for its test alone.
     "tests/functions/test_functions.py",
     "tests/functions/test_operators.py",

@@ -115,18 +115,12 @@ def _for_processor() -> list[_Work]:
 
 
 def _for_gpus(capability: tuple[int, int]) -> list[_Work]:
-    from colkern.cuda.warming import cuts, require_capability, warm
+    from colkern.cuda.warming import require_capability, warm, warmed
     from colkern.kernels import KERNELS
 
     require_capability(capability)
-    return [
-        _Work(
-            name,
-            len(list(kernel.variants())) * len(cuts(kernel)),
-            partial(warm, capability=capability),
-        )
-        for name, kernel in KERNELS.items()
-    ]
+    compiling = partial(warm, capability=capability)
+    return [_Work(name, variants, compiling) for name, variants in warmed(KERNELS).items()]
 
 
 def _functions(capability: tuple[int, int] | None) -> list[_Work]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from ctypes import addressof, c_char
 from functools import reduce as fold
 from operator import add
@@ -197,6 +198,8 @@ class CpuTarget:
     """Runs kernels on the CPU."""
 
     device = HOST
+
+    together = nullcontext()
 
     def block_words(self, words: int) -> int:
         """The number of words of a bitmap in a block of a filter: all of them for one thread."""

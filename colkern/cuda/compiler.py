@@ -4,13 +4,16 @@ A range is cut into tiles of `TILE` items, one for each block. A thread gets ite
 a block's width apart, from its own place on: so neighbouring threads read neighbouring items, and a
 thread still keeps state from one item to the next. A `grouped` kernel has a group of neighbouring
 threads, its lanes, in place of each thread; they share the bytes to be copied.
+
+Several kernels may be one grid: each has its own blocks of it, one kernel after the other.
 """
 
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,23 +30,32 @@ THREADS = 256
 
 _KERNELS = "colkern.kernels"
 
-_START = "block * tile + u8(cuda.threadIdx.x) // lanes"
 # The step is a constant, so what a body computes from it is computed at compile time.
-_RANGE = f"{_START}, min((block + u8(1)) * tile, count), u8(threads) // lanes"
+_BODY = (
+    "body{k}({block} * u8(tile{k}) + u8(cuda.threadIdx.x) // lanes{k}, "
+    "min(({block} + u8(1)) * u8(tile{k}), u8(count{k})), u8(threads) // lanes{k}, {passed})"
+)
 
-_MAP = """
-def {name}(count, tile, {names}):
+_ALONE = """
+def {name}({names}):
     block = u8(cuda.blockIdx.x)
-    body({range}, {passed})
+    {body}
+"""
+
+# The blocks of each kernel end where those of the next one begin.
+_TOGETHER = """
+def {name}({names}):
+    block = u8(cuda.blockIdx.x)
+    {branches}
 """
 
 # A tree over shared memory; `threads` is a power of two.
 _REDUCE = """
-def {name}(count, tile, {names}, partials):
+def {name}({names}, partials):
     block = u8(cuda.blockIdx.x)
     shared = cuda.shared.array(threads, partial)
     me = cuda.threadIdx.x
-    shared[me] = body({range}, {passed})
+    shared[me] = {body}
     cuda.syncthreads()
     half = threads // 2
     while half > 0:
@@ -62,52 +74,87 @@ COMBINE = {
 }
 
 
-def grid_function(kernel: Kernel, threads: int, lanes: int) -> types.FunctionType:
-    """The function of one thread: `count, tile, *arguments[, partial results]`; `lanes` share an item."""
-    # Not by their own names, which may be used by the grid function itself.
-    arguments = [(f"a{number}", argument) for number, argument in enumerate(kernel.arguments)]
-    source = (_REDUCE if kernel.returns else _MAP).format(
-        name=kernel.name,
-        names=", ".join(name for name, _ in arguments),
-        passed=", ".join(name if a.array else f"{a.item}({name})" for name, a in arguments),
-        range=_RANGE,
-        combine=COMBINE[kernel.combine],
-    )
+Member: TypeAlias = tuple[Kernel, int]
+"""A kernel of a grid, and how many threads share an item of it: its lanes."""
+
+
+def grid_function(members: Sequence[Member], threads: int) -> types.FunctionType:
+    """The function of one thread.
+
+    It takes `count, tile, *arguments` of each kernel. Of several, each also has the number of the block
+    behind its own, after its tile; alone, one that returns has the array of partial results at the end.
+    """
+    names: list[str] = []
+    bodies: list[str] = []
     namespace: dict[str, object] = {
         "__name__": __name__,
         "cuda": adapter.compiler(),
-        "body": _device_function(kernel.body, lanes),
         "threads": threads,
-        "lanes": np.uint64(lanes),
-        "partial": np.dtype(kernel.returns or "u8").type,
         "u8": np.uint64,
         **{
-            name: _device_function(replacement, lanes)
+            name: _device_function(replacement, 1)
             for name, replacement in adapter.replaced_builtins().items()
         },
-        **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
     }
-    return function_of_text(kernel.name, source, namespace, f"kernel {kernel.name}")
+    for k, (kernel, lanes) in enumerate(members):
+        # Not by their own names, which may be used by the grid function itself.
+        arguments = [(f"a{k}_{number}", each) for number, each in enumerate(kernel.arguments)]
+        passed = [name if a.array else f"{a.item}({name})" for name, a in arguments]
+        block = f"(block - u8(end{k - 1}))" if k else "block"
+        bodies.append(_BODY.format(k=k, block=block, passed=", ".join(passed)))
+        ends = [f"end{k}"] if len(members) > 1 else []
+        names += [f"count{k}", f"tile{k}", *ends, *[name for name, _ in arguments]]
+        namespace |= {
+            f"body{k}": _device_function(kernel.body, lanes),
+            f"lanes{k}": np.uint64(lanes),
+            **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
+        }
+    alone = members[0][0]
+    text = {"name": grid_name(members), "names": ", ".join(names), "body": bodies[0]}
+    if len(members) > 1:
+        branches = [f"elif block < u8(end{k}):\n        {b}" for k, b in enumerate(bodies)]
+        source = _TOGETHER.format(**text, branches="\n    ".join(branches).removeprefix("el"))
+    elif alone.returns:
+        namespace["partial"] = np.dtype(alone.returns).type
+        source = _REDUCE.format(**text, combine=COMBINE[alone.combine])
+    else:
+        source = _ALONE.format(**text)
+    return function_of_text(text["name"], source, namespace, f"kernel {text['name']}")
+
+
+def grid_name(members: Sequence[Member]) -> str:
+    """The name of a grid of kernels."""
+    return "_and_".join(kernel.name for kernel, _ in members)
 
 
 @cache
-def compile_kernel(kernel: Kernel, threads: int, lanes: int) -> KernelSource:
-    """The kernel, ready for launching."""
+def compile_grid(members: tuple[Member, ...], threads: int) -> KernelSource:
+    """One kernel, or several that are launched as one, ready for that."""
 
     def key() -> str | None:
         # The hash of the package is the key of all of its kernels.
-        is_own = kernel.body.__module__.startswith(f"{_KERNELS}.")
-        return f"{kernel.body.__module__} {threads} {lanes}" if is_own else None
+        modules = [kernel.body.__module__ for kernel, _ in members]
+        are_own = all(module.startswith(f"{_KERNELS}.") for module in modules)
+        lanes = [lanes for _, lanes in members]
+        return f"{modules} {threads} {lanes}" if are_own else None
 
-    make = partial(grid_function, kernel, threads, lanes)
-    return KernelSource(kernel.name, make, key, apart=True)
+    make = partial(grid_function, members, threads)
+    return KernelSource(grid_name(members), make, key, apart=True)
 
 
-def parameters(kernel: Kernel, variant: Iterable[Argument]) -> list[tuple[str, bool]]:
-    """The types of a grid's parameters, as launches pass them: type codes, and which are arrays."""
-    arguments = [(argument.item, argument.array) for argument in variant]
-    partials = [(kernel.returns, True)] if kernel.returns else []
-    return [("u8", False), ("u8", False), *arguments, *partials]
+def parameters(
+    kernels: Sequence[Kernel], variants: Iterable[Iterable[Argument]]
+) -> list[tuple[str, bool]]:
+    """The types of a grid's parameters, as launches pass them: type codes, and which are arrays.
+
+    Args:
+        kernels: Those of the grid.
+        variants: The arguments of each, from its `variants()`.
+    """
+    numbers = [("u8", False)] * (2 if len(kernels) == 1 else 3)
+    types = [each for own in variants for each in (*numbers, *[(a.item, a.array) for a in own])]
+    alone = kernels[0] if len(kernels) == 1 else None
+    return [*types, (alone.returns, True)] if alone and alone.returns else types
 
 
 def ptx(
@@ -118,10 +165,9 @@ def ptx(
     lanes: int = 8,
 ) -> str:
     """The PTX of a kernel for one of its `variants()`; needs the compiler but no GPU."""
-    function = grid_function(
-        kernel, 1 if kernel.sequential else threads, lanes if kernel.grouped else 1
-    )
-    return adapter.ptx(function, parameters(kernel, variant), capability, apart=True)
+    member = kernel, lanes if kernel.grouped else 1
+    function = grid_function([member], 1 if kernel.sequential else threads)
+    return adapter.ptx(function, parameters([kernel], [variant]), capability, apart=True)
 
 
 def primitive(name: str) -> object:

@@ -7,14 +7,14 @@ function that turns each argument into words of the kernel's parameters, and pas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, SupportsInt
 
 import numpy as np
 
 from colkern.cuda import adapter
-from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.compiler import compile_grid, parameters
 from colkern.cuda.device_code import KernelSource, Types
 from colkern.cuda.memory import current_stream
 from colkern.generated import function_of_text
@@ -56,17 +56,23 @@ def array_places(kernel: Kernel) -> tuple[int, ...]:
 
 
 def plan_of(
-    kernel: Kernel, args: tuple[Argument, ...], threads: int, lanes: int, ordinal: int
+    kernels: Sequence[tuple[Kernel, int, tuple[Argument, ...]]], threads: int, ordinal: int
 ) -> Plan:
-    """The plan for arguments of these types on the current device; `TypeError` for undeclared types."""
+    """The plan for a grid on the current device; `TypeError` for arguments of undeclared types.
+
+    Args:
+        kernels: Each kernel of the grid, its lanes, and arguments of the types to launch it with.
+        threads: The threads of a block.
+        ordinal: The device.
+    """
     # The compiler would accept other types, too.
-    types = parameters(kernel, kernel.variant(kernel.require_types(args)))
-    source = compile_kernel(kernel, threads, lanes)
+    variants = [kernel.variant(kernel.require_types(args)) for kernel, _, args in kernels]
+    types = parameters([kernel for kernel, *_ in kernels], variants)
+    source = compile_grid(tuple([(kernel, lanes) for kernel, lanes, _ in kernels]), threads)
     loaded = source.loaded(types, ordinal)
     if loaded is None:
         return _through_dispatcher(source, threads, ordinal)
-    grid = partial(adapter.grid, threads)
-    return _plan(kernel.name, loaded, [("count", ""), ("tile", ""), *_named(types[2:])], grid)
+    return _plan("of_kernel", loaded, _named(types), partial(adapter.grid, threads))
 
 
 def launch(
@@ -161,10 +167,8 @@ def _word(value: SupportsInt) -> int:
 def _through_dispatcher(source: KernelSource, threads: int, ordinal: int) -> Plan:
     """A plan that the compiler launches: in the simulator, for numba-cuda-mlir, or with debug code."""
 
-    def launch(pointer: int, blocks: int, count: int, tile: int, *args: object) -> None:
-        plain = (np.int64(a) if isinstance(a, int) and a < _HALF else a for a in args)
-        numbers = (np.uint64(count), np.uint64(tile))
-        stream = adapter.stream(ordinal, pointer)
-        adapter.launch(source.dispatcher, blocks, threads, stream, (*numbers, *plain))
+    def launch(pointer: int, blocks: int, *args: object) -> None:
+        plain = tuple([np.int64(a) if isinstance(a, int) and a < _HALF else a for a in args])
+        adapter.launch(source.dispatcher, blocks, threads, adapter.stream(ordinal, pointer), plain)
 
     return launch

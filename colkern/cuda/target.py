@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 from weakref import WeakSet
 
 import numpy as np
@@ -16,6 +16,7 @@ from colkern.cuda.failures import explained
 from colkern.cuda.plans import Plan, array_places, plan_of
 from colkern.forks import cached_property
 from colkern.kernels.kernel import Kernel
+from colkern.kernels.together import HELD_BACK, TOGETHER
 from colkern.memory import UNKNOWN, Argument, Buffer, Device, Items, ItemType, Later
 
 _MOST = (1 << 63) - 1
@@ -95,10 +96,47 @@ def schedule_for(multiprocessors: int) -> Schedule:
     return Schedule(THREADS, 4096, blocks, 8, ((0, 8), (256, 32), (8192, THREADS)))
 
 
+Part: TypeAlias = tuple[Kernel, int, Cut, tuple[Argument, ...]]
+"""A kernel to be launched: over so many items, cut so, with these arguments."""
+
+
+class _Together:
+    """Within it, launches of a thread are held back, to be made at the end.
+
+    Attributes:
+        outer: Where this thread's launches were held back before.
+        parts: These launches.
+        arrays: What the target has allocated meanwhile: addresses of it may be among their arguments.
+    """
+
+    __slots__ = ("_target", "_thread", "arrays", "outer", "parts")
+
+    def __init__(self, target: CudaTarget, thread: _Thread) -> None:
+        self._target, self._thread = target, thread
+        self.outer: _Together | None = None
+        self.parts: list[Part] = []
+        self.arrays: list[Items] = []
+
+    def __enter__(self) -> None:
+        self.outer, self._thread.held = self._thread.held, self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._thread.held = self.outer
+        if error is None:
+            self._target.launch_all(self.parts)
+
+
 class _Thread(threading.local):
-    """Whether the driver has this thread's context, and the numbers that are not waited for yet."""
+    """What a target knows of a thread.
+
+    Attributes:
+        has_context: Whether the driver has this thread's context.
+        asked: The numbers that are not waited for yet.
+        held: Where launches are held back, if they are.
+    """
 
     has_context = False
+    held: _Together | None = None
 
     def __init__(self) -> None:
         self.asked: WeakSet[_Asked] = WeakSet()
@@ -150,7 +188,12 @@ class CudaTarget:
     ) -> None:
         """Start a kernel that writes; tiles balance unequal work, so `work` and `balance` are ignored."""
         if count > 0:
-            self._launch(kernel, count, self._cut(kernel, count, args), args)
+            held = self._thread.held
+            part = kernel, count, self._cut(kernel, count, args), args
+            if held is None or kernel not in HELD_BACK:
+                self._launch(part)
+            else:
+                held.parts.append(part)
 
     def reduce(self, kernel: Kernel, count: int, *args: Argument, work: float = 1) -> int:
         """Run a kernel that returns partial results; waits once, and combines them on the host."""
@@ -169,6 +212,7 @@ class CudaTarget:
 
     def fetch(self, number: _Asked) -> None:
         """Wait for a number, and for all others that this thread has asked for, at once."""
+        self._launch_held()
         asked = {number, *self._thread.asked}
         with memory.current(self.device):
             arrays = memory.all_on_host([each.array for each in asked])
@@ -177,14 +221,43 @@ class CudaTarget:
         self._thread.asked.clear()
 
     def start(self, kernel: Kernel, count: int, *args: Argument) -> int:
-        self.partials(kernel, count, *args)
+        held = self._thread.held
+        if held is None or kernel not in HELD_BACK:
+            self.partials(kernel, count, *args)
+        else:
+            held.parts.append((kernel, count, self._cut(kernel, count, args), args))
         return UNKNOWN
+
+    @property
+    def together(self) -> _Together:
+        return _Together(self, self._thread)
+
+    def launch_all(self, parts: list[Part]) -> None:
+        """Launch kernels of which none uses what another one writes; neighbours as one, where declared."""
+        while parts:
+            part, *rest = parts
+            kernel, count, _, args = part
+            if rest and (kernel, rest[0][0]) in TOGETHER:
+                self._launch(part, rest.pop(0))
+            elif kernel.returns:
+                self.partials(kernel, count, *args)
+            else:
+                self._launch(part)
+            parts = rest
+
+    def _launch_held(self) -> None:
+        """Launch what is held back, which somebody waits for."""
+        held = self._thread.held
+        while held is not None:
+            parts, held.parts = held.parts, []
+            self.launch_all(parts)
+            held = held.outer
 
     def partials(self, kernel: Kernel, count: int, *args: Argument) -> Items:
         """Start a kernel that returns partial results: an array, one item for each block. Does not wait."""
         cut = self._cut(kernel, count, args)
         partials = self.output(cut.blocks, np.dtype(kernel.returns))
-        self._launch(kernel, count, cut, (*args, partials))
+        self._launch((kernel, count, cut, (*args, partials)))
         return partials
 
     def _cut(self, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Cut:
@@ -193,20 +266,29 @@ class CudaTarget:
         mean = 0 if out is None else out.nbytes // max(count, 1)
         return self._cut_of(kernel, count, mean)
 
-    def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Argument, ...]) -> None:
-        blocks, threads, lanes, tile = cut
-        ordinal, library, arrays = self.device.ordinal, memory.library(), cast("Any", args)
+    def _launch(self, *parts: Part) -> None:
+        ordinal, library = self.device.ordinal, memory.library()
         # Each statement here takes a few tenths of a microsecond, for every launch.
-        types = (kernel, lanes, *[arrays[k].dtype.num for k in array_places(kernel)])
+        key: list[object] = []
+        words: list[Any] = []
+        end = 0
+        for kernel, count, (blocks, _, lanes, tile), args in parts:
+            arrays = cast("Any", args)
+            key += kernel, lanes, *[arrays[k].dtype.num for k in array_places(kernel)]
+            end += blocks
+            words += (count, tile, *args) if len(parts) == 1 else (count, tile, end, *args)
+        types = tuple(key)
         plan = self._plans.get(types)
         if plan is None or library.current_ordinal() != ordinal or not self._thread.has_context:
             with memory.current(self.device):
                 self._thread.has_context = adapter.make_context(ordinal)
-                plan = self._plans[types] = plan or plan_of(kernel, args, threads, lanes, ordinal)
-                plan(library.current_stream(), blocks, count, tile, *args)
+                if plan is None:
+                    members = [(kernel, cut.lanes, args) for kernel, _, cut, args in parts]
+                    plan = self._plans[types] = plan_of(members, parts[0][2].threads, ordinal)
+                plan(library.current_stream(), end, *words)
             return
         try:
-            plan(library.current_stream(), blocks, count, tile, *args)
+            plan(library.current_stream(), end, *words)
         except Exception as error:
             explanation = explained(error)
             if explanation is None:
@@ -244,16 +326,23 @@ class CudaTarget:
 
     def allocate(self, count: int, dtype: ItemType) -> Items:
         with memory.current(self.device):
-            return memory.allocate(count, dtype)
+            return self._own(memory.allocate(count, dtype))
 
     def output(self, count: int, dtype: ItemType) -> Items:
         with memory.current(self.device):
-            return memory.allocate_for_overwrite(count, dtype)
+            return self._own(memory.allocate_for_overwrite(count, dtype))
+
+    def _own(self, array: Items) -> Items:
+        """An array of this target, to be kept as long as launches are held back."""
+        held = self._thread.held
+        if held is not None:
+            held.arrays.append(array)
+        return array
 
     def table(self, values: Sequence[float | np.number[Any]] | Items, dtype: ItemType) -> Items:
         """A small array of host values, copied to the device."""
         with memory.current(self.device):
-            return memory.on_device(np.array(values, dtype))
+            return self._own(memory.on_device(np.array(values, dtype)))
 
     def positions(self, count: int) -> Items:
         with memory.current(self.device):
@@ -271,6 +360,7 @@ class CudaTarget:
         return self.later_item(array, position)()
 
     def ends(self, *arrays: Items) -> list[tuple[int, int]]:
+        self._launch_held()
         with memory.current(self.device):
             pairs = [array[:: max(len(array) - 1, 1)] for array in arrays]
             both = pairs[0] if len(pairs) == 1 else memory.array_library().concatenate(pairs)

@@ -18,7 +18,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
 from colkern.kernels import Kernel, arithmetic, runs
 from colkern.layouts import LayoutKind, Role, layout
-from colkern.memory import Buffer, DType
+from colkern.memory import HOST, Buffer, DType
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.comparing import item_of
@@ -161,12 +161,17 @@ class _Plan(NamedTuple):
 
     def of_arrays(self, left: Array, right: Array) -> Array:
         """The operation on two arrays of one length, on one device."""
-        nullable = left._null_count or right._null_count
-        validity = combine_validity((left, right)) if nullable else _NO_NULLS
         if self.is_float:
-            return self._of(left, left.items(Role.DATA), right.items(Role.DATA), validity)
-        words = own_words(left, Role.DATA)[0], own_words(right, Role.DATA)[0]
-        return self._of(left, *words, validity)
+            sides = left.items(Role.DATA), right.items(Role.DATA)
+        else:
+            sides = own_words(left, Role.DATA)[0], own_words(right, Role.DATA)[0]
+        target = target_of(left.device)
+        nullable = left._null_count or right._null_count
+        if nullable and target.device is not HOST and self.kernel is not None:
+            with target.together:
+                return self._of(target, left, *sides, combine_validity((left, right)))
+        validity = combine_validity((left, right)) if nullable else _NO_NULLS
+        return self._of(target, left, *sides, validity)
 
     def of_number(self, array: Array, value: object, first: bool) -> Array:
         """The operation on an array and a number that fits its type; the left operand if `first`."""
@@ -174,11 +179,13 @@ class _Plan(NamedTuple):
         number = items_of_value(array, value, item_of)
         sides = (number, items) if first else (items, number)
         validity = combine_validity((array,)) if array._null_count else _NO_NULLS
-        return self._of(array, *sides, validity)
+        return self._of(target_of(array.device), array, *sides, validity)
 
-    def _of(self, like: Array, left: Items, right: Items, validity: Validity) -> Array:
+    def _of(
+        self, target: Target, like: Array, left: Items, right: Items, validity: Validity
+    ) -> Array:
         """The operation on the items of both operands, one of which may have a single item."""
-        target, length = target_of(like.device), like.length
+        length = like.length
         out = target.output(length, self.dtype)
         if self.kernel is None:
             _fill_quotients(target, self.type, left, right, out, validity[0])

@@ -16,6 +16,7 @@ from colkern.kernels import bitmaps
 from colkern.layouts import Role
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.comparing import bits_of_both
 from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.operands import Plans, planned
@@ -157,6 +158,8 @@ def pack_bits(values: Any) -> Array:
 def _strict(left: Array, right: Array, table: int) -> Array:
     if planned(_PLANS, left, right) is None:
         left, right = _pair(left, right)
+    if left._null_count and right._null_count and left.device is not HOST:
+        return bits_of_both(left, right, combined_values, table)
     nullable = left._null_count or right._null_count
     validity, nulls = combine_validity((left, right)) if nullable else (None, 0)
     values = combined_values(left, right, table)

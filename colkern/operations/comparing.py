@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import BINARY, TEXT
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import Buffer
+from colkern.memory import HOST, Buffer
 from colkern.missing import is_null
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
@@ -31,7 +31,7 @@ from colkern.operations.operands import (
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import own_words
 from colkern.operations.validity import combine_validity, with_nulls_of
-from colkern.targets import Items, Target
+from colkern.targets import Items, Target, target_of
 
 _Side = TypeVar("_Side")
 
@@ -93,7 +93,7 @@ def compared(
     plans = _PLANS[comparer]
     plan = planned(plans, left, right)
     if plan is not None:
-        return _compare_plain(left, right, plan, asked)  # type: ignore[arg-type]
+        return bits_of_both(left, right, plan, asked)  # type: ignore[arg-type]
     plan = planned_beside(plans, left, right, times=True)
     if plan is not None:
         return with_nulls_of(left, _BOOL, [plan(left, right, asked)])
@@ -118,13 +118,17 @@ def _compare_arrays(
         return nulls(left.length, _BOOL, left.device)
     if is_side_by_side(left) and is_side_by_side(right):
         _PLANS[comparer][left.layout, right.layout] = comparer(left)
-    return _compare_plain(left, right, comparer(left), asked)
+    return bits_of_both(left, right, comparer(left), asked)
 
 
-def _compare_plain(
-    left: Array, right: Array, comparer: Comparer[Relation], asked: Relation
-) -> Array:
+def bits_of_both(left: Array, right: Array, comparer: Comparer[Relation], asked: Relation) -> Array:
+    """The booleans that `comparer` gives for two arrays of one length, null where either is null."""
     validity, count = None, 0
+    if left._null_count and right._null_count and left.device is not HOST:
+        with target_of(left.device).together:
+            validity, count = combine_validity((left, right))
+            bits = comparer(left, right, asked)
+        return Array.of_valid(_BOOL, left.length, (validity, bits), count)
     if left._null_count or right._null_count:
         validity, count = combine_validity((left, right))
     bits = comparer(left, right, asked)

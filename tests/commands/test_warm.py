@@ -9,9 +9,9 @@ import pytest
 
 from colkern import cli, kernels
 from colkern.cuda.toolkit import CudaLibrary
-from colkern.cuda.warming import cuts
+from colkern.cuda.warming import warmed
 from colkern.functions import row_functions, warming
-from colkern.kernels import bitmaps, offsets, selection
+from colkern.kernels import arithmetic, bitmaps, offsets, selection
 
 
 @pytest.fixture(autouse=True)
@@ -73,9 +73,15 @@ def test_compiles_once_for_gpus(capsys: pytest.CaptureFixture[str], tmp_path: Pa
 
 
 def test_sizes_of_groups_are_variants_for_gpus() -> None:
-    """Threads share the items of `take_bytes`: 8, 32 or 256 of them, by the bytes of an item."""
-    assert {cut.lanes for cut in cuts(selection.take_bytes)} == {8, 32, 256}
-    assert {(cut.threads, cut.lanes) for cut in cuts(offsets.lengths_of)} == {(256, 1)}
+    few = {k.name: k for k in (selection.take_bytes, offsets.lengths_of)}
+    # Indices and offsets of four and two types, three sizes of groups; offsets of two types.
+    types = len(list(selection.take_bytes.variants()))
+    assert warmed(few) == {"take_bytes": 3 * types, "lengths_of": 2}
+
+
+def test_kernels_of_one_launch_are_compiled_for_gpus() -> None:
+    few = {k.name: k for k in (bitmaps.and_bits, arithmetic.add_words)}
+    assert warmed(few) == {"and_bits": 1, "add_words": 4, "and_bits_and_add_words": 4}
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,12 @@ from unittest.mock import patch
 
 import numpy as np
 
-from colkern.cuda.target import CudaTarget
-from colkern.kernels import Kernel
+from colkern.cuda.target import CudaTarget, Part
+from colkern.kernels import Argument
 
 
-def overlaps(kernel: Kernel, args: tuple[Any, ...]) -> list[tuple[str, str]]:
+def overlaps(named: list[tuple[Argument, Any]]) -> list[tuple[str, str]]:
     """Which arguments that are written lie over others, arrays and what addresses point to."""
-    named = list(zip(kernel.arguments, args, strict=False))
     results = []
     for written, out in named:
         if not written.array or not written.written or not out.nbytes:
@@ -38,12 +37,18 @@ def required_apart() -> Iterator[None]:
     """Within it, a launch in the simulator fails if an output overlaps an argument, or of wrong types."""
     launch = CudaTarget._launch
 
-    def checked(self: Any, kernel: Kernel, count: int, cut: Any, args: tuple[Any, ...]) -> None:
+    def checked(self: Any, *parts: Part) -> None:
         # A plan looks at types once, and never again at what is contiguous.
-        kernel.require_types(args)
-        result = overlaps(kernel, args)
-        assert not result, f"{kernel.name}: {result} overlap"
-        launch(self, kernel, count, cut, args)
+        for kernel, _, _, args in parts:
+            kernel.require_types(args)
+        arguments = [
+            each
+            for kernel, _, _, args in parts
+            for each in zip(kernel.arguments, args, strict=False)
+        ]
+        result = overlaps(arguments)
+        assert not result, f"{[kernel.name for kernel, *_ in parts]}: {result} overlap"
+        launch(self, *parts)
 
     with patch.object(CudaTarget, "_launch", checked):
         yield

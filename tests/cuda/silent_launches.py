@@ -7,14 +7,18 @@ import json
 import re
 import threading
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from cuda.silent_device import SilentArray, install
+from cuda.silent_operations import column
+from test_calls import python_calls
 
+import colkern as ck
 from colkern.cuda import adapter, memory, plans
-from colkern.cuda.compiler import THREADS, compile_kernel
+from colkern.cuda.compiler import THREADS, compile_grid
 from colkern.cuda.device_code import KernelSource
 from colkern.cuda.plans import _through_dispatcher
 from colkern.cuda.target import CudaTarget
@@ -86,6 +90,12 @@ class Driver:
         ctypes.c_uint.in_dll(self._library, "parameters").value = parameters
 
 
+def calls_of(work: Callable[[], object]) -> int:
+    """The calls of Python functions below `work`, once there are plans; those of the stand-ins are none."""
+    work()
+    return python_calls(work)
+
+
 def main() -> dict[str, Any]:
     driver = Driver(install())
     driver.expect(WORDS)
@@ -97,7 +107,7 @@ def main() -> dict[str, Any]:
     results["plan"] = driver.launched(WORDS)
     # As launches were before there were plans: by the compiler's dispatcher.
     cut = target._cut_of(WRITES, 1000, 0)
-    through = _through_dispatcher(compile_kernel(WRITES, THREADS, 1), THREADS, 0)
+    through = _through_dispatcher(compile_grid(((WRITES, 1),), THREADS), THREADS, 0)
     through(0, cut.blocks, 1000, cut.tile, *given)
     results["dispatcher"] = driver.launched(WORDS)
     before = driver.calls()
@@ -130,6 +140,17 @@ def main() -> dict[str, Any]:
     library.current_stream = lambda: 0x70  # type: ignore[method-assign]
     target.partials(RETURNS, 1000, u1)
     results["stream"] = driver.launched(0)[7]
+    left, right = column([1.0, None, 3.0]), column([None, 2.0, 3.0])
+    results["calls of Python"] = {
+        what: calls_of(call)
+        for what, call in {
+            "a launch": lambda: target.map(WRITES, 1000, *given),
+            "a launch with partial results": lambda: target.partials(RETURNS, 1000, u4),
+            "add": lambda: ck.add(left, left),
+            "add, two bitmaps": lambda: ck.add(left, right),
+            "less, two bitmaps": lambda: ck.less(left, right),
+        }.items()
+    }
     try:
         target.partials(RETURNS, 1000, i8)
     except TypeError as error:

@@ -19,7 +19,7 @@ import numpy as np
 
 from colkern.cpu.target import CpuTarget
 from colkern.cuda import memory, stand_in, stand_in_target
-from colkern.cuda.target import CudaTarget, Cut
+from colkern.cuda.target import CudaTarget, Cut, Part
 from colkern.kernels import Kernel
 from colkern.memory import Device
 
@@ -367,7 +367,14 @@ class StrictTarget(CudaTarget):
     def _cut(self, kernel: Kernel, count: int, args: tuple[Any, ...]) -> Cut:
         return Cut(1, 1, 1, max(count, 1))
 
-    def _launch(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
+    def _launch(self, *parts: Part) -> None:
+        device: Any = memory.library()
+        device.launches.append(" and ".join(kernel.name for kernel, *_ in parts))
+        # Of those in one launch, none may need another one: the last is run first.
+        for part in reversed(parts):
+            self._ask(*part)
+
+    def _ask(self, kernel: Kernel, count: int, cut: Cut, args: tuple[Any, ...]) -> None:
         given = args[: len(kernel.arguments)]
         kernel.require_types(given)
         for argument, value in zip(kernel.arguments, given, strict=True):
@@ -376,12 +383,13 @@ class StrictTarget(CudaTarget):
             at = value.ordinal if isinstance(value, StrictArray) else self.device.ordinal
             assert at == self.device.ordinal, f"{kernel.name}: {argument.name} is on cuda:{at}"
         device: Any = memory.library()
-        device.launches.append(kernel.name)
         raw = list(map(_raw, args))
 
         def run() -> None:
-            if kernel.returns:
+            if len(raw) > len(kernel.arguments):
                 raw[-1][0] = self._cpu.reduce(kernel, count, *raw[:-1])
+            elif kernel.returns:
+                self._cpu.reduce(kernel, count, *raw)
             else:
                 self._cpu.map(kernel, count, *raw)
 

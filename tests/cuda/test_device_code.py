@@ -20,7 +20,7 @@ import colkern as ck
 from colkern.cache import compilations
 from colkern.cpu.content import content_hash, is_shared
 from colkern.cuda import adapter, device_code
-from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.compiler import compile_grid, parameters
 from colkern.cuda.device_code import DeviceCode, KernelSource
 from colkern.cuda.toolkit import CUBIN, assembled, find_library, ptxas
 from colkern.jit.device.kernels import type_of
@@ -28,7 +28,7 @@ from colkern.kernels import KERNELS, offsets
 
 HOPPER, AMPERE = (9, 0), (8, 0)
 
-LENGTHS = parameters(offsets.lengths_of, next(offsets.lengths_of.variants()))
+LENGTHS = parameters([offsets.lengths_of], [next(offsets.lengths_of.variants())])
 
 needs_ptxas = pytest.mark.skipif(ptxas() is None, reason="ptxas is not installed")
 
@@ -50,8 +50,8 @@ def code_and_counts(
 ) -> tuple[DeviceCode | None, dict[str, int]]:
     """The code of a kernel as a process has it at first, and what was done for it."""
     before = compilations()
-    compile_kernel.cache_clear()
-    kernel = kernel or compile_kernel(offsets.lengths_of, 256, 1)
+    compile_grid.cache_clear()
+    kernel = kernel or compile_grid(((offsets.lengths_of, 1),), 256)
     code = kernel.code(LENGTHS, capability)
     return code, {what: count - before[what] for what, count in compilations().items()}
 
@@ -255,10 +255,10 @@ def said(done: subprocess.Popen[str]) -> Any:
 COMPILE = """
 import json, sys
 from colkern.cache import compilations
-from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.compiler import compile_grid, parameters
 from colkern.kernels import offsets
 variant = next(offsets.lengths_of.variants())
-compile_kernel(offsets.lengths_of, 256, 1).code(parameters(offsets.lengths_of, variant), (9, 0))
+compile_grid(((offsets.lengths_of, 1),), 256).code(parameters([offsets.lengths_of], [variant]), (9, 0))
 print(json.dumps([compilations(), "numba" in sys.modules]))
 """
 
@@ -410,4 +410,4 @@ def code_and_counts_of(kernel: KernelSource, taken: list[tuple[str, bool]]) -> d
 
 
 def test_each_kernel_of_the_package_has_a_key() -> None:
-    assert None not in [compile_kernel(kernel, 256, 1)._key() for kernel in KERNELS.values()]
+    assert None not in [compile_grid(((kernel, 1),), 256)._key() for kernel in KERNELS.values()]

@@ -31,6 +31,22 @@ def test_a_launch_is_one_call_of_the_driver(launches: Any) -> None:
     assert sum(launches["calls of a launch"].values()) == 1, launches["calls of a launch"]
 
 
+MOST_CALLS = {
+    "a launch": 12,
+    "a launch with partial results": 22,
+    "add": 44,
+    "add, two bitmaps": 105,
+    "less, two bitmaps": 101,
+}
+"""Launches and operations → the most calls of Python functions that they may make."""
+
+
+def test_launches_make_few_calls_of_python(launches: Any) -> None:
+    calls = launches["calls of Python"]
+    assert calls.keys() == MOST_CALLS.keys()
+    assert {what: count for what, count in calls.items() if count > MOST_CALLS[what]} == {}
+
+
 def test_threads_that_have_not_used_the_device_launch_as_well(launches: Any) -> None:
     assert launches["failures of another thread"] == []
 

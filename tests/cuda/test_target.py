@@ -185,9 +185,13 @@ def test_outputs_over_an_argument_are_found() -> None:
     bits, out = memory_[:16], memory_[16:32]
     kernel = bitmaps.copy_bits
     assert [a.name for a in kernel.arguments] == ["bitmap.bits", "bitmap.offset", "length", "out"]
-    assert overlaps(kernel, (bits, 3, 100, out)) == []
-    assert overlaps(kernel, (bits, 3, 100, memory_[15:31])) == [("out", "bitmap.bits")]
-    assert overlaps(kernel, (bits, out.ctypes.data + 15, 100, out)) == [("out", "bitmap.offset")]
+
+    def result(*args: Any) -> list[tuple[str, str]]:
+        return overlaps(list(zip(kernel.arguments, args, strict=True)))
+
+    assert result(bits, 3, 100, out) == []
+    assert result(bits, 3, 100, memory_[15:31]) == [("out", "bitmap.bits")]
+    assert result(bits, out.ctypes.data + 15, 100, out) == [("out", "bitmap.offset")]
 
 
 # What crosses the bus

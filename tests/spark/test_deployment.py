@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 import colkern as ck
 import colkern.spark
 from colkern.cache import cache_dir, compilations, write_whole
-from colkern.cuda.compiler import compile_kernel, parameters
+from colkern.cuda.compiler import compile_grid, parameters
 from colkern.cuda.device_code import kept_files
 from colkern.kernels import offsets
 from colkern.spark.deployment import executor_facts
@@ -90,10 +90,10 @@ def test_code_for_gpus_is_shipped_from_a_machine_without_one(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def code() -> object:
-        compile_kernel.cache_clear()
+        compile_grid.cache_clear()
         variant = next(offsets.lengths_of.variants())
-        kernel = compile_kernel(offsets.lengths_of, 256, 1)
-        return kernel.code(parameters(offsets.lengths_of, variant), (9, 0))
+        kernel = compile_grid(((offsets.lengths_of, 1),), 256)
+        return kernel.code(parameters([offsets.lengths_of], [variant]), (9, 0))
 
     compiled = code()
     (cache_dir("kernels") / "of_another_release-sm_90-1-2.cubin").touch()

@@ -14,7 +14,7 @@ from colkern.bitmaps import combine_bits, count_clear_bits, expand, written_bits
 from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.own_slots import own_children
 from colkern.operations.selection.gathering import Places, gather, gather_bytes
 from colkern.operations.selection.repeating import repeat
@@ -71,14 +71,26 @@ def choose(condition: Array, left: Array, right: Array) -> Array:
     return _chosen(_Choice(condition), left, right)
 
 
+def are_items(array: Array) -> bool:
+    """Whether values are chosen by one kernel, which reads nothing but the condition and them."""
+    kind = array.layout.kind
+    return kind is LayoutKind.FIXED_SIZE and array.layout.buffers[1].extent is not Extent.BITS
+
+
 def _chosen(choice: _Choice, left: Array, right: Array) -> Array:
     kind, length = left.layout.kind, choice.length
     if kind is LayoutKind.FIXED_SIZE and left.layout.buffers[1].slot_bits:
         if left.layout.buffers[1].extent is Extent.BITS:
             data, _ = _bits(choice, _values(left, length), _values(right, length))
-        else:
+            validity, nulls = _validity(choice, left, right)
+        elif choice.device is HOST:
             data = _items(choice, left, right)
-        validity, nulls = _validity(choice, left, right)
+            validity, nulls = _validity(choice, left, right)
+        else:
+            with choice.target.together:
+                _ = choice.flags
+                validity, nulls = _validity(choice, left, right)
+            data = _items(choice, left, right)
         return Array.of_valid(left.type, length, (validity, data), nulls)
     if kind is LayoutKind.STRUCT:
         pairs = zip(own_children(left), own_children(right), strict=True)

@@ -86,9 +86,17 @@ def choose(
         condition, left, right = _fitting(condition, left, right, names)
     if is_whole:
         return left  # type: ignore[return-value]
-    chosen = choices.choose(condition, left, right)  # type: ignore[arg-type]
-    visible = compact_validity(condition) if condition._null_count else None
-    return chosen if visible is None else null_outside(chosen, visible, condition.null_count)
+    if not condition._null_count:
+        return choices.choose(condition, left, right)  # type: ignore[arg-type]
+    if condition.device is HOST or not choices.are_items(left):  # type: ignore[arg-type]
+        return _null_too(choices.choose(condition, left, right), condition)  # type: ignore[arg-type]
+    with target_of(condition.device).together:
+        return _null_too(choices.choose(condition, left, right), condition)  # type: ignore[arg-type]
+
+
+def _null_too(array: Array, condition: Array) -> Array:
+    visible = compact_validity(condition)
+    return array if visible is None else null_outside(array, visible, condition.null_count)
 
 
 def _fitting(

@@ -89,7 +89,11 @@ def filter(
         visible, hidden = kept.gather_bits(kept.target, valid, mask.offset)
 
     def filtered(array: Array) -> Array:
-        result = assemble(kept, array)
+        if kept.target.device is not HOST and array.layout.kind in _INDEPENDENT:
+            with kept.target.together:
+                result = assemble(kept, array)
+        else:
+            result = assemble(kept, array)
         return result if visible is None else null_outside(result, visible, hidden)
 
     if isinstance(data, Array):
@@ -172,6 +176,12 @@ _BY_POSITION = {
 """The layouts whose kept slots are taken by position where there are positions; whether to find those,
 where few slots are kept."""
 
+
+_INDEPENDENT = (
+    *(LayoutKind.FIXED_SIZE, LayoutKind.DICTIONARY),
+    *(LayoutKind.BINARY, LayoutKind.BINARY_VIEW),
+)
+"""The layouts of which each buffer is filtered without a look at what is kept of another."""
 
 _WITH_OFFSETS = (LayoutKind.BINARY, LayoutKind.LIST)
 """The layouts whose kept slots have values of some length."""

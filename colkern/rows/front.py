@@ -81,7 +81,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     Raises:
         CompileError: If its source cannot be read.
     """
-    node = _node_of(function)
+    node = node_of(function)
     if isinstance(node, ast.Lambda):
         body: list[ast.stmt] = [ast.copy_location(ast.Return(node.body), node.body)]
     else:
@@ -314,7 +314,7 @@ def keeps_to_itself(method: Any) -> bool:
     if not isinstance(method, types.FunctionType) or is_generator(method):
         return False
     try:
-        node = _node_of(method)
+        node = node_of(method)
     except CompileError:
         return False
     own = node.args.args[0].arg if node.args.args else ""
@@ -535,7 +535,7 @@ def names_in(code: types.CodeType) -> set[str]:
     return names
 
 
-def _node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
+def node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     """Returns the `def` or `lambda` of a function, with the lines of its file."""
     try:
         text, first = _text_of(function)

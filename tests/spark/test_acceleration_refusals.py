@@ -77,6 +77,32 @@ def renumbered(s: pd.Series) -> pd.Series:
     return _put(s, pd.Series(np.sqrt(s[s > 0].to_numpy())))
 
 
+def running_sum(s: pd.Series) -> pd.Series:
+    total, sums = 0.0, []
+    for value in s:
+        total += value
+        sums.append(total)
+    return pd.Series(sums)
+
+
+def until_negative(s: pd.Series) -> pd.Series:
+    values = []
+    for value in s:
+        if value < 0:
+            break
+        values.append(value)
+    return pd.Series(values)
+
+
+def beside_weights(s: pd.Series) -> pd.Series:
+    return pd.Series([v * w for v, w in zip(s, [1.0, 2.0], strict=False)])
+
+
+def counted(s: pd.Series) -> pd.Series:
+    values = [v * 2 for v in s]
+    return s * len(values)
+
+
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an aggregate": (lambda s: s - s.mean(), r"Series\.mean is no element-wise operation"),
     "other rows": (lambda s: s.cumsum(), r"Series\.cumsum"),
@@ -96,6 +122,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "texts for numbers": (lambda s: s["lat"], "a column has no part 'lat'"),
     "the length": (lambda s: s * len(s), "the length of a column"),
     "a loop": (lambda s: pd.Series([v + 1 for v in s]), "taken one by one"),
+    "a loop with a sum": (running_sum, "taken one by one"),
+    "a loop that ends": (until_negative, "taken one by one"),
+    "a loop over rows and others": (beside_weights, "taken one by one"),
+    "the length of a loop's list": (counted, "the length of a column"),
     "a column that is there": (lambda s: s + pd.Series([1.0, 2.0]), "operand of type Series"),
     "a reduction of NumPy's": (lambda s: s * np.add.reduce(s), "numpy.add with options, or over"),
     "a function of NumPy's": (lambda s: pd.Series(np.cumsum(s)), "numpy.cumsum"),

@@ -88,7 +88,9 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
       `lstrip`, `rstrip`, `startswith`, `strip`, `upper`; choices between columns of texts; parts of
       timestamps in UTC or without a zone, such as `dt.year` and `dt.hour`.
-    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp or decimal.
+    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp or decimal;
+      loops over `Series` or `zip` of them, as comprehensions or with `append` to an empty list, of which
+      pandas makes a `Series` or a `DataFrame`.
     - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
       `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
       with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize` and others; `map` of
@@ -96,7 +98,7 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
     `sort_values`, `s[…]` but for assignment to the same rows), and values taken one by one in Python
-    (`if`, a loop over a column).
+    (`if`, a loop that keeps state from row to row).
 
     The body is called a few times for each combination of columns, also with extreme values of their
     types, not for each batch: side effects such as messages or counters are not repeated. A function that

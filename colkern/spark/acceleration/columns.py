@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import linecache
 import operator
-import re
-import sys
 import types
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn, TypeAlias
@@ -12,12 +12,18 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 import pandas as pd
 
-from colkern.errors import UnsupportedError
+from colkern.rows.front import names_in
 from colkern.spark.acceleration import times
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
 from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Input, Whole, with_rows
 from colkern.spark.acceleration.operators import OPERATORS, UNARY
-from colkern.spark.acceleration.recorded import identity_of, witness_of
+from colkern.spark.acceleration.recorded import (
+    NOT_ELEMENT_WISE,
+    Recorded,
+    Tracer,
+    identity_of,
+    witness_of,
+)
 from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.series_methods import SeriesMethods
 from colkern.spark.acceleration.texts import QUICK, is_table, text_map
@@ -32,10 +38,6 @@ _LABELS = {
     "ndarray": "numpy.ndarray",
 }
 """The names by which users know some classes of pandas and NumPy."""
-
-_REFUSAL = (
-    "{} is no element-wise operation that can be compiled: it may use other rows of the batch"
-)
 
 
 class TracedColumn(SeriesMethods):
@@ -72,7 +74,7 @@ class TracedColumn(SeriesMethods):
     ) -> Any:
         name = function.__name__
         if name not in ELEMENT_WISE["numpy"] or options.keys() & NEVER:
-            raise self._tracer.refused(_REFUSAL.format(f"numpy.{name}"))
+            raise self._tracer.refused(NOT_ELEMENT_WISE.format(f"numpy.{name}"))
         return self.instead(
             lambda: self._quick_function(function, arguments, options),
             lambda: self.in_pandas(f"numpy.{name}", function, *arguments, is_sure=True, **options),
@@ -152,7 +154,8 @@ class TracedColumn(SeriesMethods):
         is_plain = isinstance(function, types.FunctionType) and not arguments and not options
         if not self.is_series or not is_plain:
             return plain
-        call = RowFunction(function, self._tracer.names_of(function), skips_nulls=skips_nulls)
+        names = self._tracer.names_of(function)
+        call = RowFunction(function, names, skips_nulls=skips_nulls)
         details = (identity_of(function), skips_nulls)
         node = Whole(OTHER, f"rows.{name}", call, (self._node,), details, ("column",))
         return TracedColumn(node, plain._witness, self._tracer)
@@ -176,14 +179,14 @@ class TracedColumn(SeriesMethods):
         member, label = of(self._witness), f"{label}.{name}"
         is_by_row = owner == "DataFrame" and name in BY_ROW
         if name not in ELEMENT_WISE.get(owner, ()) and not is_by_row:
-            raise self._refused(_REFUSAL.format(label))
+            raise self.refused(NOT_ELEMENT_WISE.format(label))
         is_sure = name not in VALUES_DECIDE
         if not callable(member):
             return self.in_pandas(label, of, self, is_sure=is_sure)
 
         def method(*arguments: Any, **options: Any) -> Any:
             if options.keys() & NEVER or (is_by_row and options.get("axis") not in (1, "columns")):
-                raise self._refused(f"{label} with these options is not element-wise")
+                raise self.refused(f"{label} with these options is not element-wise")
             return self.in_pandas(
                 label,
                 lambda column, *given, **named: of(column)(*given, **named),
@@ -207,22 +210,20 @@ class TracedColumn(SeriesMethods):
             raise KeyError(key)
         if isinstance(key, TracedColumn) and key.node.dtype == BOOL and self.node.dtype != OTHER:
             if key.node.rows or self.node.rows:
-                raise self._refused("rows of selected rows are selected")
+                raise self.refused("rows of selected rows are selected")
             selected = with_rows(self.node, key.node.identity)
             return type(self)(selected, self._witness, self._tracer)
         if isinstance(key, str):
-            raise self._refused(
-                f"a column has no part {key!r}, as a table of a struct's fields has"
-            )
-        raise self._refused("rows of a column are selected")
+            raise self.refused(f"a column has no part {key!r}, as a table of a struct's fields has")
+        raise self.refused("rows of a column are selected")
 
     def __setitem__(self, key: Any, value: Any) -> None:
         is_frame = isinstance(self._witness, pd.DataFrame)
         if not is_frame and not (isinstance(key, TracedColumn) and key.node.dtype == BOOL):
-            raise self._refused("rows of a column are assigned to")
+            raise self.refused("rows of a column are assigned to")
         if isinstance(value, TracedColumn) and value.node.rows != self.node.rows:
             if value.node.rows != key.node.identity:
-                raise self._refused("rows of a column are assigned to other rows")
+                raise self.refused("rows of a column are assigned to other rows")
             value = type(self)(with_rows(value.node, b""), value._witness, self._tracer)
         self.become(
             self.instead(
@@ -240,50 +241,65 @@ class TracedColumn(SeriesMethods):
         """Stand for another column from now on, after an assignment to rows."""
         self._node, self._witness = other._node, other._witness
 
-    def _refused(self, reason: Name) -> UnsupportedError:
-        """Returns an exception to raise; it names the function of pandas or NumPy that led here, if there
-        is one."""
-        function = library_function()
-        if function is not None:
-            reason = _REFUSAL.format(function)
-        return self._tracer.refused(reason)
 
+class TracedList(Recorded):
+    """The stand-in for the list of what a loop gives for each row, of which pandas makes columns.
 
-def library_function() -> Name | None:
-    """Returns the outermost function of pandas or NumPy through which a traced body made this call."""
-    frame, function = sys._getframe(1), None
-    while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package not in ("pandas", "numpy", "colkern"):
-            break
-        name = frame.f_code.co_qualname
-        if package != "colkern" and "<locals>" not in name:
-            function = f"{package}.{_CALLS.sub('', name)}"
-        frame = frame.f_back  # type: ignore[assignment]
-    return function
+    Attributes:
+        series: The stand-in for `pandas.Series` of the list.
+    """
 
+    series: TracedColumn
 
-_CALLS = re.compile(r"\.__(init|new|call)__$")
+    @classmethod
+    def of_rows(
+        cls, row: types.FunctionType, variables: dict[Name, object], over: Sequence[Any]
+    ) -> TracedList:
+        """Returns the results of a row function for the values of columns.
+
+        Args:
+            row: The function, generated from text.
+            variables: Its globals, as far as they are variables of the traced body.
+            over: What the loop runs over, with a stand-in among it.
+        """
+        tracer: Tracer = next(each._tracer for each in over if isinstance(each, Recorded))
+        if not all(isinstance(c, TracedColumn) and c.is_series and not c.node.rows for c in over):
+            raise tracer.refused(VALUES_TAKEN)
+        used = sorted(names_in(row.__code__) & variables.keys())
+        text = linecache.getlines(row.__code__.co_filename)
+        details = (text, [(name, identity_of(variables[name])) for name in used])
+        witness = list(map(row, *(column._witness for column in over)))
+        nodes, forms = tuple(column.node for column in over), ("column",) * len(over)
+        call = functools.partial(RowFunction, row, row.__globals__)
+        values = Whole(OTHER, "rows.list", call(as_pandas=list), nodes, details, forms)
+        result = cls(values, witness, tracer)
+        series = Whole(OTHER, "rows.Series", call(as_pandas=pd.Series), nodes, details, forms)
+        result.series = TracedColumn(series, pd.Series(witness), tracer)
+        tracer.steps += 1
+        return result
 
 
 def _refusing(reason: Name) -> Callable[..., NoReturn]:
-    def refuse(self: TracedColumn, *_: object, **__: object) -> NoReturn:
-        raise self._refused(reason)
+    def refuse(self: TracedColumn | TracedList, *_: object, **__: object) -> NoReturn:
+        raise self.refused(reason)
 
     return refuse
 
 
 # These need the whole column, or take its values one by one.
+VALUES_TAKEN = "the values of a column are taken one by one"
+
 for _reason, _methods in {
     "the truth value of a whole column is asked for, as by `if` or `and`": "__bool__",
     "the length of a column is asked for": "__len__",
-    "the values of a column are taken one by one": "__iter__",
+    VALUES_TAKEN: "__iter__",
     "a column is passed to a function that is not NumPy's, or has no rows": "__array__",
     "a column is made into one number": "__float__ __int__ __index__",
     "a column is made into text": "__repr__ __format__",
 }.items():
     for _method in _methods.split():
-        setattr(TracedColumn, _method, _refusing(_reason))
+        for _class in (TracedColumn, TracedList):
+            setattr(_class, _method, _refusing(_reason))
 
 
 class Accessor:

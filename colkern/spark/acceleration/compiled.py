@@ -167,6 +167,8 @@ EXAMPLES: list[list[object]] = [
     [pd.Timestamp(2024, 1, 31), pd.Timestamp(2024, 2, 1)],
     [datetime.date(2024, 1, 31), datetime.date(2024, 2, 1)],
     ["2024-01-31", "2024-02-01"],
+    # Texts of several parts, whatever the separator.
+    ["a-b_c,d;e:f/g.h|i@j=k&l#m n", "a-b_c,d;e:f/g.h|i@j=k&l#m n"],
     [Decimal("1.50"), Decimal("2.00")],
     [np.array([1.0, 2.0]), np.array([3.0])],
 ]

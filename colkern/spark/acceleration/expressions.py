@@ -44,7 +44,7 @@ from colkern.spark.acceleration.verification import gives_what_str_gives
 from colkern.spark.native import integers
 from colkern.spark.native.date_rules import instant_of
 from colkern.spark.native.integers import Integer
-from colkern.spark.native.number_rules import floor_quotient, less
+from colkern.spark.native.number_rules import floor, floor_quotient, less
 from colkern.spark.native.rule import COMPARED, Operand, literal, no_form
 from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import part_of_split, sliced
@@ -350,22 +350,29 @@ class Expression:
 
     def _rows(self, node: Whole, function: RowFunction, returns: str) -> Column:
         """Applies a function to each value. Its result for null is computed now, by a call in Python."""
-        (of,) = node.operands
-        if not isinstance(of, Input) or self._kinds[of.position] not in _ARGUMENTS:
+        places = [of.position for of in node.operands if isinstance(of, Input)]
+        kinds = [self._kinds[place] for place in places]
+        if len(places) != len(node.operands) or not {*kinds} <= _ARGUMENTS.keys():
             raise NoTermError(f"{node.name} of a column that is computed has no native form", 0)
-        data_type, null = _ARGUMENTS[self._kinds[of.position]]
-        typed = function.term(data_type)
+        types, nulls = zip(*(_ARGUMENTS[kind] for kind in kinds), strict=True)
+        null, *others = dict.fromkeys(nulls)
+        if others or (null and len(places) > 1):
+            raise NoTermError(f"{node.name} of several columns with nulls has no native form", 0)
+        typed = function.term([*types])
         is_rounded = isinstance(typed.kind, k.Optional) and typed.kind.of == k.INT
-        if spark_type_of(typed.kind) != returns or is_rounded or len(typed.parameters) != 1:
+        if spark_type_of(typed.kind) != returns or is_rounded:
             raise NoTermError(f"{node.name} gives {typed.kind}, where {returns} is declared", 0)
-        (parameter,) = typed.parameters
-        column = self._columns[of.position]
-        given = {parameter: f.coalesce(column, f.lit(_NAN)) if null is None else column}
-        result = translated(typed.term, typed.kind, self._name, given, {parameter})
+        columns = [self._columns[place] for place in places]
+        given = {
+            name: f.coalesce(column, f.lit(_NAN)) if null is None else column
+            for name, column in zip(typed.parameters, columns, strict=True)
+        }
+        result = translated(typed.term, typed.kind, self._name, given, {*given})
         if returns == "double":
             result = f.nanvl(result, f.lit(None).cast("double"))
         if null is None:
             return result
+        (column,) = columns
         try:
             value = function.of_null(null[0])
         except Exception as error:  # noqa: BLE001 Users' functions may raise anything.
@@ -588,13 +595,8 @@ def _quotient(x: Column, y: Column) -> Column:
     return f.coalesce(f.try_divide(x, y), x * f.pow(y, f.lit(-1.0)))
 
 
-def _floor(x: Column) -> Column:
-    down = f.rint(x)
-    return f.when(down > x, down - 1.0).otherwise(down)
-
-
 def _ceil(x: Column) -> Column:
-    return -_floor(-x)
+    return -floor(-x)
 
 
 _OF_FLOATS: dict[str, Callable[..., Column]] = {
@@ -603,9 +605,9 @@ _OF_FLOATS: dict[str, Callable[..., Column]] = {
     "-{0}": lambda x: -x,
     "abs({0})": f.abs,
     "np.sqrt({0})": f.sqrt,
-    "np.floor({0})": _floor,
+    "np.floor({0})": floor,
     "np.ceil({0})": _ceil,
-    "np.trunc({0})": lambda x: f.when(x < 0, _ceil(x)).otherwise(_floor(x)),
+    "np.trunc({0})": lambda x: f.when(x < 0, _ceil(x)).otherwise(floor(x)),
     "np.rint({0})": f.rint,
     "np.isnan({0})": f.isnan,
     "np.isinf({0})": lambda x: f.abs(x) == float("inf"),

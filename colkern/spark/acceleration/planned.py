@@ -23,7 +23,7 @@ from colkern.spark.acceleration.nodes import Node
 from colkern.spark.acceleration.original import Original, Settings
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
-from colkern.spark.acceleration.verification import accepted, difference, extremes
+from colkern.spark.acceleration.verification import accepted, difference, extremes, outcome
 from colkern.spark.native import sharing
 from colkern.spark.native.functions import (
     KNOWN,
@@ -251,9 +251,9 @@ class PlannedOriginal(PlannedFunction):
         )
         # This comes last: with columns of unexpected types, such as texts for numbers, the body may need
         # much memory.
-        outcome = _outcome(self._original, examples)
-        if isinstance(outcome, Exception):
-            cause: BaseException = outcome
+        raised = outcome(self._original, examples)
+        if isinstance(raised, Exception):
+            cause: BaseException = raised
             while cause.__cause__ is not None:
                 cause = cause.__cause__
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
@@ -359,12 +359,5 @@ def _as_kind(kind: str, column: Column, types: Iterable[str]) -> Column:
     return (value.cast("timestamp") if kind == "date" else value).cast(kind)
 
 
-def _outcome(original: Original, columns: Sequence[pa.Array]) -> pa.Array | Exception:
-    try:
-        return original(columns)
-    except Exception as error:  # noqa: BLE001 The user's function may raise anything.
-        return error
-
-
 def _raises(original: Original, columns: Sequence[pa.Array]) -> bool:
-    return isinstance(_outcome(original, columns), Exception)
+    return isinstance(outcome(original, columns), Exception)

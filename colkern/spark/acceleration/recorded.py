@@ -7,6 +7,7 @@ well: so pandas itself determines the dtypes of results, and refuses operations 
 from __future__ import annotations
 
 import pickle
+import re
 import sys
 import types
 from collections.abc import Callable, Sequence, Sized
@@ -32,6 +33,10 @@ from colkern.spark.acceleration.nodes import (
     dtype_of,
     holds,
     is_float,
+)
+
+NOT_ELEMENT_WISE = (
+    "{} is no element-wise operation that can be compiled: it may use other rows of the batch"
 )
 
 Witness: TypeAlias = pd.Series
@@ -224,6 +229,12 @@ class Recorded:
 
     # Checks
 
+    def refused(self, reason: str) -> UnsupportedError:
+        """Returns an exception to raise; it names the function of pandas or NumPy that led here, if there
+        is one."""
+        function = library_function()
+        return self._tracer.refused(NOT_ELEMENT_WISE.format(function) if function else reason)
+
     def require_operand(self, value: object) -> None:
         """Check that a value is a column of the trace, or a constant."""
         if isinstance(value, Recorded) and value._node.dtype == OTHER:
@@ -359,3 +370,20 @@ def arguments_of(details: tuple[object, ...]) -> tuple[object, ...] | None:
         case ((_, [(_, [_Place(index=0), *constants]), []]),):
             return tuple(constants)
     return None
+
+
+def library_function() -> str | None:
+    """Returns the outermost function of pandas or NumPy through which a traced body made this call."""
+    frame, function = sys._getframe(1), None
+    while frame is not None:
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in ("pandas", "numpy", "colkern"):
+            break
+        name = frame.f_code.co_qualname
+        if package != "colkern" and "<locals>" not in name:
+            function = f"{package}.{_CALLS.sub('', name)}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return function
+
+
+_CALLS = re.compile(r"\.__(init|new|call)__$")

@@ -1,8 +1,10 @@
-"""`Series.apply` and `map` of a plain function of one value, compiled as a row function where possible."""
+"""Functions of values, as of `Series.apply`, `map` and loops: row functions where they compile."""
 
 from __future__ import annotations
 
+import functools
 import types
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from colkern import schema as s
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import Udf, udf
 from colkern.rows.terms import NoTermError
-from colkern.spark.acceleration.forms import Column
+from colkern.spark.acceleration.forms import AnyArray, Column
 from colkern.spark.acceleration.nodes import OTHER
 from colkern.spark.native.functions import Typed, term_of
 
@@ -22,39 +24,54 @@ _REFUSED = (CompileError, UnsupportedError)
 
 
 class RowFunction:
-    """Calls a function for the values of a column, as pandas does.
+    """Calls a function for the values of columns, as pandas or a loop does.
 
     Args:
-        function: Takes one value.
+        function: Takes a value of each column.
         names: The globals of the function, as they were before the trace.
         skips_nulls: Whether nulls stay nulls without a call, as with `na_action="ignore"`.
+        as_pandas: Makes the pandas form of a list of results; None for a column as `Series.map` makes it.
     """
 
     def __init__(
-        self, function: types.FunctionType, names: dict[str, Any], *, skips_nulls: bool
+        self,
+        function: types.FunctionType,
+        names: dict[str, Any],
+        *,
+        skips_nulls: bool = False,
+        as_pandas: Callable[[list[Any]], Any] | None = None,
     ) -> None:
         self._plain = _with(function, names)
         self._skips_nulls = skips_nulls
+        self._as_pandas = as_pandas
         rows = {name: _OF_A_ROW for name, value in names.items() if value is pd}
         # Hints convert nothing here, as they convert nothing in pandas.
         self._compiled: Udf | None = udf(_with(function, names | rows))
+        self._refusal: Exception = UnsupportedError("a column of another type")
 
-    def __call__(self, column: Column) -> Column:
+    def __call__(self, *columns: Column) -> Column:
         """Returns the results in Arrow's memory; they become pandas when pandas reads them."""
-        values = self._values(column)
-        if self._compiled is not None and values is not None:
-            present = values.drop_null() if values.null_count else values
+        values = [each for each in map(self._values, columns) if each is not None]
+        if self._compiled is not None and len(values) == len(columns):
+            is_valid = functools.reduce(pc.and_, [each.is_valid() for each in values])
+            has_nulls = any(each.null_count for each in values)
+            present = [each.filter(is_valid) for each in values] if has_nulls else values
             try:
-                results = pa.array(self._compiled(present))
-            except _REFUSED:
-                self._compiled = None
+                results = pa.array(self._compiled(*present))
+            except _REFUSED as error:
+                self._compiled, self._refusal = None, error
             else:
-                return self._with_nulls(column, values, results)
+                if has_nulls:
+                    return self._with_nulls(columns, is_valid.to_numpy(False), results)
+                return Column(results, OTHER, self._made)
+        if self._as_pandas is not None:
+            # The loop itself may keep state from row to row.
+            raise UnsupportedError(f"a loop over values: {self._refusal}")
         action = "ignore" if self._skips_nulls else None
-        return Column(column.pandas.map(self._plain, na_action=action), OTHER)
+        return Column(columns[0].pandas.map(self._plain, na_action=action), OTHER)
 
-    def term(self, column: s.DataType) -> Typed:
-        """Returns the function of a value that is not null, as a term.
+    def term(self, columns: list[s.DataType]) -> Typed:
+        """Returns the function of values that are not null, as a term.
 
         Raises:
             NoTermError: If the function has no term.
@@ -62,7 +79,7 @@ class RowFunction:
         try:
             if self._compiled is None:
                 raise NoTermError("it is not compiled", 0)
-            return term_of(self._compiled, [column])
+            return term_of(self._compiled, columns)
         except _REFUSED as error:
             raise NoTermError(str(error), 0) from error
 
@@ -82,28 +99,45 @@ class RowFunction:
             return None
         return values
 
-    def _with_nulls(self, column: Column, values: pa.Array, results: pa.Array) -> Column:
-        """Returns the results; rows that are null in pandas get the function's result for null."""
-        if not values.null_count:
-            return Column(results, OTHER, _as_pandas)
-        row = values.is_null().index(True).as_py()
-        null = column.pandas.iloc[row]
-        of_null = self.of_null(null)
-        places = values.is_valid().to_numpy(zero_copy_only=False)
+    def _with_nulls(
+        self, columns: Sequence[Column], is_valid: AnyArray, results: pa.Array
+    ) -> Column:
+        """Returns the results of all rows; Python computes those of rows that are null in pandas."""
+        rows = np.flatnonzero(~is_valid)
+        if len(columns) == 1:
+            others = [self.of_null(columns[0].pandas.iloc[rows[0]])] * len(rows)
+        else:
+            others = list(map(self._plain, *(column.pandas.iloc[rows] for column in columns)))
         is_nullable = pa.types.is_string(results.type) or pa.types.is_floating(results.type)
-        if is_nullable and pd.isna(of_null):
-            indices = pa.array(np.cumsum(places) - 1, mask=~places)
-            return Column(results.take(indices), OTHER, _as_pandas)
-        if isinstance(of_null, str) and pa.types.is_string(results.type):
-            filled = pc.replace_with_mask(
-                pa.array([of_null]).take(pa.array(np.zeros(len(values), np.int64))),
-                pa.array(places),
-                results,
-            )
-            return Column(filled, OTHER, _as_pandas)
-        objects = np.full(len(values), of_null, dtype=object)
-        objects[places] = results.to_pylist()
-        return Column(pd.Series(objects).map(_itself), OTHER)
+        if is_nullable and all(map(pd.isna, others)):
+            added = pa.nulls(len(others), results.type)
+        elif {*map(type, others)} == {_VALUES.get(results.type)}:
+            added = pa.array(others, results.type)
+        else:
+            known, called = iter(results.to_pylist()), iter(others)
+            mixed = [next(known if each else called) for each in is_valid]
+            return Column((self._as_pandas or _mapped)(mixed), OTHER)
+        order = np.empty(len(is_valid), np.int64)
+        order[is_valid] = np.arange(len(results))
+        order[rows] = np.arange(len(results), len(is_valid))
+        every = pa.concat_arrays([results, added]).take(pa.array(order))
+        return Column(every, OTHER, self._made)
+
+    def _made(self, results: pa.Array) -> Any:
+        """Returns results as pandas makes a column of them, or as the list that a loop makes."""
+        is_plain = results.type in (pa.int64(), pa.float64()) and not results.null_count
+        if is_plain and self._as_pandas is not list:
+            return pd.Series(results.to_numpy())
+        return (self._as_pandas or _mapped)(results.to_pylist())
+
+
+_VALUES = {pa.string(): str, pa.float64(): float, pa.int64(): int, pa.bool_(): bool}
+"""The types of the values of some results."""
+
+
+def _mapped(values: list[Any]) -> pd.Series:
+    """Returns the column that `Series.map` makes of a function's results."""
+    return pd.Series(values, dtype=object).map(lambda value: value)
 
 
 def _with(function: types.FunctionType, names: dict[str, Any]) -> types.FunctionType:
@@ -113,17 +147,6 @@ def _with(function: types.FunctionType, names: dict[str, Any]) -> types.Function
     copy.__kwdefaults__ = function.__kwdefaults__
     copy.__qualname__ = function.__qualname__
     return copy
-
-
-def _as_pandas(results: pa.Array) -> pd.Series:
-    """Returns results as pandas makes a column of a function's results."""
-    if results.type in (pa.int64(), pa.float64()) and not results.null_count:
-        return pd.Series(results.to_numpy())
-    return pd.Series(results.to_pylist(), dtype=object).map(_itself)
-
-
-def _itself(value: Any) -> Any:
-    return value
 
 
 def _isna(value: Any) -> bool:

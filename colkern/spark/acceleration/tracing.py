@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.columns import TracedColumn
+from colkern.generated import function_of_text
+from colkern.spark.acceleration.columns import TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
 from colkern.spark.acceleration.nodes import OTHER, Input, Node, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
-from colkern.spark.acceleration.recorded import Arguments, Tracer
+from colkern.spark.acceleration.recorded import Arguments, Recorded, Tracer
+from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, collecting
 
 
 def traced(
@@ -53,11 +55,12 @@ def _traced(
             body = function
             if isinstance(function, types.FunctionType):
                 body = _Replacing(function.__globals__, tracer).of_function(function)
+                tracer.code = body.__code__
             result = _for_a_batch(body, columns) if over_batches else body(*columns)
     except Exception as error:
         # The user's body may raise anything for columns of unexpected dtypes.
         reason = tracer.refusal or f"{type(error).__name__}: {error}"
-        raise UnsupportedError(f"{reason}{_line(error, function)}") from error
+        raise UnsupportedError(f"{reason}{_line(error, tracer.code)}") from error
     if tracer.refusal is not None:
         raise tracer.refusal
     if not isinstance(result, TracedColumn):
@@ -88,9 +91,8 @@ def _stand_in(position: int, witness: pd.Series, tracer: Tracer) -> TracedColumn
     return TracedColumn(Input(dtype or OTHER, position), witness, tracer)
 
 
-def _line(error: BaseException, function: Body) -> str:
+def _line(error: BaseException, code: types.CodeType | None) -> str:
     """Returns the line of the body in which an exception was raised, as text."""
-    code = getattr(function, "__code__", None)
     place, line = error.__traceback__, None
     while place is not None:
         if place.tb_frame.f_code is code:
@@ -113,23 +115,42 @@ class _Replacing:
         tracer.names[id(self._names)] = names
         for name, value in names.items():
             self._names[name] = self._of(value)
+        self._names |= {COLLECT: self._collected, LOCALS: locals}
 
     def of_function(self, function: types.FunctionType) -> types.FunctionType:
         """Returns the copy of a function of the module."""
         if function in self._copies:
             return self._copies[function]
-        cells = tuple([types.CellType() for _ in function.__closure__ or ()])
+        code, names = collecting(function), function.__code__.co_freevars
+        cells = {name: types.CellType() for name in names}
+        around = tuple([cells[name] for name in code.co_freevars])
         copy = types.FunctionType(
-            function.__code__, self._names, function.__name__, function.__defaults__, cells
+            code, self._names, function.__name__, function.__defaults__, around
         )
         copy.__kwdefaults__ = function.__kwdefaults__
         # Functions may refer to themselves.
         self._copies[function] = copy
-        for cell, original in zip(cells, function.__closure__ or (), strict=True):
+        for cell, original in zip(cells.values(), function.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):
                 # Reading raises ValueError if the variable has no value yet.
                 cell.cell_contents = self._of(original.cell_contents)
         return copy
+
+    def _collected(
+        self,
+        source: str,
+        variables: dict[str, object],
+        _: object,
+        *over: Any,
+        strict: bool = False,
+    ) -> object:
+        """Returns the values that a loop gives for what it runs over; see `value_loops`."""
+        is_traced = any(isinstance(each, Recorded) for each in over)
+        names = (self._module if is_traced else self._names) | variables
+        row = function_of_text(ROW, source, names, "loop")
+        if is_traced:
+            return TracedList.of_rows(row, variables, over)
+        return [row(*values) for values in zip(*over, strict=strict)]
 
     def _of(self, value: object) -> object:
         if isinstance(value, types.FunctionType) and value.__globals__ is self._module:
@@ -148,6 +169,12 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
             if not columns and (arguments or options or name != "DataFrame"):
                 return function(*arguments, **options)
             first = arguments[0] if arguments else None
+            # The index of a column is a range.
+            is_whole = options.keys() <= {"name", "index"} and (
+                "index" not in options or isinstance(options["index"], TracedColumn)
+            )
+            if isinstance(first, TracedList) and name == "Series" and is_whole:
+                return first.series
             if (
                 isinstance(first, TracedColumn)
                 and first.node.dtype != OTHER
@@ -155,12 +182,7 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
             ):
                 if name in _OF_A_COLUMN:
                     return getattr(_series(first), name)()
-                # The index of a column is a range.
-                if (
-                    name == "Series"
-                    and options.keys() <= {"name", "index"}
-                    and ("index" not in options or isinstance(options["index"], TracedColumn))
-                ):
+                if name == "Series" and is_whole:
                     return _series(first)
             is_joined = name == "concat" and options.get("axis") not in (1, "columns")
             if options.keys() & NEVER or is_joined:

@@ -168,14 +168,14 @@ def difference_at_extremes(
 ) -> str | None:
     """Returns the difference of two functions at a batch's `extremes`, where one may raise; None if they
     agree."""
-    expected, actual = _outcome(original, rows), _outcome(compiled, rows)
+    expected, actual = outcome(original, rows), outcome(compiled, rows)
     if isinstance(expected, pa.Array) and not isinstance(actual, ValuesDecideError):
         return difference(rows, compiled(rows), expected)
     # The original computes the rows that compiled code refuses, so only the others are compared.
     rows = accepted(compiled, rows)
     if not len(rows[0]):
         return None
-    expected = _outcome(original, rows)
+    expected = outcome(original, rows)
     if isinstance(expected, pa.Array):
         return difference(rows, compiled(rows), expected)
     return f"it has results, where the original raises {type(expected).__name__}: {expected}"
@@ -193,7 +193,7 @@ def accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
         ]
 
     def among(rows: Sequence[int]) -> list[int]:
-        if isinstance(_outcome(compiled, taken(rows)), pa.Array):
+        if isinstance(outcome(compiled, taken(rows)), pa.Array):
             return list(rows)
         if len(rows) == 1:
             return []
@@ -204,7 +204,8 @@ def accepted(compiled: Function, columns: Sequence[pa.Array]) -> list[pa.Array]:
     return taken(places) if places else [column.slice(0, 0) for column in columns]
 
 
-def _outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Exception:
+def outcome(function: Function, rows: Sequence[pa.Array]) -> pa.Array | Exception:
+    """Returns a function's results for some rows, or the exception that it raises."""
     try:
         # Extreme values overflow; nobody needs a warning about that.
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -231,7 +232,7 @@ def is_faster(compiled: Function, original: Function, columns: Sequence[pa.Array
     best = {compiled: math.inf, original: math.inf}
     for function in [*best] * _ROUNDS:
         start = time.perf_counter()
-        _outcome(function, rows)
+        outcome(function, rows)
         best[function] = min(best[function], time.perf_counter() - start)
     return best[compiled] < _CLEARLY * best[original]
 

@@ -257,7 +257,7 @@ _HIDDEN = float(1 << 52)
 """From here on, each double is an integer."""
 
 
-def _floor(x: Column) -> Column:
+def floor(x: Column) -> Column:
     """Returns the floor of a double as a double."""
     down = f.rint(x)
     return f.when(down > x, down - 1.0).otherwise(down)
@@ -271,7 +271,7 @@ def _floor_quotient_of_floats(x: Operand, y: Operand) -> Column:
     near = f.when((rest != 0) & ((rest < 0) != (right < 0)) & ~f.isnan(rest), near - 1.0).otherwise(
         near
     )
-    down = _floor(near)
+    down = floor(near)
     down = f.when(near - down > 0.5, down + 1.0).otherwise(down)
     return f.when(near == 0, _zero(f.try_divide(left, right))).otherwise(down)
 

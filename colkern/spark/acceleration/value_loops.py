@@ -1,0 +1,192 @@
+"""Loops over the values of columns, such as `[f(a, b) for a, b in zip(s, t)]`.
+
+A body that has such loops is compiled anew, with calls of `COLLECT` in their place. Each gets the row
+function as text, the variables of the body, and what the loop runs over.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+import functools
+import types
+from collections.abc import Collection, Iterator
+
+from colkern.errors import CompileError
+from colkern.rows.front import node_of
+
+COLLECT, LOCALS, ROW = "@collect", "@locals", "_value_of_a_round"
+"""The global names of the function that collects the values of a loop, and of `locals`, in the code that
+`collecting` returns; and the name of the row function."""
+
+
+@functools.lru_cache(maxsize=256)
+def collecting(function: types.FunctionType) -> types.CodeType:
+    """Returns the code of a function with `COLLECT` in place of its loops over values; its own code if it
+    has no such loop, or if its source is not known."""
+    code = function.__code__
+    inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
+    if not any(dis.opmap["FOR_ITER"] in each.co_code[::2] for each in (code, *inner)):
+        return code
+    try:
+        node = node_of(function)
+    except CompileError:
+        return code
+    if not isinstance(node, ast.FunctionDef) or "zip" in (*function.__globals__, *code.co_varnames):
+        return code
+    loops = _Loops(node, code.co_freevars)
+    loops.generic_visit(node)
+    if not loops.count:
+        return code
+    node.decorator_list = []
+    # Outer variables need a function around.
+    around = ast.parse(f"def around({', '.join(code.co_freevars)}): pass")
+    around.body[0].body = [node]  # type: ignore[attr-defined]
+    made = compile(ast.fix_missing_locations(around), code.co_filename, "exec", dont_inherit=True)
+    for name in ("around", node.name):
+        made = next(
+            each
+            for each in made.co_consts
+            if isinstance(each, types.CodeType) and each.co_name == name
+        )
+    return made
+
+
+class _Loops(ast.NodeTransformer):
+    """Puts calls of `COLLECT` in place of the loops of a function, whose outer variables are `outer`."""
+
+    def __init__(self, function: ast.FunctionDef, outer: Collection[str]) -> None:
+        self._function = function
+        self._outer = outer
+        self.count = 0
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Parts with variables of their own are left as they are."""
+        visited: ast.AST = node if isinstance(node, _SCOPES) else super().visit(node)
+        return visited
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
+        """A comprehension with one `for` and no `if`."""
+        of, *others = node.generators
+        is_plain = not (others or of.ifs or of.is_async)
+        row: list[ast.stmt] = [ast.Return(node.elt)]
+        return (is_plain and self._collected(of, row, node.lineno)) or node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Loops that append to an empty list are found in the block in which both stand."""
+        given = getattr(node, "body", None)
+        block: list[ast.AST] = given if isinstance(given, list) else []
+        for place, statement in enumerate(block):
+            if place and isinstance(statement, ast.For):
+                block[place] = self._appending(block[place - 1], statement)
+        return super().generic_visit(node)
+
+    def _appending(self, before: ast.AST, loop: ast.For) -> ast.stmt:
+        """Returns the assignment of a list to which a loop appends one value in each round; the loop itself
+        if it is another, or if one of its variables is used outside."""
+        match before:
+            case ast.Assign([ast.Name(result)], ast.List([])) if not loop.orelse:
+                row = _returning(copy.deepcopy(loop.body), result)
+            case _:
+                return loop
+        own = {each.id for each in _names(loop) if isinstance(each.ctx, ast.Store)}
+        inside, everywhere = (
+            sum(each.id in own for each in _names(tree)) for tree in (loop, self._function)
+        )
+        if not row or result in {each.id for part in row for each in _names(part)}:
+            return loop
+        call = self._collected(loop, row, loop.lineno) if inside == everywhere else None
+        if call is None:
+            return loop
+        return ast.copy_location(ast.Assign([ast.Name(result, ast.Store())], call), loop)
+
+    def _collected(
+        self, of: ast.For | ast.comprehension, row: list[ast.stmt], line: int
+    ) -> ast.Call | None:
+        """Returns the call of `COLLECT` for a loop with the body `row`; None if it is not taken."""
+        match of.target, of.iter:
+            case ast.Tuple(targets), ast.Call(ast.Name("zip"), over, options):
+                pass
+            case ast.Name() as target, given:
+                targets, over, options = [target], [given], []
+            case _:
+                return None
+        names = [each.id for each in targets if isinstance(each, ast.Name)]
+        is_plain = len(over) == len(names) == len({*names}) == len(targets)
+        is_special = any(isinstance(each, _SPECIAL) for part in row for each in ast.walk(part))
+        if not is_plain or is_special or any(isinstance(each, ast.Starred) for each in over):
+            return None
+        tree = ast.parse(f"def {ROW}({', '.join(names)}): pass")
+        tree.body[0].body = row  # type: ignore[attr-defined]
+        # The lines are those of the body, as far as there is one statement.
+        source = "\n" * (line - 2) + ast.unparse(tree).strip() + "\n"
+        try:
+            compile(source, "", "exec")
+        except SyntaxError:
+            # It leaves the loop.
+            return None
+        # A function has the outer variables that its code names.
+        kept: list[ast.expr] = [
+            ast.Name(name, ast.Load())
+            for name in sorted({each.id for each in _names(tree)}.intersection(self._outer))
+        ]
+        self.count += 1
+        return ast.Call(
+            ast.Name(COLLECT, ast.Load()),
+            [
+                ast.Constant(source),
+                ast.Call(ast.Name(LOCALS, ast.Load()), [], []),
+                ast.Tuple(kept, ast.Load()),
+                *over,
+            ],
+            options,
+        )
+
+
+_SCOPES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
+    *(ast.DictComp, ast.SetComp, ast.GeneratorExp),
+)
+
+_SPECIAL = (
+    *(ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Delete),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
+)
+"""Parts of a loop that have another meaning in a function of its own."""
+
+
+def _names(tree: ast.AST) -> Iterator[ast.Name]:
+    return (each for each in ast.walk(tree) if isinstance(each, ast.Name))
+
+
+def _returning(block: list[ast.stmt], result: str) -> list[ast.stmt] | None:
+    """Returns a block that returns what the given one appends to a list, at its end or before a `continue`;
+    None if it does not append once."""
+    *first, last = block
+    if any(isinstance(each, ast.Return) for part in block for each in ast.walk(part)):
+        return None
+    if isinstance(last, ast.Continue):
+        return _returning(first, result) if first else None
+    for place, statement in enumerate(first):
+        if isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue):
+            body = _returning(statement.body, result)
+            if body is None:
+                return None
+            first[place] = ast.If(statement.test, body, statement.orelse)
+    match last:
+        case ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "append"), [value], [])) if (
+            name == result
+        ):
+            return [*first, ast.Return(value)]
+        case ast.If(test, then, [_, *_] as otherwise):
+            both = _returning(then, result), _returning(otherwise, result)
+            return [*first, ast.If(test, both[0], both[1])] if both[0] and both[1] else None
+        case ast.Try(body=body, handlers=handlers, orelse=[], finalbody=[]):
+            tried = _returning(body, result)
+            caught = [_returning(each.body, result) for each in handlers]
+            if tried and all(caught):
+                for handler, statements in zip(handlers, caught, strict=True):
+                    handler.body = statements or []
+                return [*first, ast.Try(tried, handlers, [], [])]
+    return None

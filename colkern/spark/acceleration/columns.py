@@ -15,7 +15,7 @@ import pandas as pd
 from colkern.rows.front import names_in
 from colkern.spark.acceleration import times
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
-from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Input, Whole, with_rows
+from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Form, Input, Whole, with_rows
 from colkern.spark.acceleration.operators import OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import (
     NOT_ELEMENT_WISE,
@@ -269,7 +269,8 @@ class TracedList(Recorded):
         text = linecache.getlines(row.__code__.co_filename)
         details = (text, [(name, identity_of(variables[name])) for name in used])
         witness = list(map(row, *(column._witness for column in over)))
-        nodes, forms = tuple(column.node for column in over), ("column",) * len(over)
+        nodes = tuple(column.node for column in over)
+        forms: tuple[Form, ...] = tuple(["column" for _ in nodes])
         call = functools.partial(RowFunction, row, row.__globals__)
         values = Whole(OTHER, "rows.list", call(as_pandas=list), nodes, details, forms)
         result = cls(values, witness, tracer)

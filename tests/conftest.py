@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 # Until Numba is loaded, kernels over few items run as plain Python; these tests are of compiled ones.
 import numba  # noqa: F401
@@ -169,9 +168,6 @@ GROUPS = {
 }
 """Files whose tests share a worker: one Spark at a time, and each run of the simulator once."""
 
-PARTS = 4
-"""So many parts has a file whose tests do not share a worker."""
-
 BY_CASE = "tests/kernels/test_target.py"
 """A file whose tests share a worker where they are of one case: they run the same compiled kernel."""
 
@@ -188,8 +184,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
                     return group
             if nodeid.startswith(BY_CASE):
                 return BY_CASE + nodeid[nodeid.index("[") :]
-            # In parts of a file: a scope for each test would keep the scheduler busy on a third core.
-            return f"{nodeid.partition('::')[0]} {crc32(nodeid.encode()) % PARTS}"
+            # By file: two workers with tests of one file would compile the same kernels at the same time.
+            return nodeid.partition("::")[0]
 
     # The order is that of the phases; xdist's would be that of the groups' sizes.
     config.option.loadscopereorder = False

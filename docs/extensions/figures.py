@@ -302,6 +302,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], Rows]] = {
     "compare-large": compare,
     "compare-two-threads": compare,
     "compare-rows": compare,
+    "compare-tables": compare,
     "row_compiling": row_compiling,
     "row_speeds": row_speeds,
     "scaling": scaling,

@@ -42,11 +42,10 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
     value = expression(emitter, node.args[0])
     classes = needed(emitter, node.args[1]).constant
     if isinstance(value.kind, k.Optional):
-        name = getattr(node.args[0], "id", "")
         holds = _is_of(emitter, value.kind.of, classes)
-        if name and holds:
-            return Value(k.BOOL, f"(not {value.none})")
-        return constant(False) if not holds else Value(k.BOOL, f"(not {value.none})")
+        if holds == issubclass(type(None), classes):
+            return constant(holds)
+        return Value(k.BOOL, f"(not {value.none})" if holds else value.none)
     return constant(_is_of(emitter, value.kind, classes))
 
 

@@ -129,6 +129,8 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         return constant((left.kind == k.NONE) == positive)
     if left.is_constant and right.is_constant:
         return constant((left.constant is right.constant) == positive)
+    if any(isinstance(side.kind, k.Choice) for side in (left, right)):
+        emitter.refuse("`is` of one of several functions or classes has no compiled form")
     if any(isinstance(side.constant, type) for side in (left, right)):
         return constant(not positive)
     kinds = [

@@ -165,6 +165,8 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
         return evaluated(emitter, format, value.constant, specification)
     if isinstance(value.kind, k.Member):
         return enums.formatted(emitter, value, specification)
+    if (text := special(emitter, "__format__", value, constant(specification))) is not None:
+        return text
     if not specification:
         return text_of(emitter, value)
     value = emitter.plain(value)

@@ -294,6 +294,7 @@ _RESULTS = {
     "__bool__": k.BOOL,
     "__len__": k.INT,
     "__str__": k.TEXT,
+    "__format__": k.TEXT,
     **dict.fromkeys(("__eq__", "__lt__", "__le__", "__gt__", "__ge__"), k.BOOL),
 }
 """The kinds that special methods must return to have a compiled form."""

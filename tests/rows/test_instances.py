@@ -594,6 +594,41 @@ class Length:
         return other + 1
 
 
+class Money:
+    def __init__(self, cents: int) -> None:
+        self.cents = cents
+
+    def __str__(self) -> str:
+        return "money"
+
+    def __format__(self, specification: str) -> str:
+        return f"{self.cents} as {specification}"
+
+
+def test_a_class_with_formats_of_its_own_has_them_in_every_format() -> None:
+    checked(lambda n, x: f"{Money(n)} {Money(n):x} {format(Money(n), 'y')} {Money(n)!s}")
+    checked(lambda n, x: "{} {:z}".format(Money(n), Money(n)) + str(Money(n)))  # noqa: UP032
+
+
+def test_one_of_several_classes_is_compared_by_identity_in_python_alone() -> None:
+    def is_money(n: int) -> bool:
+        kind = Money if n > 0 else Length
+        return kind is Money
+
+    with pytest.raises(ck.CompileError, match="`is` of one of several functions or classes"):
+        ck.udf(is_money)(ck.array([1]))
+
+
+def test_none_is_an_instance_of_its_type() -> None:
+    def classes(n: int | None) -> str:
+        one = isinstance(n, int), isinstance(n, str)
+        several = isinstance(n, (int, type(None))), isinstance(n, str | None)
+        return f"{one} {several}"
+
+    rows = [1, None]
+    assert ck.udf(classes)(ck.array(rows, "int64")).to_pylist() == list(map(classes, rows))
+
+
 def outcome(function: Any, *arguments: Any) -> Any:
     """The result of a function, or the class of the exception that it raises."""
     try:

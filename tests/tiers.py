@@ -42,6 +42,8 @@ NIGHT = (
     "tests/deaths/test_harness.py::test_either_side_is_killed_in_every_way",
     "tests/fuzz/test_clean_memory.py",
     "tests/fuzz/test_harness.py::test_a_slice_of_the_mutations_ends_cleanly",
+    # All kernels and functions compiled for a GPU.
+    "tests/test_documents.py::test_blocks_run_as_they_stand[docs/gpu",
     # The corpus compiled for a GPU, a few seconds for each of its functions.
     "tests/rows/test_on_device.py::test_ptx_gives_what_python_gives",
     # A JVM or several for few tests, of what others show on the session that they share.

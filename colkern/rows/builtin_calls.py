@@ -20,6 +20,7 @@ from colkern.rows.calls import call, has
 from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import as_list, extreme
 from colkern.rows.constants import KINDS
+from colkern.rows.decorators import drops_results
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
@@ -245,5 +246,6 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     int: _number("int"),
     float: _number("float"),
     json.dumps: _dumps,
+    drops_results: lambda emitter, _: emitter.left(k.BOOL, "a cache that drops results"),
 }
 """The functions that the table cannot describe: they take other kinds, or anything that can be iterated."""

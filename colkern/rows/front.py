@@ -22,6 +22,7 @@ from typing import Any
 
 from colkern.errors import CompileError
 from colkern.forks import Lock
+from colkern.rows.decorators import CACHED, without_decorators
 from colkern.rows.library import replacement
 from colkern.rows.scopes import give_own_names, tables_of
 
@@ -97,6 +98,7 @@ def definition_of(function: types.FunctionType, is_called: bool = False) -> Defi
     names_of = meanings_of(function)
     if names_of.get("dict") is dict and "dict" not in variables_of(function.__code__):
         body = [_Displays().visit(statement) for statement in body]
+    body = without_decorators(function, body, names_of, node_of)
     _place_iterators(body)
     give_own_names(body)
     _make_tuples(body)
@@ -383,10 +385,6 @@ def changing_instances(definition: Definition) -> set[str]:
                 if isinstance(named, type) and changing_methods(named):
                     names.add(name)
     return names
-
-
-CACHED = type(lru_cache(abs))
-"""The class of functions that `functools` gives a cache."""
 
 
 def sources_of(function: types.FunctionType) -> Sources:

@@ -33,6 +33,7 @@ from colkern.rows.containers import (
     item,
     readable,
 )
+from colkern.rows.decorators import CACHED
 from colkern.rows.emitter import Emitter, Unsettled, derived
 from colkern.rows.expressions import (
     arguments_of,
@@ -48,7 +49,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
-from colkern.rows.front import CACHED, changing_methods, is_of_library, plain_function
+from colkern.rows.front import changing_methods, is_of_library, plain_function
 from colkern.rows.functions import changing_method, local_function, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import (
@@ -234,6 +235,11 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             f"{function.__name__} calls itself through a cache, which compiled code does not have: "
             "it would compute the same values over and over"
         )
+    if isinstance(given, CACHED) and isinstance(function, types.FunctionType):
+        arguments, named = arguments_of(emitter, node)
+        for value in (*arguments, *named.values()):
+            _require_hashable(emitter, function, value.kind)
+        return users_function(emitter, function, arguments, named)
     for way in (_by_form, _of_library, _of_users, _by_name):
         result = way(emitter, node, function)
         if result is not None:
@@ -246,6 +252,14 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if function not in _KEEPING:
         return result
     return checked_loose(emitter, function.__name__, result, *arguments)
+
+
+def _require_hashable(emitter: Emitter, function: types.FunctionType, kind: k.Kind) -> None:
+    """Refuse an argument with which a cache raises `TypeError`."""
+    for part in k.parts_of(kind):
+        is_container = isinstance(part, k.Container) and not part.is_tuple
+        if is_container or getattr(getattr(part, "form", None), "__hash__", True) is None:
+            emitter.refuse(f"{function.__name__} has a cache, and {kind} is not hashable")
 
 
 def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:

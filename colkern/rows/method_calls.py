@@ -451,6 +451,11 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if name == "_asdict" and kind.names and not arguments:
         return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
     function = inspect.getattr_static(kind.form, name, None)
+    if isinstance(function, staticmethod):
+        return users_function(emitter, function.__func__, arguments, named)
+    if isinstance(function, classmethod):
+        arguments = [constant(kind.form), *arguments]
+        return users_function(emitter, function.__func__, arguments, named)
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
     if isinstance(kind, k.Record) and name in changing_methods(kind.form):

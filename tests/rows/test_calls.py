@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from inspect import getsource
 from itertools import chain, count, takewhile
@@ -393,16 +392,6 @@ def ever_even(n: int) -> int:
 def test_what_does_not_end_by_itself_is_refused(function: Any) -> None:
     with pytest.raises(ck.CompileError, match="it calls itself in every case"):
         Plan(function, [ck.int64()], [False])
-
-
-@functools.cache
-def remembered(n: int) -> int:
-    return n if n < 2 else remembered(n - 1) + remembered(n - 2)
-
-
-def test_a_function_that_calls_itself_through_a_cache_is_refused() -> None:
-    with pytest.raises(ck.CompileError, match="remembered calls itself through a cache"):
-        Plan(lambda n: remembered(n), [ck.int64()], [False])
 
 
 def test_a_device_has_no_room_for_calls_of_itself() -> None:

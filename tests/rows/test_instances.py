@@ -42,6 +42,14 @@ class Point:
     def name(self) -> str:
         return f"{self.x:.1f}/{self.y}"
 
+    @classmethod
+    def times_unit(cls, x: float) -> Point:
+        return cls(x * cls.UNIT)
+
+    @staticmethod
+    def rounded(x: float) -> int:
+        return round(x)
+
 
 @dataclasses.dataclass
 class Box:
@@ -119,6 +127,11 @@ def between_points(n: int, x: float) -> str:
     return f"{point.name} {point.distance(Point(x, 2.0)):.3f}"
 
 
+def of_functions_of_its_class(n: int, x: float) -> str:
+    point = Point(x)
+    return point.times_unit(n).name + f"{point.rounded(x)}"
+
+
 def added_boxes(n: int, x: float) -> str:
     box = Box(n) + Box(1, x)
     return f"{box} {box.area + x}"
@@ -151,7 +164,16 @@ def first_of_each(n: int, x: float) -> list[str]:
 
 @pytest.mark.parametrize(
     "function",
-    [between_points, added_boxes, added_vectors, by_instance, described, of_match, first_of_each],
+    [
+        between_points,
+        of_functions_of_its_class,
+        added_boxes,
+        added_vectors,
+        by_instance,
+        described,
+        of_match,
+        first_of_each,
+    ],
 )
 def test_instances_are_as_in_python(function: Callable[..., Any]) -> None:
     checked(function)

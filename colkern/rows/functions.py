@@ -66,7 +66,8 @@ def write_function(
     """
     # A lambda's name is not an identifier.
     own = definition.function.__name__
-    name = f"{own if own.isidentifier() else 'function'}_{program.count}"
+    # No variable of generated source has a name like this: theirs end in a number.
+    name = f"{own if own.isidentifier() else 'function'}_{program.count}f"
     program.count += 1
     recursion = recursion or Recursion()
     recursion.name = name

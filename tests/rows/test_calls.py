@@ -394,6 +394,16 @@ def test_what_does_not_end_by_itself_is_refused(function: Any) -> None:
         Plan(function, [ck.int64()], [False])
 
 
+def test_a_function_is_named_as_no_variable_of_generated_source() -> None:
+    def limited(n: int) -> bool:
+        def t(v: bool) -> bool:
+            return v
+
+        return t(n > 4) and not t(n > 5)
+
+    checked(limited)
+
+
 def test_a_device_has_no_room_for_calls_of_itself() -> None:
     plan = Plan(fibonacci, [ck.int64()], [False])
     with pytest.raises(ck.UnsupportedError, match="it calls itself"):

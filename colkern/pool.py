@@ -82,27 +82,35 @@ class Pool:
         as at the last use, so flags and the like may be changed on views only.
         """
         memory: Any
-        blocks = self._blocks.get(rounded_size(size))
+        most = rounded_size(size)
+        blocks: Any = self._blocks.get(most)
+        other = None
         for _ in _TRIES if blocks else ():
             try:
-                block = blocks.pop()  # type: ignore[union-attr]
+                block = blocks.pop()
             except IndexError:
-                continue  # Another thread was faster.
-            if getrefcount(block[0]) == _OF_ARRAY and getrefcount(block[1]) == _OF_MEMORY:
-                array, memory, start, bytes_ = block
-                is_same = array.dtype is dtype and array.shape == (count,)
-                if not is_same:
-                    array = np.ndarray(count, dtype, memory, start)
-                    block = array, memory, start, bytes_
-                # From here on it is in use, also for other threads: `array` refers to it.
-                blocks.append(block)  # type: ignore[union-attr]
-                if is_same:
-                    # Its padding is still zero: nobody writes behind the items.
-                    return array
+                break  # There is no other one, or another thread was faster.
+            if getrefcount(block[0]) != _OF_ARRAY or getrefcount(block[1]) != _OF_MEMORY:
+                blocks.appendleft(block)
+                continue
+            array = block[0]
+            if array.dtype is dtype and array.shape == (count,):
+                if other is not None:
+                    blocks.append(other)
+                # In use from here on, also for other threads: `array` refers to it. Its padding is still
+                # zero: nobody writes behind the items.
+                blocks.append(block)
+                return array
+            # An operation with several results takes several blocks: the next one may be the right one.
+            if other is not None:
+                blocks.appendleft(block)
                 break
-            blocks.appendleft(block)  # type: ignore[union-attr]
+            other = block
+        if other is not None:
+            memory, start, bytes_ = other[1:]
+            array = np.ndarray(count, dtype, memory, start)
+            blocks.append((array, memory, start, bytes_))
         else:
-            most = rounded_size(size)
             memory, start = with_room(bytearray if most <= _MOST_ZEROED else np.empty, most)
             array, bytes_ = np.ndarray(count, dtype, memory, start), memoryview(memory)
             self._keep(most, (array, memory, start, bytes_))

@@ -76,6 +76,16 @@ def test_an_array_that_was_given_another_shape_is_not_used_again() -> None:
     assert pool.array(LEAST, np.dtype(np.uint8), LEAST).shape == (LEAST,)
 
 
+def test_two_arrays_of_like_size_get_their_own_blocks_again() -> None:
+    pool = Pool(MOST)
+
+    def addresses() -> list[int]:
+        words, bytes_ = pool.array(250, np.dtype(np.uint64), 2000), leased(pool, 2000)
+        return [address(words), address(bytes_)]
+
+    assert addresses() == addresses() == addresses()
+
+
 def test_a_buffer_keeps_its_block() -> None:
     array = allocate_for_overwrite(LEAST, np.uint8)
     array[:] = 5

@@ -58,14 +58,17 @@ def expand(target: Target, bits: Buffer, offset: int, length: int) -> Items:
 
 def bytes_equal_to(target: Target, bytes: Items, value: int, *, flip: int = 0) -> Buffer:
     """A bitmap with a bit for each byte, set where it equals `value`; with `flip=255`, where it differs."""
-    out = target.output((len(bytes) + 7) // 8, np.uint8)
-    item = target.table(_BYTES[value : value + 1], np.uint8)
-    args = (bytes.view(np.uint8), item, len(bytes), flip, out)
-    target.map(comparison.equal_item, len(out), *args)
+    count = len(bytes)
+    out = target.output(count + 7 >> 3, _BYTE)
+    item = target.table(_BYTES[value], _BYTE)
+    target.map(comparison.equal_item, len(out), bytes.view(_BYTE), item, count, flip, out)
     return target.buffer(out)
 
 
-_BYTES = np.arange(256, dtype=np.uint8)
+_BYTE = np.dtype(np.uint8)
+
+_BYTES = [*np.arange(256, dtype=_BYTE).reshape(-1, 1)]
+"""Each byte as an item."""
 
 
 def own_bits(bitmap: Buffer, offset: int, length: int) -> Buffer:
@@ -88,8 +91,9 @@ def and_bits(
     left: Buffer, left_offset: int, right: Buffer, right_offset: int, length: int
 ) -> tuple[Buffer, int]:
     """The bits set on both sides, from bit 0 on, and the number of clear ones, or `UNKNOWN`."""
-    sides = (left.array, left_offset, right.array, right_offset)
-    return written_bits(target_of(left.device), bitmaps.and_bits, length, *sides, length)
+    own, other, target = left.array, right.array, target_of(left.device)
+    kernel = bitmaps.and_bits
+    return written_bits(target, kernel, length, own, left_offset, other, right_offset, length)
 
 
 def combine_bits(
@@ -99,8 +103,10 @@ def combine_bits(
     target = target_of(left.device)
     count = length + 63 >> 6
     words = target.output(count, _WORD)
-    sides = (left.array, left_offset, right.array, right_offset)
-    target.map(bitmaps.combine_bits, count, *sides, length, table, words)
+    # Without a tuple of arguments, whose parts would be copied three times.
+    own, other = left.array, right.array
+    kernel = bitmaps.combine_bits
+    target.map(kernel, count, own, left_offset, other, right_offset, length, table, words)
     return target.buffer(words, length + 7 >> 3)
 
 

@@ -22,7 +22,7 @@ from colkern.operations.encodings import decoded, value_type_of
 from colkern.operations.operands import Plans, planned
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
-from colkern.targets import Argument, Items, target_of
+from colkern.targets import Items, target_of
 
 _BOOL = s.bool_()
 
@@ -179,13 +179,11 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
     if planned(_PLANS, left, right) is None:
         left, right = _pair(left, right)
     values = combined_values(left, right, table)
-    if not (left._null_count or right._null_count):
-        return Array.of_valid(_BOOL, left.length, (None, values), 0)
-    if not left.null_count and not right.null_count:
-        return _booleans(left.length, None, values, 0)
-    if not left.null_count:
+    if not (left._null_count and left.null_count):
+        if not (right._null_count and right.null_count):
+            return _booleans(left.length, None, values, 0)
         validity = _known(right, left, left_decides)
-    elif not right.null_count:
+    elif not (right._null_count and right.null_count):
         validity = _known(left, right, right_decides)
     else:
         validity = _both_known(left, right, left_decides, right_decides)
@@ -201,16 +199,19 @@ def _known(one: Array, other: Array, decides: int) -> Buffer:
 
 
 def _both_known(left: Array, right: Array, left_decides: int, right_decides: int) -> Buffer:
-    target = target_of(left.device)
-    words = bit_words(target, left.length)
-    sides: list[Argument] = []
-    for array in (left, right):
-        valid = array.buffers[0]
-        assert valid is not None
-        sides += [_values(array).array, array.offset, valid.array, array.offset]
-    decides = (left_decides, right_decides)
-    target.map(bitmaps.kleene_bits, len(words), *sides, left.length, *decides, words)
-    return bitmap_of(target, words, left.length)
+    target, length = target_of(left.device), left.length
+    words = bit_words(target, length)
+    one, other = _bits_of(left), _bits_of(right)
+    rest = length, left_decides, right_decides, words
+    target.map(bitmaps.kleene_bits, len(words), *one, *other, *rest)
+    return bitmap_of(target, words, length)
+
+
+def _bits_of(array: Array) -> tuple[Items, int, Items, int]:
+    """The values and the validity of booleans with nulls, in the form for kernels."""
+    valid = array.buffers[0]
+    assert valid is not None
+    return _values(array).array, array.offset, valid.array, array.offset
 
 
 def combined_values(left: Array, right: Array, table: int) -> Buffer:

@@ -22,7 +22,6 @@ from colkern.operations.devices import one_device
 from colkern.operations.encodings import decoded, on_values
 from colkern.operations.operands import (
     Plans,
-    is_side_by_side,
     number_of,
     planned,
     planned_beside,
@@ -60,6 +59,11 @@ GREATER_EQUAL, LESS_EQUAL = Order(False, 255), Order(True, 255)
 
 _BOOL = s.bool_()
 
+_BYTE = np.dtype(np.uint8)
+
+_PLANNED = frozenset({LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW})
+"""The layouts whose comparison is kept; the others are encoded or nested."""
+
 
 Relation = TypeVar("Relation")
 """The relation that a comparison asks for: whether to flip the bits, or an `Order`."""
@@ -94,7 +98,7 @@ def compared(
     plan = planned(plans, left, right)
     if plan is not None:
         return bits_of_both(left, right, plan, asked)  # type: ignore[arg-type]
-    plan = planned_beside(plans, left, right, times=True)
+    plan = planned_beside(plans, left, right, others=True)
     if plan is not None:
         return with_nulls_of(left, _BOOL, [plan(left, right, asked)])
     require_valid(left)
@@ -116,7 +120,7 @@ def _compare_arrays(
         raise TypeError(f"right: expected {left.type}, got {right.type}; cast one of them")
     if left.layout.kind is LayoutKind.NULL:
         return nulls(left.length, _BOOL, left.device)
-    if is_side_by_side(left) and is_side_by_side(right):
+    if left.layout.kind in _PLANNED and right.layout.kind in _PLANNED:
         _PLANS[comparer][left.layout, right.layout] = comparer(left)
     return bits_of_both(left, right, comparer(left), asked)
 
@@ -141,7 +145,7 @@ def _compare_value(
     if is_null(value) or array.layout.kind is LayoutKind.NULL:
         return nulls(array.length, _BOOL, array.device)
     chosen = comparer(array)
-    if is_side_by_side(array):
+    if array.layout.kind in _PLANNED:
         _PLANS[comparer][array.layout, array.layout] = chosen
     return with_nulls_of(array, _BOOL, [chosen(array, value, asked)])
 
@@ -154,7 +158,7 @@ def _kind(array: Array) -> type[str] | type[bytes] | None:
 
 def output_for(target: Target, array: Array) -> Items:
     """An output (uint8[]) with a bit for each slot of an array."""
-    return target.output((array.length + 7) // 8, np.uint8)
+    return target.output(array.length + 7 >> 3, _BYTE)
 
 
 def _about_value(what: object, array: Array) -> str:

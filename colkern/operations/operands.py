@@ -55,8 +55,8 @@ Decision = TypeVar("Decision")
 Plans: TypeAlias = dict[tuple[Layout, Layout], Decision]
 """Layouts of two arrays → what an operation does with such arrays, decided once.
 
-A layout stands for the type of an array alone. Kept are types whose values lie side by side in a buffer, so
-that nothing needs to be checked, or looked at, but lengths and devices.
+A layout stands for the type of an array alone. Kept are types whose arrays have a second buffer, so that
+nothing needs to be looked at but lengths, devices, and whether positions have been checked.
 """
 
 
@@ -69,7 +69,7 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
     if plan is not None:
         data, other = left.buffers[1], right.buffers[1]
         if data is not None and other is not None and data.device is other.device:
-            return plan
+            return plan if left._checked and right._checked else None
     return None
 
 
@@ -87,17 +87,18 @@ def items_of_value(array: Array, value: object, make: Callable[[Array, object], 
     kernel over few values.
     """
     target = target_of(array.device)
-    # 0.0 and -0.0 are equal keys but different items, and not every NaN has a hash.
+    # Not every NaN has a hash.
     kind = value.__class__
     is_kept = (
         kind in _PYTHON_NUMBERS
         or (kind in _TIMES and _is_plain_time(value))
         or (isinstance(value, Decimal) and value.is_finite())
     )
-    if target.device is not HOST or not is_kept or not value:
+    if target.device is not HOST or not is_kept:
         items = make(array, value)
         return target.table(items, items.dtype)
-    key = make, kind, value, array.layout
+    # 0.0 and -0.0 are equal keys, but different items.
+    key = make, kind, value if value or kind is int else str(value), array.layout
     kept = _NUMBER_ITEMS.get(key)
     if kept is None:
         if len(_NUMBER_ITEMS) >= _MOST_KEPT:
@@ -107,18 +108,23 @@ def items_of_value(array: Array, value: object, make: Callable[[Array, object], 
 
 
 def planned_beside(
-    plans: Plans[Decision], array: object, value: object, times: bool = False
+    plans: Plans[Decision], array: object, value: object, others: bool = False
 ) -> Decision | None:
-    """The plan kept for arrays of that type and a Python number, or a time; None if there is none."""
+    """The plan kept for arrays of that type and a Python number; with `others`, a time or text.
+
+    None if there is none.
+    """
     kind = value.__class__
-    if array.__class__ is Array and (kind in _PYTHON_NUMBERS or (times and kind in _TIMES)):
-        return plans.get((array.layout, array.layout))
+    if array.__class__ is Array and (kind in _PYTHON_NUMBERS or (others and kind in _OTHERS)):
+        return plans.get((array.layout, array.layout)) if array._checked else None
     return None
 
 
 _PYTHON_NUMBERS = frozenset({int, float})
 
 _TIMES = frozenset({date, datetime, time, timedelta})
+
+_OTHERS = _TIMES | {str, bytes}
 
 
 def _is_plain_time(value: object) -> bool:

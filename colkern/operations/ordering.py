@@ -129,14 +129,13 @@ def _ordered_words(left: Array, right: object, order: Order) -> Buffer:
         others = own_words(right, Role.DATA)[0], 1
     else:
         others = _one(left, right)
-    (less, stride), (greater, other_stride) = order.placed((words, others))
+    less, greater = order.placed((words, others))
     if dtype.itemsize > 8:
         kernel, number = ordering.less_decimals, dtype.itemsize // 8
     else:
         kernel = ordering.less_integers
         number = 0 if dtype.kind == "u" else 8 * dtype.itemsize - 1
-    placed = (less, stride, greater, other_stride, number)
-    target.map(kernel, len(out), *placed, left.length, order.flip, out)
+    target.map(kernel, len(out), *less, *greater, number, left.length, order.flip, out)
     return target.buffer(out)
 
 

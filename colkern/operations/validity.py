@@ -59,30 +59,24 @@ def combine_validity(arrays: Sequence[Array]) -> tuple[Buffer | None, int]:
 
     Without nulls there is no bitmap. Nulls on a device that are not known yet are not counted.
     """
-    # Most arrays are known to have no nulls.
-    nullable = [
-        array
-        for array in arrays
-        if array._null_count
-        and array.layout.has_validity
-        and (array._null_count > 0 or array.may_have_nulls)
-    ]
-    if not nullable:
-        return None, 0
-    first = nullable[0]
-    bitmap = own = first.buffers[0]
-    offset = first.offset
-    for array in nullable[1:]:
+    first = None
+    for array in arrays:
+        nulls = array._null_count
+        # Most arrays are known to have no nulls.
+        if not nulls or not array.layout.has_validity or not (nulls > 0 or array.may_have_nulls):
+            continue
         right = array.buffers[0]
+        if first is None:
+            first, bitmap, own, offset = array, right, right, array.offset
         # If one array is on both sides, there is nothing to combine.
-        if right is not own or array.offset != first.offset:
+        elif right is not own or array.offset != first.offset:
             assert bitmap is not None
             assert right is not None
-            bitmap, nulls = and_bits(bitmap, offset, right, array.offset, array.length)
+            bitmap, count = and_bits(bitmap, offset, right, array.offset, array.length)
             offset = 0
-    if bitmap is own:
-        return compact_validity(first), first._null_count
-    return bitmap, nulls
+    if first is None:
+        return None, 0
+    return (bitmap, count) if bitmap is not own else (compact_validity(first), first._null_count)
 
 
 def null_outside(array: Array, visible: Buffer, hidden: int = UNKNOWN) -> Array:

@@ -20,7 +20,8 @@ from operations.samples import TEXTS, ints, sample, samples
 import colkern.schema as s
 from colkern.arrays import Array
 from colkern.builders import array
-from colkern.errors import UnsupportedError
+from colkern.errors import InvalidArrowError, UnsupportedError
+from colkern.memory import Buffer
 from colkern.operations import add, equal, greater_equal, less, not_equal, nulls, take, validate
 
 NESTED = (
@@ -250,3 +251,26 @@ def test_a_null_is_no_number_to_add(null: Any) -> None:
     for numbers in (array([1]), array([1.0])):
         with pytest.raises(TypeError, match="right: expected"):
             add(numbers, null)
+
+
+@pytest.mark.parametrize("type_", [s.utf8(), s.large_binary(), s.utf8_view()], ids=str)
+def test_positions_are_checked_although_such_types_were_compared_before(type_: s.DataType) -> None:
+    whole = array(["a", "bc"] if type_ != s.large_binary() else [b"a", b"bc"], type_)
+    equal(whole, whole), less(whole, whole), equal(whole, whole.to_pylist()[0])
+    # Lengths and positions past the end of two bytes.
+    numbers = np.full(8, 99, np.int32)
+    data = Buffer.from_object(b"bc")
+    bad = Array(type_, 2, [None, Buffer.of_items(numbers), data])
+    for left, right in ((whole, bad), (bad, whole), (bad, whole.to_pylist()[0])):
+        with pytest.raises(InvalidArrowError):
+            equal(left, right)
+
+
+def test_text_beside_numbers_is_refused_although_numbers_were_compared_before() -> None:
+    numbers = array([1, 2])
+    for _ in range(2):
+        assert equal(numbers, 1).to_pylist() == [True, False]
+        with pytest.raises(TypeError):
+            equal(numbers, "1")
+        with pytest.raises(TypeError):
+            equal(array(["1", "2"]), 1)

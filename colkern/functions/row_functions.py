@@ -12,6 +12,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -23,7 +24,7 @@ from colkern.builders import array as build_array
 from colkern.dispatch import NESTED, TEXT
 from colkern.errors import CompileError, LimitExceededError
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import HOST
+from colkern.memory import HOST, Items
 from colkern.operations import cast as cast_values
 from colkern.operations.arguments import OPERATIONS, Kind, Operation, operation
 from colkern.operations.creation import nulls
@@ -39,6 +40,7 @@ from colkern.rows.inputs import Columns, Inputs
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
 from colkern.rows.results import require_values
+from colkern.targets import Target
 
 Options = ParamSpec("Options")
 Values = TypeVar("Values", bound=Column)
@@ -182,6 +184,16 @@ class _ValuesPlan(Plan):
 
     has_own_context = True
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.needs_context = self.program.computes_decimals
+
+    def _with_python(
+        self, target: Target, compiled: Array, arrays: Sequence[Any], rows: Items
+    ) -> Array:
+        with _exact():
+            return super()._with_python(target, compiled, arrays, rows)
+
     def _inputs(
         self,
         definition: Any,
@@ -266,13 +278,11 @@ def over_rows(
         LimitExceededError: If a result is larger than memory.
     """
     name = name or function.__name__
-    arrays = [value for value in arguments if isinstance(value, Array)]
     key = (name, function, nullable, machine, otherwise, *map(_mark, arguments))
     ready = _READY.get(key)
     if ready is not None and ready.rule is result and ready.takes is takes:
-        if len(arrays) > 1:
-            _require_alike(name, arrays)
-        return _results(name, ready.plan, ready.columns(arguments), arrays[0].length)
+        return _of_ready(name, ready, arguments)
+    arrays = [value for value in arguments if isinstance(value, Array)]
     if not arrays:
         raise TypeError(
             f"{name}: expected an Array, got {type(arguments[0]).__name__}; "
@@ -317,6 +327,16 @@ def over_rows(
                 # The value perhaps belongs to no slot.
                 pass
     return called(*map(decoded, arrays))
+
+
+def _of_ready(name: str, ready: _Ready, arguments: Sequence[Any]) -> Array:
+    """The results of a function that was compiled for such arguments before."""
+    if len(arguments) == 1:
+        return _results(name, ready.plan, arguments, arguments[0].length)
+    arrays = [value for value in arguments if isinstance(value, Array)]
+    if len(arrays) > 1:
+        _require_alike(name, arrays)
+    return _results(name, ready.plan, ready.columns(arguments), arrays[0].length)
 
 
 def _require_alike(name: str, arrays: Sequence[Array]) -> None:
@@ -396,16 +416,24 @@ def _compiled(call: _Call, values: Sequence[object], rule: Rule, takes: Taken | 
 
 def _results(name: str, plan: Any, arrays: Sequence[Any], length: int) -> Array:
     """The results of a plan for columns and values."""
-    # Python computes the decimals that compiled code does not cover, with all their digits.
     try:
-        with decimal.localcontext(prec=154):
+        # Making a context takes as long as a loop over some thousand values.
+        if isinstance(plan, _ValuesPlan) and not plan.needs_context:
             results: Array = plan.run(arrays, length)[0]
+        else:
+            with _exact():
+                results = plan.run(arrays, length)[0]
     except MemoryError as error:
         if isinstance(error, LimitExceededError):
             raise
         raise LimitExceededError(f"{name}: a result is larger than memory") from error
     require_values(name, results)
     return results
+
+
+def _exact() -> AbstractContextManager[object]:
+    """Python computes the decimals that compiled code does not cover, with all their digits."""
+    return decimal.localcontext(prec=154)
 
 
 def _decided(call: _Call, arrays: list[Array], column: Array) -> tuple[Any, list[Array]]:

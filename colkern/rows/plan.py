@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ MOST_EXPECTED = 256
 
 SLACK = 1 << 10
 """Additional bytes that are always reserved, since bodies write beyond a result."""
+
+_address = attrgetter("address")
 
 
 class Plan(Replanned):
@@ -308,7 +311,7 @@ class Plan(Replanned):
                 rooms.left.address,
                 *passed,
                 *written.values(),
-                *[memory[sink.name].address for sink in self._sinks],
+                *map(_address, memory.values()),
             )
             noted = rooms.left.taken()
             if len(noted):

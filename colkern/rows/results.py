@@ -25,16 +25,18 @@ from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, inner, loaded, of_parts
 from colkern.targets import Target
 
+_LONG = np.dtype(np.int64)
+
 _FIXED = {
-    "bool": np.uint8,
-    "Decimal": np.int64,
-    "int": np.int64,
-    "float": np.float64,
-    "date": np.int32,
-    "datetime": np.int64,
-    "aware": np.int64,
-    "time": np.int64,
-    "timedelta": np.int64,
+    "bool": np.dtype(np.uint8),
+    "Decimal": _LONG,
+    "int": _LONG,
+    "float": np.dtype(np.float64),
+    "date": np.dtype(np.int32),
+    "datetime": _LONG,
+    "aware": _LONG,
+    "time": _LONG,
+    "timedelta": _LONG,
 }
 
 

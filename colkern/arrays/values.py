@@ -191,7 +191,8 @@ def preview(array: Array, most: int) -> Values:
 def _values(array: Array, slots: Slots, most: int | None) -> Values:
     decode = _decoder_of(array.type)
     valid = valid_at(array, slots)
-    if valid is None or valid.all():
+    # A fifth of the time of `valid.all()`, for few slots.
+    if valid is None or np.count_nonzero(valid) == valid.size:
         return decode(array, slots, most)
     return spread(decode(array, slots[valid], most), valid)
 
@@ -290,8 +291,10 @@ _PYTHON_DATETIMES = ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
 
 def _or_scalars(stamps: Items, fits: NDArray[np.bool_], values: Values) -> Values:
     """`values`, with NumPy's scalar for each value that does not fit Python's class."""
-    for position in (~fits).nonzero()[0].tolist():
-        values[position] = stamps[position]
+    # Mostly all fit, and counting takes a fifth of the time of a search.
+    if np.count_nonzero(fits) < fits.size:
+        for position in (~fits).nonzero()[0].tolist():
+            values[position] = stamps[position]
     return values
 
 

@@ -272,7 +272,9 @@ def _until_null(array: Array, skip_nulls: bool, running: Callable[[Array], Array
     place = int((bits.array != 255).argmax())
     byte = target.item(bits.array, place)
     first = 8 * place + (~byte & (byte + 1)).bit_length() - 1
-    own = running(array.slice(0, first))
+    before = array.slice(0, first)
+    before._null_count = 0
+    own = running(before)
     numbers = own.items(Role.DATA)
     items = target.allocate(array.length, numbers.dtype)
     items[:first] = numbers
@@ -338,30 +340,30 @@ def _at_least(highest: Items, parts: Items, limit: int) -> Items:
 
 
 @on_its_device
+@np.errstate(all="ignore")
 def _cumulated(array: Array, how: How, start: float | None) -> Array:
     """Each value aggregated with all before it, of which nulls are skipped."""
     if isinstance(array.type.storage, s.Decimal):
         array, flags = wide_decimals(array), _flags(array)
         return _decimal_sums(array, flags, flags, lambda part: _running("sum", part))
-    with np.errstate(all="ignore"):
-        results = _running(how, _without_nulls(how, array))
-        if start is not None:
-            storage = array.type.storage
-            assert isinstance(storage, _NUMBERS)
-            results = _UFUNCS[how](results, number_of(start, storage, "start"))
+    results = _running(how, _without_nulls(how, array))
+    if start is not None:
+        storage = array.type.storage
+        assert isinstance(storage, _NUMBERS)
+        results = _UFUNCS[how](results, number_of(start, storage, "start"))
     return fixed_result(array, array.type, results)
 
 
 @on_its_device
+@np.errstate(all="ignore")
 def _cumulative_mean(array: Array) -> Array:
-    with np.errstate(all="ignore"):
-        means = _running("sum", _without_nulls("sum", array), np.float64)
-        if array.null_count:
-            means /= _flags(array).cumsum(dtype=np.int64)
-        else:
-            target = target_of(array.device)
-            sums, means = means, target.output(array.length, np.float64)
-            target.map(arithmetic.running_means, array.length, sums, means)
+    means = _running("sum", _without_nulls("sum", array), np.float64)
+    if array.null_count:
+        means /= _flags(array).cumsum(dtype=np.int64)
+    else:
+        target = target_of(array.device)
+        sums, means = means, target.output(array.length, np.float64)
+        target.map(arithmetic.running_means, array.length, sums, means)
     return fixed_result(array, s.float64(), means)
 
 

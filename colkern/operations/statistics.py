@@ -64,20 +64,20 @@ def variance(
     return _squares(numbers, mean(numbers)) / (numbers.length - ddof)
 
 
+# Between infinities, the difference is NaN, and so is the sum.
 @on_its_device
+@np.errstate(invalid="ignore", over="ignore")
 def _squares(numbers: Array, mean: float) -> float:
     """The sum of the squared deviations of numbers from their mean."""
     items = numbers.items(Role.DATA)
     # On the host, caches hold the deviations of a block until they are multiplied.
     size = _BLOCK if numbers.device == HOST else len(items)
     deviations, total = target_of(numbers.device).output(min(size, len(items)), np.float64), 0.0
-    # Between infinities, the difference is NaN, and so is the sum.
-    with np.errstate(invalid="ignore", over="ignore"):
-        for begin in range(0, len(items), size):
-            block = items[begin : begin + size]
-            own = np.subtract(block, mean, out=deviations[: len(block)], dtype=np.float64)
-            np.multiply(own, own, out=own)
-            total += float(own.sum())
+    for begin in range(0, len(items), size):
+        block = items[begin : begin + size]
+        own = np.subtract(block, mean, out=deviations[: len(block)], dtype=np.float64)
+        np.multiply(own, own, out=own)
+        total += float(own.sum())
     return total
 
 
@@ -264,11 +264,11 @@ def _product_of_decimals(values: Array, type_: s.Decimal) -> Decimal:
 
 
 @on_its_device
+@np.errstate(over="ignore", invalid="ignore")
 def _product(values: Array) -> int | float:
     items = values.items(Role.DATA)
     wide = {"f": np.float64, "i": np.int64, "u": np.uint64}[items.dtype.kind]
-    with np.errstate(over="ignore", invalid="ignore"):
-        product: int | float = items.prod(dtype=wide).item()
+    product: int | float = items.prod(dtype=wide).item()
     return product
 
 
@@ -291,8 +291,8 @@ def last(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
 
 def _valid_at(values: Sequence[Any], place: int) -> Any:
-    known = [value for value in values if value is not None]
-    return known[place] if known else None
+    ordered = values if place == 0 else reversed(values)
+    return next((value for value in ordered if value is not None), None)
 
 
 def _end(array: Array, place: int, skip_nulls: bool, min_count: int) -> Any:
@@ -300,18 +300,24 @@ def _end(array: Array, place: int, skip_nulls: bool, min_count: int) -> Any:
     require_valid(array)
     if min_count > 1 and count(array) < min_count:
         return None
-    if array.length:
-        # Mostly, the slot at the end is not null.
-        value = _only(array.slice(place % array.length, 1))
-        if value is not None or not skip_nulls:
-            return value
-    size, kept = 0, array.slice(0, 0)
-    while not kept.length and size < array.length:
-        # Nulls at the end are few, mostly.
-        size = min(64 + 16 * size, array.length)
-        part = array.slice(0 if place == 0 else array.length - size, size)
+    # Mostly, the slot at the end is not null, or one near it. A list of more takes longer than a mask.
+    for size in (1, 64) if skip_nulls else (1,):
+        values = to_host(_end_part(array, place, size)).to_pylist()
+        known = _valid_at(values, place)
+        if known is not None:
+            return known
+    size, kept = 64, array.slice(0, 0)
+    while skip_nulls and not kept.length and size < array.length:
+        size *= 16
+        part = _end_part(array, place, size)
         kept = filter(part, is_valid(part))
     return _only(kept.slice(place % kept.length, 1)) if kept.length else None
+
+
+def _end_part(array: Array, place: int, size: int) -> Array:
+    """So many slots at one end, or all."""
+    size = min(size, array.length)
+    return array.slice(0 if place == 0 else array.length - size, size)
 
 
 @operation

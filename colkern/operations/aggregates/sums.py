@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -115,6 +116,8 @@ def _sum_floats(array: Array) -> float:
     return sum_of_floats(array, array.items(Role.DATA))
 
 
+_DOUBLE = np.dtype(np.float64)
+
 _FEW_SUMS = 1 << 10
 """So many sums, or fewer, are added on the host."""
 
@@ -130,16 +133,20 @@ def sum_of_floats(array: Array, items: Items) -> float:
     validity = validity_of(array, target)
     while True:
         pieces = -(-len(items) // (kernels.LANES * kernels.ROUNDS))
-        sums = target.output(min(len(items), pieces * kernels.LANES), np.float64)
+        sums = target.output(min(len(items), pieces * kernels.LANES), _DOUBLE)
         target.map(kernels.sum_floats, len(sums), items, *validity, sums, work=kernels.ROUNDS)
         if len(sums) <= kernels.LANES:
             return float(builtins.sum(sums.tolist()))
         if len(sums) <= _FEW_SUMS:
-            own = sums if isinstance(sums, np.ndarray) else np.array(sums.tolist())
-            with np.errstate(over="ignore", invalid="ignore"):
-                # By pairs of halves, whatever the machine's vectors are.
-                return float(np.add.reduce(own))
+            return _paired(sums if isinstance(sums, np.ndarray) else np.array(sums.tolist()))
         items, validity = sums, (target.no_bits, 0)
+
+
+# A decorator takes half the time of a `with`.
+@np.errstate(over="ignore", invalid="ignore")
+def _paired(sums: NDArray[np.float64]) -> float:
+    """The sum of numbers on the host, by pairs of halves, whatever the machine's vectors are."""
+    return float(np.add.reduce(sums))
 
 
 @SUMS.of(s.Decimal)

@@ -12,6 +12,8 @@ import numpy as np
 from colkern.kernels import Kernel, bitmaps, filtering
 from colkern.targets import Argument, Items, Later, Target
 
+_COUNT = np.dtype(np.int64)
+
 
 class Kept:
     """The slots that are kept, as bits, with the number of kept slots before each block.
@@ -85,7 +87,7 @@ class Kept:
             end = offset + length
             whole = bitmaps.whole_words(offset, end)
             few = target.reduce(bitmaps.count_set_bits, whole, bits, offset, end)
-            starts = target.table([0, few], np.int64)
+            starts = target.table((0, few), _COUNT)
             return cls(target, bits, offset, length, words, starts, few)
         blocks = -(-bitmaps.words_for(length) // words)
         mask = bits, offset, length, words

@@ -200,7 +200,11 @@ class _Table:
         self.firsts: list[Items] = [np.zeros(0, np.int64)]
 
     def _empty(self) -> Items:
-        return self._target.allocate(self._table + (2 << self._bits), np.uint64)
+        # Used again, as fresh memory takes longer than to zero the table. The rest is written first.
+        out = self._target.output(self._table + (2 << self._bits), np.uint64)
+        out[:HEAD] = 0
+        out[self._table :] = 0
+        return out
 
     @property
     def _table(self) -> int:

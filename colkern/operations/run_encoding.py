@@ -17,10 +17,10 @@ from colkern.kernels import changes
 from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.encodings import run_end_encoded
-from colkern.operations.operands import buffer_addresses, unsigned, validity_of
+from colkern.operations.operands import WORDS, buffer_addresses, unsigned, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import require_room, run_bounds
-from colkern.operations.selection import Picks, assemble, words_of
+from colkern.operations.selection import Picks, assemble, own_words
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _INT32 = s.int32()
@@ -69,9 +69,9 @@ def _changes(array: Array) -> Items:
             f"where these are no lists and no unions"
         )
     target = target_of(array.device)
-    out = target.output((array.length + 63) // 64, np.uint64)
+    out = target.output(array.length + 63 >> 6, WORDS[8])
     mark(array, target, out)
-    if array.layout.kind is LayoutKind.NULL or array.null_count == 0:
+    if not array._null_count or array.layout.kind is LayoutKind.NULL or not array.null_count:
         return out
     merged = target.output(len(out), np.uint64)
     validity = validity_of(array, target)
@@ -105,7 +105,7 @@ def _mark_fixed(array: Array, target: Target, out: Items) -> None:
         bits = target.no_bits if data is None else data.array
         target.map(changes.mark_bit_changes, len(out), bits, array.offset, array.length, out)
         return
-    words, width = words_of(array.items(Role.DATA))
+    words, width = own_words(array, Role.DATA)
     target.map(changes.mark_changes, len(out), words, width, array.length, out)
 
 

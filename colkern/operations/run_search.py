@@ -13,6 +13,7 @@ from colkern.kernels import changes, filtering, run_merging, runs
 from colkern.layouts import Role
 from colkern.memory import ALIGNMENT
 from colkern.operations.compaction import Kept
+from colkern.operations.operands import WORDS
 from colkern.targets import Items, ItemType, Target, target_of
 
 _SEARCH = 16
@@ -66,9 +67,9 @@ def encode_words(
     Both are of the dtype `kind`. If hardly any neighbours are equal: a run for each word, and None.
     """
     count = len(words)
-    marks = target.output((count + 63) // 64, np.uint64)
+    marks = target.output(count + 63 >> 6, WORDS[8])
     target.map(changes.mark_changes, len(marks), words, 1, count, marks)
-    kept = Kept.of(target, marks.view(np.uint8), 0, count)
+    kept = Kept.of(target, marks.view(WORDS[1]), 0, count)
     if kept.count > count - count // _FEW:
         numbers = target.output(count, kind)
         target.map(runs.number_runs, count, numbers)
@@ -87,7 +88,7 @@ def run_bounds(
     target: Target, marks: Items, length: int, kind: np.dtype[np.signedinteger]
 ) -> Items:
     """The starts of runs, by the bits set in `marks` (words), and the end of the last run; read-only."""
-    return _listed(Kept.of(target, marks.view(np.uint8), 0, length), kind)
+    return _listed(Kept.of(target, marks.view(WORDS[1]), 0, length), kind)
 
 
 def _listed(kept: Kept, kind: np.dtype[np.signedinteger]) -> Items:
@@ -95,7 +96,7 @@ def _listed(kept: Kept, kind: np.dtype[np.signedinteger]) -> Items:
     # that is aligned for a buffer.
     before = ALIGNMENT // kind.itemsize - 1
     bounds = kept.target.output(before + kept.count + 1, kind)[before:]
-    kept.map(filtering.kept_positions, kept.starts, bounds.view(f"u{kind.itemsize}"))
+    kept.map(filtering.kept_positions, kept.starts, bounds.view(WORDS[kind.itemsize]))
     bounds[kept.count] = kept.length
     return bounds
 

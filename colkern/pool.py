@@ -93,7 +93,7 @@ class Pool:
             if getrefcount(block[0]) != _OF_ARRAY or getrefcount(block[1]) != _OF_MEMORY:
                 blocks.appendleft(block)
                 continue
-            array = block[0]
+            array: Items = block[0]
             if array.dtype is dtype and array.shape == (count,):
                 if other is not None:
                     blocks.append(other)

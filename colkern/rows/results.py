@@ -17,7 +17,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import packed_bits
 from colkern.errors import LimitExceededError, UnsupportedError
-from colkern.memory import HOST, Buffer, Items, ItemType
+from colkern.memory import HOST, Buffer, DType, Items, ItemType
 from colkern.operations import cast, list_flatten, nulls, struct_flatten
 from colkern.rows import kinds as k
 from colkern.rows.columns import LISTS
@@ -25,9 +25,9 @@ from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, inner, loaded, of_parts
 from colkern.targets import Target
 
-_LONG = np.dtype(np.int64)
+_LONG: DType = np.dtype(np.int64)
 
-_FIXED = {
+_FIXED: dict[str, DType] = {
     "bool": np.dtype(np.uint8),
     "Decimal": _LONG,
     "int": _LONG,

@@ -25,6 +25,7 @@ from colkern.rows.front import Definition, changing_instances, variables_of
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
     Block,
+    Branch,
     Check,
     Exit,
     Operation,
@@ -267,11 +268,12 @@ class Emitter:
         There is no branch, so that a compiler can vectorise the loop over rows. If the function itself has
         a loop, nothing is vectorised, and a branch takes half the time.
         """
-        if self.loops:
+        if self.loops and self.attempts:
             self.fail_if(test, row_values.LEFT, reason)
             return
-        self.has_soft_checks = True
-        self.write(Check(f"{self.site(reason) << 8 | row_values.LEFT} if {test}"))
+        self.has_soft_checks = self.has_soft_checks or not self.loops
+        check = Branch if self.loops else Check
+        self.write(check(f"{self.site(reason) << 8 | row_values.LEFT} if {test}"))
 
     def require_sound(self) -> None:
         """Return from the function if a check has failed, before loops or memory depend on it."""

@@ -29,6 +29,7 @@ from colkern.rows.emitter import (
     derived,
 )
 from colkern.rows.expressions import condition, expression
+from colkern.rows.program import Tried
 from colkern.rows.scopes import stored_names
 from colkern.rows.values import Value, of_parts, zeros
 
@@ -190,7 +191,7 @@ def _attempt(emitter: Emitter, attempt: Attempt, body: Sequence[ast.stmt]) -> bo
     if attempt.text:
         emitter.write(f"{attempt.text} = {NO_TEXT}")
     emitter.attempts.append(attempt)
-    with emitter.within("while True:"):
+    with emitter.within(Tried("while True:")):
         statements(emitter, body)
         ended = emitter.dead
         emitter.write("break")

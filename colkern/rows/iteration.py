@@ -403,11 +403,13 @@ def _counted(emitter: Emitter, start: str, stop: str, step: str) -> Source:
         return Source(
             f"{place} < {stop}", lambda: Value(k.INT, emitter.copy(place)), [f"{place} += 1"]
         )
+    known = [int(code) for code in (start, stop, step) if code.lstrip("-").isdigit()]
     zero, step = emitter.copy("0"), emitter.copy(step)
     start = emitter.copy(start)
-    count = range_size(emitter, start, stop, step)
+    is_known = len(known) == 3 and known[2] != 0 and max(map(abs, known)) < 1 << 62
+    count = str(len(range(*known))) if is_known else range_size(emitter, start, stop, step).code
     return Source(
-        f"{zero} < {count.code}",
+        f"{zero} < {count}",
         lambda: Value(k.INT, emitter.copy(f"{start} + {zero} * {step}")),
         [f"{zero} += 1"],
     )

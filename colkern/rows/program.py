@@ -94,7 +94,7 @@ class Written:
         lines = [f"def {name}({', '.join(('arena', 'pool', *self.parameters))}):", "    bad = 0"]
         for depth, line in self.block.text(1):
             indent = "    " * depth
-            if isinstance(line, Check) and branches:
+            if isinstance(line, Check) and (branches or line.ends):
                 status, _, test = line.partition(" if ")
                 lines.append(f"{indent}if {test}:")
                 line, indent = Exit(status), indent + "    "
@@ -266,6 +266,21 @@ class Recursion:
 
 class Check(str):
     """A status and a test, `status if test`: if it is true, the row is left when the function ends."""
+
+    __slots__ = ()
+    ends = False
+    """Whether the function ends at once."""
+
+
+class Branch(Check):
+    """A check that ends the function at once."""
+
+    __slots__ = ()
+    ends = True
+
+
+class Tried(str):
+    """The head of a block that runs once, and that exceptions end."""
 
     __slots__ = ()
 

@@ -1,14 +1,15 @@
 """Translates a row function to one expression, for engines whose expressions have no loops and no memory.
 
 The generated functions of a program are read line by line. Each variable stands for a term of arguments,
-branches become choices, and calls of the table's methods keep their names. Loops, memory and rows left to
-Python have no term.
+branches become choices, and calls of the table's methods keep their names. Loops that constants end are
+written out, turn by turn. Other loops, memory and rows left to Python have no term.
 """
 
 from __future__ import annotations
 
 import ast
 import datetime
+import itertools
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from colkern.rows import kinds as k
 from colkern.rows.emitter import NO_PART, RAISED
 from colkern.rows.folding import OPERATORS
 from colkern.rows.kinds import Kind
-from colkern.rows.program import Block, Check, Exit, Operation, Program, Return, Site
+from colkern.rows.program import Block, Check, Exit, Operation, Program, Return, Site, Tried
 from colkern.rows.values import Value, zeros
 
 
@@ -164,6 +165,14 @@ class _Through(Term):
 
 
 @dataclass(frozen=True, eq=False)
+class _Jump(Term):
+    """`break` or `continue`, with the variables there."""
+
+    name: str
+    variables: Variables
+
+
+@dataclass(frozen=True, eq=False)
 class _Status(Term):
     """The status of a called function: whether it raised, and which exception."""
 
@@ -172,6 +181,18 @@ class _Status(Term):
 
 
 Variables = dict[str, Term]
+
+MOST_TURNS = 32
+"""The largest number of turns of loops that a term has: each is written out."""
+
+_MOST_OF_LOOPS = 150
+"""The largest number of terms with loops: Java does not compile what several turns use twice, and Spark
+then takes longer than the transport of the rows to Python."""
+
+_MEMORY = "a loop, a list or another value in memory, which Spark's expressions lack"
+
+_MOST_CONSTANTS = 16
+"""The largest number of constants of which one is chosen that an operation is computed for beforehand."""
 
 TRUE = Constant(k.BOOL, True)
 FALSE = Constant(k.BOOL, False)
@@ -196,11 +217,38 @@ def term_of(program: Program, name: str, arguments: Mapping[str, Value]) -> Term
             continue
         for place, part in enumerate(_given(parameter, value.kind)):
             variables[f"{parameter}_{place}"] = part
-    tree = _Reader(program, (name,), {}).function(name, variables)
+    turns = itertools.count()
+    tree = _Reader(program, (name,), {}, turns).function(name, variables)
     kind = program.written[name].kind
-    return mapped(
+    term = mapped(
         tree, lambda end: _composed(kind, end.parts) if isinstance(end, _Returned) else end
     )
+    if next(turns) and _size(term, {}) > _MOST_OF_LOOPS:
+        raise NoTermError("its expression is too large", 0)
+    return term
+
+
+def parts(term: Term) -> tuple[Term, ...]:
+    """Returns the terms of which a term directly consists."""
+    match term:
+        case Choice():
+            return term.test, term.then, term.otherwise
+        case Applied() | Logic():
+            return term.arguments
+        case Fails() | Part() | Converted() | IsNone():
+            return (term.of,)
+        case Maybe():
+            return term.none, term.of
+        case Items():
+            return term.items
+    return ()
+
+
+def _size(term: Term, known: dict[int, int]) -> int:
+    """Returns the number of terms of which a term consists, each as often as it is used."""
+    if id(term) not in known:
+        known[id(term)] = 1 + sum(_size(part, known) for part in parts(term))
+    return known[id(term)]
 
 
 def _given(name: str, kind: Kind) -> Iterator[Term]:
@@ -236,6 +284,8 @@ def mapped(tree: Term, of_end: Callable[[Term], Term | None]) -> Term:
 
 def chosen(test: Term, then: Term, otherwise: Term) -> Term:
     """Returns a choice between two values, in its shortest form."""
+    if isinstance(test, Constant):
+        return then if test.value else otherwise
     if then is otherwise:
         return then
     # `a and b` and `a or b` of tests: a side that is the test itself is known.
@@ -269,25 +319,31 @@ class _Reader:
         program: Its program.
         stack: The functions that are being read, the outermost first.
         applied: The calls of methods so far, by their methods and arguments.
+        turns: Counts the turns of loops.
     """
 
     def __init__(
-        self, program: Program, stack: tuple[str, ...], applied: dict[object, Applied]
+        self,
+        program: Program,
+        stack: tuple[str, ...],
+        applied: dict[object, Applied],
+        turns: Iterator[int],
     ) -> None:
         self._program = program
         self._stack = stack
         self._applied = applied
+        self._turns = turns
         self._line = 0
 
     def function(self, name: str, variables: Variables) -> Term:
         """Returns the tree of choices of a function; its ends are the results, and what it raises."""
         written = self._program.written[name]
         self._operations, self._path = written.operations, written.path
-        return self._run(written.block.lines, variables, None)
+        return self._run(written.block.lines, variables)
 
     # Statements
 
-    def _run(self, lines: Sequence[str | Block], variables: Variables, end: Term | None) -> Term:
+    def _run(self, lines: Sequence[str | Block], variables: Variables) -> Term:
         """Returns the tree for lines, which bind variables."""
         at = 0
         while at < len(lines):
@@ -309,16 +365,36 @@ class _Reader:
                     continue
                 tree = self._branch(line[3:-1], then, otherwise, variables)
                 if not isinstance(tree, _Through):
-                    return self._behind(tree, lines[at:], end)
+                    return self._behind(tree, partial(self._run, lines[at:]))
                 variables = tree.variables
+            elif isinstance(line, Tried):
+                self._refuse("a `try`, which Spark's expressions lack")
             elif line.startswith("while "):
-                self._refuse("a loop or a `try`, which Spark's expressions lack")
-            elif isinstance(line, Check):
+                turn = lines[at]
+                at += 1
+                assert isinstance(turn, Block)
+                tree = self._loop(line[6:-1], turn, variables)
+                if not isinstance(tree, _Through):
+                    return self._behind(tree, partial(self._run, lines[at:]))
+                variables = tree.variables
+            elif line in ("break", "continue"):
+                return _Jump(k.NEVER, line, variables)
+            elif isinstance(line, Check) or line == "pass":
                 continue
             elif guard := self._assign(line, variables):
-                rest = self._run(lines[at:], variables, end)
+                rest = self._run(lines[at:], variables)
                 return chosen(guard.test, guard.then, rest)
-        return end or _Through(k.NEVER, variables)
+        return _Through(k.NEVER, variables)
+
+    def _loop(self, code: str, block: Block, variables: Variables) -> Term:
+        """Returns the tree of a loop: of a turn, and where that does not end the loop, of the turns behind
+        it."""
+        if code != "True" or next(self._turns) >= MOST_TURNS:
+            self._refuse(f"a loop that constants do not end within {MOST_TURNS} turns")
+        turn = mapped(self._run(block.lines, dict(variables)), partial(_passed, "continue"))
+        tree = self._behind(turn, partial(self._loop, code, block))
+        tree = mapped(tree, partial(_passed, "break"))
+        return _united(tree)
 
     def _is_for_room(self, block: Block) -> bool:
         """Whether a block leaves the row because the arena has no room; expressions need no arena."""
@@ -330,36 +406,37 @@ class _Reader:
             test = self._read(code, variables)
         except NoTermError:
             # The reason of the exception tells which part has no term.
-            if isinstance(exit_ := then.lines[0], Exit) and (site := self._site(exit_)):
+            exit_ = next(iter(then.lines), None)
+            if isinstance(exit_, Exit) and (site := self._site(exit_)):
                 raise NoTermError(f"{site.reason} has no native form", site.line) from None
             raise
         for value, block in ((True, then), (False, otherwise)):
             if _is(test, value):
-                return self._run(block.lines, dict(variables), None)
-        sides = [self._run(block.lines, dict(variables), None) for block in (then, otherwise)]
-        tree = Choice(k.NEVER, test, *sides)
-        if all(isinstance(side, _Through) for side in sides):
-            return _Through(k.NEVER, _joined(tree))
-        return tree
+                return self._run(block.lines, dict(variables))
+        sides = [self._run(block.lines, dict(variables)) for block in (then, otherwise)]
+        return _united(Choice(k.NEVER, test, *sides))
 
-    def _behind(self, tree: Term, lines: Sequence[str | Block], end: Term | None) -> Term:
-        """Returns a tree in which the ways that continue are followed by lines."""
+    def _behind(self, tree: Term, follow: Callable[[Variables], Term]) -> Term:
+        """Returns a tree in which the ways that continue are followed by the tree for their variables."""
         through = [each for each in ends(tree) if isinstance(each, _Through)]
         if not through:
             return tree
         if len(through) == 1:
-            rest = self._run(lines, dict(through[0].variables), end)
+            rest = follow(dict(through[0].variables))
             return mapped(tree, lambda each: rest if each is through[0] else each)
         # The lines are read once, after a test for whether a row reaches them.
         ended = mapped(tree, lambda each: FALSE if isinstance(each, _Through) else TRUE)
         others = mapped(tree, lambda each: None if isinstance(each, _Through) else each)
-        rest = self._run(lines, _joined(tree), end)
-        return Choice(k.NEVER, ended, others, rest)
+        return Choice(k.NEVER, ended, others, follow(_joined(tree)))
 
     def _assign(self, line: str, variables: Variables) -> Choice | None:
         """Binds the variables of an assignment; returns a choice with an exception, if Python may raise
         here."""
         statement = ast.parse(line).body[0]
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            counted = ast.BinOp(statement.target, statement.op, statement.value)
+            variables[statement.target.id] = self._or_missing(counted, variables)
+            return None
         if not isinstance(statement, ast.Assign):
             # A write to memory matters only where the memory is read, and that has no term.
             return None
@@ -378,6 +455,10 @@ class _Reader:
         for name in names:
             if name in self._operations:
                 operation, place = self._operations[name]
+                known = self._known(operation, variables) if len(names) == 1 else None
+                if known is not None:
+                    variables[name] = known
+                    continue
                 applied = self._apply(operation, variables)
                 if place == NO_PART:
                     variables[name] = Fails(k.BOOL, applied)
@@ -392,12 +473,27 @@ class _Reader:
             else:
                 variables.pop(name, None)
         if len(names) == 1 and names[0] not in self._operations:
-            try:
-                variables[names[0]] = self._of(value, variables)
-            except NoTermError as error:
-                # This is refused only if the variable is read.
-                variables[names[0]] = _Missing(k.NEVER, error)
+            variables[names[0]] = self._or_missing(value, variables)
         return guard
+
+    def _or_missing(self, value: ast.expr, variables: Variables) -> Term:
+        """Returns the term of a variable's value; without one, the function is refused if it reads the
+        variable."""
+        try:
+            return self._of(value, variables)
+        except NoTermError as error:
+            return _Missing(k.NEVER, error)
+
+    def _known(self, operation: Operation, variables: Variables) -> Term | None:
+        """Returns the result of an operation on constants, or on a choice of constants; else None."""
+        function = _FOLDED.get(operation.name)
+        if function is None or not set(operation.takes) <= {"int", "float"}:
+            return None
+        arguments = [self._value(value, variables) for value in operation.arguments]
+        known = _folded(function, arguments)
+        # In compiled code, an integer among floats is a float.
+        is_kind = known and all(end.kind.name == operation.kind.name for end in ends(known))
+        return known if is_kind else None
 
     def _apply(self, operation: Operation, variables: Variables) -> Applied:
         self._line = operation.line
@@ -423,7 +519,7 @@ class _Reader:
             self._refuse("a function that calls itself")
         written = self._program.written[name]
         arguments = [self._of(node, variables) for node in given]
-        inside = _Reader(self._program, (*self._stack, name), self._applied)
+        inside = _Reader(self._program, (*self._stack, name), self._applied, self._turns)
         tree = inside.function(name, dict(zip(written.parameters, arguments, strict=True)))
         raises = any(isinstance(end, Raise) for end in ends(tree))
         status, *parts = names
@@ -485,17 +581,23 @@ class _Reader:
                 term = variables.get(name)
                 if isinstance(term, _Missing):
                     raise term.error
-                return (
-                    term
-                    if term is not None
-                    else self._refuse(
-                        "a list or another value in memory, which Spark's expressions lack"
-                    )
-                )
+                return term if term is not None else self._refuse(_MEMORY)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return chosen(self._of(operand, variables), FALSE, TRUE)
             case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as sign, left=left, right=right):
                 return self._logic(isinstance(sign, ast.BitAnd), (left, right), variables)
+            case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult() as sign, left=left, right=right):
+                sides = [self._of(side, variables) for side in (left, right)]
+                known = _folded(OPERATORS[type(sign)][1], sides)
+                return known or self._refuse("a loop that counts other than by constants")
+            case ast.IfExp(test=test, body=then, orelse=otherwise):
+                decided = self._of(test, variables)
+                if isinstance(decided, Constant):
+                    return self._of(then if decided.value else otherwise, variables)
+                sides = [self._of(side, variables) for side in (then, otherwise)]
+                if {side.kind.name for side in sides} not in ({"int"}, {"float"}, {"bool"}):
+                    self._refuse("a choice")
+                return chosen(decided, *sides)
             case ast.BoolOp(op=sign, values=values):
                 return self._logic(isinstance(sign, ast.And), values, variables)
             case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value=0)]):
@@ -504,7 +606,7 @@ class _Reader:
                 return self._compared(OPERATORS[type(sign)][0], left, right, variables)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self._called(name, arguments, variables)
-        return self._refuse("this")
+        return self._refuse(_MEMORY)
 
     def _logic(self, is_and: bool, values: Sequence[ast.expr], variables: Variables) -> Term:
         terms = tuple(self._of(value, variables) for value in values)
@@ -535,7 +637,7 @@ class _Reader:
         kinds = {side.kind.name for side in sides}
         if len(kinds) > 1 or not kinds <= {"int", "float"}:
             self._refuse("a comparison")
-        return self._tested(sign, *sides)
+        return _folded(_FOLDED[sign], sides) or self._tested(sign, *sides)
 
     def _tested(self, name: str, *arguments: Term) -> Term:
         """Returns a method that tests arguments of one kind."""
@@ -562,7 +664,7 @@ class _Reader:
                 ("bool", "float"),
             ):
                 return Converted(wanted, term)
-        return self._refuse("a list or another value in memory, which Spark's expressions lack")
+        return self._refuse(_MEMORY)
 
     def _refuse(self, reason: str) -> NoReturn:
         raise NoTermError(reason, self._line)
@@ -573,6 +675,62 @@ class _Missing(Term):
     """A variable without a term, with the reason."""
 
     error: NoTermError
+
+
+_FOLDED = {
+    name: function
+    for name, function in OPERATORS.values()
+    if name in ("+", "-", "*", "==", "!=", "<", "<=", ">", ">=")
+}
+"""The operations of numbers that are computed beforehand for constants."""
+
+
+def _folded(function: Callable[[object, object], object], sides: Sequence[Term]) -> Term | None:
+    """Returns the result of an operation on two constants, or on one and a choice of some; else None."""
+    left, right = sides
+    if isinstance(left, Constant) and isinstance(right, Constant):
+        return _constant(function(left.value, right.value))
+    choices = [side for side in sides if isinstance(side, Choice)]
+    if len(choices) != 1 or not _is_one_of_few(choices[0]):
+        return None
+    (choice,), results = choices, []
+    for side in (choice.then, choice.otherwise):
+        result = _folded(function, [side if each is choice else each for each in sides])
+        if result is None:
+            return None
+        results.append(result)
+    return chosen(choice.test, *results)
+
+
+def _is_one_of_few(choice: Choice) -> bool:
+    """Whether the sides of a choice are constants, not many."""
+    sides = [*itertools.islice(ends(choice), _MOST_CONSTANTS + 1)]
+    return len(sides) <= _MOST_CONSTANTS and all(isinstance(side, Constant) for side in sides)
+
+
+def _constant(value: object) -> Term | None:
+    """Returns a number as a term; None if compiled code has no such number."""
+    if isinstance(value, bool):
+        return TRUE if value else FALSE
+    if isinstance(value, float):
+        return Constant(k.FLOAT, value)
+    is_near = isinstance(value, int) and -(1 << 63) <= value < 1 << 63
+    return Constant(k.INT, value) if is_near else None
+
+
+def _passed(name: str, end: Term) -> Term:
+    """Returns a jump of a name as the end of a block after which the function continues; other ends as
+    they are."""
+    if isinstance(end, _Jump) and end.name == name:
+        return _Through(k.NEVER, end.variables)
+    return end
+
+
+def _united(tree: Term) -> Term:
+    """Returns a tree as one end, if the function continues after all of its ends."""
+    if all(isinstance(end, _Through) for end in ends(tree)):
+        return _Through(k.NEVER, _joined(tree))
+    return tree
 
 
 def _joined(tree: Term) -> Variables:
@@ -642,6 +800,8 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 def _typed(kind: Kind, term: Term) -> Term:
     """Returns a term with constants of a kind: in compiled code, dates are numbers."""
+    if kind not in (k.DATE, k.DATETIME, k.TIMEDELTA):
+        return term
     if isinstance(term, Choice):
         sides = _typed(kind, term.then), _typed(kind, term.otherwise)
         return term if sides == (term.then, term.otherwise) else Choice(kind, term.test, *sides)

@@ -41,6 +41,19 @@ def test_a_scanner_tells_the_kinds_of_its_tokens() -> None:
     checked(tokens, [("x1 = 23+y",), ("",), (" é",), ("+7",)])
 
 
+def test_steps_of_a_range_of_constants() -> None:
+    def visited(word: str, n: int) -> int:
+        total = len(word)
+        for k in range(7, -5, -4):
+            total = total * 10 + k
+        for k in range(2**63 - 1, -(2**63), -3):
+            if k % 7 == n:
+                return total - k % 5
+        return total
+
+    checked(visited, WORDS)
+
+
 WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]
 
 

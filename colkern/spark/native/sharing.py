@@ -143,29 +143,13 @@ def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
     return in_own_method(results[0])
 
 
-def parts(term: Term) -> tuple[Term, ...]:
-    """Returns the terms of which a term directly consists."""
-    match term:
-        case t.Choice():
-            return term.test, term.then, term.otherwise
-        case t.Applied() | t.Logic():
-            return term.arguments
-        case t.Fails() | t.Part() | t.Converted() | t.IsNone():
-            return (term.of,)
-        case t.Maybe():
-            return term.none, term.of
-        case t.Items():
-            return term.items
-    return ()
-
-
 def unique(term: Term) -> Iterator[Term]:
     """Yields a term and all terms within it, each once."""
     waiting, seen = [term], {id(term)}
     while waiting:
         each = waiting.pop()
         yield each
-        for part in parts(each):
+        for part in t.parts(each):
             if id(part) not in seen:
                 seen.add(id(part))
                 waiting.append(part)
@@ -200,7 +184,7 @@ def computed(term: Term) -> dict[int, Computed] | None:
             return _all(term.arguments) | {id(term): term}
         case t.Argument():
             return {id(term): term}
-    return _all(parts(term))
+    return _all(t.parts(term))
 
 
 def _all(terms: tuple[Term, ...]) -> dict[int, Computed]:

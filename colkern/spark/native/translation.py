@@ -149,7 +149,7 @@ def require_quick(term: Term) -> None:
     places: dict[int, set[object]] = {}
     for each in sharing.unique(term):
         # The arguments alone tell whether a call of a slow method fails.
-        for part in () if isinstance(each, t.Fails) else sharing.parts(each):
+        for part in () if isinstance(each, t.Fails) else t.parts(each):
             if not isinstance(part, t.Applied) or is_exact(part) or not _rule(part).is_slow:
                 continue
             constants = (Operand(None, getattr(of, "value", UNKNOWN)) for of in part.arguments)
@@ -276,7 +276,7 @@ class _Writer:
         value = self._column(term)
         if isinstance(value, Integer) and not value.is_narrow:
             return False
-        return all(map(self._is_total, sharing.parts(term)))
+        return all(map(self._is_total, t.parts(term)))
 
     # Values
 

@@ -30,8 +30,6 @@ from colkern.spark.native.functions import (
     UTC,
     PlanName,
     PlannedFunction,
-    complete,
-    quick_columns,
 )
 
 _EXAMPLES = {
@@ -99,19 +97,14 @@ class PlannedOriginal(PlannedFunction):
         self._columns = self._typed = None
         KNOWN[self._name] = self
 
-    def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
-        """Returns the results for columns, given in order or by the names of the parameters."""
-        names = list(inspect.signature(self._original.function).parameters)
-        given = complete(names, columns, named)
-        if given is not None and self.planned() and self._may_be_native(given.values()):
-            ordered = list(given.values())
-            try:
-                with quick_columns():
-                    return self._named(self._expression(ordered), ordered)
-            except NoTermError as error:
-                # The expression uses the arguments several times.
-                self._refuse(error, for_good=False)
-        return self._arrow(*columns, **named)
+    def _parameters(self) -> list[str] | None:
+        return (
+            list(inspect.signature(self._original.function).parameters) if self.planned() else None
+        )
+
+    def _takes_names(self, parameters: Iterable[str]) -> bool:
+        # Else there would be no branch.
+        return True
 
     @property
     def is_native(self) -> bool:
@@ -148,8 +141,8 @@ class PlannedOriginal(PlannedFunction):
         code: CodeType = inspect.unwrap(self._original.function).__code__
         return code
 
-    def _expression(self, given: Sequence[Column | str]) -> Column:  # type: ignore[override]
-        columns = [f.col(column) if isinstance(column, str) else column for column in given]
+    def _expression(self, named: Mapping[str, Column]) -> Column:
+        columns = list(named.values())
         branches = self._branches or []
 
         def native(columns: Sequence[Column], shares: bool) -> Column:

@@ -149,22 +149,26 @@ class PlannedFunction:
 
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
         """The results for columns, given in order or by the names of the parameters."""
-        # Another thread may find out meanwhile that there is no expression.
-        typed = self._typed
-        if typed is not None:
-            given = complete(list(typed.parameters), columns, named)
-            if given is not None and self._may_be_native(given.values()):
-                try:
-                    return self._native(typed, given)
-                except NoTermError as error:
-                    # Columns may be long expressions themselves: that says nothing of other columns.
-                    self._refuse(error, for_good=not self._takes_names(typed))
+        names = self._parameters()
+        given = None if names is None else complete(names, columns, named)
+        if given is not None and self._may_be_native(given.values()):
+            try:
+                return self._native(given)
+            except NoTermError as error:
+                # Columns may be long expressions themselves: that says nothing of other columns.
+                self._refuse(error, for_good=not self._takes_names(given))
         return self._arrow(*columns, **named)
 
-    def _takes_names(self, typed: Typed) -> bool:
+    def _parameters(self) -> list[str] | None:
+        """Returns the names of the parameters; None if there is no expression."""
+        if self._typed is None or self._reason is not None:
+            return None
+        return list(self._typed.parameters)
+
+    def _takes_names(self, parameters: Iterable[str]) -> bool:
         """Whether there is an expression for columns that are no expressions themselves."""
         try:
-            self._native(typed, {name: name for name in typed.parameters})
+            self._native({name: name for name in parameters})
         except NoTermError:
             return False
         return True
@@ -173,7 +177,7 @@ class PlannedFunction:
         if for_good:
             # A new error: the first one's traceback would keep alive the Spark task in which a worker
             # imported this.
-            self._reason, self._typed = NoTermError(error.reason, error.line), None
+            self._reason = NoTermError(error.reason, error.line)
         if not self._must and self._columns is not None:
             # Compile now, so that no worker has to.
             self._row_function.compile(*self._columns)
@@ -215,7 +219,7 @@ class PlannedFunction:
     @property
     def is_native(self) -> bool:
         """Whether the function's plan is native."""
-        return self._typed is not None
+        return self._reason is None
 
     def explanation(self, is_in_worker: bool = False) -> str:
         """Returns a line with the function's plan, and if it is not native, the reason and the cost of a
@@ -246,22 +250,21 @@ class PlannedFunction:
         crossing = f"{len(columns)} column{'s' if len(columns) > 1 else ''} there, 1 back"
         return f"; a batch: {min(seconds) * 1e3:.2f} ms of Python, {crossing}"
 
-    def _native(self, typed: Typed, given: Mapping[str, Column | str]) -> Column:
+    def _native(self, given: Mapping[str, Column | str]) -> Column:
         columns = {
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
         }
         with quick_columns():
-            return self._named(self._expression(typed, columns), given.values())
+            result = self._expression(columns)
+            # As a function over Arrow does, for other functions that the session runs in workers.
+            use_this_python()
+            shown = ", ".join(map(_shown, given.values()))
+            return result.alias(f"{self._name}({shown})")
 
-    def _named(self, result: Column, given: Iterable[Column | str]) -> Column:
-        """Returns an expression under the name that Spark shows."""
-        # As a function over Arrow does, for other functions that the session runs in workers.
-        use_this_python()
-        shown = ", ".join(map(_shown, given))
-        return result.alias(f"{self._name}({shown})")
-
-    def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
+    def _expression(self, columns: Mapping[str, Column]) -> Column:
+        typed = self._typed
+        assert typed is not None
         is_in_lambda = _is_within_lambda()
         needs_native = self._must or is_in_lambda
         # A worker takes or refuses the columns that a native plan does not take, such as integers for

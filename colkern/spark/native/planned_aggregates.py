@@ -77,13 +77,13 @@ class PlannedAggregate(PlannedFunction):
         code: CodeType = self._row_function.functions.update.__code__
         return code
 
-    def _native(self, typed: Typed, given: Mapping[str, Column | str]) -> Column:
-        result = super()._native(typed, given)
+    def _native(self, given: Mapping[str, Column | str]) -> Column:
+        result = super()._native(given)
 
         def over(window: WindowSpec) -> Column:
             self._each = lambda aggregate: aggregate.over(window)
             try:
-                return super(PlannedAggregate, self)._native(typed, given)
+                return super(PlannedAggregate, self)._native(given)
             finally:
                 self._each = _alone
 
@@ -91,7 +91,9 @@ class PlannedAggregate(PlannedFunction):
         result.over = over
         return result
 
-    def _expression(self, typed: Typed, columns: Mapping[str, Column]) -> Column:
+    def _expression(self, columns: Mapping[str, Column]) -> Column:
+        typed = self._typed
+        assert typed is not None
         parts = {
             name: one.of(self._of_rows(typed, one.term, one.kind, columns), self._each, self._name)
             for name, one in self._aggregates.items()

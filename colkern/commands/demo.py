@@ -48,7 +48,7 @@ def add_command(commands: Commands) -> None:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE")
     parser.add_argument(
-        "--repeat", type=positive, default=3, metavar="N", help="time everything N times (3)"
+        "--repeat", type=positive, default=3, metavar="N", help="time everything up to N times (3)"
     )
 
 

@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyspark.sql import SparkSession
 
 import colkern as ck
 from colkern.spark.demo import columns, data, rows
-from colkern.spark.demo.agreement import UNEQUAL, distances
+from colkern.spark.demo.agreement import UNEQUAL, Compare, distances, fingerprint
 
 # The functions
 
@@ -118,6 +120,30 @@ def test_distances_of_dates_count_days() -> None:
     left = pa.array([datetime.date(2000, 1, 1), None])
     right = pa.array([datetime.date(1999, 12, 30), None])
     assert distances(left, right).tolist() == [2, 0]
+
+
+def test_a_comparison_counts_the_rows_that_differ() -> None:
+    batch = pa.record_batch(
+        {"due/ours": [1.0, 2.0, None], "due/theirs": [1.0, np.nextafter(2.0, 3.0), None]}
+    )
+    (summary,) = Compare({"due": ["ours", "theirs"]}, "ours")(iter([batch, batch]))
+    assert summary.to_pylist() == [
+        {"case": "due", "way": "theirs", "unequal": 2, "furthest": Decimal(1)}
+    ]
+
+
+@pytest.mark.spark
+def test_fingerprints_are_equal_in_any_order_and_differ_by_a_row(spark: SparkSession) -> None:
+    def of(*rows: tuple[int, float | None]) -> Any:
+        frame = spark.createDataFrame(rows, "n long, result double")
+        return tuple(*frame.agg(*fingerprint(["n"], "result")).collect())
+
+    first = (1, 1.0), (2, None), (2, 3.0)
+    assert of(*first) == of(*first[::-1])
+    others = [((1, np.nextafter(1.0, 2.0).item()), *first[1:]), ((1, None), *first[1:]), first[:2]]
+    # Rows that stand twice.
+    others += [(*first, (7, 1.0), (7, 1.0)), (*first, (7, 2.0), (7, 2.0))]
+    assert len({of(*rows) for rows in (first, *others)}) == 6
 
 
 # The data

@@ -1,7 +1,7 @@
-"""Compares columns of results, row by row in Spark's workers, and writes the result files.
+"""The agreement of the ways to compute a function, and the result files.
 
-One pass over the data computes every function in every way, compares the results, and writes those of
-colkern as Arrow files.
+Each way has a fingerprint of all its rows. Only where fingerprints differ are the results compared row by
+row, in Spark's workers.
 """
 
 from __future__ import annotations
@@ -16,27 +16,36 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import TaskContext
+from pyspark.sql import Column
+from pyspark.sql import functions as f
 
 UNEQUAL = np.iinfo(np.uint64).max
 """The distance of a null from a value, and of NaN from a number."""
 
-SUMMARY = "case string, way string, rows long, unequal long, furthest decimal(20, 0)"
+SUMMARY = "case string, way string, unequal long, furthest decimal(20, 0)"
+
+
+def fingerprint(inputs: Sequence[str], result: str) -> list[Column]:
+    """Returns aggregates that are equal if the results of all rows are, in any order, and else, but for one
+    chance in 2**64, differ.
+
+    -0.0 counts as 0.0, and a NaN as any other.
+    """
+    row = f.xxhash64(*inputs, result)
+    # Rows that stand twice cancel out in the first one.
+    return [f.bit_xor(row).alias("bits"), f.sum(f.shiftrightunsigned(row, 32)).alias("halves")]
 
 
 @dataclass(frozen=True, slots=True)
-class CompareAndWrite:
-    """A function for `mapInArrow` that compares results and returns a summary.
+class Compare:
+    """A function for `mapInArrow` that compares results.
 
     It takes batches with a column `<case>/<way>` for each way of each case. For each partition, it returns
     one row of `SUMMARY` for each way of each case except the reference.
-
-    The results of `reference`, and the columns `keys`, are written to `folder`, one file a partition.
     """
 
     cases: Mapping[str, Sequence[str]]
     reference: str
-    keys: Sequence[str]
-    folder: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yields the summary of one partition."""
@@ -48,27 +57,35 @@ class CompareAndWrite:
         ]
         unequal = dict.fromkeys(others, 0)
         furthest = dict.fromkeys(others, 0)
-        rows = 0
-        with _result_file(Path(self.folder)) as write:
-            for batch in batches:
-                rows += batch.num_rows
-                for case, way in others:
-                    distance = distances(batch[f"{case}/{self.reference}"], batch[f"{case}/{way}"])
-                    unequal[case, way] += int(np.count_nonzero(distance))
-                    largest = int(distance.max(initial=np.uint64(0)))
-                    furthest[case, way] = max(furthest[case, way], largest)
-                columns = {key: batch[key] for key in self.keys}
-                columns |= {case: batch[f"{case}/{self.reference}"] for case in self.cases}
-                write(pa.record_batch(columns))
+        for batch in batches:
+            for case, way in others:
+                distance = distances(batch[f"{case}/{self.reference}"], batch[f"{case}/{way}"])
+                unequal[case, way] += int(np.count_nonzero(distance))
+                largest = int(distance.max(initial=np.uint64(0)))
+                furthest[case, way] = max(furthest[case, way], largest)
         yield pa.record_batch(
             {
                 "case": [case for case, _ in others],
                 "way": [way for _, way in others],
-                "rows": pa.array([rows] * len(others), pa.int64()),
                 "unequal": pa.array(unequal.values(), pa.int64()),
                 "furthest": pa.array(furthest.values(), pa.decimal128(20, 0)),
             }
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A function for `mapInArrow` that writes the batches to a folder, one Arrow file a partition, and
+    returns none."""
+
+    folder: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yields nothing."""
+        with _result_file(Path(self.folder)) as write:
+            for batch in batches:
+                write(batch)
+        yield from ()
 
 
 @contextlib.contextmanager

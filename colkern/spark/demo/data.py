@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -82,15 +85,25 @@ def _folder_made_whole(target: Path) -> Iterator[Path]:
 
 
 def _generate(folder: Path, scale: float, parts: int, rows: int | None, progress: Progress) -> None:
-    left = rows
-    for part in range(1, parts + 1):
-        with tempfile.TemporaryDirectory(dir=folder) as raw:
-            _run_generator(scale, parts, part, Path(raw))
-            (source,) = Path(raw).rglob("*.parquet")
-            batches = (_with_nulls(batch) for batch in _parquet_batches(source))
-            written = _write_parquet(folder / f"part-{part:04}.parquet", _first(batches, left))
-        left = None if left is None else left - written
-        progress(part / parts)
+    if rows is not None:
+        # A part has as many rows as those before it have left over.
+        for part in range(1, parts + 1):
+            rows -= _generate_part(folder, scale, parts, rows, part)
+            progress(part / parts)
+        return
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        each = partial(_generate_part, folder, scale, parts, None)
+        for done, _ in enumerate(pool.map(each, range(1, parts + 1)), 1):
+            progress(done / parts)
+
+
+def _generate_part(folder: Path, scale: float, parts: int, rows: int | None, part: int) -> int:
+    """Writes a part of the data, at most `rows` rows; returns their number."""
+    with tempfile.TemporaryDirectory(dir=folder) as raw:
+        _run_generator(scale, parts, part, Path(raw))
+        (source,) = Path(raw).rglob("*.parquet")
+        batches = (_with_nulls(batch) for batch in _parquet_batches(source))
+        return _write_parquet(folder / f"part-{part:04}.parquet", _first(batches, rows))
 
 
 def _run_generator(scale: float, parts: int, part: int, folder: Path) -> None:

@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_type
 import colkern.ipc
 from colkern.errors import ColkernError, InvalidArrowError, placed
 from colkern.spark.demo import data
-from colkern.spark.demo.agreement import SUMMARY, CompareAndWrite
+from colkern.spark.demo.agreement import SUMMARY, Compare, Write, fingerprint
 from colkern.spark.demo.cases import Case, aggregates, cases
 from colkern.spark.session import start_session
 
@@ -30,6 +30,11 @@ FLOOR = "mapInArrow identity"
 REFERENCE = "colkern"
 KEYS = ("l_orderkey", "l_linenumber")
 MOST_ULPS = 1
+_STEADY = 1.1
+"""Two times that differ by a smaller factor are enough."""
+
+_FEW = 50
+"""One of so many orders takes part in warming up."""
 
 
 class DisagreementError(ColkernError):
@@ -46,7 +51,7 @@ class Options:
     #: A user's own Parquet or Arrow files or folders; none for TPC-H's data.
     inputs: Sequence[Path] = ()
     master: str = "local[*]"
-    repeat: int = 3  #: The number of times that each variant is timed.
+    repeat: int = 3  #: The most times that each variant is timed.
 
 
 @dataclass(slots=True)
@@ -58,6 +63,8 @@ class Outcome:
     seconds: dict[str, list[float]] = field(default_factory=dict)
     #: Count, min, max and sum of the results.
     aggregates: dict[str, object] = field(default_factory=dict)
+    #: For each way, the fingerprint of all its rows.
+    fingerprints: dict[str, object] = field(default_factory=dict)
     #: For each way, the rows that are not equal to colkern's to the last bit.
     unequal: dict[str, int] = field(default_factory=dict)
     #: For each way, the largest distance in units in the last place (or days).
@@ -66,6 +73,10 @@ class Outcome:
     def median(self, way: str) -> float:
         """Returns the median time of a way in seconds."""
         return statistics.median(self.seconds[way])
+
+    def spread(self, way: str) -> float:
+        """Returns the longest time of a way divided by the shortest."""
+        return max(self.seconds[way]) / min(self.seconds[way])
 
 
 @dataclass(slots=True)
@@ -91,7 +102,7 @@ def run(options: Options, step: Step, first: Callable[[Run], None]) -> Run:
         log = options.output / "spark.log"
         config = {
             "spark.sql.session.timeZone": "UTC",
-            # Idle workers of the comparison would take part in the timed runs, cold.
+            # More idle workers than run at a time would take part in the timed runs, cold.
             "spark.python.factory.idleWorkerMaxPoolSize": str(len(os.sched_getaffinity(0))),
         }
         session = start_session(options.master, name="colkern demo", config=config, log=log)
@@ -132,30 +143,39 @@ def _measured(
     outcomes = [Outcome(case) for case in cases()]
     result = options.output / "result"
 
-    step("Comparing the results row by row, and writing them", 0.15)
-    _compare_and_write(frame, outcomes, result)
-    step("Reading the result files back", 0.35)
+    step("Writing the results", 0.15)
+    _write(frame, outcomes, result)
+    step("Reading the result files back", 0.2)
     files_written, rows = read_back(result)
 
     run = Run(rows, outcomes, files_written, _settings(session))
-    # As many files as there are workers, so that each worker imports and loads what the timed runs need.
-    few = _typed(session.read.parquet(*map(str, files[: session.sparkContext.defaultParallelism])))
+    # All workers import what the timed runs need, for a few rows; writing has warmed up the rest.
+    few = frame.where(f.col(KEYS[0]) % _FEW == 0)
+    for way in ("pandas_udf", "arrow_udf"):
+        step(f"Warming up: {way}", 0.22)
+        _query(few, outcomes[-1].case, way).collect()
     runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *outcome.case.ways)]
-    for outcome, way in runs:
-        step(f"Warming up: {outcome.case.name}, {way}", 0.38)
-        _query(few, outcome.case, way).collect()
     for number, (outcome, way) in enumerate(runs * options.repeat):
         repetition, share = number // len(runs) + 1, number / (options.repeat * len(runs))
+        if repetition > 2 and outcome.spread(way) < _STEADY:
+            continue
         label = f"Timing {repetition}/{options.repeat}: {outcome.case.name}, {way}"
-        step(label, 0.4 + 0.6 * share)
-        query = _query(frame, outcome.case, way)
+        step(label, 0.25 + 0.75 * share)
+        # The JVM warms up over the first round, so the median is mostly one of the other ones.
+        is_checked = repetition == 1 and way != FLOOR
+        query = _query(frame, outcome.case, way, is_checked)
         start = time.perf_counter()
         row = query.collect()[0]
         outcome.seconds.setdefault(way, []).append(time.perf_counter() - start)
-        if way == REFERENCE:
-            outcome.aggregates = row.asDict()
-        if number + 1 == len(runs) < len(runs) * options.repeat:
-            first(run)
+        if is_checked:
+            *summary, bits, halves = row
+            outcome.fingerprints[way] = summary[0], bits, halves
+            if way == REFERENCE:
+                outcome.aggregates = dict(zip(row.asDict(), summary, strict=False))
+        if number + 1 == len(runs):
+            _require_agreement(frame, outcomes)
+            if options.repeat > 1:
+                first(run)
     step("Done", 1.0)
     return run
 
@@ -165,33 +185,57 @@ def _typed(frame: DataFrame) -> DataFrame:
     return frame.select(*(f.col(name).cast(type_).alias(name) for name, type_ in types.items()))
 
 
-def _query(frame: DataFrame, case: Case, way: str) -> DataFrame:
-    """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has."""
+def _query(frame: DataFrame, case: Case, way: str, is_checked: bool = False) -> DataFrame:
+    """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has.
+
+    Args:
+        frame: The rows.
+        case: The function.
+        way: How it is computed.
+        is_checked: Whether the row ends with the fingerprint of all rows.
+    """
     inputs = frame.select(*case.inputs)
     if way == FLOOR:
         moved = inputs.mapInArrow(lambda batches: batches, inputs.schema)
         return moved.agg(*(f.count(name) for name in case.inputs))
-    results = inputs.select(case.ways[way](*case.inputs).alias("result"))
-    return results.agg(*aggregates(case))
+    results = inputs.withColumn("result", case.ways[way](*case.inputs))
+    more = fingerprint(case.inputs, "result") if is_checked else []
+    return results.agg(*aggregates(case), *more)
 
 
-def _compare_and_write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
+def _write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    by_name = {outcome.case.name: outcome for outcome in outcomes}
+    cases = [outcome.case for outcome in outcomes]
+    results = [case.ways[REFERENCE](*case.inputs).alias(case.name) for case in cases]
+    columns = frame.select(*KEYS, *results)
+    columns.mapInArrow(Write(str(folder.absolute())), columns.schema).count()
+
+
+def _require_agreement(frame: DataFrame, outcomes: Sequence[Outcome]) -> None:
+    """Raise DisagreementError if results differ by more than one unit in the last place."""
+    for outcome in outcomes:
+        others = [way for way in outcome.case.ways if way != REFERENCE]
+        outcome.unequal, outcome.furthest = dict.fromkeys(others, 0), dict.fromkeys(others, 0)
+    differing = {
+        outcome.case.name: outcome
+        for outcome in outcomes
+        if len({*outcome.fingerprints.values()}) > 1
+    }
+    if not differing:
+        return
     results = [
         outcome.case.ways[way](*outcome.case.inputs).alias(f"{name}/{way}")
-        for name, outcome in by_name.items()
+        for name, outcome in differing.items()
         for way in outcome.case.ways
     ]
-    ways = {name: list(outcome.case.ways) for name, outcome in by_name.items()}
-    compare = CompareAndWrite(ways, REFERENCE, KEYS, str(folder.absolute()))
-    compared = frame.select(*KEYS, *results).mapInArrow(compare, SUMMARY)
+    ways = {name: list(outcome.case.ways) for name, outcome in differing.items()}
+    compared = frame.select(*results).mapInArrow(Compare(ways, REFERENCE), SUMMARY)
     summary = compared.groupBy("case", "way")
     for row in summary.agg(f.sum("unequal"), f.max("furthest")).collect():
-        by_name[row[0]].unequal[row[1]] = row[2]
-        by_name[row[0]].furthest[row[1]] = int(row[3])
-    for outcome in outcomes:
+        differing[row[0]].unequal[row[1]] = row[2]
+        differing[row[0]].furthest[row[1]] = int(row[3])
+    for outcome in differing.values():
         most = MOST_ULPS if outcome.case.result == "double" else 0
         for way, furthest in outcome.furthest.items():
             if furthest > most:

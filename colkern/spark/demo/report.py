@@ -18,9 +18,9 @@ LITTLE = 0.8
 def table(run: Run) -> Table:
     """Returns a table of each function and spelling: its rows per second, colkern's speed-up over it, and
     its time relative to the floor. The function that gains most comes first."""
-    repetitions = len(run.outcomes[0].seconds[FLOOR])
+    rounds = max(len(times) for outcome in run.outcomes for times in outcome.seconds.values())
     result = Table(
-        title=f"{run.rows:,} rows, median of {repetitions}",
+        title=f"{run.rows:,} rows, median of {'up to ' * (rounds > 2)}{rounds}",
         caption=f"speed-up: colkern's over this one. floor: {FLOOR} over the same columns.",
         title_justify="left",
         caption_justify="left",

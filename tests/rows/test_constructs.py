@@ -51,7 +51,8 @@ def test_steps_of_a_range_of_constants() -> None:
                 return total - k % 5
         return total
 
-    checked(visited, WORDS)
+    # No compiled form counts the second one.
+    checked(visited, WORDS, ["range"])
 
 
 WORDS = [("ab", 2), ("12axé3", 5), ("", 1), ("abc", 3), ("zoom 7", 4)]

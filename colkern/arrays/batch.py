@@ -94,7 +94,7 @@ class RecordBatch(Tabular):
     ) -> RecordBatch:
         """A batch whose column `i` any thread makes by `load(i)` when it is first asked for.
 
-        If all columns are asked for, `load_many`, if given, makes those that are missing. It is
+        If several columns are asked for, `load_many`, if given, makes those that are missing. It is
         responsible for their types and lengths, which are not checked.
         """
         batch = cls.__new__(cls)
@@ -149,21 +149,24 @@ class RecordBatch(Tabular):
     @property
     def columns(self) -> list[Array]:
         """All columns, decoded."""
-        if self._load_many is not None:
-            with self._loading.setdefault(_ALL_COLUMNS, Lock()):
-                self._load_missing()
-        return [self.column(i) if c is None else c for i, c in enumerate(self._columns)]
+        return self.columns_at(range(len(self._columns)))
 
-    def _load_missing(self) -> None:
-        load_many = self._load_many
-        if load_many is None:
-            return
-        missing = [i for i, column in enumerate(self._columns) if column is None]
+    def columns_at(self, positions: Sequence[int]) -> list[Array]:
+        """The columns at those positions, not negative ones; those that are missing are made at once."""
+        own = self._columns
+        if self._load_many is not None and [i for i in positions if own[i] is None]:
+            with self._loading.setdefault(_ALL_COLUMNS, Lock()):
+                self._load_missing(positions)
+        return [self._loaded(i) if (c := own[i]) is None else c for i in positions]
+
+    def _load_missing(self, positions: Sequence[int]) -> None:
+        own, load_many = self._columns, self._load_many
+        assert load_many is not None
+        missing = [i for i in positions if own[i] is None]
         for position, column in zip(missing, load_many(missing), strict=True):
             # Another thread may have asked for this one alone in the meantime.
-            if self._columns[position] is None:
-                self._columns[position] = column
-        self._load_many = None
+            if own[position] is None:
+                own[position] = column
 
     def __iter__(self) -> Iterator[Array]:
         """The columns."""
@@ -178,12 +181,20 @@ class RecordBatch(Tabular):
         """
         offset, count = slice_bounds(offset, length, self.length, "rows")
         return RecordBatch.lazy(
-            self.schema, count, lambda i: self.column(i).slice(offset, count), self.metadata
+            self.schema,
+            count,
+            lambda i: self.column(i).slice(offset, count),
+            self.metadata,
+            lambda chosen: [each.slice(offset, count) for each in self.columns_at(chosen)],
         )
 
     def _with_schema(self, schema: Schema, positions: list[int]) -> RecordBatch:
         return RecordBatch.lazy(
-            schema, self.length, lambda i: self.column(positions[i]), self.metadata
+            schema,
+            self.length,
+            lambda i: self.column(positions[i]),
+            self.metadata,
+            lambda chosen: self.columns_at([positions[i] for i in chosen]),
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -65,7 +65,7 @@ class ChunkedArray(Column):
         self.length = sum([chunk.length for chunk in chunks])
         # Set by `colkern.operations.chunks`: plans for joining chunks, by the first chunk and the
         # one behind the last.
-        self._plans: dict[tuple[int, int], Any] = {}
+        self._plans: dict[tuple[int, int], Any] | None = None
         # The ends of the chunks, once a value has been asked for.
         self._ends: list[int] | None = None
 

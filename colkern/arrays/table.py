@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar, overload
 
 from colkern.arrays.array import Array
@@ -108,7 +109,10 @@ class Table(Tabular):
             return source.column(positions[position])
         column = self._columns.get(position)
         if column is None:
-            chunks = [batch.column(position) for batch in self.batches]
+            chunks = [
+                batch._loaded(position) if (own := batch._columns[position]) is None else own
+                for batch in self.batches
+            ]
             column = ChunkedArray(chunks, self.schema.field(position).type)
             self._columns[position] = column
         return column
@@ -117,10 +121,8 @@ class Table(Tabular):
     def columns(self) -> list[ChunkedArray]:
         """All columns, decoded."""
         parts = [batch.columns for batch in self.batches]
-        return [
-            ChunkedArray([columns[i] for columns in parts], type_)
-            for i, type_ in enumerate(self.schema.types)
-        ]
+        chunks = zip(*parts, strict=True) if parts else repeat(())
+        return list(map(ChunkedArray, chunks, self.schema.types))
 
     @overload
     def __getitem__(self, key: int | str) -> ChunkedArray: ...

@@ -214,9 +214,20 @@ def _part(
     begin, end = block or (0, len(parts))
     if end == begin + 1:
         return parts[begin]
+    if isinstance(column, Table) and parts is column.batches:
+
+        def joined(position: int) -> Array:
+            own = column.column(position)
+            part: Array = _part(own, own.chunks, (begin, end))
+            return part
+
+        length = sum([batch.length for batch in parts[begin:end]])
+        return RecordBatch.lazy(column.schema, length, joined)
     if not isinstance(column, ChunkedArray) or parts is not column.chunks:
         return concat(parts[begin:end])
     # Inspecting thousands of chunks takes longer than copying them.
+    if column._plans is None:
+        column._plans = {}
     plan = column._plans.get((begin, end))
     if plan is None:
         plan = column._plans[begin, end] = join_plan(parts[begin:end])
@@ -284,5 +295,6 @@ def combined(column: ChunkedArray) -> Array:
 def one_batch(table: Table) -> RecordBatch:
     """All rows as one batch; with several batches, each column is copied when it is asked for."""
     if table.batches:
-        return concat(table.batches)
+        batch: RecordBatch = _part(table, table.batches)
+        return batch
     return RecordBatch(table.schema, [nulls(0, type_) for type_ in table.schema.types], 0)

@@ -126,6 +126,11 @@ def test_many_small_chunks_are_joined_in_blocks(
         moved = ck.concat([mask.slice(0, 31), mask.slice(31)])
         assert ours.filter(moved).to_pylist() == theirs.filter(valid).to_pylist()
         assert ours.combine_chunks().to_pylist() == theirs.to_pylist()
+        table = ck.table({"a": ours, "b": valid})
+        for own in (mask, whole, moved):
+            rows = table.filter(own).to_pydict()
+            assert rows == {"a": theirs.filter(valid).to_pylist(), "b": [True] * len(rows["b"])}
+        assert table.combine_chunks()["a"].to_pylist() == theirs.to_pylist()
 
 
 def test_many_chunks_without_rows() -> None:

@@ -221,6 +221,33 @@ def test_a_column_of_a_batch_is_copied_when_it_is_asked_for() -> None:
     assert asked == [1]
 
 
+@pytest.mark.parametrize("null_selection", ["drop", "emit_null"])
+@pytest.mark.parametrize("mask", MASKS)
+def test_many_columns_are_filtered_as_one_is(
+    mask: list[bool | None], null_selection: Literal["drop", "emit_null"]
+) -> None:
+    # Several of each type, in turns, and parts of longer columns.
+    names = [name for name in samples() if "union" not in name]
+    columns = [
+        concat([sample(name), sample(name)]).slice(start, 12)
+        for start in range(6)
+        for name in names
+    ]
+    schema = s.Schema([(f"{k}", column.type) for k, column in enumerate(columns)])
+    bits = booleans(mask)
+    batch = RecordBatch(schema, columns)
+    actual = filter(batch, bits, null_selection=null_selection)
+    actual.column(2)  # One that was asked for alone.
+    for own, column in zip(columns, actual.columns, strict=True):
+        assert column.type == own.type
+        assert column.equals(filter(own, bits, null_selection=null_selection))
+        validate(column, full=True)
+    chosen = batch.select([3, 2, 3]).slice(2, 9)
+    again = filter(chosen, bits.slice(2, 9), null_selection=null_selection).columns
+    for own, column in zip(chosen.columns, again, strict=True):
+        assert column.equals(filter(own, bits.slice(2, 9), null_selection=null_selection))
+
+
 def test_mask_of_an_extension_type() -> None:
     storage = booleans([T, F])
     mask = Array(s.extension("flag", s.bool_()), 2, storage.buffers)

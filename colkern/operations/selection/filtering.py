@@ -21,6 +21,7 @@ from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_encoded_booleans
+from colkern.operations.selection.blocks import by_blocks
 from colkern.operations.selection.engine import Copier, Selection, assemble
 from colkern.operations.selection.taking import Picks
 from colkern.operations.selection.words import repeat_bits
@@ -100,16 +101,27 @@ def filter(
         return filtered(data)
     batch = data
 
-    def column(position: int) -> Array:
-        array = batch.column(position)
+    def checked(array: Array) -> Array:
         one_device((array, mask), "data", "mask")
         require_valid(array)
         return filtered(array)
 
+    def columns(positions: list[int]) -> list[Array]:
+        # Imported late: joining dense unions needs `Masked`.
+        from colkern.operations.selection.concatenation import concat
+
+        def together(block: list[Array]) -> Array:
+            masks = concat([mask] * len(block))
+            return filter(concat(block), masks, null_selection=null_selection)
+
+        return by_blocks(batch.columns_at(positions), checked, together)
+
     if len(data.schema) > 1 and kept.is_sparse:
         # Listed once, for all columns.
         kept.positions()
-    return RecordBatch.lazy(data.schema, kept.count, column)
+    return RecordBatch.lazy(
+        data.schema, kept.count, lambda i: checked(batch.column(i)), load_many=columns
+    )
 
 
 def _kept(mask: Array, emits: bool, offsets: Items | None) -> Masked:

@@ -107,6 +107,8 @@ from colkern.functions.text import (
     binary_join as binary_join,
     binary_join_element_wise as binary_join_element_wise,
     binary_repeat as binary_repeat,
+    binary_reverse as binary_reverse,
+    binary_slice as binary_slice,
     count_substring as count_substring,
     count_substring_regex as count_substring_regex,
     ends_with as ends_with,
@@ -150,4 +152,9 @@ from colkern.functions.text import (
     utf8_trim_whitespace as utf8_trim_whitespace,
     utf8_upper as utf8_upper,
     utf8_zero_fill as utf8_zero_fill,
+)
+from colkern.functions.weeks import (
+    us_week as us_week,
+    us_year as us_year,
+    week as week,
 )

@@ -151,12 +151,13 @@ def _quarter(days: int) -> int:
     return (civil(days)[1] + 2) // 3
 
 
-def _day_of_year(days: int) -> int:
+def day_of_year_of(days: int) -> int:
+    """The day in its year, from 1 on, of a day that is counted from 1970-01-01."""
     _, day, leap_days = from_march(days)
     return day - 305 if day >= 306 else day + 60 + leap_days
 
 
-def _weekday(days: int, back: int = 3) -> int:
+def weekday_of(days: int, back: int = 3) -> int:
     """The day in its week, from 0 on: `(days + back) % 7`; 3 days before 1970-01-01 was a Monday."""
     # 2^24 is one more than a multiple of 7. With no negative number, a product and a shift divide
     # by 7.
@@ -166,11 +167,11 @@ def _weekday(days: int, back: int = 3) -> int:
 
 def _iso_year(days: int) -> int:
     # The year of a week is the year of its Thursday.
-    return civil(days - _weekday(days) + 3)[0]
+    return civil(days - weekday_of(days) + 3)[0]
 
 
 def _iso_week(days: int) -> int:
-    return (_day_of_year(days - _weekday(days) + 3) + 6) // 7
+    return (day_of_year_of(days - weekday_of(days) + 3) + 6) // 7
 
 
 def _is_leap_year(days: int) -> bool:
@@ -192,9 +193,11 @@ def _by_days(of_days: Callable[[int], int], per_second: int) -> Callable[..., ob
     return of_moment if per_day else of_date
 
 
-def _of_days(
+def of_each_day(
     values: Array, of_days: Callable[[int], object], name: str, rule: Rule = long
 ) -> Array:
+    """The results of a function of a day, counted from 1970-01-01, for dates or timestamps."""
+
     def work(plain: Array) -> Array:
         shown = _shown(plain)
         function = _by_days(of_days, _per_second(shown.type))
@@ -203,32 +206,30 @@ def _of_days(
     return _worked(name, values, _MOMENTS, work)
 
 
-def _part_by_days(
-    name: str, of_days: Callable[[int], int], text: str
-) -> Callable[[Values], Values]:
+def part_by_days(name: str, of_days: Callable[[int], int], text: str) -> Callable[[Values], Values]:
     """The public function `name`, which gives a part of dates and timestamps."""
 
     def part(values: Array) -> Array:
-        return _of_days(values, of_days, name)
+        return of_each_day(values, of_days, name)
 
     text = f"{text} of dates or timestamps: int64."
     operation = element_wise("Dates and times")(named(part, name, text))
     return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
-year = _part_by_days("year", _year, "The year")
-month = _part_by_days("month", _month, "The month, from 1 on,")
-day = _part_by_days("day", _day, "The day in its month, from 1 on,")
-quarter = _part_by_days("quarter", _quarter, "The quarter, from 1 on,")
-day_of_year = _part_by_days("day_of_year", _day_of_year, "The day in its year, from 1 on,")
-iso_year = _part_by_days("iso_year", _iso_year, "The ISO 8601 year, that of the week's Thursday,")
-iso_week = _part_by_days("iso_week", _iso_week, "The ISO 8601 week, from 1 on,")
+year = part_by_days("year", _year, "The year")
+month = part_by_days("month", _month, "The month, from 1 on,")
+day = part_by_days("day", _day, "The day in its month, from 1 on,")
+quarter = part_by_days("quarter", _quarter, "The quarter, from 1 on,")
+day_of_year = part_by_days("day_of_year", day_of_year_of, "The day in its year, from 1 on,")
+iso_year = part_by_days("iso_year", _iso_year, "The ISO 8601 year, that of the week's Thursday,")
+iso_week = part_by_days("iso_week", _iso_week, "The ISO 8601 week, from 1 on,")
 
 
 @element_wise("Dates and times")
 def is_leap_year(values: Array) -> Array:
     """Whether the year of each date or timestamp has 366 days: booleans."""
-    return _of_days(values, _is_leap_year, "is_leap_year", boolean)
+    return of_each_day(values, _is_leap_year, "is_leap_year", boolean)
 
 
 @element_wise("Dates and times")
@@ -245,7 +246,7 @@ def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int 
     """
     if not 1 <= week_start <= 7:
         raise ValueError(f"week_start: expected 1 to 7, got {week_start}")
-    return _of_days(values, _weekday_from(week_start, not count_from_zero), "day_of_week")
+    return of_each_day(values, _weekday_from(week_start, not count_from_zero), "day_of_week")
 
 
 @lru_cache(maxsize=14)
@@ -253,7 +254,7 @@ def _weekday_from(week_start: int, first: int) -> Callable[..., object]:
     back = 4 - week_start
 
     def weekday(days: int) -> int:
-        return _weekday(days, back) + first
+        return weekday_of(days, back) + first
 
     return weekday
 

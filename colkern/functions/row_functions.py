@@ -101,7 +101,8 @@ class Taken:
 
 
 STRINGS = Taken(TEXT, "strings")
-BYTES = Taken((*TEXT, s.Binary, s.LargeBinary, s.BinaryView), "strings or binary values")
+BINARY = Taken((s.Binary, s.LargeBinary, s.BinaryView), "binary values")
+BYTES = Taken((*TEXT, *BINARY.classes), "strings or binary values")
 NUMBERS = Taken((s.Int, s.FloatingPoint), "integers or floating-point numbers")
 WITH_DECIMALS = Taken((s.Int, s.FloatingPoint, s.Decimal), "numbers")
 INTEGERS = Taken((s.Int,), "integers")

@@ -15,6 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.functions.row_functions import (
+    BINARY,
     BYTES,
     LISTS,
     STRINGS,
@@ -193,6 +194,18 @@ def utf8_reverse(strings: str) -> str:
 def binary_repeat(strings: str, num_repeats: int) -> str:
     """Each string or binary value repeated `num_repeats` times, which may be an array."""
     return strings * num_repeats
+
+
+@row_function("Text", same, BINARY)
+def binary_reverse(strings: bytes) -> bytes:
+    """Each binary value with its bytes in reverse order."""
+    return strings[::-1]
+
+
+@row_function("Text", same, BINARY)
+def binary_slice(strings: bytes, start: int, stop: int | None = None, step: int = 1) -> bytes:
+    """Bytes `start` to `stop` of each binary value, as Python slices them."""
+    return strings[start:stop:step]
 
 
 # Substrings

@@ -44,6 +44,7 @@ from colkern.operations.lists import (
     list_value_length,
 )
 from colkern.operations.membership import between, index_in, is_in
+from colkern.operations.moments import kurtosis, skew
 from colkern.operations.null_filling import (
     case_when,
     coalesce,
@@ -72,6 +73,7 @@ from colkern.operations.running import (
     rolling_sum,
 )
 from colkern.operations.runs import find_runs, run_end_decode
+from colkern.operations.searching import index, search_sorted
 from colkern.operations.selection.choosing import if_else, interleave
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter

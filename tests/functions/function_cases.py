@@ -136,6 +136,10 @@ def text_cases() -> list[Case]:
             for ignored in (True, False)
         ),
         case("utf8_zero_fill", TEXT, 5),
+        case("binary_reverse", TEXT.cast(pa.binary())),
+        case("binary_slice", TEXT.cast(pa.binary()), 1, -1, 2),
+        case("binary_slice", TEXT.cast(pa.large_binary()), -2),
+        case("binary_slice", TEXT.cast(pa.binary()), -1, 0, -2),
         case("utf8_slice_codeunits", TEXT, 1),
         case("utf8_slice_codeunits", TEXT, 1, -1, 2),
         case("utf8_replace_slice", TEXT, 1, 3, "__"),
@@ -291,7 +295,7 @@ def number_cases() -> list[Case]:
 def date_cases() -> list[Case]:
     of_days = (
         "year month day quarter day_of_year iso_year iso_week is_leap_year day_of_week year_month_day "
-        "iso_calendar"
+        "iso_calendar week us_week us_year"
     )
     of_ticks = "hour minute second millisecond microsecond nanosecond subsecond"
     between = "years quarters weeks days hours minutes seconds milliseconds microseconds "
@@ -308,6 +312,22 @@ def date_cases() -> list[Case]:
             for values in (MOMENTS, DAYS, DAYS.cast(pa.date64()), moments("s", oslo))
         ),
         case("day_of_week", MOMENTS, count_from_zero=False, week_start=7),
+        *(
+            case(
+                "week",
+                # The days around the ends of 28 years, of which the calendar repeats.
+                pa.array(
+                    [365 * k + (k + 1) // 4 + day for k in range(28) for day in range(-10, 11)],
+                    pa.date32(),
+                ),
+                week_starts_monday=monday,
+                count_from_zero=zero,
+                first_week_is_fully_in_year=whole,
+            )
+            for monday in (True, False)
+            for zero in (True, False)
+            for whole in (True, False)
+        ),
         *(
             case(name, values)
             for name in of_ticks.split()

@@ -153,6 +153,24 @@ def test_variance_and_quantiles_are_those_of_pyarrow(values: list[Any], ddof: in
     assert ck.median(array) == pc.quantile(theirs, 0.5).to_pylist()[0]
 
 
+@given(st.lists(st.integers(-50, 50) | st.none()), st.booleans(), st.booleans())
+def test_skew_and_kurtosis_are_those_of_pyarrow(
+    values: list[int | None], biased: bool, skip_nulls: bool
+) -> None:
+    for kind in (pa.int8(), pa.float32(), pa.decimal128(22, 2)):
+        theirs = pa.array(values, pa.int64()).cast(kind)
+        options: dict[str, Any] = {"biased": biased, "skip_nulls": skip_nulls, "min_count": 2}
+        for name in ("skew", "kurtosis"):
+            expected = getattr(pc, name)(theirs, **options).as_py()
+            near = (
+                None
+                if expected is None
+                else pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
+            )
+            assert getattr(ck, name)(theirs, **options) == near
+            assert getattr(ck, name)(ck.dictionary_encode(theirs), **options) == near
+
+
 def test_quantiles_are_between_values_beside_nan_nulls_and_infinities() -> None:
     values = [math.inf, 3.0, None, math.nan, -math.inf, 1.0, math.nan, 2.0]
     in_order = sorted(v for v in values if v is not None and v == v)

@@ -62,6 +62,8 @@ ORDERED: dict[str, Operation] = {
     "range_partition_indices": lambda array, picks: ops.range_partition_indices(
         array, bound(array)
     ),
+    "search_sorted": lambda array, picks: ops.search_sorted(bound(array), array),
+    "index": lambda array, picks: ops.index(array, ck.to_host(bound(array))[0]),
     "join_asof": lambda array, picks: joined_asof(array),
     "describe": lambda array, picks: described(array),
 }
@@ -78,6 +80,8 @@ NUMBERS: dict[str, Operation] = {
     "rolling_min": lambda array, picks: ops.rolling_min(array, 3),
     "rolling_max": lambda array, picks: ops.rolling_max(array, 3),
     "variance": lambda array, picks: ops.variance(array),
+    "skew": lambda array, picks: ops.skew(array),
+    "kurtosis": lambda array, picks: ops.kurtosis(array),
     "quantile": lambda array, picks: ops.quantile(array, 0.25),
     "product": lambda array, picks: ops.product(array),
 }

@@ -65,19 +65,29 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
 
 
 @operation(kind=Kind.ELEMENT_WISE)
-def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
+def make_struct(
+    arrays: Sequence[Array],
+    names: Sequence[str],
+    *,
+    field_nullability: Sequence[bool] | None = None,
+) -> Array:
     """A struct array with those fields and without nulls of its own; the fields are shared.
 
     Args:
         arrays: Arrays of one length, on one device. Without arrays, the result has no slots.
         names: A name for each array.
+        field_nullability: Whether each field may be null; without it, all may.
 
     Raises:
         TypeError: If a name is no string.
-        ValueError: If there are more or fewer names than arrays, or lengths or devices differ.
+        ValueError: If there are more or fewer names than arrays, lengths or devices differ, or an array has
+            nulls that its field may not have.
     """
     if len(arrays) != len(names):
         raise ValueError(f"names: {len(names)} names for {len(arrays)} arrays")
+    nullable = [True] * len(names) if field_nullability is None else field_nullability
+    if len(nullable) != len(names):
+        raise ValueError(f"field_nullability: {len(nullable)} for {len(names)} fields")
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"names: expected str, got {name!r}")
@@ -86,15 +96,20 @@ def make_struct(arrays: Sequence[Array], names: Sequence[str]) -> Array:
         if array.length != length:
             raise ValueError(f"{name}: {array.length} values, {names[0]} has {length}")
     one_device(arrays, *names)
-    kind = kept_type(_struct_of, *names, *[array.type for array in arrays])
+    for name, array, is_nullable in zip(names, arrays, nullable, strict=True):
+        if not is_nullable and array.null_count:
+            raise ValueError(f"{name}: {array.null_count} nulls in a field that may not be null")
+    kind = kept_type(_struct_of, *names, *[array.type for array in arrays], *map(bool, nullable))
     if all(array._checked for array in arrays):
         return Array.of_valid(kind, length, (None,), 0, arrays)
     return Array(kind, length, [None], arrays, null_count=0)
 
 
-def _struct_of(*names_and_types: Any) -> s.Struct:
-    half = len(names_and_types) // 2
-    return s.struct([*zip(names_and_types[:half], names_and_types[half:], strict=True)])
+def _struct_of(*parts: Any) -> s.Struct:
+    """The type with those names of fields, then their types, then whether they may be null."""
+    size = len(parts) // 3
+    names, types, nullable = parts[:size], parts[size : 2 * size], parts[2 * size :]
+    return s.struct(list(map(s.Field, names, types, nullable)))
 
 
 def _check_struct(array: Array) -> None:

@@ -143,6 +143,18 @@ def test_make_struct() -> None:
         {"a": "twelve bytes", "b": [5] * 9},
         {"a": "thirteen byte", "b": None},
     ]
+    theirs = pc.make_struct(
+        pa.array([1]), pa.array(["x"]), field_names=["a", "b"], field_nullability=[False, True]
+    )
+    actual = make_struct(
+        [ints([1]), from_pyarrow(pa.array(["x"]))], ["a", "b"], field_nullability=[False, True]
+    )
+    assert actual.type == from_pyarrow(theirs).type
+    assert actual.to_pylist() == theirs.to_pylist()
+    with pytest.raises(ValueError, match="a: 1 nulls in a field that may not be null"):
+        make_struct([ints([1, None])], ["a"], field_nullability=[False])
+    with pytest.raises(ValueError, match="field_nullability: 2 for 1 fields"):
+        make_struct([ints([1])], ["a"], field_nullability=[True, True])
     assert make_struct([], []).length == 0
 
 

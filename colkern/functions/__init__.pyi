@@ -14,9 +14,6 @@ from colkern.functions.dates import (
     hour as hour,
     hours_between as hours_between,
     is_leap_year as is_leap_year,
-    iso_calendar as iso_calendar,
-    iso_week as iso_week,
-    iso_year as iso_year,
     local_timestamp as local_timestamp,
     microsecond as microsecond,
     microseconds_between as microseconds_between,
@@ -154,6 +151,9 @@ from colkern.functions.text import (
     utf8_zero_fill as utf8_zero_fill,
 )
 from colkern.functions.weeks import (
+    iso_calendar as iso_calendar,
+    iso_week as iso_week,
+    iso_year as iso_year,
     us_week as us_week,
     us_year as us_year,
     week as week,

@@ -28,6 +28,7 @@ from colkern.functions.row_functions import (
     over_rows,
     same,
 )
+from colkern.functions.zone_gaps import ends_of_gaps
 from colkern.operations import (
     add,
     and_,
@@ -165,15 +166,6 @@ def weekday_of(days: int, back: int = 3) -> int:
     return number - 7 * (number * 76695845 >> 29)
 
 
-def _iso_year(days: int) -> int:
-    # The year of a week is the year of its Thursday.
-    return civil(days - weekday_of(days) + 3)[0]
-
-
-def _iso_week(days: int) -> int:
-    return (day_of_year_of(days - weekday_of(days) + 3) + 6) // 7
-
-
 def _is_leap_year(days: int) -> bool:
     year = civil(days)[0]
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
@@ -222,8 +214,6 @@ month = part_by_days("month", _month, "The month, from 1 on,")
 day = part_by_days("day", _day, "The day in its month, from 1 on,")
 quarter = part_by_days("quarter", _quarter, "The quarter, from 1 on,")
 day_of_year = part_by_days("day_of_year", day_of_year_of, "The day in its year, from 1 on,")
-iso_year = part_by_days("iso_year", _iso_year, "The ISO 8601 year, that of the week's Thursday,")
-iso_week = part_by_days("iso_week", _iso_week, "The ISO 8601 week, from 1 on,")
 
 
 @element_wise("Dates and times")
@@ -262,20 +252,11 @@ def _weekday_from(week_start: int, first: int) -> Callable[..., object]:
 @element_wise("Dates and times")
 def year_month_day(values: Array) -> Array:
     """Year, month and day of each date or timestamp: structs of int64."""
-    return _struct(values, year=year, month=month, day=day)
+    return struct_of_parts(values, year=year, month=month, day=day)
 
 
-@element_wise("Dates and times")
-def iso_calendar(values: Array) -> Array:
-    """ISO 8601's year, week and day of the week of each date or timestamp: structs of int64."""
-
-    def iso_day_of_week(values: Array) -> Array:
-        return day_of_week(values, count_from_zero=False)
-
-    return _struct(values, iso_year=iso_year, iso_week=iso_week, iso_day_of_week=iso_day_of_week)
-
-
-def _struct(values: Array, **parts: Callable[[Array], Array]) -> Array:
+def struct_of_parts(values: Array, **parts: Callable[[Array], Array]) -> Array:
+    """Structs of parts of values, null where they are."""
     record = make_struct([part(values) for part in parts.values()], [*parts])
     first = record.children[0]
     visible = compact_validity(first)
@@ -731,7 +712,11 @@ def local_timestamp(values: Array) -> Array:
 
 @element_wise("Dates and times")
 def assume_timezone(
-    values: Array, timezone: str, *, ambiguous: Literal["raise", "earliest", "latest"] = "raise"
+    values: Array,
+    timezone: str,
+    *,
+    ambiguous: Literal["raise", "earliest", "latest"] = "raise",
+    nonexistent: Literal["raise", "earliest", "latest"] = "raise",
 ) -> Array:
     """Local times, as timestamps without a zone, turned into timestamps with a zone.
 
@@ -739,14 +724,17 @@ def assume_timezone(
         values: Timestamps without a zone.
         timezone: The name of the zone.
         ambiguous: Which moment is meant if a local time occurs twice.
+        nonexistent: Which moment is meant if clocks pass over a local time: the last one before, in the
+            unit of the values, or the one at which they do.
 
     Raises:
-        ValueError: If a local time does not exist in the zone, or occurs twice and `ambiguous` is
-            "raise"; or if `ambiguous` is another word.
+        ValueError: If a local time does not exist in the zone, or occurs twice, and its option is "raise";
+            or if an option is another word.
         TypeError: If the values are no timestamps without a zone.
     """
-    if ambiguous not in ("raise", "earliest", "latest"):
-        raise ValueError(f"ambiguous: expected 'raise', 'earliest' or 'latest', got {ambiguous!r}")
+    for name, word in (("ambiguous", ambiguous), ("nonexistent", nonexistent)):
+        if word not in ("raise", "earliest", "latest"):
+            raise ValueError(f"{name}: expected 'raise', 'earliest' or 'latest', got {word!r}")
     require_valid(values)
     zone = zone_of(timezone)
 
@@ -764,8 +752,13 @@ def assume_timezone(
         type_ = s.timestamp("s", timezone)
         moments = over_rows(_in_zone(zone), [seconds], lambda *_: type_, name="assume_timezone")
         clock = _numbers(seconds)
-        if any(not_equal(_numbers(_local(moments)), clock)):
-            raise ValueError(f"assume_timezone: a local time does not exist in {timezone}")
+        missing = not_equal(_numbers(_local(moments)), clock)
+        has_gaps = any(missing)
+        if has_gaps and nonexistent == "raise":
+            raise ValueError(
+                f"assume_timezone: a local time does not exist in {timezone}; "
+                f"choose a moment with nonexistent='earliest' or 'latest'"
+            )
         if ambiguous != "earliest":
             # The time occurs twice if the offset of a day later gives another moment.
             later = add(_numbers(moments), DAY)
@@ -779,7 +772,11 @@ def assume_timezone(
                     f"choose one with ambiguous='earliest' or 'latest'"
                 )
             moments = if_else(twice, retyped(again, type_), moments)
-        return _with_rest(moments, rest, whole)
+        result = _with_rest(moments, rest, whole)
+        if not has_gaps:
+            return result
+        ends = ends_of_gaps(zone, clock, missing, nonexistent == "earliest", storage.unit)
+        return if_else(missing, retyped(ends, whole), result)
 
     return encoded_alike(values, work)
 

@@ -542,7 +542,7 @@ def element_wise(
 
 def all_functions() -> dict[str, Operation]:
     """The operations of `colkern.functions` that have a heading, by name."""
-    from colkern.functions import dates, nested, numeric, text  # noqa: F401 - for their functions
+    from colkern.functions import dates, nested, numeric, text, weeks  # noqa: F401 - for their functions
 
     return {name: each for name, each in OPERATIONS.items() if each.heading}
 

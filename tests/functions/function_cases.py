@@ -357,6 +357,19 @@ def date_cases() -> list[Case]:
             case("assume_timezone", twice, oslo, ambiguous=which)
             for which in ("earliest", "latest")
         ),
+        *(
+            # Half an hour that is passed over, and a whole day.
+            case("assume_timezone", passed.cast(pa.timestamp(unit)), zone, nonexistent=which)
+            for zone, passed in (
+                ("Australia/Lord_Howe", pa.array([dt.datetime(2021, 10, 3, 2, 15), None])),
+                (
+                    "Pacific/Apia",
+                    pa.array([dt.datetime(2011, 12, 30, 12, 0, 0, 5), MOMENTS[0].as_py()]),
+                ),
+            )
+            for unit in ("us", "ns")
+            for which in ("earliest", "latest")
+        ),
         *(case("strftime", values) for values in (*map(moments, PER_SECOND), DAYS)),
         case("strftime", MOMENTS, "%d/%m/%y %H:%M"),
         case("strftime", moments("ns"), "%T %%S %S"),

@@ -331,8 +331,9 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def _is_exact(kind: k.Kind) -> bool:
-    """Whether sums of a kind do not round, so that the order of the items does not matter."""
-    return kind.name != "float"
+    """Whether the order of the items does not matter for a sum of a kind: floats round, tuples are strung
+    together."""
+    return kind.name in ("int", "bool", "Decimal", "timedelta", "never")
 
 
 def any_of(emitter: Emitter, node: ast.Call) -> Value:

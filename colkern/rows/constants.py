@@ -91,6 +91,9 @@ def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
     if isinstance(kind, k.Record | k.Uneven):
         raise UnsupportedError(f"{kind}: nothing looks for a data class among others")
     if isinstance(kind, k.Tuple):
+        for name in ("__eq__", "__lt__", "__hash__"):
+            if k.written_method(kind.form, name):
+                raise UnsupportedError(f"{kind.form.__name__}: nothing looks for its own {name}")
         return [part for item in kind.items for part in _parts_of(item, to_equal)]
     if isinstance(kind, k.Optional):
         inner = _parts_of(kind.of, to_equal)

@@ -287,8 +287,12 @@ def special_of_either(
         or getattr(forms[0], reflected, None) is not getattr(forms[1], reflected, None)
     ):
         asked.reverse()
-    results = (special(emitter, *each) for each in asked)
-    return next((result for result in results if result is not None), None)
+    for name, owner, other in asked:
+        if (result := special(emitter, name, owner, other)) is not None:
+            return result
+        if k.answers(_form_of(owner), name, _form_of(other)):
+            break
+    return None
 
 
 _RESULTS = {
@@ -553,8 +557,8 @@ def called_function(
             emitter.refuse(
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
-        kinds = tuple(value.kind for value in values.values())
-        own_tree = replace(definition, body=_body_of(program, definition, (id(key), kinds)))
+        given = tuple((kind, known) for _, kind, _, known in described)
+        own_tree = replace(definition, body=_body_of(program, definition, (id(key), given)))
         program.functions[variant] = (*_written(program, own_tree, values, variant), key)
     own = next(reversed(program.stack.values()), Recursion())
     depth = f"{DEPTH} + 1" if own.kind is not None else "0"
@@ -595,7 +599,7 @@ DEPTH = "depth"
 
 
 def _body_of(program: Program, definition: Definition, key: tuple[int, Any]) -> list[ast.stmt]:
-    """Returns the statements of a function for certain kinds of arguments.
+    """Returns the statements of a function for certain kinds of arguments, and constants among them.
 
     They are nodes of their own, as facts about containers are stored by nodes.
     """

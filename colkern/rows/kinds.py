@@ -317,6 +317,14 @@ def written_method(form: type, name: str) -> types.FunctionType | None:
     return method if is_written and isinstance(method, types.FunctionType) else None
 
 
+def answers(form: type, name: str, other: type) -> bool:
+    """Whether a comparison by a class's own method that no user wrote has a result for another class."""
+    if issubclass(form, tuple):
+        return issubclass(other, tuple)
+    own = getattr(getattr(form, name, None), "__code__", None)
+    return form is other and own is not None and own.co_filename == "<string>"
+
+
 OPERATOR_METHODS = {
     "+": "__add__",
     "-": "__sub__",

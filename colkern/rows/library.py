@@ -513,7 +513,9 @@ WITH_PARAMETERS = tuple(uses_params)
 
 
 def combinations(iterable: Any, r: int) -> Iterator[Any]:
-    """`itertools.combinations` for pairs and triples."""
+    """`itertools.combinations`; pairs and triples have a known length."""
+    if r < 0:
+        raise ValueError
     pool = list(iterable)
     if r == 2:
         for i in range(len(pool)):
@@ -525,7 +527,76 @@ def combinations(iterable: Any, r: int) -> Iterator[Any]:
                 for k in range(j + 1, len(pool)):
                     yield pool[i], pool[j], pool[k]
     else:
-        raise Uncovered
+        places = list(range(r))
+        while r <= len(pool):
+            yield tuple([pool[place] for place in places])
+            last = r - 1
+            while last >= 0 and places[last] == last + len(pool) - r:
+                last -= 1
+            if last < 0:
+                return
+            first = places[last] + 1
+            for k in range(last, r):
+                places[k] = first + k - last
+
+
+def with_replacement(iterable: Any, r: int) -> Iterator[Any]:
+    """`itertools.combinations_with_replacement`; pairs have a known length."""
+    if r < 0:
+        raise ValueError
+    pool = list(iterable)
+    if r == 2:
+        for i in range(len(pool)):
+            for j in range(i, len(pool)):
+                yield pool[i], pool[j]
+    else:
+        places = [0] * r
+        while pool or r == 0:
+            yield tuple([pool[place] for place in places])
+            last = r - 1
+            while last >= 0 and places[last] == len(pool) - 1:
+                last -= 1
+            if last < 0:
+                return
+            first = places[last] + 1
+            for k in range(last, r):
+                places[k] = first
+
+
+def permutations(iterable: Any, r: Any = None) -> Iterator[Any]:
+    """`itertools.permutations`; pairs and triples have a known length."""
+    pool = list(iterable)
+    if r == 2:
+        for i in range(len(pool)):
+            for j in range(len(pool)):
+                if i != j:
+                    yield pool[i], pool[j]
+    elif r == 3:
+        for i in range(len(pool)):
+            for j in range(len(pool)):
+                for k in range(len(pool)):
+                    if i != j and i != k and j != k:
+                        yield pool[i], pool[j], pool[k]
+    else:
+        size = len(pool) if r is None else r
+        if size < 0:
+            raise ValueError
+        places = list(range(size))
+        while size <= len(pool):
+            yield tuple([pool[place] for place in places])
+            last = size - 1
+            place = len(pool)
+            while last >= 0 and place == len(pool):
+                place = places.pop() + 1
+                while place in places:
+                    place += 1
+                last -= 1
+            if place == len(pool):
+                return
+            places.append(place)
+            for k in range(len(pool)):
+                if len(places) < size and k not in places:
+                    places.append(k)
 
 
 def compress(data: Any, selectors: Any) -> Iterator[Any]:
@@ -619,7 +690,8 @@ REPLACED: dict[str, Any] = {
     **_in_python(heapq, "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
-    **_named("itertools", combinations, compress, repeat, zip_longest),
+    **_named("itertools", combinations, compress, permutations, repeat, zip_longest),
+    "itertools.combinations_with_replacement": with_replacement,
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
     "itertools.starmap": star_map,

@@ -15,7 +15,7 @@ from typing import Any
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, replaced
+from colkern.rows.calls import call, refuse_change, replaced
 from colkern.rows.emitter import (
     BREAK,
     CONTINUE,
@@ -32,7 +32,7 @@ from colkern.rows.expressions import (
     needed,
     operated,
 )
-from colkern.rows.folding import constant
+from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
 from colkern.rows.library import replacement
 from colkern.rows.patterns import capture, test_of
@@ -288,37 +288,45 @@ def _annotated(emitter: Emitter, node: ast.AnnAssign) -> None:
 
 
 def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
-    if isinstance(node.target, ast.Subscript):
+    target = node.target
+    if isinstance(target, ast.Subscript):
         from colkern.rows.containers import item
 
-        container = needed(emitter, node.target.value)
-        place = needed(emitter, node.target.slice)
+        container = needed(emitter, target.value)
+        place = needed(emitter, target.slice)
         left = emitter.plain(item(emitter, container, place))
-        right = needed(emitter, node.value)
-        value = operated(emitter, node.op, left, right)
-        _set_item(emitter, node.target, container, place, value)
-        return
-    if isinstance(node.target, ast.Attribute):
-        field = ast.Attribute(node.target.value, node.target.attr, ast.Load())
-        left = needed(emitter, ast.copy_location(field, node.target))
-        value = operated(emitter, node.op, left, needed(emitter, node.value))
-        _set_field(emitter, node.target, value)
-        return
-    assert isinstance(node.target, ast.Name)
-    load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-    left = needed(emitter, load)
-    if isinstance(left.kind, k.Container) and not left.kind.is_tuple:
-        from colkern.rows.containers import combined_in_place
+        _set_item(emitter, target, container, place, _changed(emitter, node, left))
+    elif isinstance(target, ast.Attribute):
+        field = ast.Attribute(target.value, target.attr, ast.Load())
+        left = needed(emitter, ast.copy_location(field, target))
+        _set_field(emitter, target, _changed(emitter, node, left))
+    else:
+        left = needed(emitter, ast.copy_location(ast.Name(target.id, ast.Load()), target))
+        value = _changed(emitter, node, left)
+        if value is not left:
+            emitter.assign(target.id, value)
 
-        if left.kind.name == "list" and isinstance(node.op, ast.Add):
-            extend = ast.Attribute(load, "extend", ast.Load())
-            make = partial(ast.Call, extend, [node.value], [])
-            expression(emitter, derived(node, "extend", make))
-        else:
-            combined_in_place(emitter, node.op, left, needed(emitter, node.value))
-        return
-    right = needed(emitter, node.value)
-    emitter.assign(node.target.id, operated(emitter, node.op, left, right))
+
+def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
+    """Returns the value that an augmented assignment binds.
+
+    A list, set or dictionary stays the same one, with changed contents, which its other names see.
+    """
+    method = k.OPERATOR_METHODS.get(OPERATORS[type(node.op)][0], "").replace("__", "__i", 1)
+    if left.is_constant and hasattr(type(left.constant), method):
+        refuse_change(emitter)
+    if not isinstance(left.kind, k.Container) or left.kind.is_tuple:
+        return operated(emitter, node.op, left, needed(emitter, node.value))
+    from colkern.rows.containers import combined_in_place
+
+    if left.kind.name == "list" and isinstance(node.op, ast.Add):
+        emitter.env["<changed>"] = left
+        extend = ast.Attribute(ast.Name("<changed>", ast.Load()), "extend", ast.Load())
+        make = partial(ast.Call, extend, [node.value], [])
+        expression(emitter, derived(node, "extend", make))
+    else:
+        combined_in_place(emitter, node.op, left, needed(emitter, node.value))
+    return left
 
 
 # Branches

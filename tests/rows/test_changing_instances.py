@@ -262,6 +262,33 @@ def test_what_others_see_of_a_change_is_pythons(function: Callable[..., Any]) ->
         checked(function, ROWS)
 
 
+class Parts:
+    """Containers that have another name, too."""
+
+    def __init__(self, n: int) -> None:
+        self.parts = [n]
+        self.seen = {n}
+        self.by_number = {n: "first"}
+
+    def take(self, x: int) -> None:
+        self.parts += [x]
+        self.seen |= {x}
+
+
+def test_containers_of_an_instance_are_changed_in_place() -> None:
+    def shared(xs: list[int]) -> str:
+        whole = Parts(len(xs))
+        parts, seen, names = whole.parts, whole.seen, whole.by_number
+        for x in xs:
+            whole.take(x)
+            whole.parts += (x, x + 1)
+            whole.seen ^= {x, 7}
+            whole.by_number |= {x: str(x)}
+        return f"{parts} {whole.parts} {sorted(seen)} {sorted(whole.seen)} {names}"
+
+    assert not checked(shared, ROWS).left
+
+
 class Temperature:
     """Two names for one field."""
 

@@ -894,6 +894,62 @@ def test_displays_may_have_starred_parts() -> None:
     checked(with_parts, WORDS)
 
 
+# Augmented assignments
+
+
+def items_in_place(word: str, n: int) -> str:
+    by_number, lists = {n: [word], 0: ["zero"]}, [[n], [n + 1]]
+    counts: dict[str, set[int]] = {}
+    row = {"names": [word], "n": n}
+    others = by_number[n], lists[1], row["names"]
+    for k, c in enumerate(word):
+        counts.setdefault(c, set())
+        seen = counts[c]
+        counts[c] |= {k, n}
+        counts[c] -= {k + 1}
+        others[0].append(f"{len(seen)}{sorted(seen)}")
+        by_number[n] += (c, str(k))
+        lists[k % 2] += [k] if k else lists[1]
+    row["names"] += [word * 2]
+    lists[-1] += lists[-1]
+    return f"{others} {by_number} {lists} {row}"
+
+
+def test_an_augmented_assignment_to_an_item_changes_what_other_names_see() -> None:
+    checked(items_in_place, WORDS, ["repr"])
+
+
+NUMBERS = [1, 2]
+
+
+def of_a_constant(word: str, n: int) -> int:
+    numbers = NUMBERS
+    numbers += [n]
+    return len(numbers)
+
+
+def times(word: str, n: int) -> str:
+    lists = {n: [word]}
+    lists[n] *= n
+    return str(lists)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"), [(of_a_constant, "a constant that changes"), (times, "in place")]
+)
+def test_changes_in_place_without_a_compiled_form_are_refused(function: Any, reason: str) -> None:
+    with pytest.raises(ck.CompileError, match=reason):
+        ck.udf(function)
+
+
+def test_a_sum_of_a_sets_tuples_has_no_order() -> None:
+    def strung(word: str, n: int) -> int:
+        return sum({(word, n), (word * 2, n + 1)}, ())[1]  # type: ignore[return-value]
+
+    with pytest.raises(ck.CompileError, match="the order of a set"):
+        ck.udf(strung)
+
+
 # itertools
 
 
@@ -920,7 +976,15 @@ def crossed(word: str, n: int) -> list[str]:
     return [f"{a}{b}{c}" for a, b, c in itertools.product(word, range(n), ("x", "y"))]
 
 
-@pytest.mark.parametrize("function", [steps, sums, flat, crossed])
+def arranged(word: str, n: int) -> str:
+    pairs = ",".join(a + b for a, b in itertools.permutations(word, 2))
+    some = list(itertools.permutations(range(n), 0)) + list(itertools.permutations(range(n), 1))
+    some += list(itertools.permutations(range(n))) + list(itertools.combinations(range(n), 4))
+    again = list(itertools.combinations_with_replacement(range(n), 3))
+    return f"{pairs} {some} {again} {list(itertools.permutations(range(n), 3))}"
+
+
+@pytest.mark.parametrize("function", [steps, sums, flat, crossed, arranged])
 def test_functions_of_itertools(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
 

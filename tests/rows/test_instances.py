@@ -283,6 +283,32 @@ def test_a_private_name_is_the_reason() -> None:
         checked(lambda n, x: Private(n).value())
 
 
+@dataclasses.dataclass(order=True)
+class Rank:
+    """A data class with an order."""
+
+    n: int
+
+
+class Reversed(Rank):
+    """A data class with one method of the order of its own."""
+
+    def __lt__(self, other: Rank) -> bool:
+        return self.n > other.n
+
+
+def test_each_comparison_is_by_the_method_that_python_asks() -> None:
+    def extremes(n: int, x: float) -> str:
+        ranks = [Reversed(2), Reversed(n), Reversed(1)]
+        tests = ranks[0] < ranks[1], ranks[0] > ranks[1], ranks[0] <= ranks[1]
+        least = min(ranks[0], ranks[1]).n, max(ranks[0], ranks[1]).n
+        return f"{min(ranks).n} {max(ranks).n} {least} {tests}"
+
+    checked(extremes)
+    with pytest.raises(ck.UnsupportedError):
+        ck.udf(lambda n, x: sorted([Reversed(n), Reversed(2)])[0].n)(ck.array([1]), ck.array([1.0]))
+
+
 class Rate:
     """A class whose attribute changes."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from dataclasses import fields, replace
+from dataclasses import fields
 from decimal import Decimal
 
 from colkern.errors import UnsupportedError
@@ -252,21 +252,27 @@ def _equal_items(emitter: Emitter, left: Value, right: Value) -> Value:
 
 
 def _equal_records(emitter: Emitter, left: Value, right: Value) -> Value:
-    """Compiles `==` of two instances of data classes: the classes and all fields must be equal."""
+    """Compiles `==` of two instances of data classes: the classes and the fields that count."""
     forms = [side.kind.form for side in (left, right)]  # type: ignore[attr-defined]
     for form in forms:
         if not _compares(form, "eq"):
             emitter.refuse(f"== of {form.__name__} has no compiled form")
     if forms[0] is not forms[1]:
         return constant(False)
-    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
-    return equal(emitter, a, b)
+    return equal(emitter, _counting(left), _counting(right))
 
 
 def _compares(form: type, how: str) -> bool:
-    """Whether a class is a data class whose instances compare by all fields, with the option `how`."""
-    is_so = getattr(k.data_class_of(form), how, False)
-    return is_so and all(each.compare for each in fields(form))
+    """Whether a class is a data class whose instances compare by their fields, with the option `how`."""
+    return bool(getattr(k.data_class_of(form), how, False))
+
+
+def _counting(value: Value) -> Value:
+    """Returns the fields of a data class's instance that count in comparisons, as a tuple."""
+    kind = value.kind
+    assert isinstance(kind, k.Record)
+    by_name = dict(zip(kind.names, value.items, strict=True))
+    return tuple_of_values(by_name[each.name] for each in fields(kind.form) if each.compare)
 
 
 def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) -> Value:
@@ -274,8 +280,7 @@ def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right:
     form = left.kind.form  # type: ignore[attr-defined]
     if not _compares(form, "order"):
         emitter.refuse(f"an order of {form.__name__} has no compiled form")
-    a, b = (replace(side, kind=k.tuple_of(side.kind.items)) for side in (left, right))  # type: ignore[attr-defined]
-    return _ordered(emitter, operation, a, b)
+    return _ordered(emitter, operation, _counting(left), _counting(right))
 
 
 _ALONE = (

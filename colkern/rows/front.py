@@ -10,7 +10,6 @@ import dis
 import hashlib
 import inspect
 import linecache
-import re
 import sys
 import textwrap
 import types
@@ -24,7 +23,7 @@ from colkern.errors import CompileError
 from colkern.forks import Lock
 from colkern.rows.decorators import CACHED, without_decorators
 from colkern.rows.library import replacement
-from colkern.rows.scopes import give_own_names, tables_of
+from colkern.rows.scopes import class_around, give_own_names, give_private_names, tables_of
 
 
 @dataclass(frozen=True)
@@ -489,6 +488,7 @@ def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
 def _says(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether a function of a file has the names and constants of code, so that it was not edited since."""
     names = names_in(code)
+    give_private_names(node, class_around(code.co_qualname))
     if any(name.startswith("@py") for name in names):
         return True  # pytest has rewritten its assertions.
     flags = code.co_flags & _FUTURE
@@ -538,13 +538,6 @@ def node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     try:
         text, first = _text_of(function)
     except OSError as error:
-        private = re.search(
-            r"\b_[A-Za-z]\w*?(__\w*[A-Za-z0-9])\b", " ".join(function.__code__.co_names)
-        )
-        if private:
-            raise CompileError(
-                f"{function.__name__}: {private[1]} is a private name, which has no compiled form"
-            ) from None
         raise CompileError(
             f"{function.__name__}: its source cannot be read ({error}); define it in a file or a "
             f"notebook's cell"
@@ -557,6 +550,7 @@ def node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     node = statement.value if isinstance(statement, ast.Expr) else statement
     if not isinstance(node, ast.FunctionDef | ast.Lambda):
         raise CompileError(f"{function.__name__}: its source is not a plain `def` or `lambda`")
+    give_private_names(node, class_around(function.__code__.co_qualname))
     return node
 
 

@@ -19,7 +19,7 @@ import unicodedata
 from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
 from urllib.parse import ParseResult, SplitResult, uses_params
@@ -407,7 +407,78 @@ def b64encode(s: bytes) -> bytes:
     return "".join(parts).encode()
 
 
+def urlsafe_b64encode(s: bytes) -> bytes:
+    """`base64.urlsafe_b64encode`."""
+    return b64encode(s).replace(b"+", b"-").replace(b"/", b"_")
+
+
+def b64decode(s: Any) -> bytes:
+    """`base64.b64decode` of whole groups of the standard alphabet."""
+    if len(s) % 4 or not s.isascii():
+        raise Uncovered
+    text = s if isinstance(s, str) else s.decode()
+    size = len(text) - text.endswith("=") - text.endswith("==")
+    parts = []
+    bits = 0
+    for place in range(size):
+        digit = DIGITS_64.find(text[place])
+        if digit < 0:
+            raise Uncovered
+        bits = bits << 6 | digit
+        if place % 4:
+            rest = 6 - place % 4 * 2
+            parts.append(bits >> rest)
+            bits &= (1 << rest) - 1
+    return bytes(parts)
+
+
+def urlsafe_b64decode(s: Any) -> bytes:
+    """`base64.urlsafe_b64decode`, as `b64decode`."""
+    if not s.isascii():
+        raise Uncovered
+    text = s if isinstance(s, str) else s.decode()
+    return b64decode(text.replace("-", "+").replace("_", "/"))
+
+
 DIGITS_64 = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
+
+
+def adler32(data: bytes, value: int = 1) -> int:
+    """`zlib.adler32`."""
+    low, high = value & 0xFFFF, value >> 16 & 0xFFFF
+    for byte in data:
+        low = (low + byte) % 65521
+        high = (high + low) % 65521
+    return high << 16 | low
+
+
+def hexlify(data: bytes) -> bytes:
+    """`binascii.hexlify` without a separator."""
+    return as_hex(data).encode()
+
+
+def unhexlify(hexstr: Any) -> bytes:
+    """`binascii.unhexlify`."""
+    if not hexstr.isascii():
+        raise Uncovered
+    return from_hex(hexstr if isinstance(hexstr, str) else hexstr.decode())
+
+
+def from_iso_calendar(year: int, week: int, day: int) -> date:
+    """`date.fromisocalendar`, up to the last week that is whole."""
+    if year > 9998:
+        raise Uncovered
+    if year < 1 or not 1 <= week <= 53 or not 1 <= day <= 7:
+        raise ValueError
+    first = date(year, 1, 4)
+    if week == 53 and date(year, 12, 28).isocalendar()[1] < 53:
+        raise ValueError
+    return first + timedelta(days=7 * week + day - 8 - first.weekday())
+
+
+def indent(text: str, prefix: str) -> str:
+    """`textwrap.indent` without a predicate."""
+    return "".join([prefix + line if line.strip() else line for line in text.splitlines(True)])
 
 
 def quote(string: str, safe: str = "/") -> str:
@@ -677,12 +748,16 @@ REPLACED: dict[str, Any] = {
     **_named("Counter", Counter.__add__, Counter.__and__, Counter.__or__, Counter.__sub__),
     **_named("Counter", Counter.__eq__, Counter.__iadd__, Counter.__isub__, elements),
     "OrderedDict.fromkeys": ordered_from_keys,
-    **_named("base64", b64encode),
+    **_named("base64", b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode),
+    "base64.standard_b64decode": b64decode,
+    "base64.standard_b64encode": b64encode,
+    **_named("binascii", hexlify, unhexlify),
     **_in_python(bisect, "bisect", "bisect_left", "bisect_right"),
     **_in_python(bisect, "insort", "insort_left", "insort_right"),
     "bytes.fromhex": from_hex,
     "bytes.hex": as_hex,
     "csv.reader": read_csv,
+    "date.fromisocalendar": from_iso_calendar,
     "dict.fromkeys": from_keys,
     "hashlib.md5": Md5,
     "hashlib.sha1": Sha1,
@@ -700,10 +775,10 @@ REPLACED: dict[str, Any] = {
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
     **_named("statistics", mean, pstdev, pvariance, stdev, variance),
-    **_named("textwrap", fill, shorten, wrap),
+    **_named("textwrap", fill, indent, shorten, wrap),
     **_named("unicodedata", category, combining, normalize),
     **_named("urllib.parse", parse_qs, parse_qsl, quote, unquote, unquote_plus, urlparse, urlsplit),
-    "zlib.crc32": crc32,
+    **_named("zlib", adler32, crc32),
 }
 """The functions that are compiled for those of some names: of this module, and Python's own."""
 

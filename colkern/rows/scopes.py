@@ -222,3 +222,32 @@ class _Renaming(ast.NodeVisitor):
                 self._visit_but(part, skipped)
         else:
             self.visit(node)
+
+
+def class_around(qualified_name: str) -> str:
+    """Returns the innermost class in whose text a function stands, by its name; empty if there is none."""
+    *parts, _ = qualified_name.split(".")
+    while parts[-1:] == ["<locals>"]:
+        del parts[-2:]
+    return parts[-1] if parts else ""
+
+
+def give_private_names(function: ast.FunctionDef | ast.Lambda, owner: str) -> None:
+    """Rename what is private to a class (`self.__x`) within a function, as Python does."""
+    own = owner.lstrip("_")
+    for node in ast.walk(function) if own else ():
+        field = _NAMED.get(type(node), "") or _PRIVATE.get(type(node), "")
+        names = getattr(node, field, None) or ()
+        if node is function or not names:
+            continue
+        each = [names] if isinstance(names, str) else names
+        new = [f"_{own}{name}" if name[:2] == "__" and name[-2:] != "__" else name for name in each]
+        setattr(node, field, new[0] if isinstance(names, str) else new)
+
+
+_PRIVATE: dict[type[ast.AST], str] = {
+    ast.Attribute: "attr",
+    ast.keyword: "arg",
+    ast.Global: "names",
+}
+"""The nodes beside `_NAMED` with names that may be private to a class."""

@@ -278,9 +278,41 @@ def test_a_parameter_that_is_no_field_is_the_reason() -> None:
         checked(lambda n, x: Scaled(n).n)
 
 
-def test_a_private_name_is_the_reason() -> None:
-    with pytest.raises(ck.CompileError, match="__n is a private name"):
-        checked(lambda n, x: Private(n).value())
+class _Hidden(Private):
+    """A class with a private field of its own, of the same name, and a private method."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__(n)
+        self.__n = n * 2
+        self.add = [self.__twice(k) for k in range(2)]
+
+    def __twice(self, __by: int) -> int:
+        return (lambda k: self.__n * k)(2) + __by
+
+    def shown(self) -> str:
+        return f"{self.__n} {self.value()} {self.add} {self.__twice(3)}"
+
+
+def test_private_names_are_those_of_their_class() -> None:
+    checked(lambda n, x: Private(n).value())
+    checked(lambda n, x: _Hidden(n).shown())
+
+
+@dataclasses.dataclass(order=True)
+class Task:
+    """A data class with a field that does not count in comparisons."""
+
+    rank: int
+    name: str = dataclasses.field(compare=False)
+    size: float = 0.0
+
+
+def test_fields_that_do_not_count_are_not_compared() -> None:
+    def compared(n: int, x: float) -> str:
+        first, second = Task(n, "first", abs(x)), Task(3, "second", 4.0)
+        return f"{first == second} {first < second} {first >= second} {max(first, second).name}"
+
+    checked(compared)
 
 
 @dataclasses.dataclass(order=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import bisect
 import copy
 import hashlib
@@ -17,6 +18,7 @@ import string
 import textwrap
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,6 +37,7 @@ NUMBERS = st.lists(st.integers(-9, 9), max_size=6)
 WORDS = st.lists(
     st.sampled_from(["a", "longer", " ", "\n", "\t", "\x1c", "x-y", "."]), max_size=20
 ).map("".join)
+BASE64 = st.binary(max_size=9).map(base64.b64encode)
 AMOUNTS = st.integers(-2, 3) | st.sampled_from([math.nan, 0.5, -1.5])
 COUNTS = st.dictionaries(st.sampled_from("abc"), AMOUNTS).map(Counter)
 SPREAD = (
@@ -45,10 +48,20 @@ SPREAD = (
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.elements": st.tuples(COUNTS),
     "OrderedDict.fromkeys": st.tuples(NUMBERS, st.integers()),
-    "base64.b64encode": st.tuples(st.binary(max_size=9)),
+    **dict.fromkeys(
+        ("base64.b64encode", "base64.standard_b64encode", "base64.urlsafe_b64encode"),
+        st.tuples(st.binary(max_size=9)),
+    ),
+    **dict.fromkeys(
+        ("base64.b64decode", "base64.standard_b64decode", "base64.urlsafe_b64decode"),
+        st.tuples(BASE64 | BASE64.map(bytes.decode) | st.text(st.sampled_from("aA0+/-_=é"))),
+    ),
+    "binascii.hexlify": st.tuples(st.binary(max_size=9)),
+    "binascii.unhexlify": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
     "bytes.fromhex": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
     "bytes.hex": st.tuples(st.binary(max_size=9), st.sampled_from("-: ")),
     "csv.reader": st.tuples(st.lists(st.text(st.sampled_from('ab,;" \n'), max_size=9), max_size=2)),
+    "date.fromisocalendar": st.tuples(st.integers(0, 10000), st.integers(0, 54), st.integers(0, 8)),
     "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
     **dict.fromkeys(("hashlib.md5", "hashlib.sha1", "hashlib.sha256"), st.tuples(st.binary())),
     "heapq.nlargest": st.tuples(st.integers(-1, 4), NUMBERS),
@@ -80,6 +93,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "statistics.stdev": st.tuples(SPREAD),
     "statistics.variance": st.tuples(SPREAD),
     "textwrap.fill": st.tuples(WORDS, st.integers(0, 12)),
+    "textwrap.indent": st.tuples(WORDS, st.sampled_from(["", "> "])),
     "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..", ""])),
     "textwrap.wrap": st.tuples(WORDS, st.integers(0, 12)),
     "unicodedata.category": st.tuples(st.characters()),
@@ -92,6 +106,9 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "urllib.parse.unquote_plus": st.tuples(TEXTS),
     "urllib.parse.urlparse": st.tuples(TEXTS | TEXTS.map("http://{}".format)),
     "urllib.parse.urlsplit": st.tuples(TEXTS | TEXTS.map("a+1:{}".format)),
+    "zlib.adler32": st.tuples(
+        st.binary(max_size=9) | st.just(b"\xff" * 9999), st.integers(0, 1 << 31)
+    ),
     "zlib.crc32": st.tuples(st.binary(max_size=9)),
 }
 """Arguments of each function that stands for one of the library; others are the library's own."""
@@ -106,7 +123,9 @@ def original(name: str) -> Callable[..., Any]:
             text, width, placeholder=placeholder
         )
     owner, _, attribute = name.rpartition(".")
-    kinds: dict[str, Any] = {kind.__name__: kind for kind in (Counter, OrderedDict, bytes, dict)}
+    kinds: dict[str, Any] = {
+        kind.__name__: kind for kind in (Counter, OrderedDict, bytes, date, dict)
+    }
     of = kinds[owner] if owner in kinds else importlib.import_module(owner)
     function: Callable[..., Any] = getattr(of, attribute)
     return function

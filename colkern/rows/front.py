@@ -22,8 +22,15 @@ from typing import Any
 from colkern.errors import CompileError
 from colkern.forks import Lock
 from colkern.rows.decorators import CACHED, without_decorators
+from colkern.rows.kinds import OPERATOR_METHODS
 from colkern.rows.library import replacement
-from colkern.rows.scopes import class_around, give_own_names, give_private_names, tables_of
+from colkern.rows.scopes import (
+    class_around,
+    give_own_names,
+    give_private_names,
+    own_nodes,
+    tables_of,
+)
 
 
 @dataclass(frozen=True)
@@ -307,23 +314,63 @@ def plain_function(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1 << 10)
-def keeps_to_itself(method: Any) -> bool:
+def keeps_to_itself(form: type, method: Any) -> bool:
     """Whether a method uses its instance only for attributes, so that it does not pass the instance on.
 
-    False for generators, which read the attributes later.
+    The same must hold for the methods and properties of the class that it names. False for generators,
+    which read the attributes later.
     """
+    return all(_passes_on(each) == 0 for each in _reached(form, method))
+
+
+@lru_cache(maxsize=1 << 10)
+def returns_itself(form: type, name: str) -> bool:
+    """Whether a method of a class ends by `return self` alone, and keeps the instance to itself else."""
+    method = inspect.getattr_static(form, name, None)
     if not isinstance(method, types.FunctionType) or is_generator(method):
         return False
+    with contextlib.suppress(CompileError):
+        node: Any = node_of(method)
+        ends = [part for part in own_nodes(node.body) if isinstance(part, ast.Return)]
+        own = node.args.args[0].arg if node.args.args else ""
+        are_own = all(getattr(part.value, "id", "") == own for part in ends)
+        others = _reached(form, method) - {method}
+        is_once = _passes_on(method) == len(ends) > 0 and are_own
+        return is_once and all(_passes_on(each) == 0 for each in others)
+    return False
+
+
+def _reached(form: type, method: Any) -> set[Any]:
+    """Returns a method, and the methods and the functions of properties of a class that it may call."""
+    reached: set[Any] = set()
+    waiting = [method]
+    while waiting:
+        each = waiting.pop()
+        if each in reached:
+            continue
+        reached.add(each)
+        code = getattr(each, "__code__", None)
+        for name in names_in(code) if code is not None else ():
+            for own in (vars(base).get(name) for base in form.__mro__):
+                parts = [own.fget, own.fset] if isinstance(own, property) else [own]
+                waiting += [part for part in parts if isinstance(part, types.FunctionType)]
+    return reached
+
+
+def _passes_on(method: Any) -> int:
+    """Returns how often a method names its instance for anything but an attribute; -1 if unknown."""
+    if not isinstance(method, types.FunctionType) or is_generator(method):
+        return -1
     try:
         node = node_of(method)
     except CompileError:
-        return False
+        return -1
     own = node.args.args[0].arg if node.args.args else ""
     parts = list(ast.walk(node))
     attributes = Counter(
         getattr(part.value, "id", "") for part in parts if isinstance(part, ast.Attribute)
     )
-    return attributes[own] == sum(isinstance(part, ast.Name) and part.id == own for part in parts)
+    return sum(isinstance(part, ast.Name) and part.id == own for part in parts) - attributes[own]
 
 
 def is_constant_of(form: type, name: str) -> bool:
@@ -363,7 +410,8 @@ def assigned_fields(form: type) -> tuple[str, ...]:
 @lru_cache(maxsize=1 << 10)
 def changing_methods(form: type) -> frozenset[str]:
     """Returns the methods of a class that assign to attributes, and those that name such a method."""
-    codes = [(name, code) for name, code in _codes(form) if name[:2] != "__"]
+    in_place = {name.replace("__", "__i", 1) for name in OPERATOR_METHODS.values()}
+    codes = [each for each in _codes(form) if each[0][:2] != "__" or each[0] in in_place]
     changing = {name for name, code in codes if _assigned_by(code)}
     while (
         more := {name for name, code in codes if not changing.isdisjoint(code.co_names)} - changing
@@ -377,8 +425,13 @@ def changing_instances(definition: Definition) -> set[str]:
     names = set()
     for node in (part for statement in definition.body for part in ast.walk(statement)):
         match node:
-            case ast.Assign([ast.Name(name)], ast.Call(ast.Name() | ast.Attribute() as form)):
-                *module, last = ast.unparse(form).split(".")
+            case ast.Assign([ast.Name(name)], ast.Call() as new) | ast.AnnAssign(
+                ast.Name(name), value=ast.Call() as new
+            ):
+                # Methods may follow that return the instance.
+                while isinstance(getattr(new.func, "value", None), ast.Call):
+                    new = new.func.value  # type: ignore[attr-defined]
+                *module, last = ast.unparse(new.func).split(".")
                 owner = definition.names.get(module[0]) if len(module) == 1 else None
                 named = replacement(getattr(owner, last, definition.names.get(last)))
                 if isinstance(named, type) and changing_methods(named):

@@ -21,7 +21,7 @@ from colkern.rows.containers import new_container
 from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
-from colkern.rows.front import Definition, definition_of, keeps_to_itself
+from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
 from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
@@ -238,7 +238,9 @@ def changing_method(
     """
     definition = _definition(emitter, function)
     is_known = name is None or (name and is_own(emitter, name, owner.kind))
-    if not is_known or not keeps_to_itself(function):
+    form = _form_of(owner)
+    ends_well = keeps_to_itself(form, function) or returns_itself(form, function.__name__)
+    if not is_known or not ends_well:
         emitter.refuse(
             f"{function.__qualname__}() changes an instance that may have other names, which has no "
             f"compiled form"

@@ -37,9 +37,13 @@ _OPERATORS = (
 )
 """Special methods that operators call."""
 
+_IN_PLACE = tuple(method.replace("__", "__i", 1) for method in k.OPERATOR_METHODS.values())
+"""Special methods that augmented assignments call."""
+
 _CALLED = (
     *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__"),
     *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *_OPERATORS),
+    *_IN_PLACE,
 )
 """Special methods that are called when an instance is made, or by expressions."""
 

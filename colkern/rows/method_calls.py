@@ -58,7 +58,6 @@ from colkern.rows.functions import changing_method, users_function
 from colkern.rows.iteration import (
     VIEWS,
     is_iterator,
-    known_object,
     refuse_iterator,
     view_of_row,
 )
@@ -66,6 +65,7 @@ from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.scopes import stored_names
 from colkern.rows.spreading import spread
+from colkern.rows.statements import instance_of
 from colkern.rows.values import NONE, Value, inner
 
 Form = Callable[[Emitter, ast.Call, Value, str], Value | None]
@@ -419,14 +419,15 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     kind = owner.kind
     assert isinstance(kind, k.Compound)
     arguments, named = arguments_of(emitter, node)
-    receiver, given = getattr(node.func, "value", None), [*node.args, *node.keywords]
+    variable = instance_of(emitter, getattr(node.func, "value", None), kind.form)
+    given = [*node.args, *node.keywords]
     if (
-        isinstance(receiver, ast.Name)
+        variable
         and any(isinstance(part, ast.Call) for each in given for part in ast.walk(each))
-        and receiver.id not in stored_names(given)
+        and variable not in stored_names(given)
     ):
         # Evaluating an argument may change it.
-        owner = with_attribute(emitter, emitter.read(receiver.id), name)
+        owner = with_attribute(emitter, emitter.read(variable), name)
     if isinstance(kind, k.Uneven):
         if name != "get" or not arguments or named:
             emitter.refuse(f"dict.{name}() of a dictionary whose keys differ has no compiled form")
@@ -459,10 +460,6 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if not isinstance(function, types.FunctionType):
         emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
     if isinstance(kind, k.Record) and name in changing_methods(kind.form):
-        is_new = (
-            isinstance(receiver, ast.Call) and known_object(emitter, receiver.func) is kind.form
-        )
-        variable = None if is_new else getattr(receiver, "id", "")
         return changing_method(emitter, function, owner, variable, arguments, named)[0]
     return users_function(emitter, function, [owner, *arguments], named)
 

@@ -33,7 +33,7 @@ from colkern.rows.expressions import (
     operated,
 )
 from colkern.rows.folding import OPERATORS, constant
-from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
+from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself, returns_itself
 from colkern.rows.library import replacement
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import own_nodes, stored_names
@@ -197,10 +197,13 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     """
     definition = emitter.definition
     nodes = list(ast.walk(ast.Module(definition.body, [])))
-    calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     gives_back = name in definition.parameters[:1] and any(
         isinstance(node, ast.Nonlocal) and name in node.names for node in nodes
     )
+    # A variable of an outer function does not count, as that function would not see the change.
+    is_made = name in stored_names(definition.body) and name not in definition.parameters
+    if not name or not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
+        return False
     changing = changing_methods(kind.form)
     ends: set[ast.AST] = set()
     for parts in (
@@ -209,31 +212,80 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
         # An earlier read in the statement that changes the instance would not see the change.
         if gives_back or changing.isdisjoint(getattr(part, "attr", "") for part in parts):
             ends |= parts
-    # A variable of an outer function does not count, as that function would not see the change.
-    is_made = name in stored_names(definition.body) and name not in definition.parameters
-    if not (is_made or gives_back) or any(getattr(n, "finalbody", []) for n in nodes):
-        return False
+    calls = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    known = {
+        id(node)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and _is_own_use(node, kind, id(node) in calls)
+    }
+    for node in nodes:
+        # Methods that return the instance: only another method, or the same variable, gets it.
+        if isinstance(node, ast.Expr | ast.Assign) or id(node) in known:
+            same, _ = _on_itself(node.value, kind.form)  # type: ignore[attr-defined]
+            is_dropped = not isinstance(node, ast.Assign) or _targets(node) == [name]
+            known |= {id(call.func) for call in same} if is_dropped else set()
     for node in nodes:
         for part in ast.iter_child_nodes(node) if node not in ends else ():
-            if not isinstance(part, ast.Name) or part.id != name:
+            if not isinstance(part, ast.Name) or part.id != name or id(node) in known:
                 continue
-            if isinstance(node, ast.Attribute):
-                method = getattr(kind.form, node.attr, None)
-                is_read = isinstance(method, property) or id(node) in calls
-                is_known = node.attr in kind.names or is_constant_of(kind.form, node.attr)
-                is_known |= is_read and keeps_to_itself(getattr(method, "fget", method))
-            else:
-                targets = getattr(node, "targets", [getattr(node, "target", None)])
-                assigned = getattr(node, "value", None)
-                is_known = isinstance(node, ast.stmt) and targets == [part]
-                is_known = is_known and isinstance(assigned, ast.Call)
-                is_known = (
-                    is_known
-                    and replacement(expression(emitter, assigned.func).constant) is kind.form  # type: ignore[union-attr]
-                )
-            if not is_known:
+            if not isinstance(node, ast.stmt) or _targets(node) != [name]:
+                return False
+            if not _binds_own(emitter, node, part, kind.form):
                 return False
     return True
+
+
+def _targets(node: ast.stmt) -> list[str]:
+    """Returns the variables on the left of an assignment; empty texts for other targets."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    return [getattr(target, "id", "") for target in targets]
+
+
+def _is_own_use(node: ast.Attribute, kind: Any, is_called: bool) -> bool:
+    """Whether an attribute of an instance is a field, a constant, or keeps the instance to itself."""
+    if node.attr in kind.names or is_constant_of(kind.form, node.attr):
+        return True
+    method = getattr(kind.form, node.attr, None)
+    is_read = isinstance(method, property) or is_called
+    return is_read and keeps_to_itself(kind.form, getattr(method, "fget", method))
+
+
+def _on_itself(node: ast.expr, form: type) -> tuple[list[Any], ast.expr]:
+    """Returns the calls of methods that return their instance, one on the result of another, and the
+    expression of the instance."""
+    calls = []
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if not returns_itself(form, node.func.attr):
+            break
+        calls.append(node)
+        node = node.func.value
+    return calls, node
+
+
+def instance_of(emitter: Emitter, node: ast.expr | None, form: type) -> str | None:
+    """Returns the variable of the instance on which an expression calls methods; None for a new one."""
+    from colkern.rows.iteration import known_object
+
+    if node is None:
+        return ""
+    _, first = _on_itself(node, form)
+    is_new = isinstance(first, ast.Call) and (
+        replacement(known_object(emitter, first.func)) is form
+    )
+    return None if is_new else getattr(first, "id", "")
+
+
+def _binds_own(emitter: Emitter, node: Any, part: ast.Name, form: type) -> bool:
+    """Whether an assignment binds its variable to a new instance, or to the one that it has."""
+    if isinstance(node, ast.AugAssign):
+        return returns_itself(form, _method_in_place(node.op))
+    value = getattr(node, "value", None)
+    return value is not None and instance_of(emitter, value, form) in (None, part.id)
+
+
+def _method_in_place(operation: ast.operator) -> str:
+    """Returns the special method of an augmented assignment."""
+    return k.OPERATOR_METHODS.get(OPERATORS[type(operation)][0], "").replace("__", "__i", 1)
 
 
 def _unpack(emitter: Emitter, targets: list[ast.expr], value: Value) -> None:
@@ -301,7 +353,14 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
         left = needed(emitter, ast.copy_location(field, target))
         _set_field(emitter, target, _changed(emitter, node, left))
     else:
-        left = needed(emitter, ast.copy_location(ast.Name(target.id, ast.Load()), target))
+        load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+        left = needed(emitter, load)
+        method = _method_in_place(node.op)
+        if isinstance(left.kind, k.Record) and k.written_method(left.kind.form, method):
+            own = ast.Attribute(load, method, ast.Load())
+            make = partial(ast.Assign, [target], ast.Call(own, [node.value], []))
+            _assign(emitter, derived(node, "in place", make))
+            return
         value = _changed(emitter, node, left)
         if value is not left:
             emitter.assign(target.id, value)
@@ -312,9 +371,11 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
 
     A list, set or dictionary stays the same one, with changed contents, which its other names see.
     """
-    method = k.OPERATOR_METHODS.get(OPERATORS[type(node.op)][0], "").replace("__", "__i", 1)
+    method = _method_in_place(node.op)
     if left.is_constant and hasattr(type(left.constant), method):
         refuse_change(emitter)
+    if isinstance(left.kind, k.Compound) and k.written_method(left.kind.form, method):
+        emitter.refuse(f"{method} of what is no variable has no compiled form")
     if not isinstance(left.kind, k.Container) or left.kind.is_tuple:
         return operated(emitter, node.op, left, needed(emitter, node.value))
     from colkern.rows.containers import combined_in_place

@@ -249,12 +249,19 @@ def by_a_generator_method(xs: list[int]) -> list[int]:
     return result
 
 
+def by_a_loop(xs: list[int]) -> list[int]:
+    tallies = [Tally(x) for x in xs]
+    for tally in tallies:
+        tally.n += 1
+    return [tally.n for tally in tallies]
+
+
 @pytest.mark.parametrize(
     "function",
     [
         *(caught, with_another_name, as_a_result, by_a_function_within, by_a_generator),
         *(beside_it_in_a_result, by_a_result_of_a_function_within, by_an_outer_name),
-        *(by_two_names_at_once, by_a_generator_method),
+        *(by_two_names_at_once, by_a_generator_method, by_a_loop),
     ],
 )
 def test_what_others_see_of_a_change_is_pythons(function: Callable[..., Any]) -> None:
@@ -287,6 +294,149 @@ def test_containers_of_an_instance_are_changed_in_place() -> None:
         return f"{parts} {whole.parts} {sorted(seen)} {sorted(whole.seen)} {names}"
 
     assert not checked(shared, ROWS).left
+
+
+class Builder:
+    """Methods that return their instance."""
+
+    def __init__(self, n: int = 0) -> None:
+        self.n = n
+        self.parts: list[str] = []
+
+    def add(self, x: int) -> Builder:
+        if x < -40:
+            raise ValueError("low")
+        self.n += x
+        self.parts.append(str(self.n))
+        return self
+
+    def same(self) -> Builder:
+        return self
+
+    def by_another(self) -> Builder:
+        return self.same()
+
+    def beside(self) -> tuple[Builder, int]:
+        return self.by_another(), 1
+
+    @property
+    def me(self) -> Builder:
+        return self
+
+    def more(self, x: int) -> int:
+        return self.n + x
+
+    def __iadd__(self, x: int) -> Builder:
+        self.n += x
+        return self
+
+
+class Adding(Builder):
+    def by_super(self) -> Builder:
+        return super().same()
+
+
+def in_chains(xs: list[int]) -> str:
+    new = Builder(3).add(1).add(2).more(1)
+    builder = Builder(len(xs)).add(4)
+    other: Builder = Builder(1)
+    for x in xs:
+        if x > 2:
+            builder.add(abs(x)).add(1).same()
+        else:
+            builder = builder.add(abs(x))
+        other += builder.add(1).n
+        other.add(3)
+    last = builder.add(1).more(builder.add(2).n)
+    return f"{new} {builder.n} {builder.parts} {last} {other.n} {other.add(1).parts}"
+
+
+def before_an_exception(xs: list[int]) -> int:
+    builder = Builder()
+    for x in xs:
+        try:
+            builder.add(1).add(x)
+        except ValueError:
+            builder += 1000
+    return builder.n
+
+
+@pytest.mark.parametrize("function", [in_chains, before_an_exception])
+def test_methods_that_return_their_instance_are_called_in_chains(
+    function: Callable[..., Any],
+) -> None:
+    assert len(checked(function, ROWS).left) == (function is before_an_exception)
+
+
+def in_a_list(xs: list[int]) -> int:
+    builders = [Builder(x) for x in xs] + [Builder(1)]
+    builders[0].n += 1
+    return builders[0].n
+
+
+def in_a_tuple(xs: list[int]) -> int:
+    pair = Builder(len(xs)), 1
+    pair[0].n += 1
+    return pair[0].n
+
+
+def of_a_chain(xs: list[int]) -> int:
+    builder = Builder(len(xs))
+    other = builder.add(1)
+    builder.add(2)
+    return other.n
+
+
+def by_a_method_of_a_method(xs: list[int]) -> int:
+    builder = Builder(len(xs))
+    other = builder.by_another()
+    builder.n += 1
+    return other.n
+
+
+def by_a_method_of_a_base(xs: list[int]) -> int:
+    builder = Adding(len(xs))
+    other = builder.by_super()
+    builder.n += 1
+    return other.n
+
+
+def by_a_property(xs: list[int]) -> int:
+    builder = Builder(len(xs))
+    other = builder.me
+    builder.n += 1
+    return other.n
+
+
+def in_a_result(xs: list[int]) -> int:
+    builder = Builder(len(xs))
+    other, _ = builder.beside()
+    builder.n += 1
+    return other.n
+
+
+def in_place(xs: list[int]) -> int:
+    builder = other = Builder(len(xs))
+    builder += 1
+    return other.n
+
+
+def in_place_in_a_list(xs: list[int]) -> int:
+    builders = [Builder(len(xs))]
+    builders[0] += 1
+    return builders[0].n
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(in_a_list, in_a_tuple, of_a_chain, by_a_method_of_a_method),
+        *(by_a_method_of_a_base, by_a_property, in_a_result, in_place, in_place_in_a_list),
+    ],
+)
+def test_changes_of_an_instance_with_another_name_are_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(ck.CompileError, match="has no compiled form"):
+        ck.udf(function)
 
 
 class Temperature:

@@ -36,12 +36,15 @@ from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
 from colkern.rows.methods import raised_by
+from colkern.rows.several import is_instance, may_be_several
 from colkern.rows.values import Value
 
 
 def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
     value = expression(emitter, node.args[0])
     classes = needed(emitter, node.args[1]).constant
+    if may_be_several(value) and not issubclass(type(None), classes):
+        return Value(k.BOOL, is_instance(value, classes)[0])
     if isinstance(value.kind, k.Optional):
         holds = _is_of(emitter, value.kind.of, classes)
         if holds == issubclass(type(None), classes):

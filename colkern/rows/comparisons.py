@@ -32,6 +32,7 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)
     left, right = emitter.plain(left), emitter.plain(right)
+    _refuse_several(emitter, left, right)
     result = _by_method(emitter, type(operation), left, right)
     if result is not None:
         return result
@@ -52,6 +53,11 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
     if isinstance(left.kind, k.Record) and left.kind == right.kind:
         return _ordered_records(emitter, operation, left, right)
     return call(emitter, name, [left, right])
+
+
+def _refuse_several(emitter: Emitter, *sides: Value) -> None:
+    if any(isinstance(side.kind, k.Several) for side in sides):
+        emitter.refuse("a comparison of an instance of one of several classes has no compiled form")
 
 
 def _membership(emitter: Emitter, value: Value, container: Value) -> Value:
@@ -152,6 +158,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return known
     if isinstance(left.kind, k.Optional) or isinstance(right.kind, k.Optional):
         return _equal_optional(emitter, left, right)
+    _refuse_several(emitter, left, right)
     result = _by_method(emitter, ast.Eq, left, right)
     if result is not None:
         return result

@@ -86,9 +86,9 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
 def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
     if k.is_row(kind) and not to_equal:
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
-    if isinstance(kind, k.Record | k.Uneven) and to_equal:
+    if isinstance(kind, k.Record | k.Uneven | k.Several) and to_equal:
         return _UNKNOWN
-    if isinstance(kind, k.Record | k.Uneven):
+    if isinstance(kind, k.Record | k.Uneven | k.Several):
         raise UnsupportedError(f"{kind}: nothing looks for a data class among others")
     if isinstance(kind, k.Tuple):
         for name in ("__eq__", "__lt__", "__hash__"):
@@ -408,6 +408,11 @@ class _Writer:
             for item, of in zip(items, kind.items, strict=True):
                 self.write(place, item, of)
                 place += of.words
+        elif isinstance(kind, k.Several):
+            of_own = [number for number, of in enumerate(kind.items[1:]) if of.form is type(value)]  # type: ignore[attr-defined]
+            self._set(place, *of_own)
+            before = sum(of.words for of in kind.items[: 1 + of_own[0]])
+            self.write(place + before, value, kind.items[1 + of_own[0]])
         elif isinstance(kind, k.Container):
             write = self._list if kind.name == "list" else self._dict
             self._point(place, write(value, kind))

@@ -36,6 +36,7 @@ from colkern.rows.program import (
 )
 from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import declared_elsewhere, deleted_names
+from colkern.rows.several import one_of
 from colkern.rows.values import NONE, UNSET, Value, loaded, of_parts, tuple_of_values, zeros
 
 
@@ -466,6 +467,8 @@ class Emitter:
             own = dict(zip(getattr(value.kind, "names", ()), value.items, strict=True))
             items = (own.get(name, UNSET) for name in kind.names)
             value = tuple_of_values(items, kind.names, k.SomeKeys)
+        if isinstance(kind, k.Several):
+            return one_of(self, value, kind)
         if isinstance(kind, k.Compound):
             # A match of one of several patterns has no groups.
             known = value.items[: len(kind.items)] if kind.form is re.Match else value.items

@@ -24,6 +24,7 @@ from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
 from colkern.rows.library import REPLACED, remainder, remainder_of_bytes
 from colkern.rows.program import Block
+from colkern.rows.several import by_class, is_instance, may_be_several
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 
@@ -312,7 +313,23 @@ def _truth_of(emitter: Emitter, node: ast.expr) -> Condition:
     known = emitter.env.get(name)
     if known is not None and isinstance(known.kind, k.Optional):
         result.holds[name] = inner(known)
+    _note_class(emitter, result, node)
     return result
+
+
+def _note_class(emitter: Emitter, result: Condition, node: ast.expr) -> None:
+    """Note the class of a variable that follows from `isinstance`."""
+    from colkern.rows.iteration import known_object
+
+    match node:
+        case ast.Call(function, [ast.Name(name), classes], []) if isinstance in (
+            getattr(function, "value", None),
+            known_object(emitter, function),
+        ):
+            known = emitter.env.get(name, NONE)
+            of = needed(emitter, classes).constant
+            if may_be_several(known) and not known.unbound and not issubclass(type(None), of):
+                _, result.holds[name], result.fails[name] = is_instance(known, of)
 
 
 def truth(emitter: Emitter, value: Value) -> Value:
@@ -325,6 +342,8 @@ def truth(emitter: Emitter, value: Value) -> Value:
             lambda: constant(False),
             lambda: truth(emitter, inner(value)),
         )
+    if isinstance(value.kind, k.Several):
+        return by_class(emitter, value, lambda each: truth(emitter, each))
     if isinstance(value.kind, k.Member):
         plain = enums.as_plain(emitter, value)
         if plain is value and any("__bool__" in vars(base) for base in value.kind.form.__mro__):
@@ -568,6 +587,8 @@ def with_attribute(emitter: Emitter, value: Value, name: str) -> Value:
 def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     """Compiles an attribute of a value."""
     value = with_attribute(emitter, value, name)
+    if isinstance(value.kind, k.Several):
+        return by_class(emitter, value, lambda each: attribute(emitter, each, name))
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, name):
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")

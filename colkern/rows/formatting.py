@@ -21,6 +21,7 @@ from colkern.rows.expressions import Piece, added, expression, in_branches
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special, users_function
 from colkern.rows.methods.formatting import LATER, body_of_sizes
+from colkern.rows.several import by_class
 from colkern.rows.values import Value, inner
 
 
@@ -32,6 +33,8 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: text_of(emitter, inner(value))
         )
+    if isinstance(value.kind, k.Several):
+        return by_class(emitter, value, lambda each: text_of(emitter, each))
     if isinstance(value.kind, k.Member):
         return enums.text(emitter, value)
     if value.kind == k.EXCEPTION:
@@ -55,6 +58,8 @@ def represented(emitter: Emitter, value: Value) -> Value:
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: represented(emitter, inner(value))
         )
+    if isinstance(value.kind, k.Several):
+        return by_class(emitter, value, lambda each: represented(emitter, each))
     if isinstance(value.kind, k.Member):
         return enums.represented(emitter, value)
     if value.kind == k.EXCEPTION:
@@ -163,6 +168,10 @@ def with_specification(emitter: Emitter, value: Value, specification: str) -> Va
     """`format(value, specification)`."""
     if value.is_constant:
         return evaluated(emitter, format, value.constant, specification)
+    if isinstance(value.kind, k.Several):
+        return by_class(
+            emitter, value, lambda each: with_specification(emitter, each, specification)
+        )
     if isinstance(value.kind, k.Member):
         return enums.formatted(emitter, value, specification)
     if (text := special(emitter, "__format__", value, constant(specification))) is not None:

@@ -253,6 +253,8 @@ def changing_method(
 
 def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
     """Compiles a special method that a user wrote for a value's class; returns None if there is none."""
+    if any(isinstance(each.kind, k.Several) for each in (owner, *others)):
+        emitter.refuse(f"{name} of an instance of one of several classes has no compiled form")
     form = _form_of(owner)
     is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
     written = k.written_method(form, name) if is_one else None

@@ -157,16 +157,25 @@ class Optional(Kind):
 
 
 @dataclass(frozen=True)
-class Compound(Kind):
+class Parted(Kind):
     """A value with a fixed number of parts.
 
     Args:
         items: The kinds of its parts.
-        names: Their names, for a named tuple, a data class, or a dictionary with constant keys.
-        form: `tuple`, `dict`, or the class.
     """
 
     items: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True)
+class Compound(Parted):
+    """A tuple, a dictionary with constant keys, or an instance.
+
+    Args:
+        names: The names of its parts, for a named tuple, a data class, or a dictionary with constant keys.
+        form: `tuple`, `dict`, or the class.
+    """
+
     names: tuple[str, ...] = ()
     form: type = tuple
 
@@ -176,6 +185,13 @@ class Record(Compound):
 
     def __str__(self) -> str:
         return self.form.__name__
+
+
+class Several(Parted):
+    """An instance of one of several classes: the number of the class, and an instance of each."""
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.items[1:]))
 
 
 class Unset:
@@ -277,7 +293,7 @@ def unchangeable(kind: Kind) -> Kind:
     """Returns a kind whose containers must not be changed, as if they were constants."""
     if isinstance(kind, Optional):
         return replace(kind, of=unchangeable(kind.of))
-    if isinstance(kind, Compound | Container):
+    if isinstance(kind, Parted | Container):
         kind = replace(kind, items=tuple(map(unchangeable, kind.items)))
     return replace(kind, constant=True) if isinstance(kind, Container) else kind
 
@@ -468,6 +484,9 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return replace(wider, loose=True)
     if isinstance(left, Choice) and isinstance(right, Choice):
         return choice_of((*left.among, *right.among))
+    classes, others = classes_of(left), classes_of(right)
+    if classes and others and (len(classes) > 1 or classes.keys() != others.keys()):
+        return _joined_instances(classes, others)
     if isinstance(left, Compound) or isinstance(right, Compound):
         left, right = _without_keys(left), _without_keys(right)
     if isinstance(left, Compound) and isinstance(right, Compound):
@@ -497,6 +516,28 @@ def joined(left: Kind, right: Kind) -> Kind | None:
             sites = left.sites | right.sites | (frozenset() if is_known else {ELSEWHERE})
             return replace(left, items=items, sites=sites, constant=constant)
     return None
+
+
+MOST_CLASSES = 8
+"""The largest number of classes, one of which an instance may have."""
+
+
+def classes_of(kind: Kind) -> dict[type, Kind]:
+    """Returns the kinds of instances by the classes of one of which a value is; empty for other kinds."""
+    if isinstance(kind, Several):
+        return {part.form: part for part in kind.items[1:]}  # type: ignore[attr-defined]
+    is_one = isinstance(kind, Record) and kind.form not in (Unset, Exception, type, *ITERATORS)
+    return {kind.form: kind} if is_one else {}  # type: ignore[attr-defined]
+
+
+def _joined_instances(left: dict[type, Kind], right: dict[type, Kind]) -> Kind | None:
+    both = {form: joined(left[form], right[form]) for form in left.keys() & right.keys()}
+    kinds = [both.get(form, kind) for form, kind in (left | right).items()]
+    known = [kind for kind in kinds if kind is not None]
+    if len(known) < len(kinds) or len(kinds) > MOST_CLASSES:
+        return None
+    words = 1 + sum(kind.words for kind in known)
+    return Several("several", words, items=(INT, *known))
 
 
 def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:

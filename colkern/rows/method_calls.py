@@ -64,6 +64,7 @@ from colkern.rows.iteration import (
 from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.scopes import stored_names
+from colkern.rows.several import by_class
 from colkern.rows.spreading import spread
 from colkern.rows.statements import instance_of
 from colkern.rows.values import NONE, Value, inner
@@ -151,6 +152,13 @@ def _of_container(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
 
 def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
     """Compiles a method of a kind that is no plain Python type; returns None for other kinds."""
+    if isinstance(owner.kind, k.Several):
+        for of in owner.kind.items[1:]:
+            if name in changing_methods(of.form):  # type: ignore[attr-defined]
+                emitter.refuse(
+                    f"{name}() changes one of several classes, which has no compiled form"
+                )
+        return by_class(emitter, owner, lambda each: method(emitter, node, each, name))
     if isinstance(owner.kind, k.Member):
         return enums.method(emitter, owner, name, *arguments_of(emitter, node))
     if isinstance(owner.kind, Match):

@@ -120,7 +120,10 @@ def _of_class(
     function: Any = isinstance
     tests: list[ast.expr | None] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
     of = kind.of if isinstance(kind, k.Optional) else kind
-    fields = dict(zip(getattr(of, "names", ()), getattr(of, "items", ()), strict=True))
+    of = k.classes_of(of).get(expression(emitter, pattern.cls).constant, of)
+    # Of a base of several classes, the kinds of the fields are not one.
+    names = getattr(of, "names", ())
+    fields = dict(zip(names, getattr(of, "items", ()), strict=True)) if names else {}
     for part, place in _attributes(emitter, pattern, subject):
         tests.append(test_of(emitter, part, place, fields.get(getattr(place, "attr", ""), of)))
     return _all_of(tests)

@@ -42,7 +42,7 @@ class Value:
         """The code of each number, text or handle of which it consists."""
         if isinstance(self.kind, k.Optional):
             return (self.none, *_inner(self).parts)
-        if isinstance(self.kind, k.Compound):
+        if isinstance(self.kind, k.Parted):
             return tuple(part for item in self.items for part in item.parts)
         return (self.code,) if self.kind not in (k.NONE, k.NEVER) else ()
 
@@ -66,7 +66,7 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
     if isinstance(kind, k.Optional):
         of = of_parts(kind.of, parts[1:])
         return Value(kind, of.code, parts[0], of.items)
-    if isinstance(kind, k.Compound):
+    if isinstance(kind, k.Parted):
         items, at = [], 0
         for item in kind.items:
             count = len(zeros(item))
@@ -101,7 +101,7 @@ def zeros(kind: Kind) -> tuple[str, ...]:
     """Returns code for the parts of a value that is never read."""
     if isinstance(kind, k.Optional):
         return ("True", *zeros(kind.of))
-    if isinstance(kind, k.Compound):
+    if isinstance(kind, k.Parted):
         return tuple(zero for item in kind.items for zero in zeros(item))
     return (_ZEROS.get(kind.name, "0"),) if kind not in (k.NONE, k.NEVER) else ()
 
@@ -114,7 +114,7 @@ def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
             f"set_word({at}, 1 if {value.none} else 0)",
             *stored(kind.of, place, _inner(value), offset + 1),
         ]
-    if isinstance(kind, k.Compound):
+    if isinstance(kind, k.Parted):
         lines = []
         for item in value.items:
             lines += stored(item.kind, place, item, offset)
@@ -141,7 +141,7 @@ def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
     at = f"{place} + {8 * offset}" if offset else place
     if isinstance(kind, k.Optional):
         return (f"get_word({at}) != 0", *loaded(kind.of, place, offset + 1))
-    if isinstance(kind, k.Compound):
+    if isinstance(kind, k.Parted):
         parts: tuple[str, ...] = ()
         for item in kind.items:
             parts += loaded(item, place, offset)

@@ -173,8 +173,8 @@ def repeated(codes: str) -> Iterator[tuple[str, Call, Call]]:
 def divisions(kernel: Kernel, codes: str) -> Iterator[tuple[str, Call]]:
     for code in codes.split():
         dividend, divisor = items(code), items(code)[::-1] + np.ones(1, code)
-        sign = np.zeros(1, code)
-        yield code, (kernel, COUNT, (dividend, divisor, sign, np.zeros(COUNT, code)))
+        none = np.zeros(0, np.uint8)
+        yield code, (kernel, COUNT, (dividend, divisor, 0, none, 0, np.zeros(COUNT, code)))
 
 
 def orders(kernel: Kernel, codes: str) -> Iterator[tuple[str, Call]]:

@@ -23,8 +23,8 @@ def of_floats(d: Data, dtype: str) -> tuple[Any, ...]:
 
 
 def divided(d: Data, dtype: str) -> tuple[Any, ...]:
-    sign = d.table([1 << 8 * int(dtype[1]) - 1], dtype)
-    return d.n, d.words(dtype), d.numbers(dtype, 100, least=1), sign, d.out(dtype)
+    sign = 1 << 8 * int(dtype[1]) - 1
+    return d.n, d.words(dtype), d.numbers(dtype, 100, least=1), sign, d.none, 0, d.out(dtype)
 
 
 def divided_by(d: Data, dtype: str) -> tuple[Any, ...]:
@@ -65,7 +65,6 @@ streaming(kernels.divide_words, divided, each=("u4",))
 streaming(kernels.divide_long_words, divided, each=("u8",))
 streaming(kernels.divide_words_by, divided_by, each=("u1", "u4"))
 streaming(kernels.divide_long_words_by, divided_by, each=("u8",))
-streaming(kernels.first_zero, lambda d, t: (d.n, d.numbers(t, 100, least=1), d.none, 0), each=WORDS)
 WIDTHS = {"128 bits": 2, "256 bits": 4}
 streaming(
     decimal_arithmetic.add_decimals,

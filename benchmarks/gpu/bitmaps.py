@@ -26,6 +26,11 @@ def kleene_bits(d: Data) -> tuple[Any, ...]:
     return d.n // 64, *sides, d.n, 0, 0, words(d)
 
 
+def choose_bits(d: Data) -> tuple[Any, ...]:
+    sides = d.bits(d.n + 3), 3, d.bits(), 0, d.n, kernels.OF_LEFT | kernels.OF_RIGHT
+    return d.n // 64, d.bits(), 0, d.none, 0, *sides, words(d)
+
+
 streaming(kernels.count_set_bits, count_set_bits, each=FROM)
 streaming(
     kernels.copy_bits,
@@ -37,9 +42,6 @@ streaming(
     lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, kernels.AND, words(d)),
 )
 streaming(kernels.and_bits, lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.n, words(d)))
-streaming(
-    kernels.choose_bits,
-    lambda d: (d.n // 64, d.bits(), 0, d.bits(d.n + 3), 3, d.bits(), 0, d.n, words(d)),
-)
+streaming(kernels.choose_bits, choose_bits)
 streaming(kernels.kleene_bits, kleene_bits)
 streaming(kernels.expand_bits, lambda d: (d.n // 8, d.bits(), 0, d.n, d.out("u8", d.n // 8)))

@@ -63,7 +63,7 @@ streaming(
 streaming(kernels.largest_index, lambda d, t: (d.n, d.words(t)), each=WIDTHS)
 streaming(
     kernels.choose_items,
-    lambda d, t: (d.n, d.words("u1"), 0, d.words(t), d.words(t), 1, d.out(t)),
+    lambda d, t: (d.n, d.bits(), 0, 0, d.words(t), d.words(t), 1, d.out(t)),
     each=WIDTHS,
 )
 other(kernels.take_items, lambda d, t: (d.n, picks(d), d.words(t), d.out(t)), each=WIDTHS)

@@ -175,15 +175,28 @@ def divided_short_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     return with_sign(uint64(quotient), left, right, sign)
 
 
-@kernel(combine="max", T="u1 u2")
-def divide_short_words(
-    start, stop, step, left: In[T], right: In[T], sign: In[T], out: Out[T]
+@helper
+def first_zero(
+    zeros: uint64, start: uint64, stop: uint64, step: uint64, divisors: In[T], validity: Bitmap
 ) -> uint64:
-    """out[i] = left[i] / right[i], cut towards 0; returns 1 if some right[i] is 0.
+    """The first valid slot of the range whose divisor is 0; `zeros` is 0 if there are none, in any slot."""
+    if zeros != 0:
+        for i in range(start, stop, step):
+            if divisors[i] == 0 and is_valid(validity, i):
+                return uint64(i)
+    return ~uint64(0)
 
-    sign[0] is the sign bit, 0 for unsigned words.
+
+@kernel(T="u1 u2")
+def divide_short_words(
+    start, stop, step, left: In[T], right: In[T], sign, validity: Bitmap, out: Out[T]
+) -> uint64:
+    """out[i] = left[i] / right[i], cut towards 0; returns the first valid slot whose divisor is 0.
+
+    `sign` is the sign bit, 0 for unsigned words.
     """
-    bit = uint64(sign[0])
+    # As narrow as the items are: more of them fit a vector.
+    bit = uint64(out.dtype.type(sign))
     zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])
@@ -194,7 +207,7 @@ def divide_short_words(
         for i in range(start, stop, step):
             out[i] = divided_short_words(uint64(left[i]), uint64(right[i]), bit)
             zeros |= uint64(right[i] == 0)
-    return zeros
+    return first_zero(zeros, start, stop, step, right, validity)
 
 
 @helper
@@ -215,12 +228,19 @@ def divided_long_words(left: uint64, right: uint64, sign: uint64) -> uint64:
     return with_sign(magnitude(left, sign) // divisor, left, right, sign)
 
 
-@kernel(combine="max")
+@kernel()
 def divide_words(
-    start, stop, step, left: In[uint32], right: In[uint32], sign: In[uint32], out: Out[uint32]
+    start,
+    stop,
+    step,
+    left: In[uint32],
+    right: In[uint32],
+    sign,
+    validity: Bitmap,
+    out: Out[uint32],
 ) -> uint64:
     """As `divide_short_words`, of 32 bits."""
-    bit = uint64(sign[0])
+    bit = uint64(uint32(sign))
     zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])
@@ -231,26 +251,32 @@ def divide_words(
         for i in range(start, stop, step):
             out[i] = divided_words(uint64(left[i]), uint64(right[i]), bit)
             zeros |= uint64(right[i] == 0)
-    return zeros
+    return first_zero(zeros, start, stop, step, right, validity)
 
 
-@kernel(combine="max")
+@kernel()
 def divide_long_words(
-    start, stop, step, left: In[uint64], right: In[uint64], sign: In[uint64], out: Out[uint64]
+    start,
+    stop,
+    step,
+    left: In[uint64],
+    right: In[uint64],
+    sign,
+    validity: Bitmap,
+    out: Out[uint64],
 ) -> uint64:
     """As `divide_short_words`, of 64 bits."""
-    bit = sign[0]
     zeros = uint64(0)
     if len(left) == 1:
         number = left[0]
         for i in range(start, stop, step):
-            out[i] = divided_long_words(number, right[i], bit)
+            out[i] = divided_long_words(number, right[i], sign)
             zeros |= uint64(right[i] == 0)
     else:
         for i in range(start, stop, step):
-            out[i] = divided_long_words(left[i], right[i], bit)
+            out[i] = divided_long_words(left[i], right[i], sign)
             zeros |= uint64(right[i] == 0)
-    return zeros
+    return first_zero(zeros, start, stop, step, right, validity)
 
 
 @kernel(T="u1 u2 u4")
@@ -282,12 +308,3 @@ def divide_long_words_by(
         # The sum of both would need 65 bits.
         quotient = (((whole - part) >> once) + part) >> rest
         out[i] = with_sign(quotient, values[i], divisor_sign, sign)
-
-
-@kernel()
-def first_zero(start, stop, step, values: In[T], validity: Bitmap) -> uint64:
-    """The first valid slot of the range that is 0."""
-    for i in range(start, stop, step):
-        if values[i] == 0 and is_valid(validity, i):
-            return uint64(i)
-    return ~uint64(0)

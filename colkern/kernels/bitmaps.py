@@ -219,23 +219,50 @@ def and_bits(start, stop, step, left: Bitmap, right: Bitmap, length, out: Out[ui
     return count
 
 
+OF_LEFT, OF_RIGHT, LEFT_SET, RIGHT_SET = 1, 2, 4, 8
+"""Bits of the `sides` of `choose_bits`: whether a bitmap counts; else, what all bits of that side are."""
+
+
 @kernel(combine="add")
 def choose_bits(
-    start, stop, step, condition: Bitmap, left: Bitmap, right: Bitmap, length, out: Out[uint64]
+    start,
+    stop,
+    step,
+    condition: Bitmap,
+    visible: Bitmap,
+    left: Bitmap,
+    right: Bitmap,
+    length,
+    sides,
+    out: Out[uint64],
 ) -> uint64:
-    """Bit `i` of `out` = that of `left` where the condition's is set, else of `right`; as `and_bits`."""
+    """Bit `i` of `out` = that of `left` where the condition's is set, else of `right`; as `and_bits`.
+
+    Where a bit of the validity `visible` is clear, so is that of `out`.
+    """
+    left_counts = (sides & uint64(1)) * ~uint64(0)
+    right_counts = ((sides >> uint64(1)) & uint64(1)) * ~uint64(0)
+    left_set = ((sides >> uint64(2)) & uint64(1)) * ~uint64(0)
+    right_set = ((sides >> uint64(3)) & uint64(1)) * ~uint64(0)
     count = uint64(0)
     w = uint64(start)
     whole = min(uint64(stop), length >> uint64(6))
     while w < whole:
-        other = whole_word(right, w)
-        chosen = other ^ whole_word(condition, w) & (whole_word(left, w) ^ other)
+        own = whole_word(left, w) & left_counts | left_set
+        other = whole_word(right, w) & right_counts | right_set
+        chosen = other ^ whole_word(condition, w) & (own ^ other)
+        if len(visible.bits) != 0:
+            chosen &= whole_word(visible, w)
         out[w] = chosen
         count += uint64(popcount(chosen))
         w += uint64(step)
     if w < stop:
-        other = word_of(right, w, length)
-        chosen = other ^ word_of(condition, w, length) & (word_of(left, w, length) ^ other)
+        own = word_of(left, w, length) & left_counts | left_set
+        other = word_of(right, w, length) & right_counts | right_set
+        chosen = other ^ word_of(condition, w, length) & (own ^ other)
+        chosen &= lowest_bits(length & uint64(63))
+        if len(visible.bits) != 0:
+            chosen &= word_of(visible, w, length)
         out[w] = chosen
         count += uint64(popcount(chosen))
     return count

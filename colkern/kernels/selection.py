@@ -11,7 +11,7 @@ from __future__ import annotations
 from numpy import int64, uint8, uint64
 
 from colkern.kernels.arguments import Bitmap, I, In, Index, J, O, Out, T, Truth
-from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, word_from
+from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, whole_word_from, word_from
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     copy_bytes,
@@ -184,36 +184,56 @@ def choose_items(
     start,
     stop,
     step,
-    flags: In[uint8],
-    other: uint8,
+    condition: Bitmap,
+    flip,
     left: In[T],
     right: In[T],
     width,
     out: Out[T],
 ):
-    """Value i of `out` = that of `right` where flags[i] is `other`, else that of `left`.
+    """Value i of `out` = that of `left` where bit i is set, else that of `right`.
 
-    A value is `width` items. `right` may have one value, which then stands for every slot. Both sides are
-    read and combined: a read that hangs on a flag would be a branch.
+    If `flip` is all bits, not 0, it is the other way round. A value is `width` items. `right` may have one
+    value, which then stands for every slot. Both sides are read and combined: a read that hangs on a bit
+    would be a branch.
     """
-    pace = uint64(0) if uint64(len(right)) == width else width
+    is_one = uint64(len(right)) == width
     if width != 1:
+        pace = uint64(0) if is_one else width
         for i in range(start, stop, step):
-            ours = uint64(flags[i] != other) * ~uint64(0)
+            ours = uint64(bit_at(condition, i)) * ~uint64(0) ^ flip
             for k in range(uint64(0), width):
                 place = uint64(i) * width + uint64(k)
-                value = uint64(right[uint64(i) * pace + uint64(k)])
-                out[place] = value ^ ((uint64(left[place]) ^ value) & ours)
-    elif pace == 0:
-        value = uint64(right[0])
-        for i in range(start, stop, step):
-            ours = uint64(flags[i] != other) * ~uint64(0)
-            out[i] = value ^ ((uint64(left[i]) ^ value) & ours)
-    else:
-        for i in range(start, stop, step):
-            ours = uint64(flags[i] != other) * ~uint64(0)
-            value = uint64(right[i])
-            out[i] = value ^ ((uint64(left[i]) ^ value) & ours)
+                other = right[uint64(i) * pace + uint64(k)]
+                out[place] = one_of_both(ours, uint64(left[place]), uint64(other))
+        return
+    slot = uint64(start)
+    while slot < stop:
+        last = slot + uint64(64)
+        if step == 1 and last <= stop:
+            # A word of bits at a time: in vectors.
+            bits = whole_word_from(condition.bits, condition.offset + slot, uint64(0)) ^ flip
+            if is_one:
+                other = uint64(right[0])
+                for k in range(slot, last):
+                    ours = ((bits >> (uint64(k) - slot)) & uint64(1)) * ~uint64(0)
+                    out[k] = one_of_both(ours, uint64(left[k]), other)
+            else:
+                for k in range(slot, last):
+                    ours = ((bits >> (uint64(k) - slot)) & uint64(1)) * ~uint64(0)
+                    out[k] = one_of_both(ours, uint64(left[k]), uint64(right[k]))
+            slot = last
+        else:
+            ours = uint64(bit_at(condition, slot)) * ~uint64(0) ^ flip
+            other = uint64(right[uint64(0) if is_one else slot])
+            out[slot] = one_of_both(ours, uint64(left[slot]), other)
+            slot += uint64(step)
+
+
+@helper
+def one_of_both(ours: uint64, left: uint64, right: uint64) -> uint64:
+    """`left` if `ours` is all bits, `right` if it is 0."""
+    return right ^ ((left ^ right) & ours)
 
 
 @kernel()

@@ -6,6 +6,7 @@ from colkern.kernels import (
     arithmetic,
     bitmaps,
     comparison,
+    decimal_arithmetic,
     filtering,
     ordering,
     selection,
@@ -17,6 +18,7 @@ _OF_TWO = (
     *(arithmetic.add_words, arithmetic.subtract_words, arithmetic.multiply_words),
     *(arithmetic.add_floats, arithmetic.subtract_floats),
     *(arithmetic.multiply_floats, arithmetic.divide_floats),
+    *(decimal_arithmetic.add_decimals, decimal_arithmetic.multiply_decimals),
     *(bitmaps.combine_bits, comparison.equal_items, comparison.equal_wide),
     *(ordering.less_integers, ordering.less_floats, ordering.less_decimals),
     *(ordering.less_texts, ordering.less_views, strings.equal_texts, strings.equal_views),
@@ -30,8 +32,10 @@ TOGETHER: frozenset[tuple[Kernel, Kernel]] = frozenset(
     [
         *[(bitmaps.and_bits, kernel) for kernel in _OF_TWO],
         *[(filtering.filter_bits, kernel) for kernel in _OF_KEPT],
-        *[(bitmaps.expand_bits, kernel) for kernel in (bitmaps.choose_bits, bitmaps.combine_bits)],
-        (selection.choose_items, bitmaps.and_bits),
+        *[
+            (kernel, bitmaps.choose_bits)
+            for kernel in (selection.choose_items, bitmaps.choose_bits)
+        ],
     ]
 )
 """Pairs that `Target.together` may make one launch, in the order in which operations start them."""

@@ -433,14 +433,11 @@ def _fill_quotients(
         divisor -= (divisor & sign) << 1
         _divide_by(target, divisor, left, bits, sign, out, validity)
         return
-    zeros = target.reduce(
-        _DIVISIONS[bits], len(out), left, right, target.table([sign], left.dtype), out
-    )
-    if zeros:
-        bitmap = target.no_bits if validity is None else validity.array
-        slot = target.reduce(arithmetic.first_zero, len(out), right, bitmap, 0)
-        if slot != NOWHERE:
-            raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
+    bitmap = target.no_bits if validity is None else validity.array
+    given = left, right, sign, bitmap, 0
+    slot = target.reduce(_DIVISIONS[bits], len(out), *given, out) if len(out) else NOWHERE
+    if slot != NOWHERE:
+        raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
 
 
 def _divide_by(

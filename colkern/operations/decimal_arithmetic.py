@@ -55,23 +55,32 @@ def combine_decimals(
     target, width = target_of(device), bits // 64
     arguments: list[Argument] = []
     for side, given, own in zip(sides, (left, right), scales, strict=True):
-        scaled = cast(side, make(most, own), safe=False)
+        scaled = _at_scale(side, make(most, own))
         arguments += [own_words(scaled, Role.DATA)[0], width if isinstance(given, Array) else 0]
     out = target.output(length * width, np.uint64)
-    validity, nulls = combine_validity(arrays)
-    if name == "multiply":
-        target.map(kernels.multiply_decimals, length, *arguments, width, out)
-    elif name == "divide":
+    with target.together:
+        validity, nulls = combine_validity(arrays)
+        if name == "multiply":
+            target.map(kernels.multiply_decimals, length, *arguments, width, out)
+        elif name != "divide":
+            flip = np.uint64((1 << 64) - 1 if name == "subtract" else 0)
+            target.map(kernels.add_decimals, length, *arguments, flip, width, out)
+    if name == "divide":
         bitmap = target.no_bits if validity is None else validity.array
         slot = target.reduce(kernels.divide_decimals, length, *arguments, bitmap, 0, width, out)
         if slot != NOWHERE:
             raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
-    else:
-        flip = np.uint64((1 << 64) - 1 if name == "subtract" else 0)
-        target.map(kernels.add_decimals, length, *arguments, flip, width, out)
     return Array.of_valid(
         make(min(precision, most), scale), length, (validity, target.buffer(out)), nulls
     )
+
+
+def _at_scale(array: Array, type_: s.Decimal) -> Array:
+    """Decimals with the scale and the bits of a type, which are not copied if they have them."""
+    own = array.type.storage
+    assert isinstance(own, s.Decimal)
+    is_same = (own.scale, own.bit_width) == (type_.scale, type_.bit_width)
+    return array if is_same else cast(array, type_, safe=False)
 
 
 def _digits(name: str, left: s.Decimal, right: s.Decimal) -> tuple[int, int, tuple[int, int]]:

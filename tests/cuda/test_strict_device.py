@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -93,9 +94,16 @@ COUNTED: dict[str, tuple[Callable[..., object], tuple[int, int, int]]] = {
     "equal": (lambda a: ck.equal(a["ints"], a["others"]), (1, 0, 0)),
     "less of text": (lambda a: ck.less(a["texts"], a["accents"]), (1, 0, 0)),
     "and": (lambda a: ck.and_(a["some"], a["marks"]), (1, 0, 0)),
-    "if_else": (lambda a: ck.if_else(a["mask"], a["ints"], a["others"]), (2, 0, 0)),
-    "if_else, nulls": (lambda a: ck.if_else(a["some"], a["ints"], a["others"]), (2, 0, 0)),
-    "if_else, a number": (lambda a: ck.if_else(a["some"], a["ints"], 0), (2, 0, 0)),
+    "if_else": (lambda a: ck.if_else(a["mask"], a["ints"], a["others"]), (1, 0, 0)),
+    "if_else, nulls": (lambda a: ck.if_else(a["some"], a["ints"], a["others"]), (1, 0, 0)),
+    "if_else, a number": (lambda a: ck.if_else(a["some"], a["ints"], 0), (1, 0, 0)),
+    "if_else of booleans": (lambda a: ck.if_else(a["some"], a["marks"], a["mask"]), (1, 0, 0)),
+    "fill_null": (lambda a: ck.fill_null(a["ints"], 0), (1, 0, 0)),
+    # An error is raised where it arises, so there is one wait.
+    "divide of ints": (lambda a: ck.divide(a["ints"], a["ints"]), (1, 0, 1)),
+    "divide of ints, two bitmaps": (lambda a: ck.divide(a["ints"], a["others"]), (2, 0, 1)),
+    "add of decimals": (lambda a: ck.add(a["prices"], a["rates"]), (1, 0, 0)),
+    "divide of decimals": (lambda a: ck.divide(a["prices"], a["rates"]), (3, 0, 1)),
     "sum": (lambda a: ck.sum(a["ints"]), (1, 0, 1)),
     "sum of floats": (lambda a: ck.sum(a["floats"]), (1, 0, 1)),
     # The sums of its pieces are added on the host, in an order that is the same for every GPU.
@@ -132,6 +140,8 @@ def test_launches_and_waits(what: str, device: StrictDevice) -> None:
         "some": [None, *(n % 3 == 0 for n in range(99))],
         "marks": [True, None, *(n % 2 == 0 for n in range(98))],
         "places": [99, 0, 5],
+        "prices": [None, *(Decimal(n) / 4 for n in range(1, 100))],
+        "rates": [*(Decimal(n) / 4 for n in range(1, 100)), None],
     }
     arrays = {name: ck.to_device(ck.array(given)) for name, given in values.items()}
     # The first operation on an array looks at its offsets, with a launch and a wait.

@@ -160,10 +160,14 @@ def division_cases(kernel: Kernel) -> None:
                 count = max(len(left), len(right))
                 shown = zip(spread(left, count), spread(right, count), strict=True)
                 expected = [quotient(a, b, sign, bits) for a, b in shown]
-                zeros = int(count > 0 and 0 in right)
-                args = (left, right, [sign])
-                what = f"{label}, sign {sign}"
-                yield Case(what, count, args, (zeros, expected), before=[7] * count)
+                rng = numbers(f"{label} {sign}")
+                for nulls, bytes_, offset, valid in validities(rng, count):
+                    divisors = zip(spread(right, count), valid, strict=True)
+                    zeros = (i for i, (each, known) in enumerate(divisors) if known and each == 0)
+                    result = (next(zeros, NOWHERE), expected)
+                    args = (left, right, sign, bytes_, offset)
+                    what = f"{label}, sign {sign}, {nulls}"
+                    yield Case(what, count, args, result, before=[7] * count)
 
 
 division_cases(arithmetic.divide_short_words)
@@ -196,18 +200,3 @@ def division_by_cases(kernel: Kernel) -> None:
 
 division_by_cases(arithmetic.divide_words_by)
 division_by_cases(arithmetic.divide_long_words_by)
-
-
-@cases_of(arithmetic.first_zero)
-def first_zero(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("zeros")
-    high = limits(types["values"])[1]
-    for count in LENGTHS:
-        for label, bytes_, offset, valid in validities(rng, count):
-            for share in (0, 0.1, 1):
-                values = [
-                    0 if rng.random() < share else rng.choice((1, high)) for _ in range(count)
-                ]
-                zeros = (i for i in range(count) if valid[i] and values[i] == 0)
-                args = (values, bytes_, offset)
-                yield Case(f"{count}, {label}, {share}", count, args, next(zeros, NOWHERE))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -77,14 +78,29 @@ def and_bits(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, len(words(both)), args, (sum(both), words(both)))
 
 
+SIDES = [*itertools.product((None, False, True), repeat=2)]
+"""The bits of both sides: those of a bitmap, or the same for every slot."""
+
+
 @cases_of(bitmaps.choose_bits)
 def choose_bits(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("choose")
-    for label, args, left, right in two_bitmaps("choose"):
-        condition = random_bits(rng, len(left))
-        chosen = [a if c else b for c, a, b in zip(condition, left, right, strict=True)]
-        args = (bitmap(condition, 6, rng), 6, *args)
-        yield Case(label, len(words(chosen)), args, (sum(chosen), words(chosen)))
+    for number, (label, (*given, length), *columns) in enumerate(two_bitmaps("choose")):
+        condition, visible = (random_bits(rng, length) for _ in range(2))
+        shown: tuple[Any, int] = (bitmap(visible, 1, rng), 1)
+        if number % 2:
+            visible, shown = [True] * length, ([], 0)
+        kinds = SIDES[number % len(SIDES)]
+        sides = 0
+        for k, same in enumerate(kinds):
+            sides |= (bitmaps.OF_LEFT if same is None else bitmaps.LEFT_SET * same) << k
+            columns[k] = columns[k] if same is None else [same] * length
+        chosen = [
+            (a if c else b) and v for c, v, a, b in zip(condition, visible, *columns, strict=True)
+        ]
+        args = (bitmap(condition, 6, rng), 6, *shown, *given, length, sides)
+        expected = (sum(chosen), words(chosen))
+        yield Case(f"{label}, {kinds}", len(expected[1]), args, expected)
 
 
 @cases_of(bitmaps.kleene_bits)

@@ -99,18 +99,20 @@ def choose_items(types: dict[str, str]) -> Iterator[Case]:
     low, high = limits(types["left"])
     rng = numbers("choose items")
     for count, width, is_one in itertools.product(LENGTHS, (1, 2, 3), (False, True)):
-        flags = [rng.randrange(2) for _ in range(count)]
+        chosen = random_bits(rng, count)
         left, right = (
             [rng.randint(low, high) for _ in range(width * length)]
             for length in (count, 1 if is_one else count)
         )
-        for other in (0, 1):
+        for offset, flip in ((0, False), (3, True)):
             expected = [
-                right[k % width if is_one else k] if flags[k // width] == other else left[k]
+                left[k] if chosen[k // width] != flip else right[k % width if is_one else k]
                 for k in range(width * count)
             ]
-            args = (flags, other, left, right, width)
-            yield Case(f"{count} of {width}, {is_one}, {other}", count, args, expected)
+            flips = (1 << 64) - 1 if flip else 0
+            args = (bitmap(chosen, offset, rng), offset, flips, left, right, width)
+            label = f"{count} of {width} from bit {offset}, {is_one}, {flip}"
+            yield Case(label, count, args, expected)
 
 
 @cases_of(selection.copy_lines)

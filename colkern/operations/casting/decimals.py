@@ -52,8 +52,10 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     else:
         args = (*head, _table(array, _divisors(-up)), int(safe), _words(type), out)
         kernel = decimals.scale_down
-    slot = target.reduce(kernel, array.length, *args)
-    if slot != NOWHERE and safe:
+    # Without limits there is nothing to wait for.
+    run = target.reduce if safe else target.start
+    slot = run(kernel, array.length, *args)
+    if safe and slot != NOWHERE:
         value = decimal_at(target, words, slot, width, bits)
         value = value if _signed(source) else value % (1 << bits)
         why = "it has more decimals" if ends[0] <= value <= ends[1] else "it has more digits"

@@ -9,16 +9,17 @@ from typing import TypeAlias
 
 import numpy as np
 
-from colkern.arrays import UNKNOWN, Array
-from colkern.bitmaps import combine_bits, count_clear_bits, expand, written_bits
+from colkern.arrays import Array
+from colkern.bitmaps import expand, written_bits
 from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
-from colkern.memory import EMPTY, HOST, Buffer
+from colkern.memory import EMPTY, Buffer
 from colkern.operations.own_slots import own_children
 from colkern.operations.selection.gathering import Places, gather, gather_bytes
 from colkern.operations.selection.repeating import repeat
 from colkern.operations.selection.words import own_words
+from colkern.operations.validity import compact_validity, null_outside
 from colkern.targets import Items, Target, on_its_device, target_of
 
 
@@ -56,53 +57,48 @@ _Bits: TypeAlias = tuple[Buffer, int] | bool
 
 
 def choose(condition: Array, left: Array, right: Array) -> Array:
-    """The values of `left` where a condition is true, else those of `right`; copied.
+    """The values of `left` where a condition is true, else those of `right`; null where it is null; copied.
 
     Args:
-        condition: Booleans. The values under their nulls count, too.
+        condition: Booleans.
         left: A checked array of the same length, or of one value that is used for every slot.
         right: As `left`, of the same type, and on the device of the condition, or without bytes.
     """
     length = condition.length
-    both_one = left.length == right.length == 1 != length
-    # Positions of the one value that stands for many have 32 bits.
-    left = repeat(left, length) if both_one or (length >> 31 and left.length == 1) else left
-    right = repeat(right, length) if length >> 31 and right.length == 1 else right
-    return _chosen(_Choice(condition), left, right)
+    if not left.length == right.length == length:
+        both_one = left.length == right.length
+        # Positions of the one value that stands for many have 32 bits.
+        left = repeat(left, length) if both_one or (length >> 31 and left.length == 1) else left
+        right = repeat(right, length) if length >> 31 and right.length == 1 else right
+    return _chosen(_Choice(condition), left, right, condition)
 
 
-def are_items(array: Array) -> bool:
-    """Whether values are chosen by one kernel, which reads nothing but the condition and them."""
-    kind = array.layout.kind
-    return kind is LayoutKind.FIXED_SIZE and array.layout.buffers[1].extent is not Extent.BITS
-
-
-def _chosen(choice: _Choice, left: Array, right: Array) -> Array:
-    kind, length = left.layout.kind, choice.length
-    if kind is LayoutKind.FIXED_SIZE and left.layout.buffers[1].slot_bits:
-        if left.layout.buffers[1].extent is Extent.BITS:
-            data, _ = _bits(choice, _values(left, length), _values(right, length))
-            validity, nulls = _validity(choice, left, right)
-        elif choice.device is HOST:
-            data = _items(choice, left, right)
-            validity, nulls = _validity(choice, left, right)
-        else:
-            with choice.target.together:
-                _ = choice.flags
-                validity, nulls = _validity(choice, left, right)
-            data = _items(choice, left, right)
+def _chosen(choice: _Choice, left: Array, right: Array, above: Array | None) -> Array:
+    """The chosen values, null also where `above` is."""
+    layout, length = left.layout, choice.length
+    kind = layout.kind
+    if kind is LayoutKind.FIXED_SIZE and layout.buffers[1].slot_bits:
+        with choice.target.together:
+            if layout.buffers[1].extent is Extent.BITS:
+                data, _ = _bits(choice, True, _values(left, length), _values(right, length))
+            else:
+                data = _items(choice, left, right)
+            validity, nulls = _validity(choice, left, right, above)
         return Array.of_valid(left.type, length, (validity, data), nulls)
     if kind is LayoutKind.STRUCT:
         pairs = zip(own_children(left), own_children(right), strict=True)
-        children = [_chosen(choice, *pair) for pair in pairs]
-        validity, nulls = _validity(choice, left, right)
+        children = [_chosen(choice, *pair, None) for pair in pairs]
+        validity, nulls = _validity(choice, left, right, above)
         return Array.of_valid(left.type, length, (validity,), nulls, children)
     places = _places(choice, left, right)
     if kind is LayoutKind.BINARY:
         offsets, data = gather_bytes([left, right], places)
-        validity, nulls = _validity(choice, left, right)
+        validity, nulls = _validity(choice, left, right, above)
         return Array.of_valid(left.type, length, (validity, offsets, data), nulls)
-    return gather([left, right], places)
+    result = gather([left, right], places)
+    if above is None or (visible := compact_validity(above)) is None:
+        return result
+    return null_outside(result, visible, above.null_count)
 
 
 @on_its_device
@@ -117,26 +113,29 @@ def _places(choice: _Choice, left: Array, right: Array) -> Places:
 
 
 def _items(choice: _Choice, left: Array, right: Array) -> Buffer:
-    target, other = choice.target, 0
+    target, flip = choice.target, _NONE
     if left.length != choice.length:
-        left, right, other = right, left, 1
+        left, right, flip = right, left, _ALL
     words, width = own_words(left, Role.DATA)
     out = target.output(choice.length * width, words.dtype)
-    given = (choice.flags, other, words, own_words(right, Role.DATA)[0], width)
-    target.map(selection.choose_items, choice.length, *given, out)
+    given = (choice.bits[0].array, choice.bits[1], flip, words, own_words(right, Role.DATA)[0])
+    target.map(selection.choose_items, choice.length, *given, width, out)
     return target.buffer(out)
 
 
-def _validity(choice: _Choice, left: Array, right: Array) -> tuple[Buffer | None, int]:
-    if not left._null_count and not right._null_count:
+def _validity(
+    choice: _Choice, left: Array, right: Array, above: Array | None
+) -> tuple[Buffer | None, int]:
+    """The slots where the chosen value is valid, and `above`; the null count."""
+    hidden = 0 if above is None else above._null_count
+    if not left._null_count and not right._null_count and not hidden:
         return None, 0
     own, other = _valid(left, choice.length), _valid(right, choice.length)
+    visible = above is None or _valid(above, choice.length)
     if other is True and (own is True or own == choice.bits):
         # Or: the left value is taken exactly where it is valid.
-        return None, 0
-    bits, nulls = _bits(choice, own, other)
-    if nulls == UNKNOWN:
-        nulls = count_clear_bits(bits, choice.length)
+        return (None, 0) if above is None or visible is True else (compact_validity(above), hidden)
+    bits, nulls = _bits(choice, visible, own, other)
     return (bits, nulls) if nulls else (None, 0)
 
 
@@ -159,17 +158,21 @@ def _values(array: Array, length: int) -> _Bits:
     return bool(target.item(expand(target, bits, array.offset, 1).view(np.uint8), 0))
 
 
-def _bits(choice: _Choice, left: _Bits, right: _Bits) -> tuple[Buffer, int]:
-    """The chosen bits, from bit 0 on; and the number of clear ones, or `UNKNOWN`."""
-    own, length = choice.bits, choice.length
-    if isinstance(right, bool):
-        if isinstance(left, bool):
-            table = bitmaps.NEVER if left == right else bitmaps.SAME if left else bitmaps.NOT
-            return combine_bits(*own, *own, length, table), UNKNOWN
-        table = bitmaps.OR_NOT if right else bitmaps.AND
-        return combine_bits(*left, *own, length, table), UNKNOWN
+_NONE, _ALL = np.uint64(0), np.uint64((1 << 64) - 1)
+
+
+def _bits(choice: _Choice, visible: _Bits, left: _Bits, right: _Bits) -> tuple[Buffer, int]:
+    """The chosen bits that are visible, from bit 0 on; and the number of clear ones, or `UNKNOWN`."""
+    target, length, own = choice.target, choice.length, choice.bits
+    # A side without a bitmap has some other one, which does not count.
     if isinstance(left, bool):
-        table = bitmaps.OR if left else bitmaps.AND_NOT
-        return combine_bits(*right, *own, length, table), UNKNOWN
-    sides = own[0].array, own[1], left[0].array, left[1], right[0].array, right[1]
-    return written_bits(choice.target, bitmaps.choose_bits, length, *sides, length)
+        sides, left = bitmaps.LEFT_SET * left, own
+    else:
+        sides = bitmaps.OF_LEFT
+    if isinstance(right, bool):
+        sides, right = sides | bitmaps.RIGHT_SET * right, own
+    else:
+        sides |= bitmaps.OF_RIGHT
+    shown = (target.no_bits, 0) if isinstance(visible, bool) else (visible[0].array, visible[1])
+    given = own[0].array, own[1], *shown, left[0].array, left[1], right[0].array, right[1]
+    return written_bits(target, bitmaps.choose_bits, length, *given, length, sides)

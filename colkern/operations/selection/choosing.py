@@ -28,7 +28,6 @@ from colkern.operations.selection import choices
 from colkern.operations.selection.concatenation import concat, require_one_type
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.selection.taking import take_positions
-from colkern.operations.validity import compact_validity, null_outside
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _BOOL = s.bool_()
@@ -86,17 +85,7 @@ def choose(
         condition, left, right = _fitting(condition, left, right, names)
     if is_whole:
         return left  # type: ignore[return-value]
-    if not condition._null_count:
-        return choices.choose(condition, left, right)  # type: ignore[arg-type]
-    if condition.device is HOST or not choices.are_items(left):  # type: ignore[arg-type]
-        return _null_too(choices.choose(condition, left, right), condition)  # type: ignore[arg-type]
-    with target_of(condition.device).together:
-        return _null_too(choices.choose(condition, left, right), condition)  # type: ignore[arg-type]
-
-
-def _null_too(array: Array, condition: Array) -> Array:
-    visible = compact_validity(condition)
-    return array if visible is None else null_outside(array, visible, condition.null_count)
+    return choices.choose(condition, left, right)  # type: ignore[arg-type]
 
 
 def _fitting(

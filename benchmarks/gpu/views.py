@@ -34,6 +34,11 @@ def first_view_unlike_its_value(d: Data, mean: int) -> tuple[Any, ...]:
     return d.n, views.items, d.none, 0, views.addresses
 
 
+def first_odd_view(d: Data, mean: int) -> tuple[Any, ...]:
+    views = d.views(mean)
+    return d.n, views.items, d.none, 0, views.addresses, views.sizes, 0x80808080
+
+
 def first_view_out_of_bounds(d: Data) -> tuple[Any, ...]:
     views = d.views(12)
     return d.n, views.items, d.none, 0, views.sizes
@@ -41,6 +46,7 @@ def first_view_out_of_bounds(d: Data) -> tuple[Any, ...]:
 
 streaming(kernels.first_view_out_of_bounds, first_view_out_of_bounds)
 gather(kernels.first_view_unlike_its_value, first_view_unlike_its_value, each=MEANS)
+gather(kernels.first_odd_view, first_odd_view, each=MEANS)
 streaming(kernels.view_lengths, lambda d: (d.n, d.views(12).items, d.bits(), 0, d.out("i4")))
 gather(kernels.decode_views, decode_views, each=MEANS)
 gather(kernels.encode_views, encode_views, each=MEANS)

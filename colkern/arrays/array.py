@@ -59,6 +59,7 @@ class Array(Column):
         "_kept_words",
         "_make_buffers",
         "_null_count",
+        "_odd_view",
         "_offset_ends",
         "_place",
         "_record",
@@ -94,11 +95,13 @@ class Array(Column):
     # For an array without buffers of its own, once asked for.
     _device: Device
     _device_record: Any
-    # Set by `colkern.operations.text`: a check of all bytes that runs on a device.
-    _encoding: Callable[[], int]
+    # Set by `colkern.operations.text`: a check of all bytes that runs on a device, for each data buffer.
+    _encoding: list[Callable[[], int]]
     # Set by `require_utf8` once all text is known to be UTF-8.
     _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None
+    # Set by `ask_views`: the first view that has to be looked at, asked for on a device.
+    _odd_view: Callable[[], int]
     # The first and the last offset, kept by `colkern.operations.operands.offset_ends`.
     _offset_ends: tuple[int, int]
     _place: int

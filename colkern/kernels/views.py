@@ -89,6 +89,36 @@ def first_view_unlike_its_value(
 
 
 @helper
+def is_plain_view(
+    views: In[int32], i: uint64, buffers: Buffers, high: uint32, like: In[uint8]
+) -> Truth:
+    """Whether view `i` keeps both rules, and no byte of an inline value has a bit of `high`."""
+    if not is_view_in_bounds(views, i, buffers.sizes):
+        return False
+    if not is_view_like_its_value(views, i, buffers.addresses, like):
+        return False
+    word = i << uint64(2)
+    bits = uint32(views[word + uint64(1)]) | uint32(views[word + uint64(2)])
+    bits = uint32(bits) | uint32(views[word + uint64(3)])
+    return views[word] > VIEW_INLINE_BYTES or (bits & high) == 0
+
+
+@kernel()
+def first_odd_view(
+    start, stop, step, views: In[int32], validity: Bitmap, buffers: Buffers, high: uint32
+) -> uint64:
+    """The first valid slot of the range whose view is out of bounds, unlike its value, or an inline value
+    of which a byte has a bit of `high`: most arrays have none, so that they are looked at once.
+    """
+    for i in range(start, stop, step):
+        if is_valid(validity, i) and not is_plain_view(
+            views, uint64(i), buffers, high, validity.bits
+        ):
+            return uint64(i)
+    return ~uint64(0)
+
+
+@helper
 def view_length(views: In[int32], validity: Bitmap, i: uint64) -> uint64:
     """The length of value i, 0 under a null."""
     return uint64(views[i << uint64(2)]) & valid_mask(validity, i)

@@ -17,6 +17,7 @@ from colkern.kernels import text
 from colkern.layouts import VIEW_INLINE_BYTES, Role
 from colkern.memory import HOST
 from colkern.operations.operands import buffer_addresses, buffer_sizes, offset_ends, validity_of
+from colkern.operations.position_checks import are_plain
 from colkern.targets import NOWHERE, Items, Later, Target, target_of
 
 _BYTE = 1 / 32
@@ -24,6 +25,10 @@ _BYTE = 1 / 32
 
 _WASTE = 4
 """Data buffers are read as a whole up to this many bytes for each byte that views show."""
+
+
+_AHEAD = 256
+"""Data buffers are read before it is known what views show, up to this many bytes for each view."""
 
 
 def first_invalid_utf8(array: Array) -> int | None:
@@ -42,10 +47,21 @@ def first_invalid_utf8(array: Array) -> int | None:
 
 def ask_encoding(array: Array) -> None:
     """Start to check the bytes of a string array on a device, along with an earlier check."""
-    if not array.layout.variadic and array.device != HOST and array.length:
-        buffer = array.buffer(Role.BYTES)
-        if buffer is not None:
-            array._encoding = _encoding(buffer.array, target_of(array.device))
+    if array.device == HOST or not array.length:
+        return
+    buffers = array.data_buffers if array.layout.variadic else [array.buffer(Role.BYTES)]
+    if array.layout.variadic and sum(buffer_sizes(array)) > _AHEAD * array.length:
+        return
+    target = target_of(array.device)
+    array._encoding = [_encoding(b.array, target) for b in buffers if b is not None]
+
+
+def _asked_encodings(array: Array) -> list[Later] | None:
+    """What `ask_encoding` has started, for each buffer that there is; None if nothing."""
+    asked = getattr(array, "_encoding", None)
+    if asked is not None:
+        del array._encoding
+    return asked
 
 
 def require_utf8(array: Array, place: str = "") -> None:
@@ -79,12 +95,10 @@ def _first_invalid_slot(array: Array, target: Target) -> int:
     ((first, last),) = offset_ends(array)
     if buffer is None or first == last:
         return NOWHERE
-    asked = getattr(array, "_encoding", None)
-    if asked is not None:
-        del array._encoding
+    asked = _asked_encodings(array)
     if asked is None or last - first != buffer.size:
-        asked = _encoding(buffer.array[first:last], target)
-    encoding = asked()
+        asked = [_encoding(buffer.array[first:last], target)]
+    encoding = asked[0]()
     if encoding == text.ASCII:
         return NOWHERE
     if encoding == text.UTF8:
@@ -101,12 +115,17 @@ def _first_invalid_view(array: Array, target: Target) -> int:
     words = array.items(Role.VIEWS).view(np.int32)
     validity = validity_of(array, target)
     sizes = buffer_sizes(array)
-    shown = target.reduce(text.count_bytes_in_buffers, array.length, words, *validity)
     known = [text.NEITHER] * len(sizes)
-    if sum(sizes) <= _WASTE * shown:
-        known = [
-            text.NEITHER if b is None else _encoding(b.array, target)() for b in array.data_buffers
-        ]
+    asked = _asked_encodings(array)
+    if asked is None:
+        shown = target.reduce(text.count_bytes_in_buffers, array.length, words, *validity)
+        if sum(sizes) <= _WASTE * shown:
+            asked = [_encoding(b.array, target) for b in array.data_buffers if b is not None]
+    if asked is not None:
+        encodings = iter(asked)
+        known = [text.NEITHER if b is None else next(encodings)() for b in array.data_buffers]
+        if are_plain(array) and text.NEITHER not in known and text.UTF8 not in known:
+            return NOWHERE
     tables = (
         target.table(buffer_addresses(array), np.uint64),
         target.table(sizes, np.int64),

@@ -20,7 +20,13 @@ from colkern.errors import InvalidArrowError
 from colkern.kernels import numbers, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
 from colkern.operations.operands import buffer_addresses, decimal_at, validity_of
-from colkern.operations.position_checks import Check, check_list_views_in, first_slot
+from colkern.operations.position_checks import (
+    Check,
+    are_plain,
+    ask_views,
+    check_list_views_in,
+    first_slot,
+)
 from colkern.operations.selection.words import own_words
 from colkern.operations.text import ask_encoding, require_utf8
 from colkern.operations.union_slots import slots_of
@@ -54,6 +60,8 @@ def skipped_rules(skip: Collection[TypeRule]) -> frozenset[str]:
 
 def ask_values(array: Array, skipped: Collection[str]) -> None:
     """Start those checks of `check_values` that a device can run along with earlier ones."""
+    if array.layout.kind is LayoutKind.BINARY_VIEW:
+        ask_views(array)
     rule = _RULES.get(type(array.type.storage))
     if rule == "utf8" and rule not in skipped:
         ask_encoding(array)
@@ -134,6 +142,8 @@ def _check_union_order(array: Array, place: str) -> None:
 @_OF_LAYOUTS.of(LayoutKind.BINARY_VIEW)
 def _check_view_bytes(array: Array, place: str) -> None:
     """Check that views repeat the first bytes of their value, and have zeros after a short one."""
+    if are_plain(array):
+        return
     target = target_of(array.device)
     words = array.items(Role.VIEWS).view(np.int32)
     addresses = target.table(buffer_addresses(array), np.uint64)

@@ -16,7 +16,7 @@ import colkern as ck
 from colkern.arrays import Array
 from colkern.cuda.stand_in import FRESH
 from colkern.kernels import arithmetic
-from colkern.memory import Device
+from colkern.memory import Buffer, Device
 from colkern.operations.position_checks import require_valid
 from colkern.targets import target_of
 
@@ -116,6 +116,16 @@ COUNTED: dict[str, tuple[Callable[..., object], tuple[int, int, int]]] = {
     "full validation of text": (lambda a: fresh(a["texts"]).validate(full=True), (3, 0, 1)),
     # Which bytes begin a character is looked at once it is known that there are such.
     "full validation of accents": (lambda a: fresh(a["accents"]).validate(full=True), (4, 0, 2)),
+    "full validation of views": (lambda a: fresh(a["views"]).validate(full=True), (3, 0, 1)),
+    "full validation of bytes in views": (
+        lambda a: fresh(a["blobs"]).validate(full=True),
+        (2, 0, 1),
+    ),
+    # Which of the values is not ASCII is looked at once it is known that there are such.
+    "full validation of accents in views": (
+        lambda a: fresh(a["accented"]).validate(full=True),
+        (4, 0, 2),
+    ),
     "dictionary_encode": (lambda a: ck.dictionary_encode(a["texts"]), (12, 13, 2)),
 }
 """Operation → launches of kernels, computations of the array library, waits of the host."""
@@ -143,7 +153,12 @@ def test_launches_and_waits(what: str, device: StrictDevice) -> None:
         "prices": [None, *(Decimal(n) / 4 for n in range(1, 100))],
         "rates": [*(Decimal(n) / 4 for n in range(1, 100)), None],
     }
-    arrays = {name: ck.to_device(ck.array(given)) for name, given in values.items()}
+    columns = {name: ck.array(given) for name, given in values.items()}
+    long = [text and f"{text}, which is longer" for text in TEXTS]
+    columns["views"] = ck.array([*TEXTS, *long], type=ck.utf8_view())
+    columns["accented"] = ck.array([*TEXTS, "one that is longer, é"], type=ck.utf8_view())
+    columns["blobs"] = ck.array([b"\xff", None, b"\xff" * 13], type=ck.binary_view())
+    arrays = {name: ck.to_device(column) for name, column in columns.items()}
     # The first operation on an array looks at its offsets, with a launch and a wait.
     for array in arrays.values():
         require_valid(array)
@@ -161,3 +176,27 @@ def test_text_is_checked_whose_bytes_are_not_all_of_a_buffer(device: StrictDevic
     for bad in (fresh(array), fresh(array).slice(0, 2)):
         with pytest.raises(ck.errors.InvalidArrowError, match="slot 0: not UTF-8"):
             bad.validate(full=True)
+
+
+@pytest.mark.parametrize("size", [40, 400])
+def test_views_are_checked_whose_bytes_are_not_all_of_a_buffer(
+    size: int, device: StrictDevice
+) -> None:
+    """A large buffer is not looked at as a whole; what no value has may be no text."""
+    data = b"\xff" * (size - 13) + b"thirteen byte"
+    bad = data[:9] + "é".encode() + data[11:]
+    for given, offset, fails in ((data, size - 13, False), (data, 0, True), (bad, 9, True)):
+        view = np.frombuffer(
+            (13).to_bytes(4, "little")
+            + given[offset : offset + 4]
+            + bytes(4)
+            + offset.to_bytes(4, "little"),
+            np.uint8,
+        )
+        buffers = [None, *map(Buffer.of_items, (view, np.frombuffer(given, np.uint8)))]
+        array = ck.to_device(Array(ck.utf8_view(), 1, buffers, null_count=0))
+        if fails:
+            with pytest.raises(ck.errors.InvalidArrowError, match="slot 0: not UTF-8"):
+                array.validate(full=True)
+        else:
+            array.validate(full=True)

@@ -77,6 +77,7 @@ NARROW = {
     },
     "the first bytes of a value": {
         "encode_views",
+        "first_odd_view",
         "first_view_unlike_its_value",
         "show_views",
     },

@@ -263,6 +263,36 @@ def first_view_unlike_its_value(types: dict[str, str]) -> Iterator[Case]:
                 yield Case(f"{count}, {label}, {share} bad", count, args, expected)
 
 
+@cases_of(views.first_odd_view)
+def first_odd_view(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("odd views")
+    bytes_of = [rng.randbytes(40), rng.randbytes(13)]
+    tables = (Addresses([np.frombuffer(b, np.uint8) for b in bytes_of]), [40, 13])
+
+    def long(length: int, buffer: int, offset: int) -> bytes:
+        prefix = bytes_of[buffer][offset : offset + 4] if buffer in (0, 1) and offset >= 0 else b""
+        return (
+            length.to_bytes(4, "little") + prefix.ljust(4, b"\0") + raw_view(13, buffer, offset)[8:]
+        )
+
+    plain = [b"\0" * 16, b"\3\0\0\0abc" + b"\0" * 9, long(13, 1, 0), long(30, 0, 10)]
+    # Out of bounds; an end that is no zero; another prefix.
+    odd = [long(31, 0, 10), long(13, 1, 1), long(13, 2, 0), long(13, 0, -1), raw_view(-1, 0, 0)]
+    odd += [b"\3\0\0\0abcd" + b"\0" * 8, plain[2][:4] + b"\0\0\0\0" + plain[2][8:]]
+    high = b"\2\0\0\0\xc3\xa9" + b"\0" * 10
+    for bits, wrong, right in ((0x80808080, [*odd, high], plain), (0, odd, [*plain, high])):
+        for count in LENGTHS:
+            for label, bytes_, offset, valid in validities(rng, count):
+                is_odd = [rng.random() < 0.1 for _ in range(count)]
+                words = view_words([rng.choice(wrong if o else right) for o in is_odd])
+                first = next((i for i in range(count) if is_odd[i] and valid[i]), NOWHERE)
+                args = (words, bytes_, offset, *tables, bits)
+                yield Case(f"{count}, {label}, {bits:x}", count, args, first)
+        for k, view in enumerate(wrong):
+            args = (view_words([right[-1], view]), [], 0, *tables, bits)
+            yield Case(f"{k}, {bits:x}", 2, args, 1)
+
+
 @cases_of(views.view_lengths)
 def view_lengths(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("view lengths")

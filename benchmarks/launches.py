@@ -15,6 +15,7 @@ import tempfile
 import timeit
 import warnings
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -103,10 +104,17 @@ def measured() -> list[dict[str, Any]]:
     out = target.output(SLOTS, np.int64)
     calls["launch of a user's kernel"] = lambda: plans.launch(kernel, 4, 256, 0, (out, 3, out))
     plain, nulls = column(range(SLOTS)), column([None, *range(1, SLOTS)])
+    others = column([*range(1, SLOTS), None])
+    choices = column([None, *(k % 3 == 0 for k in range(1, SLOTS))])
+    prices = column([None, *(Decimal(k) for k in range(1, SLOTS))])
     floats = column([float(k) for k in range(SLOTS)])
     calls |= {
         "add": lambda: ck.add(plain, plain),
         "add, nulls": lambda: ck.add(nulls, nulls),
+        "add, two bitmaps": lambda: ck.add(nulls, others),
+        "less, two bitmaps": lambda: ck.less(nulls, others),
+        "if_else, nulls": lambda: ck.if_else(choices, nulls, others),
+        "add of decimals": lambda: ck.add(prices, prices),
         "multiply of floats": lambda: ck.multiply(floats, floats),
         "equal": lambda: ck.equal(plain, plain),
         "cast to int32, unchecked": lambda: ck.cast(plain, ck.int32(), safe=False),

@@ -9,7 +9,7 @@ Where both operands are arrays, one of them may have a single item, which then s
 
 from __future__ import annotations
 
-from numpy import float32, float64, int32, uint32, uint64
+from numpy import float32, float64, int32, uint16, uint32, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Out, T
 from colkern.kernels.bitmaps import is_valid
@@ -189,14 +189,13 @@ def first_zero(
 
 @kernel(T="u1 u2")
 def divide_short_words(
-    start, stop, step, left: In[T], right: In[T], sign, validity: Bitmap, out: Out[T]
+    start, stop, step, left: In[T], right: In[T], sign: uint16, validity: Bitmap, out: Out[T]
 ) -> uint64:
     """out[i] = left[i] / right[i], cut towards 0; returns the first valid slot whose divisor is 0.
 
     `sign` is the sign bit, 0 for unsigned words.
     """
-    # As narrow as the items are: more of them fit a vector.
-    bit = uint64(out.dtype.type(sign))
+    bit = uint64(sign)
     zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])
@@ -235,12 +234,12 @@ def divide_words(
     step,
     left: In[uint32],
     right: In[uint32],
-    sign,
+    sign: uint32,
     validity: Bitmap,
     out: Out[uint32],
 ) -> uint64:
     """As `divide_short_words`, of 32 bits."""
-    bit = uint64(uint32(sign))
+    bit = uint64(sign)
     zeros = uint64(0)
     if len(left) == 1:
         number = uint64(left[0])

@@ -207,27 +207,25 @@ def choose_items(
                 other = right[uint64(i) * pace + uint64(k)]
                 out[place] = one_of_both(ours, uint64(left[place]), uint64(other))
         return
-    slot = uint64(start)
-    while slot < stop:
-        last = slot + uint64(64)
-        if step == 1 and last <= stop:
-            # A word of bits at a time: in vectors.
-            bits = whole_word_from(condition.bits, condition.offset + slot, uint64(0)) ^ flip
-            if is_one:
-                other = uint64(right[0])
-                for k in range(slot, last):
-                    ours = ((bits >> (uint64(k) - slot)) & uint64(1)) * ~uint64(0)
-                    out[k] = one_of_both(ours, uint64(left[k]), other)
-            else:
-                for k in range(slot, last):
-                    ours = ((bits >> (uint64(k) - slot)) & uint64(1)) * ~uint64(0)
-                    out[k] = one_of_both(ours, uint64(left[k]), uint64(right[k]))
-            slot = last
+    first = uint64(start)
+    while step == 1 and first + uint64(64) <= stop:
+        # A word of bits at a time: in vectors.
+        bits = whole_word_from(condition.bits, condition.offset + first, uint64(0)) ^ flip
+        last = first + uint64(64)
+        if is_one:
+            other = uint64(right[0])
+            for k in range(first, last):
+                ours = ((bits >> (uint64(k) - first)) & uint64(1)) * ~uint64(0)
+                out[k] = one_of_both(ours, uint64(left[k]), other)
         else:
-            ours = uint64(bit_at(condition, slot)) * ~uint64(0) ^ flip
-            other = uint64(right[uint64(0) if is_one else slot])
-            out[slot] = one_of_both(ours, uint64(left[slot]), other)
-            slot += uint64(step)
+            for k in range(first, last):
+                ours = ((bits >> (uint64(k) - first)) & uint64(1)) * ~uint64(0)
+                out[k] = one_of_both(ours, uint64(left[k]), uint64(right[k]))
+        first = last
+    for slot in range(first, stop, step):
+        ours = uint64(bit_at(condition, slot)) * ~uint64(0) ^ flip
+        other = uint64(right[uint64(0) if is_one else uint64(slot)])
+        out[slot] = one_of_both(ours, uint64(left[slot]), other)
 
 
 @helper

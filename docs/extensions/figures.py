@@ -24,6 +24,7 @@ from benchmarks.compare import front, share, summary  # noqa: E402
 from benchmarks.gpu.model import ranking  # noqa: E402
 from benchmarks.gpu.model import summary as model_summary  # noqa: E402
 from benchmarks.gpu.reading import summary as gpu_summary  # noqa: E402
+from benchmarks.gpu.requests import reasons  # noqa: E402
 
 Rows = list[list[str]]
 
@@ -210,11 +211,12 @@ def machine_code(result: dict[str, Any]) -> Rows:
 
 def memory_requests(result: dict[str, Any]) -> Rows:
     """The sectors of kernels that ask for more than they need, the most of those needed first."""
-    rows = [["case", "kind", "sectors of those needed"]]
+    rows = [["case", "kind", "sectors of those needed", "why"]]
+    why = reasons(result["rows"])
     for row in sorted(result["rows"], key=lambda row: -row["sectors"] / row["sectors_needed"]):
         share = f"{row['sectors'] / row['sectors_needed']:.2f}×"
         if row["sectors"] > row["sectors_needed"]:
-            rows.append([row["case"], row["kind"], share])
+            rows.append([row["case"], row["kind"], share, why.get(row["case"], "")])
     return rows
 
 

@@ -2,7 +2,8 @@
 
     PYTHONPATH=tests python -m kernels.machine_code --json benchmarks/results/machine_code.json
 
-measures the first and the last variant of each kernel; what is in the file already stays as it is.
+measures the first and the last variant of each kernel, and the last ones of kernels in one launch; what is
+in the file already stays as it is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import re
 import subprocess
 import tempfile
 import time
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +23,13 @@ from kernels.architectures import Capability, capabilities, ptx_of_each
 from kernels.cases import variants
 
 from benchmarks import machine
-from colkern.kernels import KERNELS, Kernel
+from colkern.cuda import adapter
+from colkern.cuda.compiler import THREADS, grid_function, grid_name, parameters
+from colkern.kernels import Argument, Kernel
+from colkern.kernels.together import TOGETHER
+
+LANES = 8
+"""The threads that share an item of a `grouped` kernel."""
 
 MOST_REGISTERS = 96
 """With as many, two blocks of 256 threads run beside each other on a multiprocessor."""
@@ -84,6 +92,35 @@ def check_machine_code(kernel: Kernel, texts: dict[Capability, str]) -> None:
         assert code.stack == code.spilled == 0, (kernel.name, capability, code)
 
 
+def ptx_together(
+    chosen: Sequence[tuple[Kernel, tuple[Argument, ...]]],
+    threads: int,
+    lanes: int,
+    capability: Capability,
+) -> str:
+    """The PTX of kernels of one launch, each with one of its variants."""
+    kernels = [kernel for kernel, _ in chosen]
+    members = [(kernel, lanes if kernel.grouped else 1) for kernel in kernels]
+    types = parameters(kernels, [variant for _, variant in chosen])
+    return adapter.ptx(grid_function(members, threads), types, capability, apart=True)
+
+
+def measured() -> Iterator[tuple[str, str, Callable[[list[Capability]], dict[Capability, str]]]]:
+    """Of each row: the variant, the kernel, and a function that gives the PTX for each GPU."""
+    for name, (kernel, variant) in variants().items():
+        first, *others = kernel.variants()
+        if variant in (first, *others[-1:]):
+            yield name, kernel.name, partial(ptx_of_each, kernel, variant)
+    for kernels in sorted(TOGETHER, key=lambda pair: grid_name([(k, 1) for k in pair])):
+        chosen = [(kernel, [*kernel.variants()][-1]) for kernel in kernels]
+        name = grid_name([(kernel, 1) for kernel in kernels])
+
+        def texts_of(wanted: list[Capability], chosen: Any = chosen) -> dict[Capability, str]:
+            return {each: ptx_together(chosen, THREADS, LANES, each) for each in wanted}
+
+        yield name, name, texts_of
+
+
 def main() -> None:
     """Measure what is not in the file yet, for so many seconds at most."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -95,20 +132,18 @@ def main() -> None:
     result = machine.facts(threads=1) | result
     known = {row["variant"] for row in result["rows"]}
     wanted = [c for c in capabilities() if c in ((8, 0), (9, 0), (10, 0))]
-    for name, (kernel, variant) in variants().items():
-        first, *others = kernel.variants()
-        if name in known or variant not in (first, *others[-1:]):
+    for name, kernel, texts_of in measured():
+        if name in known:
             continue
         if time.monotonic() - begin > options.seconds:
             break
-        texts = ptx_of_each(kernel, variant, wanted)
-        row: dict[str, Any] = {"variant": name, "kernel": kernel.name}
-        for capability, text in texts.items():
+        row: dict[str, Any] = {"variant": name, "kernel": kernel}
+        for capability, text in texts_of(wanted).items():
             row[f"sm_{capability[0]}{capability[1]}"] = assembled(text, capability)._asdict()
         result["rows"].append(row)
         machine.write_json(options.json, result)
         print(row, flush=True)
-    left = len(KERNELS) - len({row["kernel"] for row in result["rows"]})
+    left = len({kernel for _, kernel, _ in measured()} - {row["kernel"] for row in result["rows"]})
     print(f"{left} kernels are left")
 
 

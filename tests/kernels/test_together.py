@@ -10,11 +10,11 @@ from cuda.ptx_machine import Kernel as Machine
 from cuda.ptx_running import LANES, THREADS, TILE, grid_values
 from cuda.races import Races
 from kernels.cases import Case, arguments, cases, fetched, variants
-from kernels.machine_code import MOST_REGISTERS, assembled, assembler
+from kernels.machine_code import MOST_REGISTERS, assembled, assembler, ptx_together
 from kernels.running import Plain
 
-from colkern.cuda import adapter, compiler
-from colkern.cuda.compiler import grid_function, grid_name, parameters
+from colkern.cuda import compiler
+from colkern.cuda.compiler import grid_name
 from colkern.kernels import Kernel
 from colkern.kernels.together import TOGETHER
 
@@ -27,14 +27,6 @@ def variants_of(kernel: Kernel) -> list[str]:
     return [name for name, (each, _) in variants().items() if each is kernel]
 
 
-def ptx(names: list[str], threads: int, lanes: int) -> str:
-    """The PTX of a grid of variants."""
-    chosen = [variants()[name] for name in names]
-    members = [(kernel, lanes if kernel.grouped else 1) for kernel, _ in chosen]
-    types = parameters([kernel for kernel, _ in chosen], [variant for _, variant in chosen])
-    return adapter.ptx(grid_function(members, threads), types, CAPABILITY, apart=True)
-
-
 def longest(name: str) -> Case:
     """The case of a variant that has the most items: of several blocks, if it can be."""
     return max(cases(name), key=lambda case: case.count)
@@ -43,7 +35,7 @@ def longest(name: str) -> Case:
 @pytest.mark.parametrize("name", sorted(GRIDS))
 def test_kernels_of_one_launch_compute_what_they_do_alone(name: str) -> None:
     names = [variants_of(kernel)[-1] for kernel in GRIDS[name]]
-    text = ptx(names, THREADS, LANES)
+    text = ptx_together([variants()[each] for each in names], THREADS, LANES, CAPABILITY)
     values: list[Any] = []
     checked, kept, end = [], [], 0
     for each in names:
@@ -72,6 +64,7 @@ def test_kernels_of_one_launch_compute_what_they_do_alone(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(GRIDS))
 def test_they_need_no_more_registers(name: str) -> None:
     names = [variants_of(kernel)[-1] for kernel in GRIDS[name]]
-    code = assembled(ptx(names, compiler.THREADS, 8), CAPABILITY)
+    chosen = [variants()[each] for each in names]
+    code = assembled(ptx_together(chosen, compiler.THREADS, 8, CAPABILITY), CAPABILITY)
     assert code.registers <= MOST_REGISTERS
     assert code.stack == code.spilled == 0

@@ -14,7 +14,7 @@ from colkern.bitmaps import expand, written_bits
 from colkern.forks import cached_property
 from colkern.kernels import bitmaps, selection
 from colkern.layouts import Extent, LayoutKind, Role
-from colkern.memory import EMPTY, Buffer
+from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.own_slots import own_children
 from colkern.operations.selection.gathering import Places, gather, gather_bytes
 from colkern.operations.selection.repeating import repeat
@@ -78,13 +78,10 @@ def _chosen(choice: _Choice, left: Array, right: Array, above: Array | None) -> 
     layout, length = left.layout, choice.length
     kind = layout.kind
     if kind is LayoutKind.FIXED_SIZE and layout.buffers[1].slot_bits:
+        if choice.device is HOST:
+            return _fixed(choice, left, right, above)
         with choice.target.together:
-            if layout.buffers[1].extent is Extent.BITS:
-                data, _ = _bits(choice, True, _values(left, length), _values(right, length))
-            else:
-                data = _items(choice, left, right)
-            validity, nulls = _validity(choice, left, right, above)
-        return Array.of_valid(left.type, length, (validity, data), nulls)
+            return _fixed(choice, left, right, above)
     if kind is LayoutKind.STRUCT:
         pairs = zip(own_children(left), own_children(right), strict=True)
         children = [_chosen(choice, *pair, None) for pair in pairs]
@@ -99,6 +96,18 @@ def _chosen(choice: _Choice, left: Array, right: Array, above: Array | None) -> 
     if above is None or (visible := compact_validity(above)) is None:
         return result
     return null_outside(result, visible, above.null_count)
+
+
+def _fixed(choice: _Choice, left: Array, right: Array, above: Array | None) -> Array:
+    length = choice.length
+    if left.layout.buffers[1].extent is Extent.BITS:
+        data, _ = _bits(choice, True, _values(left, length), _values(right, length))
+    else:
+        data = _items(choice, left, right)
+    validity, nulls = None, 0
+    if left._null_count or right._null_count or (above is not None and above._null_count):
+        validity, nulls = _validity(choice, left, right, above)
+    return Array.of_valid(left.type, length, (validity, data), nulls)
 
 
 @on_its_device
@@ -154,8 +163,8 @@ def _values(array: Array, length: int) -> _Bits:
         bits = EMPTY
     if array.length == length:
         return bits, array.offset
-    target = target_of(array.device)
-    return bool(target.item(expand(target, bits, array.offset, 1).view(np.uint8), 0))
+    byte = target_of(array.device).item(bits.array, array.offset >> 3)
+    return bool(byte >> (array.offset & 7) & 1)
 
 
 _NONE, _ALL = np.uint64(0), np.uint64((1 << 64) - 1)

@@ -70,7 +70,7 @@ def agreement(run: Run) -> str:
     """Returns one sentence about the agreement of the results."""
     unequal = sum(sum(outcome.unequal.values()) for outcome in run.outcomes)
     if unequal == 0:
-        return "All ways agree in every row, to the last bit."
+        return "All ways agree in every row, where -0.0 counts as 0.0 and a NaN as any other."
     return f"All ways agree; {unequal:,} floats differ by one unit in the last place."
 
 

@@ -42,7 +42,7 @@ def skew(
     if count <= (0 if biased else 2) or not is_enough(array, skip_nulls, min_count):
         return None
     squares, cubes = _powers(numbers, 3)
-    skewness = cubes / squares**1.5 if squares else math.nan
+    skewness = _quotient(cubes, squares, 1.5)
     return skewness if biased else skewness * math.sqrt(count * (count - 1)) / (count - 2)
 
 
@@ -60,10 +60,16 @@ def kurtosis(
     if count <= (0 if biased else 3) or not is_enough(array, skip_nulls, min_count):
         return None
     squares, fourths = _powers(numbers, 4)
-    excess = fourths / squares**2 - 3 if squares else math.nan
+    excess = _quotient(fourths, squares, 2.0) - 3
     if biased:
         return excess
     return ((count + 1) * excess + 6) * (count - 1) / ((count - 2) * (count - 3))
+
+
+def _quotient(mean: float, squares: float, power: float) -> float:
+    # Python's powers and quotients raise where these are infinite or NaN.
+    with np.errstate(all="ignore"):
+        return float(np.float64(mean) / np.float64(squares) ** power)
 
 
 def _powers(numbers: Array, power: int) -> tuple[float, float]:

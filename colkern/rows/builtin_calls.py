@@ -20,7 +20,7 @@ from colkern.rows.calls import call, has
 from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import as_list, extreme
 from colkern.rows.constants import KINDS
-from colkern.rows.decorators import drops_results
+from colkern.rows.decorators import drops_results, shared
 from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
@@ -37,7 +37,7 @@ from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
 from colkern.rows.methods import raised_by
 from colkern.rows.several import is_instance, may_be_several
-from colkern.rows.values import Value
+from colkern.rows.values import Value, of_parts
 
 
 def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
@@ -218,6 +218,17 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
     return write
 
 
+def shared_value(emitter: Emitter, value: Value) -> Value:
+    """Returns a value that a cache keeps for all rows, so that changes of it are refused."""
+    for part in k.parts_of(value.kind):
+        options = getattr(getattr(part, "form", None), "__dataclass_params__", None)
+        if isinstance(part, k.Record) and not getattr(options, "frozen", False):
+            emitter.refuse(
+                "an instance that a cache keeps, and that may change, has no compiled form"
+            )
+    return value if value.is_constant else of_parts(k.unchangeable(value.kind), value.parts)
+
+
 FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     iter: new_iterator,
     isinstance: _isinstance,
@@ -250,5 +261,6 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     float: _number("float"),
     json.dumps: _dumps,
     drops_results: lambda emitter, _: emitter.left(k.BOOL, "a cache that drops results"),
+    shared: lambda emitter, node: shared_value(emitter, expression(emitter, node.args[0])),
 }
 """The functions that the table cannot describe: they take other kinds, or anything that can be iterated."""

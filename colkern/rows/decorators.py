@@ -24,11 +24,19 @@ CACHED = type(functools.lru_cache(abs))
 _CACHE = "<cache>"
 """The name of `functools.lru_cache` in the decorators of functions outside."""
 
+_SHARED = "<shared>"
+"""The name of `shared` in these decorators."""
+
 _USUAL_SIZE = inspect.signature(functools.lru_cache).parameters["maxsize"].default
 
 
 def drops_results() -> None:
     """Stands for the place where a cache drops the result that was not used for the longest time."""
+
+
+def shared(value: Any) -> Any:
+    """Stands for a value that other rows have too, so that it must not change."""
+    return value
 
 
 def without_decorators(
@@ -46,14 +54,18 @@ def without_decorators(
         node_of: Returns the `def` of a function.
 
     Raises:
-        CompileError: If a function with a cache takes `*args` or `**kwargs`, or is a generator.
+        CompileError: If a function with a cache takes `*args` or `**kwargs`, is a generator, or is called
+            with its arguments spelled in several ways.
     """
     for cached in [*_recursive(function, body, names)]:
         node = node_of(cached.__wrapped__)
-        # The text of a function has no decorators.
+        # The text of a function has no decorators. Its results are those of other rows, too.
         size = ast.Constant(cached.cache_parameters()["maxsize"])
-        names[_CACHE] = functools.lru_cache
-        node.decorator_list = [ast.Call(ast.Name(_CACHE, ast.Load()), [size], [])]
+        names |= {_CACHE: functools.lru_cache, _SHARED: shared}
+        node.decorator_list = [
+            ast.Name(_SHARED, ast.Load()),
+            ast.Call(ast.Name(_CACHE, ast.Load()), [size], []),
+        ]
         body = [node, *body]
     if not any(getattr(part, "decorator_list", ()) for part in _parts(body)):
         return body
@@ -86,6 +98,18 @@ def _recursive(
             yield cached
 
 
+def _passed(arguments: ast.arguments) -> tuple[str, str]:
+    """Returns the arguments of a call that passes all parameters on, and the values alone."""
+    places = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    words = [each.arg for each in arguments.kwonlyargs]
+    given = [*places, *(f"{word}={word}" for word in words)]
+    return ", ".join(given), ", ".join([*places, *words])
+
+
+def _is_starred(node: ast.expr) -> bool:
+    return isinstance(node, ast.Starred)
+
+
 class _Rewriting(ast.NodeTransformer):
     """Rewrites decorated functions.
 
@@ -102,6 +126,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Rewrites the functions in a list of statements."""
+        self._parts = [*_parts(body)]
         return list(self.visit(ast.Module(body, [])).body)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -112,6 +137,7 @@ class _Rewriting(ast.NodeTransformer):
         if not decorators:
             return node
         name = node.name
+        self._require_one_spelling(name, decorators)
         statements: list[ast.stmt] = [node]
         for decorator in reversed(decorators):
             size = self._size_of(decorator)
@@ -125,7 +151,9 @@ class _Rewriting(ast.NodeTransformer):
                 last.name = once
             else:
                 last.targets = [ast.Name(once, ast.Store())]
-            if size is None:
+            if self._meaning(decorator) is shared:
+                statements.append(self._sharing(node, name, once))
+            elif size is None:
                 call = ast.Call(decorator, [ast.Name(once, ast.Load())], [])
                 statements.append(ast.Assign([ast.Name(name, ast.Store())], call))
             else:
@@ -134,32 +162,58 @@ class _Rewriting(ast.NodeTransformer):
             ast.copy_location(part, node)
         return statements
 
+    def _require_one_spelling(self, name: str, decorators: Sequence[ast.expr]) -> None:
+        """Refuse a function with a cache if its calls differ in more than values.
+
+        A cache keeps the results of `f(1)`, `f(x=1)` and, with a default, `f(1, 2)` apart.
+        """
+        calls = [
+            part
+            for part in self._parts
+            if isinstance(part, ast.Call) and getattr(part.func, "id", "") == name
+        ]
+        spellings = {
+            (len(call.args), *(word.arg for word in call.keywords), *map(_is_starred, call.args))
+            for call in calls
+        }
+        if len(spellings) > 1 and any(self._size_of(each) is not None for each in decorators):
+            raise CompileError(
+                f"{name}: calls of a function with a cache that spell its arguments in several ways have "
+                f"no compiled form"
+            )
+
     def _keeping(self, node: ast.FunctionDef, name: str, once: str, size: float) -> list[ast.stmt]:
         """Returns the statements of a function that keeps the results of another one."""
-        arguments = node.args
+        given, every = _passed(node.args)
         yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node.body))
-        if arguments.vararg or arguments.kwarg or yields:
+        if node.args.vararg or node.args.kwarg or yields:
             raise CompileError(
                 f"{name}: a cache of a generator, or of a function with *args or **kwargs, has no "
                 f"compiled form"
             )
-        places = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-        words = [each.arg for each in arguments.kwonlyargs]
-        given = ", ".join([*places, *(f"{word}={word}" for word in words)])
-        key = f"({', '.join([*places, *words]) or 0})"
+        key = f"({every or 0})"
         results = self._new_name(f"{name}_results")
         drops = self._new_name(drops_results.__name__)
         self._names[drops] = drops_results
         is_full = "False" if size == math.inf else f"len({results}) == {size}"
         return ast.parse(
             f"{results} = {{}}\n"
-            f"def {name}({ast.unparse(arguments)}):\n"
+            f"def {name}({ast.unparse(node.args)}):\n"
             f"    if {key} not in {results}:\n"
             f"        if {is_full}:\n"
             f"            {drops}()\n"
             f"        {results}[{key}] = {once}({given})\n"
             f"    return {results}[{key}]\n"
         ).body
+
+    def _sharing(self, node: ast.FunctionDef, name: str, once: str) -> ast.stmt:
+        """Returns a function that calls another one, whose results must not change."""
+        given, _ = _passed(node.args)
+        text = f"def {name}({ast.unparse(node.args)}):\n    return f({once}({given}))\n"
+        sharing = ast.parse(text).body[0]
+        call = sharing.body[0].value  # type: ignore[attr-defined]
+        call.func = ast.Name(_SHARED, ast.Load())
+        return sharing
 
     def _is_wraps(self, decorator: ast.expr) -> bool:
         return isinstance(decorator, ast.Call) and self._meaning(decorator.func) is functools.wraps
@@ -181,7 +235,9 @@ class _Rewriting(ast.NodeTransformer):
             raise CompileError(
                 f"lru_cache({ast.unparse(size)}) has no compiled form; write a number"
             )
-        return math.inf if size.value is None else size.value
+        if size.value is not None and type(size.value) is not int:
+            raise CompileError(f"lru_cache({ast.unparse(size)}): maxsize is an integer or None")
+        return math.inf if size.value is None else max(size.value, 0)
 
     def _meaning(self, node: ast.expr) -> Any:
         """Returns the object outside the function that an expression names."""

@@ -358,7 +358,8 @@ def _reached(form: type, method: Any) -> set[Any]:
 
 
 def _passes_on(method: Any) -> int:
-    """Returns how often a method names its instance for anything but an attribute; -1 if unknown."""
+    """Returns how often a method names its instance for anything but an attribute; -1 if unknown, or if
+    something that it returns may read the attributes later."""
     if not isinstance(method, types.FunctionType) or is_generator(method):
         return -1
     try:
@@ -366,11 +367,44 @@ def _passes_on(method: Any) -> int:
     except CompileError:
         return -1
     own = node.args.args[0].arg if node.args.args else ""
+    if _reads_later(node, own):
+        return -1
     parts = list(ast.walk(node))
     attributes = Counter(
         getattr(part.value, "id", "") for part in parts if isinstance(part, ast.Attribute)
     )
     return sum(isinstance(part, ast.Name) and part.id == own for part in parts) - attributes[own]
+
+
+def _reads_later(node: ast.AST, name: str, is_read_at_once: bool = False) -> bool:
+    """Whether a node has an iterator or a function that reads a variable.
+
+    Arguments of functions that read all items at once do not count.
+    """
+    if not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node)):
+        return False
+    function = getattr(node, "func", None)
+    called = getattr(function, "id", getattr(function, "attr", ""))
+    is_later = isinstance(node, ast.GeneratorExp | ast.Lambda) or called in _LAZY
+    if is_later and not is_read_at_once:
+        return True
+    at_once = called in _READING or (is_later and is_read_at_once)
+    for part in ast.iter_child_nodes(node):
+        is_argument = part is not function and at_once
+        is_gone_over = any(part is each for each in _gone_over(node))
+        if isinstance(node, ast.keyword | ast.Starred):
+            is_argument = is_read_at_once
+        if _reads_later(part, name, is_argument or is_gone_over or part is function):
+            return True
+    return False
+
+
+_READING = (
+    *("all", "any", "bytes", "Counter", "deque", "dict", "extend", "fsum", "join", "len"),
+    *("list", "max", "min", "next", "prod", "reduce", "set", "sort", "sorted", "sum"),
+    *("tuple", "update"),
+)
+"""Functions and methods that read all items of their arguments before they return."""
 
 
 def is_constant_of(form: type, name: str) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 from colkern.errors import CompileError, shown
 from colkern.rows import enums, zones
 from colkern.rows import kinds as k
-from colkern.rows.builtin_calls import FORMS, class_of
+from colkern.rows.builtin_calls import FORMS, class_of, shared_value
 from colkern.rows.calls import (
     call,
     is_left,
@@ -239,7 +239,7 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         arguments, named = arguments_of(emitter, node)
         for value in (*arguments, *named.values()):
             _require_hashable(emitter, function, value.kind)
-        return users_function(emitter, function, arguments, named)
+        return shared_value(emitter, users_function(emitter, function, arguments, named))
     for way in (_by_form, _of_library, _of_users, _by_name):
         result = way(emitter, node, function)
         if result is not None:

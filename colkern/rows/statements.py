@@ -374,6 +374,8 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
     method = _method_in_place(node.op)
     if left.is_constant and hasattr(type(left.constant), method):
         refuse_change(emitter)
+    if isinstance(left.kind, k.Compound) and getattr(left.kind.form, method, ...) is None:
+        emitter.refuse(f"{left.kind.form.__name__}.{method}, which is None, has no compiled form")
     if isinstance(left.kind, k.Compound) and k.written_method(left.kind.form, method):
         emitter.refuse(f"{method} of what is no variable has no compiled form")
     if not isinstance(left.kind, k.Container) or left.kind.is_tuple:

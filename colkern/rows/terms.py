@@ -424,6 +424,8 @@ class _Reader:
         if len(through) == 1:
             rest = follow(dict(through[0].variables))
             return mapped(tree, lambda each: rest if each is through[0] else each)
+        if len(through) == len([*ends(tree)]):
+            return follow(_joined(tree))
         # The lines are read once, after a test for whether a row reaches them.
         ended = mapped(tree, lambda each: FALSE if isinstance(each, _Through) else TRUE)
         others = mapped(tree, lambda each: None if isinstance(each, _Through) else each)

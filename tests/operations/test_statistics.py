@@ -171,6 +171,13 @@ def test_skew_and_kurtosis_are_those_of_pyarrow(
             assert getattr(ck, name)(ck.dictionary_encode(theirs), **options) == near
 
 
+@pytest.mark.parametrize("values", [[1e120, -1e120, 3e120], [1e-110, 2e-110, 5e-110]])
+def test_powers_of_deviations_beyond_floats_make_nan(values: list[float]) -> None:
+    for name in ("skew", "kurtosis"):
+        expected = getattr(pc, name)(pa.array(values)).as_py()
+        assert getattr(ck, name)(ck.array(values)) == pytest.approx(expected, nan_ok=True)
+
+
 def test_quantiles_are_between_values_beside_nan_nulls_and_infinities() -> None:
     values = [math.inf, 3.0, None, math.nan, -math.inf, 1.0, math.nan, 2.0]
     in_order = sorted(v for v in values if v is not None and v == v)

@@ -326,14 +326,40 @@ class Builder:
     def more(self, x: int) -> int:
         return self.n + x
 
+    def above(self, xs: list[int]) -> int:
+        return sum(x > self.n for x in xs) + len(sorted(xs, key=lambda x: x % (self.n * 2 + 99)))
+
+    def later(self, xs: list[int]) -> Iterator[int]:
+        return (self.n + x for x in xs)
+
+    def later_by_a_method(self, xs: list[int]) -> Iterator[int]:
+        return map(self.more, xs)
+
+    def adding(self) -> Callable[[int], int]:
+        return lambda x: self.n + x
+
     def __iadd__(self, x: int) -> Builder:
         self.n += x
         return self
 
 
+class Fixed(Builder):
+    __iadd__ = None  # type: ignore[assignment]
+
+    def __add__(self, x: int) -> Fixed:
+        return Fixed(self.n + x)
+
+
 class Adding(Builder):
     def by_super(self) -> Builder:
         return super().same()
+
+
+def read_at_once(xs: list[int]) -> int:
+    builder = Builder(len(xs))
+    above = builder.above(xs)
+    builder.n += 1
+    return above * 100 + builder.n
 
 
 def in_chains(xs: list[int]) -> str:
@@ -361,7 +387,7 @@ def before_an_exception(xs: list[int]) -> int:
     return builder.n
 
 
-@pytest.mark.parametrize("function", [in_chains, before_an_exception])
+@pytest.mark.parametrize("function", [in_chains, before_an_exception, read_at_once])
 def test_methods_that_return_their_instance_are_called_in_chains(
     function: Callable[..., Any],
 ) -> None:
@@ -427,9 +453,37 @@ def in_place_in_a_list(xs: list[int]) -> int:
     return builders[0].n
 
 
+def of_a_class_that_forbids_it(xs: list[int]) -> int:
+    fixed = Fixed(len(xs))
+    fixed += 1  # type: ignore[misc]
+    return fixed.n
+
+
+def read_later(xs: list[int]) -> list[int]:
+    builder = Builder(len(xs))
+    sums = builder.later(xs)
+    builder.n += 1
+    return list(sums)
+
+
+def read_later_by_a_method(xs: list[int]) -> list[int]:
+    builder = Builder(len(xs))
+    sums = builder.later_by_a_method(xs)
+    builder.n += 1
+    return list(sums)
+
+
+def read_later_by_a_function(xs: list[int]) -> list[int]:
+    builder = Builder(len(xs))
+    adding = builder.adding()
+    builder.n += 1
+    return [adding(x) for x in xs]
+
+
 @pytest.mark.parametrize(
     "function",
     [
+        *(of_a_class_that_forbids_it, read_later, read_later_by_a_method, read_later_by_a_function),
         *(in_a_list, in_a_tuple, of_a_chain, by_a_method_of_a_method),
         *(by_a_method_of_a_base, by_a_property, in_a_result, in_place, in_place_in_a_list),
     ],

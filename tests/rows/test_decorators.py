@@ -15,19 +15,19 @@ NUMBERS = [0, 1, 2, 5, None, 40]
 
 
 @functools.cache
-def ways(n: int, step: int = 2) -> int:
+def ways(n: int, step: int) -> int:
     if n < LIMIT:
         return int(n >= 0)
     return ways(n - 1, step) + ways(n - step, step)
 
 
 def of_a_cached_function(n: int) -> int:
-    return ways(n) + ways(n, step=3)
+    return ways(n, 2) + ways(n, 3)
 
 
 def of_one_whose_global_it_hides(n: int) -> int:
     LIMIT = 20
-    return ways(n) + LIMIT
+    return ways(n, 2) + LIMIT
 
 
 def inner(n: int) -> int:
@@ -105,7 +105,6 @@ def named_for_another(n: int) -> int:
 @pytest.mark.parametrize(
     "function",
     [
-        ways.__wrapped__,
         of_a_cached_function,
         of_one_whose_global_it_hides,
         inner,
@@ -183,9 +182,70 @@ def in_turn(n: int) -> bool:
     return even(n)
 
 
+def spelled_in_two_ways(n: int) -> list[int]:
+    @functools.cache
+    def pair(a: int, b: int = 1) -> list[int]:
+        return [a, b]
+
+    pair(n).append(9)
+    return pair(n, 1)
+
+
+@functools.cache
+def steps(n: int) -> list[int]:
+    return [*steps(n - 1), n] if n > 0 else [0]
+
+
+def changes_steps(n: int) -> list[int]:
+    steps(n).append(-1)
+    return steps(n)
+
+
+@functools.cache
+def single(n: int) -> list[int]:
+    return [n]
+
+
+def changes_single(n: int) -> list[int]:
+    single(n).append(-1)
+    return single(n)
+
+
+class Counter:
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+
+@functools.cache
+def counter(n: int) -> Counter:
+    return Counter(n)
+
+
+def changes_counter(n: int) -> int:
+    counted = counter(n)
+    counted.n += 1
+    return counted.n
+
+
+def of_a_broken_size(n: int) -> int:
+    @functools.lru_cache(maxsize=2.5)  # type: ignore[call-overload]
+    def same(k: int) -> int:
+        return k
+
+    return same(n)
+
+
+CHANGES = "a constant that changes has no compiled form"
+
+
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
+        (spelled_in_two_ways, "spell its arguments in several ways"),
+        (changes_steps, CHANGES),
+        (changes_single, CHANGES),
+        (changes_counter, "an instance that a cache keeps"),
+        (of_a_broken_size, "maxsize is an integer or None"),
         (decorated_within, "a call of function has no compiled form"),
         (of_a_list, r"head has a cache, and list\[int\] is not hashable"),
         (generator_kept, "a cache of a generator"),

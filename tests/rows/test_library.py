@@ -107,7 +107,8 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "urllib.parse.urlparse": st.tuples(TEXTS | TEXTS.map("http://{}".format)),
     "urllib.parse.urlsplit": st.tuples(TEXTS | TEXTS.map("a+1:{}".format)),
     "zlib.adler32": st.tuples(
-        st.binary(max_size=9) | st.just(b"\xff" * 9999), st.integers(0, 1 << 31)
+        st.binary(max_size=9) | st.just(b"\xff" * 9999),
+        st.integers(0, 1 << 31) | st.sampled_from([65520, 65521, 0xFFF0 << 16]),
     ),
     "zlib.crc32": st.tuples(st.binary(max_size=9)),
 }

@@ -134,9 +134,18 @@ def latest(x: int | None, y: int) -> int | None:
     return best
 
 
+def counted(x: int, y: int) -> int:
+    count = 0
+    for value in (x, y):
+        if value < 0:
+            continue
+        count += 1
+    return count
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
     *(until_large, numbered, returned, ended, is_divided, marks, cleaned, payments, nested, raised),
-    *(squared, growing, latest),
+    *(squared, growing, latest, counted),
 ]
 
 

@@ -96,7 +96,7 @@ class Array(Column):
     _device: Device
     _device_record: Any
     # Set by `colkern.operations.text`: a check of all bytes that runs on a device, for each data buffer.
-    _encoding: list[Callable[[], int]]
+    _encoding: list[Callable[[], int]] | None
     # Set by `require_utf8` once all text is known to be UTF-8.
     _is_utf8: bool
     _make_buffers: Callable[[int], tuple[Buffer | None, ...]] | None

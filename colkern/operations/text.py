@@ -60,7 +60,8 @@ def _asked_encodings(array: Array) -> list[Later] | None:
     """What `ask_encoding` has started, for each buffer that there is; None if nothing."""
     asked = getattr(array, "_encoding", None)
     if asked is not None:
-        del array._encoding
+        # Another thread may validate the same array.
+        array._encoding = None
     return asked
 
 

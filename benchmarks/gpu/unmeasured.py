@@ -10,7 +10,8 @@ RADIX = "a step of the CPU's radix sort, over one chunk a thread; a device sorts
 UNMEASURED = {
     "running_sum": IN_ORDER,
     "sum_in_place": IN_ORDER,
-    "number_small_values": IN_ORDER,
+    "list_small_values": IN_ORDER,
+    "numbers_of_small_values": "by a table of a small range: a device sorts with CuPy",
     "first_words": IN_ORDER,
     "grow_keys": IN_ORDER,
     "number_words": IN_ORDER,
@@ -21,6 +22,7 @@ UNMEASURED = {
     "pack_keys": RADIX,
     "count_digits": RADIX,
     "scatter_digits": RADIX,
+    "sort_buckets": RADIX,
     "count_few_keys": RADIX,
     "scatter_positions": RADIX,
     "rank_few_keys": RADIX,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cpu.threads import GRAIN, num_threads
+from colkern.cpu.threads import GRAIN, num_threads, run_ranges
 from colkern.kernels import Kernel, sorting
 
 if TYPE_CHECKING:
@@ -30,6 +30,11 @@ FEW_BITS = 11
 _LONG = 16
 """Putting this many keys with equal upper bits in order one by one takes longer than another sort."""
 
+_SAMPLE = 1 << 10
+
+_WORTH_SAMPLE = 1 << 17
+"""The least number of keys of which a sample takes little of the time."""
+
 
 def sorted_positions(
     target: Target, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
@@ -39,20 +44,42 @@ def sorted_positions(
         chosen = keys if positions is None else keys[positions]
         order = np.argsort(chosen, kind="stable").astype(np.uint64)
         return order if positions is None else positions[order]
-    low = int(keys.min()) if len(keys) else 0
-    bits = (int(keys.max()) - low).bit_length() if len(keys) else 0
+    low, high = extremes(keys) if len(keys) else (0, 0)
+    bits = (high - low).bit_length()
     if bits <= FEW_BITS and positions is None:
         return counted_positions(target, FewKeys(keys, 0, low, bits))
     if bits <= 32:
         return _sorted(target, _packed(target, keys, positions, low, 0), bits, _POSITION)
     upper = bits - 32
-    words = _sorted(target, _packed(target, keys, positions, low, upper), 32, _ALL)
-    if _has_long_ties(target, words):
-        lower = _sorted(target, _packed(target, keys, positions, low, 0), upper, _POSITION)
-        return _sorted(target, _packed(target, keys, lower, low, upper), 32, _POSITION)
-    out = target.output(len(words), np.uint64)
-    target.map(sorting.settle_ties, len(words), words, keys, out)
-    return out
+    if not _seem_equal(keys, positions, low, upper):
+        words = _sorted(target, _packed(target, keys, positions, low, upper), 32, _ALL)
+        if not _has_long_ties(target, words):
+            out = target.output(len(words), np.uint64)
+            target.map(sorting.settle_ties, len(words), words, keys, out)
+            return out
+    lower = _sorted(target, _packed(target, keys, positions, low, 0), upper, _POSITION)
+    return _sorted(target, _packed(target, keys, lower, low, upper), 32, _POSITION)
+
+
+def _seem_equal(keys: Items, positions: Items | None, low: int, shift: int) -> bool:
+    """Whether `_LONG` keys or more are likely to have the same upper bits, by a sample."""
+    count = len(keys) if positions is None else len(positions)
+    if count < _WORTH_SAMPLE:
+        return False
+    places = np.arange(0, count, count // _SAMPLE)
+    sample = keys[places if positions is None else positions[places]]
+    repeated = len(places) - len(np.unique((sample - np.uint64(low)) >> np.uint64(shift)))
+    return repeated > _LONG * len(places) ** 2 / (2 * count)
+
+
+def extremes(items: Items) -> tuple[int, int]:
+    """The least and the greatest of some integers, at least one."""
+    parts = run_ranges(_extremes, len(items), (items,))
+    return min(low for low, _ in parts), max(high for _, high in parts)
+
+
+def _extremes(start: int, stop: int, items: Items) -> tuple[int, int]:
+    return int(items[start:stop].min()), int(items[start:stop].max())
 
 
 def _packed(target: Target, keys: Items, positions: Items | None, low: int, shift: int) -> Items:
@@ -74,6 +101,10 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
     passes = max(-(-bits // _DIGIT_BITS), 1)
     digit = max(-(-bits // passes), 1)
     chunks, chunk = _chunks(count)
+    if chunks > 1 and passes > 1:
+        by_buckets = _sorted_by_buckets(target, words, passes, digit, kept)
+        if by_buckets is not None:
+            return by_buckets
     # The last pass writes to one of them; the others are for the passes before.
     spare = [target.output(count + (chunks << digit), np.uint64) for _ in range(min(passes, 2))]
     # If there are several chunks, the words of a chunk change with every pass.
@@ -91,6 +122,30 @@ def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:
         target.map(sorting.scatter_digits, chunks, *arguments, out, work=chunk)
         words = out[:count]
     return words
+
+
+_UNEVEN = 1.25
+"""A thread may have this many times as many words as the mean."""
+
+
+def _sorted_by_buckets(
+    target: Target, words: Items, digits: int, bits: int, kept: int
+) -> Items | None:
+    """As `_sorted`, by the highest digit first; None if a thread would have most of the words."""
+    count, buckets, first = len(words), 1 << bits, 32 + (digits - 1) * bits
+    chunks, chunk = _chunks(count)
+    counts = _counts(target, words, chunk, chunks, first, 1, bits)[:, 0]
+    sizes = counts.sum(axis=0)
+    if int(sizes.max()) * chunks > _UNEVEN * count:
+        return None
+    divided = target.output(count + chunks * buckets, np.uint64)
+    divided[count:] = _next_places(counts)
+    target.map(sorting.scatter_digits, chunks, words, chunk, first, bits, _ALL, divided, work=chunk)
+    bounds = target.scan(sizes, np.int64)
+    out = target.output(2 * count + buckets * (digits - 1) * buckets, np.uint64)
+    own = (divided[:count], bounds, 32, digits - 1, bits, kept)
+    target.map(sorting.sort_buckets, buckets, *own, out, balance=bounds)
+    return out[:count]
 
 
 class FewKeys(NamedTuple):

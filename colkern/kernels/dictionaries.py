@@ -276,26 +276,44 @@ def number_anew(out: Out[uint64], row: uint64) -> uint64:
     return (row << uint64(32)) | out[0]
 
 
+@helper
+def small_place(word: uint64, minus: uint64, low: uint64, shown: uint64) -> uint64:
+    """The place of an integer in the table of a small range: 0 for a null, 1 for the least integer."""
+    # Under a null, words may be less than the lowest.
+    return (((word ^ minus) - low) + uint64(1)) & shown
+
+
 @kernel(sequential=True)
-def number_small_values(
-    start, stop, step, words: In[T], minus, low, validity: Bitmap, first, codes, out: Out[uint64]
+def list_small_values(
+    start, stop, step, words: In[T], minus, low, validity: Bitmap, most, out: Out[uint64]
 ):
-    """Number the distinct integers of a small range, by a table of all of them.
+    """List the distinct integers of a small range by their first slots, until there are `most`.
 
     `minus` is the sign bit, 0 for unsigned integers; `low` is the least word, with that bit flipped.
-    `first` and `codes` are as in `Numbering`.
+
+    out: [how many there are, the first slots of up to `most` values, the table]: the number + 1 of null,
+        then of each integer; 0 for none
     """
-    table = uint64(HEAD) + (codes << uint64(1))
+    table = most + uint64(1)
     for i in range(start, stop, step):
-        shown = valid_mask(validity, i)
-        # Under a null, words may be less than the lowest.
-        place = table + ((uint64(words[i]) ^ minus) & shown) - (low & shown)
-        place = place & shown | uint64(NULLS + 1) & ~shown
-        entry = out[place]
-        if entry == 0:
-            entry = number_anew(out, first + uint64(i))
-            out[place] = entry
-        out[uint64(HEAD) + uint64(i)] = entry - uint64(1)
+        place = table + small_place(uint64(words[i]), minus, low, valid_mask(validity, i))
+        if out[place] == 0:
+            number = out[0] + uint64(1)
+            out[0] = number
+            out[number] = uint64(i)
+            out[place] = number
+            if number == most:
+                break
+
+
+@kernel()
+def numbers_of_small_values(
+    start, stop, step, words: In[T], minus, low, validity: Bitmap, table: In[uint32], out: Out[J]
+):
+    """out[i] = the number of the integer in slot i, by the table of `list_small_values` less 1."""
+    for i in range(start, stop, step):
+        place = small_place(uint64(words[i]), minus, low, valid_mask(validity, i))
+        out[i] = table[place]
 
 
 @kernel(sequential=True)

@@ -3,6 +3,7 @@
 A packed word has 32 bits of a key above 32 bits of a position. Words are sorted digit by digit from
 the lowest one on, each time into another buffer: counted, then scattered to the places that follow.
 The range of both kernels is over chunks of words, of which each has a place of its own per digit.
+Several threads divide words by the highest digit, and each sorts buckets of its own.
 """
 
 from __future__ import annotations
@@ -126,6 +127,57 @@ def scatter_digits(
             place = out[digit]
             out[digit] = place + uint64(1)
             out[place] = word & kept
+
+
+@kernel()
+def sort_buckets(
+    start,
+    stop,
+    step,
+    words: In[uint64],
+    bounds: In[int64],
+    first,
+    digits,
+    bits,
+    kept,
+    out: Out[uint64],
+):
+    """The words, of which the bits `kept` remain, in the order of `digits` digits within their buckets.
+
+    Digits have `bits` bits, from bit `first` on. The range is over buckets, whose words `bounds` divides.
+
+    out: [the n words, room for n, room for digits 2^bits places of each bucket]
+    """
+    count, mask = uint64(len(words)), (uint64(1) << bits) - uint64(1)
+    for b in range(start, stop, step):
+        begin, end = uint64(bounds[b]), uint64(bounds[uint64(b) + uint64(1)])
+        places = (count << uint64(1)) + (uint64(b) * digits << bits)
+        passes = digits if end > begin else uint64(0)
+        for place in range(places, places + (passes << bits)):
+            out[place] = uint64(0)
+        for i in range(begin, end):
+            word = words[uint64(i)] >> first
+            for digit in range(uint64(0), digits):
+                out[places + (uint64(digit) << bits) + (word & mask)] += uint64(1)
+                word >>= bits
+        for digit in range(uint64(0), passes):
+            own = places + (uint64(digit) << bits)
+            total = begin
+            for place in range(own, own + mask + uint64(1)):
+                number = out[place]
+                out[place] = total
+                total += number
+            # The words go there and back, and the last time to the front.
+            turns = digits - uint64(digit)
+            target = (uint64(1) - (turns & uint64(1))) * count
+            source = count - target
+            shift = first + uint64(digit) * bits
+            remain = kept if turns == uint64(1) else ~uint64(0)
+            for i in range(begin, end):
+                word = words[uint64(i)] if digit == 0 else out[source + uint64(i)]
+                next_place = own + ((word >> shift) & mask)
+                out[target + out[next_place]] = word & remain
+                out[next_place] += uint64(1)
 
 
 @kernel()

@@ -6,6 +6,7 @@ Columnar format 1.5: "Dictionary-encoded Layout".
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -24,7 +25,13 @@ from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
-from colkern.operations.dictionary_tables import OPEN, low_words, numbers_by_table, unlike_counter
+from colkern.operations.dictionary_tables import (
+    OPEN,
+    low_words,
+    numbers_by_table,
+    numbers_by_value,
+    unlike_counter,
+)
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.hashing import hashes_of, partitioned
 from colkern.operations.number_words import NumberWords, number_words
@@ -228,23 +235,23 @@ def number_values(
         raise LimitExceededError(f"{array.length} slots: at most 2**32 - 1 can be encoded at once")
     if array.device != HOST:
         return numbers_by_sorting(array, counted, dtype or np.uint32)
-    on_threads = None
-    if closed == OPEN and (counted or not array.null_count):
-        on_threads = _numbers_by_ranges(array, dtype)
-    return on_threads or numbers_by_table(array, counted, dtype, expected, closed)
+    numbered = numbers_by_value(array, counted, dtype, closed)
+    if numbered is None and closed == OPEN and (counted or not array.null_count):
+        numbered = _numbers_by_ranges(array, dtype)
+    return numbered or numbers_by_table(array, counted, dtype, expected, closed)
 
 
 _RANGE = 1 << 18
 """The least number of slots that are worth a table of their own."""
 
-_SAMPLED = 32
-"""A sample has one of this many slots."""
+_SAMPLE = 1 << 15
+"""The number of slots in a sample."""
 
-_DIFFERENT = 0.8
-"""If a larger share of a sample is distinct, the tables of ranges have few values in common."""
+_REPEATED = 15
+"""If fewer slots than this have the same value, the tables of ranges have few values in common."""
 
-_DIFFERENT_BYTES = 0.3
-"""As `_DIFFERENT`, for values that are found by hashes: those in common are compared once more."""
+_REPEATED_BYTES = 100
+"""As `_REPEATED`, for values that are found by hashes: those in common are compared once more."""
 
 
 def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Items] | None:
@@ -252,11 +259,14 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
     target = target_of(array.device)
-    sampled = np.arange(0, array.length, _SAMPLED)
+    sampled = np.arange(0, array.length, max(array.length // _SAMPLE, 1))
     sample = take_positions(array, sampled)
     words = number_words(array)
-    most = _DIFFERENT if words is not None and words.width == 1 else _DIFFERENT_BYTES
-    if len(numbers_by_table(sample, True, None)[1]) > most * len(sampled):
+    repeated = _REPEATED if words is not None and words.width == 1 else _REPEATED_BYTES
+    # A sample of s slots has d (1 - exp(-s / d)) of d values that are equally frequent.
+    values = array.length / repeated
+    most = values * -math.expm1(-len(sampled) / values)
+    if len(numbers_by_table(sample, True, None)[1]) > most:
         return None if array.null_count else _numbers_by_parts(array, words, dtype)
 
     def numbered(start: int, stop: int) -> tuple[int, Items, Items]:

@@ -18,7 +18,7 @@ from colkern.kernels import hashing
 from colkern.kernels.dictionaries import FIRSTS, HEAD, NO_VALUE, NULLS, SMALL_BITS
 from colkern.memory import Later
 from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
-from colkern.operations.number_words import NumberWords, number_words, word_range
+from colkern.operations.number_words import number_words, word_range
 from colkern.operations.operands import validity_of
 from colkern.operations.sorting import byte_ranks
 from colkern.targets import Items, ItemType, target_of
@@ -66,16 +66,8 @@ def numbers_by_table(
     """
     numbers = number_words(array)
     is_one_word = numbers is not None and numbers.width == 1 and not numbers.infinity
-    if numbers is not None and is_one_word:
-        # Mostly, the first slots already show that the range is not small.
-        for words in (numbers.words[:CHUNK], numbers.words):
-            low, values = word_range(words, numbers.minus)
-            if values > 2 * min(array.length, closed):
-                break
-        else:
-            return _by_value(array, numbers, low, values, counted, dtype)
-        if counted and dtype is None and closed == OPEN:
-            return np.zeros(0, np.uint32), _firsts(array, numbers.words)
+    if numbers is not None and is_one_word and counted and dtype is None and closed == OPEN:
+        return np.zeros(0, np.uint32), _firsts(array, numbers.words)
     table = _Table(array, counted, dtype, expected, closed)
     if numbers is not None and numbers.width == 1:
         table.number_all(lambda begin, end: numbers.words[begin:end])
@@ -93,31 +85,33 @@ def numbers_by_table(
     return numbers_by_table(byte_ranks(array), counted, dtype, expected, closed)
 
 
-def _by_value(
-    array: Array,
-    numbers: NumberWords,
-    low: int,
-    values: int,
-    counted: bool,
-    dtype: ItemType | None,
-) -> tuple[Items, Items]:
-    """As `numbers_by_table`, with a table entry for each value of a small range."""
-    target = target_of(array.device)
-    chunk = min(array.length, CHUNK)
-    out = target.allocate(HEAD + 2 * chunk + values, np.uint64)
-    out[1], out[NULLS + 1] = HEAD + chunk, 0 if counted else NO_VALUE
+def numbers_by_value(
+    array: Array, counted: bool, dtype: ItemType | None, closed: int = OPEN
+) -> tuple[Items, Items] | None:
+    """As `numbers_by_table`, with an entry for each integer of a small range; None for other values."""
+    numbers = number_words(array)
+    if numbers is None or numbers.width > 1 or numbers.infinity:
+        return None
+    # Mostly, the first slots already show that the range is not small.
+    target, low, values = target_of(array.device), 0, 0
+    for some in (numbers.words[:CHUNK], numbers.words):
+        low, high = word_range(target, some, numbers.minus)
+        values = high - low + 1
+        if values > 2 * min(array.length, closed):
+            return None
+    words = (numbers.words, numbers.minus, low, *validity_of(array, target))
+    most = values + (counted and array.null_count > 0)
+    out = target.allocate(1 + most + 1 + values, np.uint64)
+    table = out[1 + most :]
+    # Nulls that are no value have the number 0.
+    table[0] = 0 if counted else 1
+    target.map(kernels.list_small_values, array.length, *words, most, out)
     numbered = target.output(array.length if dtype else 0, dtype or np.uint32)
-    firsts: list[Items] = [np.zeros(0, np.int64)]
-    bitmap, offset = validity_of(array, target)
-    for begin in range(0, array.length, CHUNK):
-        end = min(begin + CHUNK, array.length)
-        words = (numbers.words[begin:end], numbers.minus, low)
-        slots = (bitmap, offset + begin, begin, chunk)
-        target.map(kernels.number_small_values, end - begin, *words, *slots, out)
-        if dtype:
-            numbered[begin:end] = low_words(out[HEAD : HEAD + end - begin])
-        firsts.append(_taken_firsts(out, chunk))
-    return numbered, np.concatenate(firsts)
+    table -= np.uint64(1)
+    target.map(
+        kernels.numbers_of_small_values, len(numbered), *words, low_words(table).copy(), numbered
+    )
+    return numbered, out[1 : 1 + int(out[0])].astype(np.int64)
 
 
 def _firsts(array: Array, words: Items) -> Items:

@@ -42,6 +42,9 @@ from colkern.targets import Argument, Items, ItemType, Target, on_its_device, ta
 _WORTH_SHARES = 4
 """A thread has its own sums for all groups if it has this many times as many rows as groups."""
 
+_LINE_ITEMS = 16
+"""The items of 8 bytes in two lines of a cache: a processor may load both."""
+
 
 class GroupedRows:
     """Rows with the number of the group that each is in.
@@ -88,19 +91,22 @@ class GroupedRows:
             most: The most shares on a CPU.
         """
         target, rows = self.target, len(self.numbers)
-        shares, parts = self.count, 1
+        shares, parts, stride = self.count, 1, self.count
         if target.device == HOST:
             worth = rows // max(GRAIN, _WORTH_SHARES * self.count)
             shares = parts = max(min(num_threads(), worth, most), 1)
             bounds = target.table([rows * k // shares for k in range(shares + 1)], np.int64)
-            given = (target.table([], np.uint64), bounds, self.numbers, self.count)
+            if parts > 1:
+                # Threads that write to one line of a cache wait for each other.
+                stride = -(-stride // _LINE_ITEMS) * _LINE_ITEMS
+            given = (target.table([], np.uint64), bounds, self.numbers, stride)
         else:
             given = (*self.by_group, self.numbers, 0)
-        out = target.allocate(parts * self.count * width, dtype)
+        out = target.allocate(parts * stride * width, dtype)
         if fill:
             out[:] = fill
         target.map(kernel, shares, *given, *args, out, work=max(rows / max(shares, 1), 1))
-        return out.reshape(parts, self.count, width)
+        return out.reshape(parts, stride, width)[:, : self.count]
 
     @cached_property
     def sizes(self) -> Items:

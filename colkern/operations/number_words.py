@@ -9,8 +9,10 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import expand
+from colkern.cpu.radix import extremes
 from colkern.layouts import Extent, LayoutKind, Role
-from colkern.targets import Items, target_of
+from colkern.memory import HOST
+from colkern.targets import Items, Target, on_its_device, target_of
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
@@ -47,18 +49,20 @@ def number_words(array: Array) -> NumberWords | None:
     return NumberWords(words, items.dtype.itemsize * 8 // bits, bits, minus)
 
 
-def word_range(words: Items, minus: int) -> tuple[int, int]:
-    """The least of some integers with the sign bit flipped, and the size of their range.
+@on_its_device
+def word_range(target: Target, words: Items, minus: int) -> tuple[int, int]:
+    """The least and the greatest of some integers with the sign bit flipped; 0 if there are none.
 
     Args:
-        words: The integers, as unsigned words in host memory.
+        target: The target of the words.
+        words: The integers, as unsigned words.
         minus: The sign bit; 0 for unsigned integers.
     """
     if len(words) == 0:
         return 0, 0
     items = words.view(f"i{words.dtype.itemsize}") if minus else words
-    low, high = int(items.min()), int(items.max())
-    return low + minus, high - low + 1
+    low, high = extremes(items) if target.device == HOST else (int(items.min()), int(items.max()))
+    return low + minus, high + minus
 
 
 def _expanded_bits(array: Array) -> Items:

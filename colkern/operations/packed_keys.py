@@ -14,7 +14,7 @@ from colkern.arrays import Array
 from colkern.bitmaps import expand
 from colkern.kernels import keys as kernels
 from colkern.layouts import Role
-from colkern.operations.number_words import NumberWords
+from colkern.operations.number_words import NumberWords, word_range
 from colkern.operations.operands import validity_of
 from colkern.targets import Items, Target, on_its_device, target_of
 
@@ -49,7 +49,7 @@ def key_parts(
     for level in reversed(range(width)):
         words = numbers.words if width == 1 else _level(target, numbers.words, width, level)
         flip = numbers.minus if level == width - 1 else 0
-        low, high = _word_range(target, words, flip)
+        low, high = word_range(target, words, flip)
         if descending:
             every_bit = (1 << numbers.bits) - 1
             flip, low, high = flip ^ every_bit, every_bit - high, every_bit - low
@@ -95,12 +95,3 @@ def _null_part(array: Array, nulls_first: bool) -> KeyPart:
 def _level(target: Target, words: Items, width: int, level: int) -> Items:
     """One word of each number: the one at `level`."""
     return words[level::width].copy()
-
-
-@on_its_device
-def _word_range(target: Target, words: Items, minus: int) -> tuple[int, int]:
-    """The least and the greatest of some integers with the sign bit flipped; 0 if there are none."""
-    if len(words) == 0:
-        return 0, 0
-    items = words.view(f"i{words.dtype.itemsize}") if minus else words
-    return int(items.min()) + minus, int(items.max()) + minus

@@ -296,8 +296,7 @@ def few_keys(array: Array, descending: bool = False, most_bits: int = 0) -> FewK
     if numbers.bits > most_bits:
         # Mostly, the first slots already show that it does not pay to look at all.
         for words in (numbers.words[:_SAMPLE], numbers.words):
-            low, values = word_range(words, numbers.minus)
-            high = low + max(values - 1, 0)
+            low, high = word_range(target_of(HOST), words, numbers.minus)
             if (high - low).bit_length() > most_bits:
                 return None
     flip, least = (

@@ -184,34 +184,44 @@ def pairs(entries: list[tuple[int, int]], bits: int) -> list[int]:
     return table
 
 
-@cases_of(dictionaries.number_small_values)
-def number_small_values(types: dict[str, str]) -> Iterator[Case]:
-    code = types["words"]
+def small_ranges(code: str) -> Iterator[tuple[str, list[int], int, int, Any, int, list[bool]]]:
+    """Words of eleven integers, with a sign bit and without, and which slots are valid."""
     bits = np.dtype(code).itemsize * 8
+    low = (1 << (bits - 1)) - 5
     rng = numbers(("small", code))
-    for count, counted, minus in itertools.product((0, 1, 65), (0, 1), (0, 1 << (bits - 1))):
+    for count, minus in itertools.product((0, 1, 65), (0, 1 << (bits - 1))):
         for label, validity, offset, valid in validities(rng, count):
-            low = (1 << (bits - 1)) - 5
-            shifted = [low + rng.randrange(11) for _ in valid]
-            result = Numbers(shifted, valid, counted, 100)
-            table = [result.entries.get(low + k, 0) for k in range(11)]
-            words = [value ^ minus for value in shifted]
-            args = (
-                words,
-                minus,
-                low,
-                validity,
-                offset,
-                100,
-                count + 3,
-            )
-            yield Case(
-                f"{count}, {label}, {counted}, {minus}",
-                count,
-                args,
-                result.output(count + 3, table),
-                result.before(count + 3, 11),
-            )
+            words = [(low + rng.randrange(11)) ^ minus for _ in valid]
+            yield f"{count}, {label}, {minus}", words, minus, low, validity, offset, valid
+
+
+@cases_of(dictionaries.list_small_values)
+def list_small_values(types: dict[str, str]) -> Iterator[Case]:
+    for label, words, minus, low, validity, offset, valid in small_ranges(types["words"]):
+        for most, counted in itertools.product((3, 12), (True, False)):
+            table = [0 if counted else 1, *[0] * 11]
+            before = [0, *[7] * most, *table]
+            firsts: list[int] = []
+            for i, (word, ok) in enumerate(zip(words, valid, strict=True)):
+                place = (word ^ minus) - low + 1 if ok else 0
+                if table[place] == 0 and len(firsts) < most:
+                    firsts.append(i)
+                    table[place] = len(firsts)
+            rest = [7] * (most - len(firsts))
+            args = (words, minus, low, validity, offset, most)
+            expected = [len(firsts), *firsts, *rest, *table]
+            yield Case(f"{label}, {most}, {counted}", len(words), args, expected, before)
+
+
+@cases_of(dictionaries.numbers_of_small_values)
+def numbers_of_small_values(types: dict[str, str]) -> Iterator[Case]:
+    table = [100, *range(11)]
+    for label, words, minus, low, validity, offset, valid in small_ranges(types["words"]):
+        places = [
+            (word ^ minus) - low + 1 if ok else 0 for word, ok in zip(words, valid, strict=True)
+        ]
+        args = (words, minus, low, validity, offset, table)
+        yield Case(label, len(words), args, [table[place] for place in places])
 
 
 @cases_of(dictionaries.number_words)

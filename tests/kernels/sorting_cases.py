@@ -134,6 +134,36 @@ def scatter_digits(types: dict[str, str]) -> Iterator[Case]:
             )
 
 
+@cases_of(sorting.sort_buckets)
+def sort_buckets(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("buckets")
+    for bounds, digits, kept in itertools.product(
+        ([0, 0], [0, 5, 5, 30], [0, 1, 50]), (1, 2, 3), (ALL, 2**20 - 1)
+    ):
+        count = bounds[-1]
+        words = [rng.randrange(2**40) << 20 | i for i in range(count)]
+        front, room, places = [], [], []
+        for begin, end in itertools.pairwise(bounds):
+            own = words[begin:end]
+            # All digits but the highest are in order in the room, where there is another digit.
+            lower = sorted(own, key=lambda word: word >> 33 & (1 << 3 * (digits - 1)) - 1)
+            room += lower if digits > 1 else [0] * len(own)
+            front += [
+                word & kept for word in sorted(lower, key=lambda word: _digit(word, digits - 1))
+            ]
+            for digit in range(digits):
+                numbers_of = [_digit(word, digit) for word in own]
+                after = [begin + sum(n <= value for n in numbers_of) for value in range(8)]
+                places += after if own else [0] * 8
+        args = (words, bounds, 33, digits, 3, kept)
+        expected = [*front, *room, *places]
+        yield Case(f"{bounds} by {digits}", len(bounds) - 1, args, expected, [0] * len(expected))
+
+
+def _digit(word: int, digit: int) -> int:
+    return word >> 33 + 3 * digit & 7
+
+
 def _few_keys(code: str) -> Iterator[tuple[int, int, int, int, list[int]]]:
     """Chunks, what is flipped, the least key, and keys that differ in 3 bits."""
     high = 1 << 8 * np.dtype(code).itemsize - 1

@@ -120,6 +120,7 @@ def test_sort_agrees_with_pyarrow(name: str, order: Any, place: Any) -> None:
 def test_sort_over_several_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = numbers()[name]
     monkeypatch.setattr(radix, "GRAIN", 1000)
+    monkeypatch.setattr(radix, "_WORTH_SAMPLE", radix._SAMPLE)
     set_num_threads(3)
     try:
         actual = ck.sort_indices(from_pyarrow(theirs))

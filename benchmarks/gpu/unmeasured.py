@@ -15,6 +15,7 @@ UNMEASURED = {
     "first_words": IN_ORDER,
     "grow_keys": IN_ORDER,
     "number_words": IN_ORDER,
+    "find_words": "by a hash table: a device sorts with CuPy",
     "grow_table": IN_ORDER,
     "match_last_of_group": IN_ORDER,
     "place_numbers": "for values in parts, with a table for each: a device sorts with CuPy",

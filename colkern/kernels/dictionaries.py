@@ -220,7 +220,7 @@ def mask_of(spread: uint64) -> uint64:
 
 
 @helper
-def seek(out: Out[uint64], table: uint64, place: uint64, mask: uint64, key: uint64) -> uint64:
+def seek(out: In[uint64], table: uint64, place: uint64, mask: uint64, key: uint64) -> uint64:
     """The place of the first pair from `place` on that has this key, or none."""
     while out[place + uint64(1)] != 0 and out[place] != key:
         place = next_place(table, place, mask)
@@ -239,23 +239,23 @@ class Numbering(NamedTuple):
 
     The range begins with slot `first` of the whole array. There is room for the numbers of `codes` slots,
     which are at least those of the range, and for as many first slots; the table is that of
-    `spread`, from address `address` on. Slots of the whole array from `closed` on add no value: the number
-    of one that is not there is 2^64 - 1.
+    `spread`, from address `address` on.
     """
 
     first: uint64
     codes: uint64
     spread: uint64
     address: uint64
-    closed: uint64
 
 
 @helper
-def expect(keys: In[T], i: Index, stop: Index, step: uint64, numbering: Numbering) -> None:
+def expect(
+    keys: In[T], i: Index, stop: Index, step: uint64, spread: uint64, address: uint64
+) -> None:
     """Ask memory for the slot of a key some places further: tables are larger than caches."""
     ahead = uint64(i) + uint64(AHEAD) * step
     if ahead < stop:
-        prefetch(numbering.address + (home(uint64(keys[ahead]), numbering.spread) << uint64(4)))
+        prefetch(address + (home(uint64(keys[ahead]), spread) << uint64(4)))
 
 
 @helper
@@ -324,7 +324,7 @@ def number_words(
     table = uint64(HEAD) + (numbering.codes << uint64(1))
     mask = mask_of(numbering.spread)
     for i in range(start, stop, step):
-        expect(words, i, stop, step, numbering)
+        expect(words, i, stop, step, numbering.spread, numbering.address)
         shown = valid_mask(validity, i)
         key = uint64(words[i]) & shown
         place = (table + (home(key, numbering.spread) << uint64(1))) & shown | uint64(
@@ -332,15 +332,41 @@ def number_words(
         ) & ~shown
         place = seek(out, table, place, mask, key)
         entry = out[place + uint64(1)]
-        row = numbering.first + uint64(i)
-        if entry == 0 and row < numbering.closed:
+        if entry == 0:
             if out[0] > room(mask):
                 return uint64(i)
-            entry = number_anew(out, row)
+            entry = number_anew(out, numbering.first + uint64(i))
             out[place] = key
             out[place + uint64(1)] = entry
         out[uint64(HEAD) + uint64(i)] = add(entry, ~uint64(0))
     return uint64(stop)
+
+
+@kernel()
+def find_words(
+    start,
+    stop,
+    step,
+    words: In[T],
+    validity: Bitmap,
+    numbered: In[uint64],
+    table,
+    spread,
+    address,
+    out: Out[uint64],
+):
+    """out[i] = the entry less 1 of the word in slot i, 2^64 - 1 if there is none.
+
+    `numbered` is the output of `number_words`, with its table at `table`, which is at address `address`.
+    """
+    mask = mask_of(spread)
+    for i in range(start, stop, step):
+        expect(words, i, stop, step, spread, address)
+        shown = valid_mask(validity, i)
+        key = uint64(words[i]) & shown
+        place = (table + (home(key, spread) << uint64(1))) & shown | uint64(NULLS) & ~shown
+        place = seek(numbered, table, place, mask, key)
+        out[i] = add(numbered[place + uint64(1)], ~uint64(0))
 
 
 @helper

@@ -267,7 +267,9 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
     values = array.length / repeated
     most = values * -math.expm1(-len(sampled) / values)
     if len(numbers_by_table(sample, True, None)[1]) > most:
-        return None if array.null_count else _numbers_by_parts(array, words, dtype)
+        is_one_word = words is not None and words.width == 1
+        pays = not array.null_count and num_threads() >= (_WORTH_PARTS if is_one_word else 2)
+        return _numbers_by_parts(array, words, dtype) if pays else None
 
     def numbered(start: int, stop: int) -> tuple[int, Items, Items]:
         part = array.slice(start, stop - start)
@@ -286,6 +288,9 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
         base += len(own)
     return out, firsts[kept]
 
+
+_WORTH_PARTS = 3
+"""The threads from which on dividing words takes less time than it saves."""
 
 _PARTS = 32
 """The number of parts into which values are divided, so that their tables more often fit a cache."""

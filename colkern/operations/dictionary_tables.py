@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from colkern.arrays import Array
+from colkern.cpu.threads import run_ranges
 from colkern.kernels import dictionaries as kernels
 from colkern.kernels import hashing
 from colkern.kernels.dictionaries import FIRSTS, HEAD, NO_VALUE, NULLS, SMALL_BITS
@@ -74,9 +76,9 @@ def numbers_by_table(
         return table.numbers, np.concatenate(table.firsts)
     target = target_of(array.device)
     write_hashes = byte_hasher(target, array, hashing.state_of(0))
-    hashes = target.output(min(array.length, CHUNK), np.uint64)
 
     def hashed(begin: int, end: int) -> Items:
+        hashes = target.output(end - begin, np.uint64)
         write_hashes(begin, end, hashes)
         return hashes
 
@@ -105,7 +107,7 @@ def numbers_by_value(
     table = out[1 + most :]
     # Nulls that are no value have the number 0.
     table[0] = 0 if counted else 1
-    target.map(kernels.list_small_values, array.length, *words, most, out)
+    target.map(kernels.list_small_values, min(array.length, closed), *words, most, out)
     numbered = target.output(array.length if dtype else 0, dtype or np.uint32)
     table -= np.uint64(1)
     target.map(
@@ -182,7 +184,7 @@ class _Table:
     ) -> None:
         self._target = target_of(array.device)
         self._array = array
-        self._closed = closed
+        self._closed = min(closed, array.length)
         self._chunk = min(array.length, CHUNK)
         # Arrays with more distinct values exist: then growing would move all of them.
         likely = min(_LIKELY * expected, 2 * array.length)
@@ -220,13 +222,13 @@ class _Table:
             Whether equal keys mean equal values, as checked by `count_unlike`.
         """
         bitmap, offset = validity_of(self._array, self._target)
-        for begin in range(0, self._array.length, CHUNK):
-            end = min(begin + CHUNK, self._array.length)
+        for begin in range(0, self._closed, CHUNK):
+            end = min(begin + CHUNK, self._closed)
             keys = keys_of(begin, end)
             done = begin
             while True:
                 own = keys[done - begin :] if done > begin else keys
-                place = (done, self._chunk, spread_of(self._bits), self._address, self._closed)
+                place = (done, self._chunk, spread_of(self._bits), self._address)
                 slots = (bitmap, offset + done, *place)
                 given = (own, *slots, self._out)
                 count = self._target.reduce(kernels.number_words, end - done, *given)
@@ -240,11 +242,35 @@ class _Table:
                 if done == end:
                     break
                 self._grow(done)
+
+        rest = self._array.length - self._closed
+        found = partial(self._find, keys_of, count_unlike)
+        return rest == 0 or all(run_ranges(found, rest, ()))
+
+    def _find(
+        self,
+        keys_of: Callable[[int, int], Items],
+        count_unlike: Callable[[int, Items], Later] | None,
+        start: int,
+        stop: int,
+    ) -> bool:
+        """As `number_all`, for a range of the slots that add no value."""
+        bitmap, offset = validity_of(self._array, self._target)
+        table = (self._out, self._table, spread_of(self._bits), self._address)
+        for begin in range(self._closed + start, self._closed + stop, CHUNK):
+            end = min(begin + CHUNK, self._closed + stop)
+            numbered = self._target.output(end - begin, np.uint64)
+            slots = (keys_of(begin, end), bitmap, offset + begin, *table)
+            self._target.map(kernels.find_words, end - begin, *slots, numbered)
+            if count_unlike is not None and count_unlike(begin, numbered)():
+                return False
+            if self._is_numbered:
+                self.numbers[begin:end] = low_words(numbered)
         return True
 
     def _grow(self, done: int) -> None:
         """Grow the table; by more if most slots so far had a new value."""
-        old, most = self._out, (2 * min(self._array.length, self._closed)).bit_length()
+        old, most = self._out, (2 * self._closed).bit_length()
         most += most <= SMALL_BITS
         more = _CROWDED_BITS if int(old[0]) > done // 2 else _GROWTH_BITS
         # Else a last step of one bit would move nearly all values once more.

@@ -9,7 +9,6 @@ from colkern.bitmaps import expand
 from colkern.forks import cached_property
 from colkern.memory import Buffer
 from colkern.operations.devices import device_of
-from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import decoded
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import integer_codes, key_groups
@@ -27,8 +26,6 @@ class JoinKeys:
     Args:
         left: The columns of one side.
         right: The columns of the other side, the same number of them.
-        few: Whether the right side is much smaller: then, keys that only the left side has need no
-            different numbers.
 
     Attributes:
         columns: The values of the right rows, followed by those of the left rows.
@@ -37,16 +34,15 @@ class JoinKeys:
         validity: The rows of both sides that have no null key; None if no row has one.
     """
 
-    def __init__(self, left: Sequence[Array], right: Sequence[Array], few: bool = False) -> None:
+    def __init__(self, left: Sequence[Array], right: Sequence[Array]) -> None:
         self.columns = both = [_both(*pair) for pair in zip(left, right, strict=True)]
         self.target: Target = target_of(device_of(both))
         self.right_rows = right[0].length
         self.validity: Buffer | None = combine_validity(list(map(integer_codes, both)))[0]
-        self._closed = self.right_rows if few else OPEN
 
     @cached_property
     def _groups(self) -> Groups:
-        return key_groups(self.columns, self._closed)
+        return key_groups(self.columns, self.right_rows)
 
     @property
     def numbers(self) -> Items:

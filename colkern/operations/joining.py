@@ -132,7 +132,7 @@ def join(
         own, other = key_columns(left, left_places), key_columns(right, right_places)
         # The table of keys is built from the smaller side, since it is then smaller and faster.
         turned = kind == "inner" and _MUCH * left.length < right.length
-        sides = JoinKeys(other, own, few=True) if turned else JoinKeys(own, other)
+        sides = JoinKeys(other, own) if turned else JoinKeys(own, other)
         target = sides.target
         if kind in ("semi", "anti"):
             rows = _rows_where(target, _has_match(target, sides), kind == "semi")

@@ -141,16 +141,15 @@ class Numbers:
         valid: list[bool],
         counted: int,
         first: int,
-        closed: int = NOWHERE,
     ) -> None:
         self.entries: dict[Hashable, int] = {}
         self.numbers = []
         for i, (value, ok) in enumerate(zip(values, valid, strict=True)):
             if ok or counted:
                 key = value if ok else None
-                if key not in self.entries and first + i < closed:
+                if key not in self.entries:
                     self.entries[key] = (first + i) << 32 | len(self.entries) + 1
-                self.numbers.append(self.entries[key] - 1 if key in self.entries else NOWHERE)
+                self.numbers.append(self.entries[key] - 1)
             else:
                 self.numbers.append(dictionaries.NO_VALUE - 1)
         self.count = len(self.entries)
@@ -228,20 +227,42 @@ def numbers_of_small_values(types: dict[str, str]) -> Iterator[Case]:
 def number_words(types: dict[str, str]) -> Iterator[Case]:
     _, high = limits(types["words"])
     rng = numbers(("words", types["words"]))
-    for count, counted, closed in itertools.product((0, 1, 65), (0, 1), (100, 103, NOWHERE)):
+    for count, counted in itertools.product((0, 1, 65), (0, 1)):
         for label, validity, offset, valid in validities(rng, count):
             words = [rng.choice((0, 1, high, high - 1, 77)) for _ in valid]
-            result = Numbers(words, valid, counted, 100, closed)
+            result = Numbers(words, valid, counted, 100)
             table = pairs([(word, e) for word, e in result.entries.items()], 5)  # type: ignore[misc]
-            args = (words, validity, offset, 100, count + 3, spread(5), 0, closed)
+            args = (words, validity, offset, 100, count + 3, spread(5), 0)
             expected = (count, result.output(count + 3, table))
             before = result.before(count + 3, 64)
-            yield Case(f"{count}, {label}, {counted}, {closed}", count, args, expected, before)
+            yield Case(f"{count}, {label}, {counted}", count, args, expected, before)
     words = list(range(9))
     result = Numbers(words[:4], [True] * 4, 0, 0)
     table = pairs(list(result.entries.items()), 4)  # type: ignore[arg-type]
-    args = (words, [], 0, 0, 9, spread(4), 0, NOWHERE)
+    args = (words, [], 0, 0, 9, spread(4), 0)
     yield Case("full", 9, args, (4, result.output(9, table)), result.before(9, 32))
+
+
+@cases_of(dictionaries.find_words)
+def find_words(types: dict[str, str]) -> Iterator[Case]:
+    _, high = limits(types["words"])
+    rng = numbers(("find", types["words"]))
+    # Three words and, if nulls are counted, null are known; 77 is not.
+    known = [high, 0, 1, 0]
+    for count, counted, null in itertools.product((0, 1, 65), (0, 1), (True, False)):
+        result = Numbers(known, [True, True, True, null], counted, 100)
+        table = pairs([(word, e) for word, e in result.entries.items()], 5)  # type: ignore[misc]
+        numbered = result.output(7, table)
+        for label, validity, offset, valid in validities(rng, count):
+            words = [rng.choice((0, 1, high, 77)) for _ in valid]
+            entries = [
+                result.entries.get(word, 0) if ok else result.null
+                for word, ok in zip(words, valid, strict=True)
+            ]
+            place = dictionaries.HEAD + 2 * 7
+            args = (words, validity, offset, numbered, place, spread(5), 0)
+            expected = [(entry - 1) % 2**64 for entry in entries]
+            yield Case(f"{count}, {label}, {counted}, {null}", count, args, expected)
 
 
 def keys_of(words: list[int], bits: int) -> list[int]:

@@ -129,13 +129,6 @@ def test_sort_over_several_threads(name: str, monkeypatch: pytest.MonkeyPatch) -
     assert actual.to_pylist() == pc.array_sort_indices(theirs).to_pylist()
 
 
-def test_more_keys_than_positions_of_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(radix, "_MOST", 10)
-    for values in ([3, 1, 2] * 5, [3, None, 2] * 5):
-        expected = expected_positions(values, "ascending", "at_end")
-        assert ck.sort_indices(ints(values)).to_pylist() == expected
-
-
 def test_decimals_of_many_words() -> None:
     values = [3, -3, 2**70, -(2**70), 2**64, 2**64 + 1, 0, None, -(2**64), 5]
     for type_, width in ((s.decimal128(38), 16), (s.decimal256(76), 32)):

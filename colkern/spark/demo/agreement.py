@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from pyspark.sql import functions as f
 UNEQUAL = np.iinfo(np.uint64).max
 """The distance of a null from a value, and of NaN from a number."""
 
-SUMMARY = "case string, way string, unequal long, furthest decimal(20, 0)"
+SUMMARY = "way string, unequal long, furthest decimal(20, 0)"
 
 
 def fingerprint(inputs: Sequence[str], result: str) -> list[Column]:
@@ -40,33 +40,26 @@ def fingerprint(inputs: Sequence[str], result: str) -> list[Column]:
 class Compare:
     """A function for `mapInArrow` that compares results.
 
-    It takes batches with a column `<case>/<way>` for each way of each case. For each partition, it returns
-    one row of `SUMMARY` for each way of each case except the reference.
+    It takes batches with a column for each way. For each partition, it returns one row of `SUMMARY` for
+    each way except the reference.
     """
 
-    cases: Mapping[str, Sequence[str]]
+    ways: Sequence[str]
     reference: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yields the summary of one partition."""
-        others = [
-            (case, way)
-            for case, ways in self.cases.items()
-            for way in ways
-            if way != self.reference
-        ]
+        others = [way for way in self.ways if way != self.reference]
         unequal = dict.fromkeys(others, 0)
         furthest = dict.fromkeys(others, 0)
         for batch in batches:
-            for case, way in others:
-                distance = distances(batch[f"{case}/{self.reference}"], batch[f"{case}/{way}"])
-                unequal[case, way] += int(np.count_nonzero(distance))
-                largest = int(distance.max(initial=np.uint64(0)))
-                furthest[case, way] = max(furthest[case, way], largest)
+            for way in others:
+                distance = distances(batch[self.reference], batch[way])
+                unequal[way] += int(np.count_nonzero(distance))
+                furthest[way] = max(furthest[way], int(distance.max(initial=np.uint64(0))))
         yield pa.record_batch(
             {
-                "case": [case for case, _ in others],
-                "way": [way for _, way in others],
+                "way": others,
                 "unequal": pa.array(unequal.values(), pa.int64()),
                 "furthest": pa.array(furthest.values(), pa.decimal128(20, 0)),
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import shutil
 import statistics
@@ -10,7 +11,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -154,30 +155,34 @@ def _measured(
     for way in ("pandas_udf", "arrow_udf"):
         step(f"Warming up: {way}", 0.22)
         _query(few, outcomes[-1].case, way).collect()
-    runs = [(outcome, way) for outcome in outcomes for way in (FLOOR, *outcome.case.ways)]
-    for number, (outcome, way) in enumerate(runs * options.repeat):
-        repetition, share = number // len(runs) + 1, number / (options.repeat * len(runs))
-        if repetition > 2 and outcome.spread(way) < _STEADY:
-            continue
-        label = f"Timing {repetition}/{options.repeat}: {outcome.case.name}, {way}"
-        step(label, 0.25 + 0.75 * share)
-        # The JVM warms up over the first round, so the median is mostly one of the other ones.
-        is_checked = repetition == 1 and way != FLOOR
-        query = _query(frame, outcome.case, way, is_checked)
-        start = time.perf_counter()
-        row = query.collect()[0]
-        outcome.seconds.setdefault(way, []).append(time.perf_counter() - start)
-        if is_checked:
-            *summary, bits, halves = row
-            outcome.fingerprints[way] = summary[0], bits, halves
-            if way == REFERENCE:
-                outcome.aggregates = dict(zip(row.asDict(), summary, strict=False))
-        if number + 1 == len(runs):
-            _require_agreement(frame, outcomes)
+    done, total = 0, options.repeat * sum(1 + len(outcome.case.ways) for outcome in outcomes)
+    for repetition, outcome in itertools.product(range(1, options.repeat + 1), outcomes):
+        for way in (FLOOR, *outcome.case.ways):
+            if repetition <= 2 or outcome.spread(way) >= _STEADY:
+                label = f"Timing {repetition}/{options.repeat}: {outcome.case.name}, {way}"
+                step(label, 0.25 + 0.75 * done / total)
+                # The JVM warms up over the first round, so the median is mostly one of the other ones.
+                _time(frame, outcome, way, repetition == 1 and way != FLOOR)
+            done += 1
+        if repetition == 1:
+            _require_agreement(frame, outcome)
             if options.repeat > 1:
-                first(run)
+                first(replace(run, outcomes=[outcome]))
     step("Done", 1.0)
     return run
+
+
+def _time(frame: DataFrame, outcome: Outcome, way: str, is_checked: bool) -> None:
+    """Run a query of a function once, and keep its time, and the fingerprint of its rows if asked to."""
+    query = _query(frame, outcome.case, way, is_checked)
+    start = time.perf_counter()
+    row = query.collect()[0]
+    outcome.seconds.setdefault(way, []).append(time.perf_counter() - start)
+    if is_checked:
+        *summary, bits, halves = row
+        outcome.fingerprints[way] = summary[0], bits, halves
+        if way == REFERENCE:
+            outcome.aggregates = dict(zip(row.asDict(), summary, strict=False))
 
 
 def _typed(frame: DataFrame) -> DataFrame:
@@ -212,37 +217,24 @@ def _write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
     columns.mapInArrow(Write(str(folder.absolute())), columns.schema).count()
 
 
-def _require_agreement(frame: DataFrame, outcomes: Sequence[Outcome]) -> None:
+def _require_agreement(frame: DataFrame, outcome: Outcome) -> None:
     """Raise DisagreementError if results differ by more than one unit in the last place."""
-    for outcome in outcomes:
-        others = [way for way in outcome.case.ways if way != REFERENCE]
-        outcome.unequal, outcome.furthest = dict.fromkeys(others, 0), dict.fromkeys(others, 0)
-    differing = {
-        outcome.case.name: outcome
-        for outcome in outcomes
-        if len({*outcome.fingerprints.values()}) > 1
-    }
-    if not differing:
+    case = outcome.case
+    others = [way for way in case.ways if way != REFERENCE]
+    outcome.unequal, outcome.furthest = dict.fromkeys(others, 0), dict.fromkeys(others, 0)
+    if len({*outcome.fingerprints.values()}) == 1:
         return
-    results = [
-        outcome.case.ways[way](*outcome.case.inputs).alias(f"{name}/{way}")
-        for name, outcome in differing.items()
-        for way in outcome.case.ways
-    ]
-    ways = {name: list(outcome.case.ways) for name, outcome in differing.items()}
-    compared = frame.select(*results).mapInArrow(Compare(ways, REFERENCE), SUMMARY)
-    summary = compared.groupBy("case", "way")
-    for row in summary.agg(f.sum("unequal"), f.max("furthest")).collect():
-        differing[row[0]].unequal[row[1]] = row[2]
-        differing[row[0]].furthest[row[1]] = int(row[3])
-    for outcome in differing.values():
-        most = MOST_ULPS if outcome.case.result == "double" else 0
-        for way, furthest in outcome.furthest.items():
-            if furthest > most:
-                raise DisagreementError(
-                    f"{outcome.case.name}: {way} and {REFERENCE} differ in {outcome.unequal[way]} "
-                    f"rows, by up to {furthest} units in the last place"
-                )
+    results = [use(*case.inputs).alias(way) for way, use in case.ways.items()]
+    compared = frame.select(*results).mapInArrow(Compare(list(case.ways), REFERENCE), SUMMARY)
+    most = MOST_ULPS if case.result == "double" else 0
+    summary = compared.groupBy("way").agg(f.sum("unequal"), f.max("furthest"))
+    for way, unequal, furthest in summary.collect():
+        outcome.unequal[way], outcome.furthest[way] = unequal, int(furthest)
+        if furthest > most:
+            raise DisagreementError(
+                f"{case.name}: {way} and {REFERENCE} differ in {unequal} rows, by up to "
+                f"{int(furthest)} units in the last place"
+            )
 
 
 def read_back(folder: Path) -> tuple[list[Path], int]:

@@ -40,8 +40,8 @@ from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat
-from colkern.operations.sorting import byte_ranks, split_nulls
-from colkern.operations.validity import compact_validity
+from colkern.operations.text_order import byte_ranks, text_positions
+from colkern.operations.validity import compact_validity, split_nulls
 from colkern.targets import Items, ItemType, on_its_device, target_of
 
 NullEncoding = Literal["mask", "encode"]
@@ -259,15 +259,9 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
     if num_threads() == 1 or array.length < 2 * _RANGE:
         return None
     target = target_of(array.device)
-    sampled = np.arange(0, array.length, max(array.length // _SAMPLE, 1))
-    sample = take_positions(array, sampled)
     words = number_words(array)
-    repeated = _REPEATED if words is not None and words.width == 1 else _REPEATED_BYTES
-    # A sample of s slots has d (1 - exp(-s / d)) of d values that are equally frequent.
-    values = array.length / repeated
-    most = values * -math.expm1(-len(sampled) / values)
-    if len(numbers_by_table(sample, True, None)[1]) > most:
-        is_one_word = words is not None and words.width == 1
+    is_one_word = words is not None and words.width == 1
+    if not _is_repeated(array, _REPEATED if is_one_word else _REPEATED_BYTES):
         pays = not array.null_count and num_threads() >= (_WORTH_PARTS if is_one_word else 2)
         return _numbers_by_parts(array, words, dtype) if pays else None
 
@@ -287,6 +281,15 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
         target.map(kernels.transpose_indices, len(numbers), *indices, out[start:stop])
         base += len(own)
     return out, firsts[kept]
+
+
+def _is_repeated(array: Array, times: int) -> bool:
+    """Whether values seem to be in `times` slots each, by a sample of a flat array."""
+    sampled = np.arange(0, array.length, max(array.length // _SAMPLE, 1))
+    distinct = len(numbers_by_table(take_positions(array, sampled), True, None)[1])
+    # A sample of s slots has d (1 - exp(-s / d)) of d values that are equally frequent.
+    values = array.length / times
+    return distinct <= values * -math.expm1(-len(sampled) / values)
 
 
 _WORTH_PARTS = 3
@@ -345,6 +348,34 @@ def _numbers_by_parts(
             return None
         out = low_words(out).astype(dtype) if dtype else out[:0]
     return out, firsts
+
+
+_WORTH_NUMBERS = 1 << 17
+"""The least number of texts of which a sample takes little of the time of a sort."""
+
+_REPEATED_TEXTS = 8
+"""If texts are in so many slots, numbering them pays: only distinct ones are sorted by bytes."""
+
+
+def ranks_of_few(array: Array) -> Array | None:
+    """The rank (uint32) of each text among the distinct ones, null for nulls; None if these seem many.
+
+    Args:
+        array: Checked text, or values that are read as bytes.
+    """
+    is_long = _WORTH_NUMBERS <= array.length < 1 << 32
+    if not is_long or array.device != HOST or array.null_count == array.length:
+        return None
+    if not _is_repeated(array, _REPEATED_TEXTS):
+        return None
+    target = target_of(array.device)
+    numbers, firsts = number_values(array, not array.null_count, np.uint32)
+    ordered = text_positions(take_positions(array, firsts), None)[0]
+    ranks, out = (target.output(count, np.uint32) for count in (len(firsts), array.length))
+    ranks[ordered] = np.arange(len(firsts), dtype=np.uint32)
+    target.map(kernels.transpose_indices, array.length, numbers, len(firsts), ranks, 0, out)
+    buffers = (compact_validity(array), target.buffer(out))
+    return Array.of_valid(s.uint32(), array.length, buffers, array.null_count)
 
 
 _ENCODED = (LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)

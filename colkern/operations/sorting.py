@@ -19,6 +19,7 @@ from colkern.kernels import sorting
 from colkern.memory import HOST
 from colkern.operations.arguments import operation
 from colkern.operations.devices import one_device
+from colkern.operations.dictionaries import ranks_of_few
 from colkern.operations.encodings import on_values
 from colkern.operations.number_words import NumberWords, number_words, word_range
 from colkern.operations.operands import validity_of
@@ -27,7 +28,8 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import Masked
-from colkern.operations.text_order import text_positions, text_ranks
+from colkern.operations.text_order import byte_ranks, text_positions
+from colkern.operations.validity import split_nulls
 from colkern.targets import Items, Target, on_its_device, target_of
 
 if TYPE_CHECKING:
@@ -137,6 +139,8 @@ def ordered_positions(target: Target, keys: Sequence[SortKey]) -> Items:
             return target.positions(array.length).view(np.uint64)
         if number_words(array) is not None:
             return _sorted(array, descending, nulls_first)
+        if is_text(array.type) and (ranks := ranks_of_few(array)) is not None:
+            return _sorted(ranks, descending, nulls_first)
         if is_text(array.type) and not descending:
             split = split_nulls(array) if array.null_count else None
             valid = array.length - array.null_count
@@ -209,13 +213,10 @@ def is_text(type_: s.DataType) -> bool:
 
 def _orderable(array: Array) -> Array:
     """Numbers in the order of the values; for text, its rank among the distinct values."""
-    return byte_ranks(array) if is_text(array.type) else array
-
-
-def byte_ranks(array: Array) -> Array:
-    """The rank (uint32) of each value of a flat array among the distinct ones; see `text_ranks`."""
-    valid = array.length - array.null_count
-    return text_ranks(array, split_nulls(array)[:valid] if array.null_count else None)
+    if not is_text(array.type):
+        return array
+    ranks = ranks_of_few(array)
+    return byte_ranks(array) if ranks is None else ranks
 
 
 def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
@@ -260,19 +261,6 @@ def drop_nulls(array: Array) -> Array:
     target = target_of(array.device)
     kept = Masked.of(target, *validity_of(array, target), array.length)
     return assemble(kept, Array.of_valid(array.type, array.length, *parts))
-
-
-def split_nulls(array: Array) -> Items:
-    """The positions of the valid slots, then those of nulls, by the bitmap, not by the null count."""
-    target = target_of(array.device)
-    blocks = -(-array.length // sorting.NULL_BLOCK)
-    counts = target.output(blocks, np.int64)
-    slots = (*validity_of(array, target), array.length)
-    target.map(sorting.count_valid, blocks, *slots, counts, work=sorting.NULL_BLOCK)
-    starts = target.scan(counts, np.int64)
-    out = target.output(array.length, np.uint64)
-    target.map(sorting.split_nulls, blocks, *slots, starts, out, work=sorting.NULL_BLOCK)
-    return out
 
 
 def few_keys(array: Array, descending: bool = False, most_bits: int = 0) -> FewKeys | None:

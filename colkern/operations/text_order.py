@@ -13,7 +13,7 @@ from colkern.kernels import keys
 from colkern.layouts import LayoutKind
 from colkern.operations.convert import views_to_offsets
 from colkern.operations.string_data import Text, as_strings, text_of
-from colkern.operations.validity import compact_validity
+from colkern.operations.validity import compact_validity, split_nulls
 from colkern.targets import Items, Target, on_its_device, target_of
 
 
@@ -102,8 +102,14 @@ def _changes(items: Items) -> Items:
     return changes
 
 
+def byte_ranks(array: Array) -> Array:
+    """The rank (uint32) of each value of a flat array among the distinct ones; see `_ranks`."""
+    valid = array.length - array.null_count
+    return _ranks(array, split_nulls(array)[:valid] if array.null_count else None)
+
+
 @on_its_device
-def text_ranks(array: Array, split: Items | None) -> Array:
+def _ranks(array: Array, split: Items | None) -> Array:
     """The rank (uint32) of each string among the distinct ones; null for nulls.
 
     Args:

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import and_bits, own_bits
 from colkern.dispatch import Dispatch, by_layout
+from colkern.kernels import sorting
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.operands import validity_of
 from colkern.operations.own_slots import own_parts
 from colkern.schema import DataType
+from colkern.targets import Items, target_of
 
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: sum(values))
@@ -38,6 +43,19 @@ def compact_validity(array: Array) -> Buffer | None:
     bitmap = array.buffers[0]
     assert bitmap is not None
     return own_bits(bitmap, array.offset, array.length)
+
+
+def split_nulls(array: Array) -> Items:
+    """The positions of the valid slots, then those of nulls, by the bitmap, not by the null count."""
+    target = target_of(array.device)
+    blocks = -(-array.length // sorting.NULL_BLOCK)
+    counts = target.output(blocks, np.int64)
+    slots = (*validity_of(array, target), array.length)
+    target.map(sorting.count_valid, blocks, *slots, counts, work=sorting.NULL_BLOCK)
+    starts = target.scan(counts, np.int64)
+    out = target.output(array.length, np.uint64)
+    target.map(sorting.split_nulls, blocks, *slots, starts, out, work=sorting.NULL_BLOCK)
+    return out
 
 
 def with_nulls_of(

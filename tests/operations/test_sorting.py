@@ -20,6 +20,7 @@ import colkern.schema as s
 from colkern.cpu import radix
 from colkern.cpu.threads import set_num_threads
 from colkern.errors import UnsupportedError
+from colkern.operations import dictionaries
 
 ORDERS = ("ascending", "descending")
 PLACES = ("at_end", "at_start")
@@ -176,17 +177,26 @@ TEXTS = st.none() | st.text("ab\0é", max_size=24) | st.sampled_from(["a" * 7, "
     st.sampled_from(ORDERS),
     st.sampled_from(PLACES),
     st.booleans(),
+    st.sampled_from([1, 20]),
 )
 def test_text_is_in_the_order_of_its_bytes(
-    values: list[str | None], type_: pa.DataType, order: Any, place: Any, encoded: bool
+    texts: list[str | None],
+    type_: pa.DataType,
+    order: Any,
+    place: Any,
+    encoded: bool,
+    repeated: int,
 ) -> None:
-    theirs = pa.array([None if v is None else v.encode() for v in values], pa.binary()).cast(type_)
-    array = from_pyarrow(theirs)
+    values = [None if text is None else text.encode() for text in texts * repeated]
+    array = from_pyarrow(pa.array(values, pa.binary()).cast(type_))
     ours = ck.dictionary_encode(array) if encoded else array
-    actual = ck.sort_indices(ours, order=order, null_placement=place)
-    assert actual.to_pylist() == expected_positions(
-        [None if v is None else v.encode() for v in values], order, place
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        # Texts that are repeated are numbered first, where there are enough to pay for a sample.
+        patch.setattr(dictionaries, "_WORTH_NUMBERS", 1)
+        actual = ck.sort_indices(ours, order=order, null_placement=place)
+        several = ck.sort_indices(ck.record_batch({"a": ours, "b": ours}), ["a", "b"], order=order)
+    assert actual.to_pylist() == expected_positions(values, order, place)
+    assert several.to_pylist() == expected_positions(values, order, "at_end")
 
 
 COLUMNS = {

@@ -26,8 +26,8 @@ from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.words import own_words
-from colkern.operations.sorting import split_nulls
 from colkern.operations.text_order import extreme_position
+from colkern.operations.validity import split_nulls
 from colkern.targets import on_its_device, target_of
 
 _WORD = 1 << 64

@@ -261,9 +261,11 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
     target = target_of(array.device)
     words = number_words(array)
     is_one_word = words is not None and words.width == 1
-    if not _is_repeated(array, _REPEATED if is_one_word else _REPEATED_BYTES):
-        pays = not array.null_count and num_threads() >= (_WORTH_PARTS if is_one_word else 2)
-        return _numbers_by_parts(array, words, dtype) if pays else None
+    values = _likely_values(array)
+    if values * (_REPEATED if is_one_word else _REPEATED_BYTES) > array.length:
+        if not array.null_count and num_threads() >= (_WORTH_PARTS if is_one_word else 2):
+            return _numbers_by_parts(array, words, dtype)
+        return numbers_by_table(array, True, dtype, values // _SURELY)
 
     def numbered(start: int, stop: int) -> tuple[int, Items, Items]:
         part = array.slice(start, stop - start)
@@ -283,14 +285,23 @@ def _numbers_by_ranges(array: Array, dtype: ItemType | None) -> tuple[Items, Ite
     return out, firsts[kept]
 
 
-def _is_repeated(array: Array, times: int) -> bool:
-    """Whether values seem to be in `times` slots each, by a sample of a flat array."""
+def _likely_values(array: Array) -> int:
+    """The number of distinct values of a flat array, guessed from a sample."""
     sampled = np.arange(0, array.length, max(array.length // _SAMPLE, 1))
     distinct = len(numbers_by_table(take_positions(array, sampled), True, None)[1])
-    # A sample of s slots has d (1 - exp(-s / d)) of d values that are equally frequent.
-    values = array.length / times
-    return distinct <= values * -math.expm1(-len(sampled) / values)
+    low, high = distinct, array.length
+    while low < high:
+        values = (low + high) // 2
+        # A sample of s slots has d (1 - exp(-s / d)) of d values that are equally frequent.
+        if values * -math.expm1(-len(sampled) / values) < distinct:
+            low = values + 1
+        else:
+            high = values
+    return low
 
+
+_SURELY = 4
+"""There are nearly always more values than a guess divided by this."""
 
 _WORTH_PARTS = 3
 """The threads from which on dividing words takes less time than it saves."""
@@ -366,7 +377,7 @@ def ranks_of_few(array: Array) -> Array | None:
     is_long = _WORTH_NUMBERS <= array.length < 1 << 32
     if not is_long or array.device != HOST or array.null_count == array.length:
         return None
-    if not _is_repeated(array, _REPEATED_TEXTS):
+    if _likely_values(array) * _REPEATED_TEXTS > array.length:
         return None
     target = target_of(array.device)
     numbers, firsts = number_values(array, not array.null_count, np.uint32)

@@ -188,6 +188,51 @@ def test_quantiles_are_between_values_beside_nan_nulls_and_infinities() -> None:
     assert ck.quantile(ck.array([math.nan, None]), [0.5, 1.0]) == [None, None]
 
 
+def _many(kind: str) -> Any:
+    """More numbers than are all looked at for a quantile."""
+    rng, count = np.random.default_rng(5), 5000
+    drawn = {
+        "floats": rng.normal(size=count),
+        "integers": rng.integers(-(1 << 40), 1 << 40, count),
+        "in order": np.arange(count, dtype=np.uint16),
+        "two values": rng.integers(0, 2, count, np.int8),
+        "one value": np.full(count, 7, np.float32),
+        "infinities and zeros": rng.choice([math.inf, -math.inf, 0.0, 1.5], count),
+        "with NaN": np.where(rng.random(count) < 0.4, math.nan, rng.random(count)),
+    }
+    if kind in drawn:
+        return drawn[kind]
+    # A sample of each so many-th number sees zeros alone, or all but the zeros.
+    places, step = np.arange(count), int(count ** (1 / 3))
+    return np.where((places % step == 0) == (kind == "sampled zeros"), 0, places - 2000)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "floats",
+        "integers",
+        "in order",
+        "two values",
+        "one value",
+        "infinities and zeros",
+        "with NaN",
+        "sampled zeros",
+        "zeros beside the sample",
+    ],
+)
+def test_quantiles_of_many_numbers_are_those_of_all_in_order(kind: str) -> None:
+    values = _many(kind)
+    in_order = sorted(values[values == values].tolist())
+    last = len(in_order) - 1
+    shares = [0.5, 0.0, 1.0, 0.001, 0.25, 0.2501, 0.9, 0.9999, 0.5, 1 / last]
+    for way, whole in (("lower", math.floor), ("higher", math.ceil)):
+        wanted = [in_order[whole(last * share)] for share in shares]
+        assert ck.quantile(ck.array(values), shares, interpolation=way) == wanted  # type: ignore[call-overload]
+        alone = [ck.quantile(ck.array(values), share, interpolation=way) for share in shares]  # type: ignore[call-overload]
+        assert alone == wanted
+
+
 @pytest.mark.parametrize("way", ["lower", "higher", "nearest", "linear", "midpoint"])
 @pytest.mark.parametrize("of", [Decimal, int])
 def test_quantiles_that_are_values_are_exact(way: Any, of: Any) -> None:

@@ -30,7 +30,7 @@ ALIGNMENT = 64
 _DEFAULT_SHARE = 8
 """The pool keeps 1 / `_DEFAULT_SHARE` of the machine's memory, unless the user sets a limit."""
 
-_TRIES = range(8)
+_TRIES = range(5)
 """The number of blocks looked at for a free one. Those in use move to the other end of the deque."""
 
 _MOST_ZEROED = 1 << 20
@@ -86,10 +86,13 @@ class Pool:
         blocks: Any = self._blocks.get(most)
         other = None
         for _ in _TRIES if blocks else ():
+            # Asked for first, as an exception takes longer than the rest.
+            if not blocks:
+                break
             try:
                 block = blocks.pop()
             except IndexError:
-                break  # There is no other one, or another thread was faster.
+                break  # Another thread was faster.
             if getrefcount(block[0]) != _OF_ARRAY or getrefcount(block[1]) != _OF_MEMORY:
                 blocks.appendleft(block)
                 continue
@@ -101,11 +104,11 @@ class Pool:
                 # zero: nobody writes behind the items.
                 blocks.append(block)
                 return array
-            # An operation with several results takes several blocks: the next one may be the right one.
+            # An operation takes several blocks of like size: the next one may be the right one.
             if other is not None:
                 blocks.appendleft(block)
-                break
-            other = block
+            else:
+                other = block
         if other is not None:
             memory, start, bytes_ = other[1:]
             array = np.ndarray(count, dtype, memory, start)

@@ -177,10 +177,9 @@ def _selected(numbers: Items, shares: Sequence[float]) -> tuple[int, Callable[[i
 
     The places are the last ones below the shares, and those behind them.
     """
-    if numbers.dtype.kind == "f":
-        known = numbers == numbers
-        if not known.all():
-            numbers = numbers[known]
+    # NaN is the largest.
+    if numbers.dtype.kind == "f" and len(numbers) and math.isnan(numbers[numbers.argmax()]):
+        numbers = numbers[~np.isnan(numbers)]
     count = len(numbers)
     # Those from place `first` on, in no order.
     chosen, first = numbers[:0], 0
@@ -196,7 +195,7 @@ def _selected(numbers: Items, shares: Sequence[float]) -> tuple[int, Callable[[i
         at[low] = chosen.item(low - first)
         chosen, first = chosen[low - first + 1 :], low + 1
         if len(chosen):
-            at[first] = chosen.min().item()
+            at[first] = chosen.item(chosen.argmin())
     return count, at.__getitem__
 
 
@@ -205,23 +204,32 @@ def _around(numbers: Items, low: int) -> tuple[Items, int]:
 
     Those at the places `low` and `low + 1` are among them.
     """
-    count = len(numbers)
-    if count >= _WORTH_SAMPLE:
-        # As by Floyd and Rivest: a selection from a few takes a fraction of the time.
-        sample = np.sort(numbers[:: int(count ** (1 / 3))])
-        middle, reach = low * len(sample) // count, int(1.5 * math.sqrt(len(sample))) + 1
-        kept: Any = True
-        first = 0
-        if middle >= reach:
-            kept = numbers >= sample[middle - reach]
-            first = count - int(np.count_nonzero(kept))
-        if middle + reach < len(sample):
-            kept &= numbers <= sample[middle + reach]
+    chosen, first = numbers, 0
+    high = min(low + 1, len(numbers) - 1)
+    while len(chosen) >= _WORTH_SAMPLE:
+        # As by Floyd and Rivest: a sample tells most of those that are far from the place.
+        count = len(chosen)
+        sample = np.sort(chosen[:: int(count ** (1 / 3))])
+        middle = (low - first) * len(sample) // count
+        reach = int(1.5 * math.sqrt(len(sample))) + 1
+        begin, end = middle - reach, middle + reach
+        kept, less = np.True_, 0
+        if begin >= 0:
+            kept = chosen >= sample[begin]
+            less = count - int(np.count_nonzero(kept))
+        if end < len(sample):
+            kept = kept & (chosen <= sample[end])
+        few = int(np.count_nonzero(kept))
+        if not first + less <= low <= high < first + less + few:
+            break
+        if begin >= 0 and end < len(sample) and sample[begin] == sample[end]:
+            # All that are kept are equal.
+            return sample[begin : begin + 2], low
+        if few > count // 2:
+            break
         # By positions: a mask takes NumPy longer.
-        chosen = numbers[np.flatnonzero(kept)]
-        if first <= low and min(low + 1, count - 1) < first + len(chosen):
-            return chosen, first
-    return numbers.copy(), 0
+        chosen, first = chosen[np.flatnonzero(kept)], first + less
+    return (chosen.copy() if chosen is numbers else chosen), first
 
 
 def _quantiles(

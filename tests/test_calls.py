@@ -53,11 +53,11 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (10, "and", lambda: ck.and_(MASK, MASK)),
     (22, "concat", lambda: ck.concat([INTEGERS, INTEGERS])),
     (16, "take", lambda: ck.take(INTEGERS, POSITIONS)),
-    (25, "filter", lambda: ck.filter(INTEGERS, MASK)),
+    (24, "filter", lambda: ck.filter(INTEGERS, MASK)),
     (22, "if_else", lambda: ck.if_else(MASK, INTEGERS, INTEGERS)),
     (8, "invert", lambda: ck.invert(MASK)),
     (24, "cast", lambda: ck.cast(INTEGERS, ck.float64())),
-    (26, "quantile", lambda: ck.quantile(WHOLE, 0.5)),
+    (24, "quantile", lambda: ck.quantile(WHOLE, 0.5)),
     (32, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
 ]
 

@@ -259,6 +259,22 @@ def test_what_stands_under_a_null_of_the_mask_does_not_count() -> None:
     assert filter(ints([1, 2, 3]), mask).to_pylist() == [1, 3]
 
 
+def test_a_second_filter_of_the_same_types_checks_its_arguments_too() -> None:
+    """What is kept of the first call is about types alone."""
+    values, mask = array([1, None, 3]), array([T, N, T])
+    assert filter(values, mask).to_pylist() == filter(values, mask).to_pylist() == [1, 3]
+    assert filter(values, mask, null_selection="emit_null").to_pylist() == [1, N, 3]
+    with pytest.raises(ValueError, match="mask: 2 booleans for 3 values"):
+        filter(values, mask[:2])
+    with pytest.raises(ValueError, match="null_selection"):
+        filter(values, mask, null_selection="keep")  # type: ignore[call-overload]
+    texts = s.utf8()
+    filter(array(["a", "b"], texts), array([T, F]))
+    bad = Array(texts, 2, [None, buffer([0, 1, 9], "<i4"), Buffer.from_object(b"ab")])
+    with pytest.raises(InvalidArrowError):
+        filter(bad, array([T, F]))
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(TypeError, match="mask: expected booleans, got int64"):
         filter(ints([1]), ints([1]))

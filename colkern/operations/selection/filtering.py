@@ -19,6 +19,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
+from colkern.operations.operands import Plans, planned
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_encoded_booleans
 from colkern.operations.selection.blocks import by_blocks
@@ -60,6 +61,10 @@ def filter(
         ValueError: If the mask has another length or device, or `null_selection` is another word.
         InvalidArrowError: If an array points outside its own memory.
     """
+    bits = mask.buffers[1] if planned(_PLANS, data, mask) and null_selection == "drop" else None
+    if bits is not None and bits.device is HOST:
+        kept = _kept(mask, False, None)
+        return data if kept.count == data.length else assemble(kept, data)  # type: ignore[arg-type]
     if isinstance(mask.type, s.Null):
         # The mask is of type null, as `array([])`.
         first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
@@ -75,6 +80,9 @@ def filter(
         one_device((data, mask), "data", "mask")
         if not data._checked:
             require_valid(data)
+        if len(data.layout.buffers) > 1:
+            require_valid(mask)
+            _PLANS[data.layout, mask.layout] = True
     emits = null_selection == "emit_null" and mask.null_count > 0
     offsets = None
     if isinstance(data, Array) and data.layout.kind in _WITH_OFFSETS and mask.device != HOST:
@@ -122,6 +130,10 @@ def filter(
     return RecordBatch.lazy(
         data.schema, kept.count, lambda i: checked(batch.column(i)), load_many=columns
     )
+
+
+_PLANS: Plans[bool] = {}
+"""The types of arrays and masks that have been found to go together."""
 
 
 def _kept(mask: Array, emits: bool, offsets: Items | None) -> Masked:

@@ -186,21 +186,3 @@ def less_words(layout: Layout, left: Place, right: Place) -> int64:
         elif a != b:
             return int64(UNKNOWN if part == HANDLE else a < b)
     return int64(NO)
-
-
-@helper
-def is_true(layout: Layout, place: Place) -> bool:
-    """Whether an item that is no tuple is true: not zero, not empty, not None."""
-    part = layout & 15
-    if part == OPTIONAL:
-        if get_word(place) != 0:
-            return False
-        place += 8
-        part = (layout >> 4) & 15
-    if part & 14 == TEXT:
-        return get_word(place + 8) >> (BYTES - part) != 0
-    if part == FLOAT:
-        return float_of_bits(get_word(place)) != 0.0
-    if part == HANDLE:
-        return get_word(get_word(place) + 8) != 0
-    return get_word(place) != 0

@@ -259,11 +259,6 @@ def is_deque(kind: Kind) -> bool:
     return isinstance(kind, Container) and kind.most > 0
 
 
-def has_constant(kind: Kind) -> bool:
-    """Whether a kind, or one of its parts, is a container that may be a constant."""
-    return any(container.constant for container in containers_in(kind))
-
-
 def origins(kind: Kind) -> tuple[object, ...]:
     """Returns facts that equal kinds may differ in: the displays of containers, and whether they are
     constant."""

@@ -15,7 +15,11 @@ from typing import Any
 import numba
 import pytest
 from numba.core import imputils
-from numba.core.typing.templates import builtin_registry, make_overload_template
+from numba.core.typing.templates import (
+    AbstractTemplate,
+    builtin_registry,
+    make_overload_template,
+)
 
 
 def plus(number: int) -> Any:
@@ -93,6 +97,20 @@ def test_implementations_in_wrappers_of_numbas_count(registered: list[Any]) -> N
     wrapped = imputils._decorate_getattr(attribute, numba.types.intp, "itself")
     empty, one = keys(registered, wrapped)
     assert empty != one
+
+
+def test_methods_of_registered_classes_count(registered: list[Any]) -> None:
+    def typing(number: int) -> type:
+        class Typing(AbstractTemplate):
+            def generic(self, args: Any, kws: Any) -> int:
+                return number
+
+        return Typing
+
+    empty, one = keys(registered, typing(1))
+    registered[:] = [typing(2)]
+    other = extensions().extensions_key([])
+    assert len({empty, one, other}) == 3
 
 
 def test_entry_points_count_for_their_own_types_alone(

@@ -54,13 +54,13 @@ def read(folder: Path, device: str = "cpu") -> Tables:
 
 @ck.udf
 def discounted(l_extendedprice: float, l_discount: float) -> float:
-    """What is paid for a line."""
+    """The price of a line, less the discount."""
     return l_extendedprice * (1 - l_discount)
 
 
 @ck.udf
 def charge(l_extendedprice: float, l_discount: float, l_tax: float) -> float:
-    """What is paid for a line, with tax."""
+    """The price of a line, less the discount, with tax."""
     return l_extendedprice * (1 - l_discount) * (1 + l_tax)
 
 
@@ -174,7 +174,7 @@ def promotion_effect(tables: Tables) -> ck.Table:
 
 @ck.udf
 def is_delivered(l_shipmode: str, l_shipinstruct: str, l_quantity: float) -> bool:
-    """What all lines of query 19 have in common."""
+    """The conditions that all lines of query 19 meet."""
     return (
         l_shipmode in ("AIR", "AIR REG")
         and l_shipinstruct == "DELIVER IN PERSON"

@@ -127,7 +127,7 @@ class _Together:
 
 
 class _Thread(threading.local):
-    """What a target knows of a thread.
+    """The state of a target in one thread.
 
     Attributes:
         has_context: Whether the driver has this thread's context.
@@ -319,7 +319,7 @@ class CudaTarget:
         if not len(lengths):
             return 0
         with memory.current(self.device):
-            most, total = (self._asked(made, "item") for made in (lengths.max(), lengths.sum()))
+            most, total = (self._asked(item, "item") for item in (lengths.max(), lengths.sum()))
             if most() > _MOST // len(lengths):
                 return sum(memory.on_host(lengths).tolist())
         return total()

@@ -46,7 +46,7 @@ def warmed(kernels: Mapping[str, Kernel]) -> dict[str, int]:
 
 
 def _variants(name: str) -> Iterator[tuple[KernelSource, Types]]:
-    """What is compiled for a name: for each group size, each choice of types."""
+    """The sources and types that are compiled for a name: for each group size, each choice of types."""
     group = _TOGETHER.get(name) or (KERNELS[name],)
     schedule = schedule_for(1)
     cuts = {tuple([schedule.cut(k, 1, least) for k in group]) for least, _ in schedule.lanes}

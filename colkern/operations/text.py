@@ -57,7 +57,7 @@ def ask_encoding(array: Array) -> None:
 
 
 def _asked_encodings(array: Array) -> list[Later] | None:
-    """What `ask_encoding` has started, for each buffer that there is; None if nothing."""
+    """The checks that `ask_encoding` has started, one for each buffer; None if there are none."""
     asked = getattr(array, "_encoding", None)
     if asked is not None:
         # Another thread may validate the same array.

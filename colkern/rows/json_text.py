@@ -84,7 +84,7 @@ class _Writer:
 
     @property
     def _new_line(self) -> str:
-        """What goes before each entry, and after the last; empty if there is no indent."""
+        """The line break and the indent before each entry, and after the last; empty without `indent`."""
         return "" if self._indent is None else "\n" + self._level * self._indent
 
     def _of_parts(self, value: Value, kind: k.Tuple) -> Value:

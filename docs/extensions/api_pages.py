@@ -48,7 +48,7 @@ def table(rows: list[tuple[str, str]]) -> list[str]:
 
 
 def overview(module: Any) -> list[str]:
-    """What the package itself offers, with where it is defined: links instead of a second copy."""
+    """The names of the package itself, with where each is defined: links instead of a second copy."""
     rows = []
     for name in getattr(module, "__all__", ()):
         thing = getattr(module, name)

@@ -53,7 +53,7 @@ def _time(seconds: float) -> str:
 
 
 def startup(result: dict[str, Any]) -> Rows:
-    """What a process pays before its first result."""
+    """The time of a process before its first result."""
     imports, kernels = result["import"], result["cached_kernels"]
     return [
         ["what", "measured"],
@@ -189,7 +189,7 @@ def _gains(by_type: dict[str, float]) -> str:
 
 
 def launches(result: dict[str, Any]) -> Rows:
-    """What launches and operations on a device cost Python."""
+    """The time that launches and operations on a device take in Python."""
     rows = [["case", "µs", "launches", "waits for the device"]]
     for row in result["rows"]:
         counts = [str(row["launches"]), str(row["waits"])]
@@ -198,7 +198,7 @@ def launches(result: dict[str, Any]) -> Rows:
 
 
 def machine_code(result: dict[str, Any]) -> Rows:
-    """What kernels need of GPUs: the most of their variants."""
+    """The registers and memory that kernels need on GPUs: the most of their variants."""
     names = [name for name in result["rows"][0] if name.startswith("sm_")]
     most: dict[str, list[int]] = {}
     for row in result["rows"]:

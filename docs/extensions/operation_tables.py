@@ -149,7 +149,7 @@ PEERS = {
     "utf8_zero_fill": ("str.zfill", "str.zfill"),
     "year": ("dt.year", "dt.year"),
 }
-"""What polars and cuDF call a function: a method of an expression or a series, or NumPy's for cuDF."""
+"""The names of a function in polars and cuDF: a method of an expression or series, or NumPy's for cuDF."""
 
 
 def first_sentence(function: object) -> str:

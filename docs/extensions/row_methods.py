@@ -76,7 +76,7 @@ OWN = "colkern."
 
 
 def special() -> str:
-    """What takes more than the table can say."""
+    """The methods that take more than the table can say."""
     forms = {function.__name__ for function in builtin_calls.FORMS} | set(iteration._MEANINGS)
     functions = ", ".join(f"`{name}`" for name in sorted(forms))
     of_matches = ", ".join(f"`{name}`" for name in sorted(matches._METHODS))
@@ -88,7 +88,7 @@ def special() -> str:
 
 
 def of_library() -> str:
-    """What of the standard library is compiled as plain Python, and what Python computes."""
+    """The parts of the standard library compiled as plain Python, and those that Python computes."""
     compiled = ", ".join(f"`{name}`" for name in sorted(library.REPLACED))
     left = ", ".join(f"`{name}`" for name in sorted(left_to_python()))
     return "\n\n".join(
@@ -108,7 +108,7 @@ def left_to_python() -> set[str]:
 
 
 def missing() -> str:
-    """What loops over columns do not have."""
+    """The methods that loops over columns do not have."""
     from colkern.jit.elements.operations import adapted
 
     elements = {"str", "bytes", "date", "datetime", "time", "timedelta"}

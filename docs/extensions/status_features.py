@@ -1,4 +1,4 @@
-"""What the status table shows: a row a data type, a column a feature, a check in every cell.
+"""The rows and columns of the status table: a row a data type, a column a feature, a check in every cell.
 
 A cell is the result of running its feature on a sample of its type while the site is built, so the
 table cannot promise what does not work. To extend it: add a line to `samples` or to `FEATURES`.

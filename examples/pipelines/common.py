@@ -1,4 +1,4 @@
-"""What the pipelines share: the ways to run them, the command line, timing, comparison."""
+"""The parts that the pipelines share: the ways to run them, the command line, timing, comparison."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ PAUSE = 30 * 60
 
 
 class Request(NamedTuple):
-    """What a line says."""
+    """The fields of a line."""
 
     host: str
     time: datetime
@@ -145,7 +145,7 @@ def of_hosts(hits: DataFrame, visits: Callable[[str], Column]) -> DataFrame:
 
 
 class Hit(NamedTuple):
-    """What is counted of a request."""
+    """The counts of a request."""
 
     host: str
     size: int

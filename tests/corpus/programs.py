@@ -66,7 +66,7 @@ READINGS = {
     "int": ("len(str(error))", "len(type(error).__name__)", "sum(map(ord, f'{error}'))"),
     "str": ("str(error)", "f'{type(error).__name__}: {error}'", "'%s!' % error"),
 }
-"""What a handler reads of its exception, by the kind of the result."""
+"""The expressions by which a handler reads its exception, by the kind of the result."""
 
 ITERATORS = ("iter({})", "(x for x in {})", "reversed({})", "filter(None, {})")
 

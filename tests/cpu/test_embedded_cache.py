@@ -81,7 +81,7 @@ def test_each_signature_has_a_file(here: Path) -> None:
 
 
 def output_of(program: str, folder: Path, *arguments: str) -> str:
-    """What a program prints in a process of its own, which keeps machine code in a folder."""
+    """The output of a program in a process of its own, which keeps machine code in a folder."""
     script = folder / "program.py"
     script.write_text(program)
     return subprocess.run(

@@ -46,7 +46,7 @@ _THOROUGH = 8
 _TRICKLED = 16
 _ON_DEVICE = 3
 _OF_CODEC = re.compile(r"(?<=decompress error: ).*")
-"""What a codec says of a damaged frame, which depends on where its memory lies."""
+"""The messages of codecs for a damaged frame, which depend on where its memory lies."""
 
 _CUT_SHORT = "the source ends after"
 

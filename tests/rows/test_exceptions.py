@@ -1,4 +1,4 @@
-"""What a handler reads of its exception, against the plain functions: the text, an argument, the class."""
+"""Handlers that read their exception, against the plain functions: the text, an argument, the class."""
 
 from __future__ import annotations
 

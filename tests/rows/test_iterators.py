@@ -184,7 +184,7 @@ def outcome(function: Callable[[str], Any], text: str) -> object:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_iterator(function: Callable[[str], Any]) -> None:
-    """What one reader has read is gone for all others; exceptions are Python's."""
+    """Items that one reader has read are gone for all others; exceptions are Python's."""
     compiled = ck.udf(function)
     for text in TEXTS:
         got = outcome(lambda text: compiled(ck.array([text])).to_pylist()[0], text)

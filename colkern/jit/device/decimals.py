@@ -311,7 +311,7 @@ OF_TWO: dict[str, Callable[[Emitter, Value, Value], Value]] = {
 
 
 def operation(e: Emitter, name: str, values: Sequence[Value]) -> Value:
-    """What an operation of the table of methods gives for a decimal, or for two numbers."""
+    """The result of an operation of the table of methods on a decimal, or on two numbers."""
     operations: dict[str, Callable[..., Value]] = OF_ONE if len(values) == 1 else OF_TWO
     if name not in operations or len(values) > 2:
         raise e.failure("decimals have +, - and * in a kernel; float(d) for other operations")

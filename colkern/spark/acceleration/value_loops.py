@@ -43,14 +43,16 @@ def collecting(function: types.FunctionType) -> types.CodeType:
     # Outer variables need a function around.
     around = ast.parse(f"def around({', '.join(code.co_freevars)}): pass")
     around.body[0].body = [node]  # type: ignore[attr-defined]
-    made = compile(ast.fix_missing_locations(around), code.co_filename, "exec", dont_inherit=True)
+    compiled = compile(
+        ast.fix_missing_locations(around), code.co_filename, "exec", dont_inherit=True
+    )
     for name in ("around", node.name):
-        made = next(
+        compiled = next(
             each
-            for each in made.co_consts
+            for each in compiled.co_consts
             if isinstance(each, types.CodeType) and each.co_name == name
         )
-    return made
+    return compiled
 
 
 class _Loops(ast.NodeTransformer):

@@ -381,19 +381,22 @@ def _range(emitter: Emitter, node: ast.Call) -> Source:
 
 def bounds_of_range(emitter: Emitter, node: ast.Call) -> list[str]:
     """Returns the start, the stop and the step of a `range(…)`."""
-    from colkern.rows.enums import as_plain
-
-    bounds = [emitter.numbers(as_plain(emitter, needed(emitter, part))) for part in node.args]
-    codes = []
-    for bound in bounds:
-        if bound.kind.name not in ("int", "bool"):
-            emitter.refuse(f"range() of {bound.kind}")
-        codes.append(emitter.converted(bound, k.INT).code)
+    codes = [integer(emitter, needed(emitter, part), "range() of") for part in node.args]
     if len(codes) == 1:
         codes.insert(0, "0")
     if len(codes) == 2:
         codes.append("1")
     return codes
+
+
+def integer(emitter: Emitter, value: Value, what: str) -> str:
+    """Returns the code of a value that has to be an integer, as one after `what` has."""
+    from colkern.rows.enums import as_plain
+
+    value = emitter.numbers(as_plain(emitter, value))
+    if value.kind.name not in ("int", "bool"):
+        emitter.refuse(f"{what} {value.kind}")
+    return emitter.converted(value, k.INT).code
 
 
 def _counted(emitter: Emitter, start: str, stop: str, step: str) -> Source:
@@ -458,8 +461,8 @@ def _cycle(emitter: Emitter, node: ast.Call) -> Source:
 def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
     given = arguments_by_name(emitter, node, "iterable", "start")
     first = given.get("start")
-    start = emitter.numbers(needed(emitter, first)).code if first is not None else "0"
-    number = emitter.copy(start)
+    start = constant(0) if first is None else needed(emitter, first)
+    number = emitter.copy(integer(emitter, start, "enumerate() from"))
     inside = source_of(emitter, given["iterable"])
 
     def item() -> Value:
@@ -510,8 +513,7 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
     if builtin_of(emitter, node.args[0]) == "range":
         inside = node.args[0]
         assert isinstance(inside, ast.Call)
-        bounds = [emitter.numbers(needed(emitter, part)).code for part in inside.args]
-        start, stop, step = (["0", *bounds, "1"] if len(bounds) == 1 else [*bounds, "1"])[:3]
+        start, stop, step = bounds_of_range(emitter, inside)
         count = range_size(emitter, start, stop, step)
         left = emitter.copy(count.code)
         return Source(

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 from functools import partial
 
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.comprehensions import Accumulator, as_list, items
 from colkern.rows.containers import add, new_container
@@ -17,6 +18,7 @@ from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import arguments_by_name, expression, needed, operated, truth
 from colkern.rows.folding import constant
 from colkern.rows.functions import applied
+from colkern.rows.iteration import integer
 from colkern.rows.values import Value, tuple_of_values
 
 
@@ -73,7 +75,9 @@ def slice_of(emitter: Emitter, node: ast.Call) -> tuple[ast.expr, str, str]:
     values = [expression(emitter, bound) for bound in bounds]
     values = [constant(None), *values][-2:]
     start, stop = (
-        default if value.kind == k.NONE else emitter.converted(emitter.plain(value), k.INT).code
+        default
+        if value.kind == k.NONE
+        else integer(emitter, emitter.plain(value, row_values.LEFT), "islice() of")
         for value, default in zip(values, ("0", str((1 << 63) - 1)), strict=True)
     )
     emitter.leave_if(f"({start} < 0) | ({stop} < 0)", "islice() from or up to a negative number")
@@ -159,7 +163,9 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
     names = []
     times, given = 1, node
     if [word.arg for word in node.keywords] == ["repeat"]:
-        times = getattr(node.keywords[0].value, "value", 0)
+        times = needed(emitter, node.keywords[0].value).constant
+        if not isinstance(times, int) or times < 0:
+            emitter.refuse("product() has a compiled form only with a constant as `repeat`")
         given = ast.Call(node.func, node.args, [])
     for number, part in enumerate(times * _arguments(emitter, given, *range(1, 9))):
         name = f"<factor {number}>"

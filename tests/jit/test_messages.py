@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import json
 import random
 import re
@@ -90,6 +91,22 @@ def wrong_argument(x: str):
     return x.find(1.5)  # HERE
 
 
+def number_as_bound(x: float):
+    return [*reversed(range(x))]  # type: ignore[call-overload]  # HERE
+
+
+def number_as_start(x: float):
+    return [*enumerate("ab", x)]  # type: ignore[arg-type]  # HERE
+
+
+def number_as_stop(x: float):
+    return [*itertools.islice("ab", x)]  # type: ignore[call-overload]  # HERE
+
+
+def number_as_times(x: int):
+    return [*itertools.product("ab", repeat=x)]  # HERE
+
+
 def unknown_in_tuple(x: float):
     return x, complex(x, 1).imag  # HERE
 
@@ -172,6 +189,10 @@ THING = Thing()
         (either, "it returns str in one place and int in another"),
         (added, "+(str, int) has no compiled form"),
         (wrong_argument, "str.find(str, float) has no compiled form"),
+        (number_as_bound, "range() of float"),
+        (number_as_start, "enumerate() from float"),
+        (number_as_stop, "islice() of float"),
+        (number_as_times, "product() has a compiled form only with a constant as `repeat`"),
     ],
 )
 def test_what_and_where(function: Callable[..., Any], words: str) -> None:

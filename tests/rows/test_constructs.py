@@ -959,6 +959,14 @@ def steps(word: str, n: int) -> list[str]:
     return [a + b for a, b in pairwise(word)] + parts + first
 
 
+def cut(word: str, n: int) -> list[str]:
+    most = None if n > 2 else n
+    try:
+        return list(islice(word, most))
+    except TypeError:
+        return ["no integer"]
+
+
 def sums(word: str, n: int) -> list[int]:
     codes = [ord(c) for c in word]
     out = list(accumulate(codes)) + list(accumulate(codes, initial=n))
@@ -972,8 +980,12 @@ def flat(word: str, n: int) -> str:
     )
 
 
+TWICE = 2
+
+
 def crossed(word: str, n: int) -> list[str]:
-    return [f"{a}{b}{c}" for a, b, c in itertools.product(word, range(n), ("x", "y"))]
+    several = [f"{a}{b}{c}" for a, b, c in itertools.product(word, range(n), ("x", "y"))]
+    return several + [a + b for a, b in itertools.product(word, repeat=TWICE)]
 
 
 def arranged(word: str, n: int) -> str:
@@ -987,6 +999,10 @@ def arranged(word: str, n: int) -> str:
 @pytest.mark.parametrize("function", [steps, sums, flat, crossed, arranged])
 def test_functions_of_itertools(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
+
+
+def test_a_slice_up_to_none_has_no_end() -> None:
+    checked(cut, WORDS, ["None where a value is needed"])
 
 
 def first_digit(word: str, n: int) -> int:

@@ -155,6 +155,11 @@ def sorted_by_value(n: int) -> str:
     )
 
 
+def bounds(n: int) -> str:
+    rank = Rank.FIRST if n > 3 else Rank.LAST
+    return f"{list(reversed(range(rank)))} {[place for place, _ in enumerate('ab', rank)]}"
+
+
 def number(n: int) -> Any:
     return None if n < 0 else Priority.HIGH if n % 2 else Priority.LOW
 
@@ -193,7 +198,7 @@ NUMBERS = [1, 10, 5, -3, 404, 200, 418]
         *((function, TEXTS) for function in (by_value, by_name, chosen, found, matched, counted)),
         *((function, TEXTS) for function in (known, unit, signal)),
         *((function, NUMBERS) for function in (priority, phrase, weight)),
-        *((function, NUMBERS) for function in (sorted_by_value, number)),
+        *((function, NUMBERS) for function in (sorted_by_value, bounds, number)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

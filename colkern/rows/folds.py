@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.builders import array as build_array
-from colkern.errors import CompileError
 from colkern.forks import cached_property
 from colkern.kernels import row_values
 from colkern.memory import EMPTY
@@ -25,7 +24,7 @@ from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
 from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_rows
 from colkern.rows.program import Program, Site
-from colkern.rows.python_rows import called_in_python
+from colkern.rows.python_rows import called_in_python, refusal_of
 from colkern.rows.states import States, Words
 from colkern.rows.terms import Term, term_of
 from colkern.rows.values import loaded, of_parts, stored, zeros
@@ -243,7 +242,7 @@ class Fold:
                 continue
             site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:
-                raise self._refusal(at, site)
+                raise refusal_of(f"{self._title} {at}", site)
             # If consecutive rows are left, Python computes more and more of them before the next attempt.
             count = min(2 * count, MOST_AT_ONCE) if at == behind else 1
             behind = min(at + count, stop)
@@ -262,12 +261,6 @@ class Fold:
         called = [(row, (before, *values))]
         (after,) = called_in_python(self._function, called, self._title)
         state[:] = self._states.words(after)
-
-    def _refusal(self, row: int, site: Site | None) -> CompileError:
-        where = f"line {site.line}: {site.reason}" if site else "beyond the lines counted"
-        return CompileError(
-            f"{self._title} {row} is left to Python ({where}), which strict=True refuses"
-        )
 
     def compile(self, whole: bool = True) -> None:
         """Compile the loops, or load their machine code; the function is not called.

@@ -13,7 +13,6 @@ import re
 import string
 import types
 import zoneinfo
-from collections.abc import Callable
 from typing import Any
 
 from colkern.errors import CompileError, shown
@@ -64,6 +63,7 @@ from colkern.rows.library import (
 )
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
+from colkern.rows.several import by_number
 from colkern.rows.spreading import spread, table_name
 from colkern.rows.table import table
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
@@ -89,9 +89,10 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         ):
             arguments, named = needed_arguments(emitter, node)
             name = node.func.attr
-            return _of_choice(
+            return by_number(
                 emitter,
-                owner,
+                owner.code,
+                owner.kind.among,
                 lambda each: method_of_pattern(emitter, each, name, arguments, named),
             )
         if not owner.is_constant or owner.kind.name != "object":
@@ -125,24 +126,9 @@ def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
         return method_of_row(emitter, node, function, "__call__")
     if not isinstance(function.kind, k.Choice):
         emitter.refuse(f"a call of {function.kind} has no compiled form")
-    return _of_choice(emitter, function, lambda each: called(emitter, node, each))
-
-
-def _of_choice(emitter: Emitter, function: Value, make: Callable[[Any], Value]) -> Value:
-    """Compiles a use of each of several functions or patterns, of which the row has one."""
-    assert isinstance(function.kind, k.Choice)
-    among = function.kind.among
-
-    def choose(number: int) -> Value:
-        if number == len(among) - 1:
-            return make(among[number])
-        return emitter.chosen(
-            f"{function.code} == {number}",
-            lambda: make(among[number]),
-            lambda: choose(number + 1),
-        )
-
-    return choose(0)
+    return by_number(
+        emitter, function.code, function.kind.among, lambda each: called(emitter, node, each)
+    )
 
 
 def _of_super(emitter: Emitter, node: ast.Call, name: str) -> Value:

@@ -30,7 +30,12 @@ from colkern.rows.functions import MISTAKE, of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.program import Program, Site
-from colkern.rows.python_rows import OTHER_CONTEXT, called_in_python, is_usual_context
+from colkern.rows.python_rows import (
+    OTHER_CONTEXT,
+    called_in_python,
+    is_usual_context,
+    refusal_of,
+)
 from colkern.rows.results import Sink, Slots, require_reach
 from colkern.rows.terms import Term, term_of
 from colkern.targets import Target, target_of
@@ -270,7 +275,8 @@ class Plan(Replanned):
             to_host(_column(target, s.int64(), words)).items(Role.DATA) for words in (rows, numbers)
         )
         if self._strict:
-            raise self._refusal(int(left[0]), int(numbers[0]))
+            site = self.source.program.site_of(int(numbers[0]))
+            raise refusal_of(f"{self._row} {left[0]}", site)
         results = self._with_python(target, results, arrays, rows)
         program = self.source.program
         counts = Counter(numbers.tolist())
@@ -393,16 +399,6 @@ class Plan(Replanned):
                     refusal.add_note(f"{self._row} {place}")
                     raise refusal from error
             raise
-
-    def _refusal(self, row: int, number: int) -> CompileError:
-        """Returns the error for a row that compiled code does not cover."""
-        site = self.source.program.site_of(number)
-        where = (
-            f"line {site.line}: {site.reason}" if site is not None else "beyond the lines counted"
-        )
-        return CompileError(
-            f"{self.title}: row {row} is left to Python ({where}), which strict=True refuses"
-        )
 
     def compile(self) -> None:
         """Compile the loop, or load its machine code; the function is not called."""

@@ -22,6 +22,7 @@ from typing import Any
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
+from colkern.errors import CompileError
 from colkern.rows.program import Site
 
 OTHER_CONTEXT = "the thread's decimal context is not the one that Python starts with"
@@ -135,3 +136,9 @@ def called_in_python(
             error.add_note(f"{title} {place}")
             raise
     return results
+
+
+def refusal_of(row: str, site: Site | None) -> CompileError:
+    """Returns the error of `strict=True` for a row that compiled code does not cover, and the place."""
+    where = f"line {site.line}: {site.reason}" if site else "beyond the lines counted"
+    return CompileError(f"{row} is left to Python ({where}), which strict=True refuses")

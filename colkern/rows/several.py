@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from colkern.rows import kinds as k
 from colkern.rows.values import Value, inner, of_parts, zeros
 
 if TYPE_CHECKING:
     from colkern.rows.emitter import Emitter
+
+T = TypeVar("T")
 
 
 def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
@@ -30,15 +33,17 @@ def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
 def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> Value:
     """Compiles a use of an instance of one of several classes: for each of them."""
     number, *each = value.items
+    return by_number(emitter, number.code, each, make)
 
-    def choose(place: int) -> Value:
-        if place == len(each) - 1:
-            return make(each[place])
-        return emitter.chosen(
-            f"{number.code} == {place}", lambda: make(each[place]), lambda: choose(place + 1)
-        )
 
-    return choose(0)
+def by_number(
+    emitter: Emitter, number: str, cases: Sequence[T], make: Callable[[T], Value]
+) -> Value:
+    """Compiles a use of one of several things, of which the row has the number: for each of them."""
+    *others, result = [partial(make, case) for case in cases]
+    for place, other in reversed([*enumerate(others)]):
+        result = partial(emitter.chosen, f"{number} == {place}", other, result)
+    return result()
 
 
 def may_be_several(value: Value) -> bool:

@@ -7,11 +7,13 @@ Columnar format 1.5: "Variable-size List Layout".
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from colkern.arrays import UNKNOWN, Array
 from colkern.bitmaps import bit_words, bitmap_of
-from colkern.kernels import lists
+from colkern.kernels import Kernel, lists
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.creation import nulls
@@ -50,15 +52,20 @@ class _PerList(LatePicks):
 
     Args:
         target: The target of the starts, and of the array's bytes.
-        starts: The start of each list's values in the result.
+        places: The arguments of the kernels that say where each list is; the last is the start of each
+            list's values in the result.
     """
 
-    __slots__ = ("_count", "starts")
+    __slots__ = ("_count", "_places")
 
-    def __init__(self, target: Target, starts: Items) -> None:
+    of_words: ClassVar[Kernel]
+    of_bits: ClassVar[Kernel]
+    of_positions: ClassVar[Kernel]
+
+    def __init__(self, target: Target, *places: Any) -> None:
         super().__init__(target)
-        self.starts = starts
-        ((first, last),) = target.ends(starts)
+        self._places = places
+        ((first, last),) = target.ends(places[-1])
         self._count = last - first
 
     @property
@@ -66,31 +73,30 @@ class _PerList(LatePicks):
         """The number of elements."""
         return self._count
 
-
-class _Elements(_PerList):
-    """The elements of lists in a child."""
-
-    __slots__ = ("places",)
-
-    def __init__(self, target: Target, begins: Items, latest: int, starts: Items) -> None:
-        super().__init__(target, starts)
-        self.places = (begins, latest, starts)
-
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
         out = target.output(self.count * width, words.dtype)
         if width:
-            target.map(lists.copy_lists, len(out), *self.places, width, words, out)
+            target.map(self.of_words, len(out), *self._places, width, words, out)
         return out
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
         out = bit_words(target, self.count)
-        target.map(lists.copy_list_bits, len(out), *self.places, bits.array, offset, out)
+        target.map(self.of_bits, len(out), *self._places, bits.array, offset, out)
         return bitmap_of(target, out, self.count), UNKNOWN
 
     def positions(self) -> Items:
         out = self.target.output(self.count, np.int64)
-        self.target.map(lists.elements_of_lists, self.count, *self.places, out)
+        self.target.map(self.of_positions, self.count, *self._places, out)
         return out
+
+
+class _Elements(_PerList):
+    """The elements of lists in a child."""
+
+    __slots__ = ()
+
+    of_words, of_bits = lists.copy_lists, lists.copy_list_bits
+    of_positions = lists.elements_of_lists
 
 
 class _Repeated(_PerList):
@@ -98,29 +104,17 @@ class _Repeated(_PerList):
 
     __slots__ = ()
 
+    of_words, of_bits = lists.repeat_values, lists.repeat_list_bits
+    of_positions = lists.list_of_each
+
     def suited(self, array: Array) -> Copier:
         is_binary = array.layout.kind is LayoutKind.BINARY
         if is_binary and can_repeat_bytes(array, self.count):
             return self
         return super().suited(array)
 
-    def gather_words(self, target: Target, words: Items, width: int) -> Items:
-        out = target.output(self.count * width, words.dtype)
-        if width:
-            target.map(lists.repeat_values, len(out), self.starts, width, words, out)
-        return out
-
-    def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        out = bit_words(target, self.count)
-        target.map(lists.repeat_list_bits, len(out), self.starts, bits.array, offset, out)
-        return bitmap_of(target, out, self.count), UNKNOWN
-
     def byte_ranges(self, array: Array, validity: Buffer | None) -> tuple[Buffer, Buffer]:
         # Each list is a run of its value.
-        slots = (self.starts[1:], 0, self.target.item(self.starts, 0))
+        (starts,) = self._places
+        slots = (starts[1:], 0, self.target.item(starts, 0))
         return repeat_bytes(array, slots, array.length, self.count)
-
-    def positions(self) -> Items:
-        out = self.target.output(self.count, np.int64)
-        self.target.map(lists.list_of_each, self.count, self.starts, out)
-        return out

@@ -290,7 +290,10 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     start = node.args[1] if len(node.args) > 1 else None
     for word in node.keywords:
         start = word.value
-    result = Accumulator(emitter, node, needed(emitter, start) if start else constant(0))
+    initial = needed(emitter, start) if start else constant(0)
+    if initial.kind in (k.TEXT, k.BYTES):
+        emitter.refuse(f"sum() of {initial.kind} raises TypeError: join them instead")
+    result = Accumulator(emitter, node, initial)
     added = Accumulator(emitter, node, constant(False), "added")
     lost = Accumulator(emitter, node, constant(0.0), "lost")
     first = result.get().kind if start else k.FLOAT

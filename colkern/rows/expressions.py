@@ -82,7 +82,8 @@ def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
         if remainder is not None:
             return remainder
     left = needed(emitter, node.left)
-    right = partial(needed, emitter, node.right)
+    is_format = isinstance(node.op, ast.Mod) and left.kind == k.TEXT
+    right = partial(sought if is_format else needed, emitter, node.right)
     if isinstance(node.op, ast.Add) and left.kind == k.TEXT:
         return added(emitter, left, right)
     return operated(emitter, node.op, left, right())
@@ -726,8 +727,15 @@ def looked_into(emitter: Emitter, node: ast.expr) -> Value:
 
 
 def needed_arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
-    """Returns the arguments of a call, by position and by name, none of them None."""
-    return arguments_of(emitter, node, needed)
+    """Returns the arguments of a call, by position and by name, none of them None.
+
+    A first one that is None raises a TypeError. Of others, None may be what Python takes by default: such
+    rows are left to Python.
+    """
+    first = node.args[:1]
+    return arguments_of(
+        emitter, node, lambda emitter, part: (needed if part in first else sought)(emitter, part)
+    )
 
 
 def arguments_of(

@@ -586,10 +586,17 @@ def urlparse(url: str) -> ParseResult:
 WITH_PARAMETERS = tuple(uses_params)
 
 
-def combinations(iterable: Any, r: int) -> Iterator[Any]:
-    """`itertools.combinations`; pairs and triples have a known length."""
+def require_size(r: Any) -> None:
+    """Raises unless functions of `itertools` take a number of items."""
+    if not isinstance(r, int):
+        raise Uncovered
     if r < 0:
         raise ValueError
+
+
+def combinations(iterable: Any, r: int) -> Iterator[Any]:
+    """`itertools.combinations`; pairs and triples have a known length."""
+    require_size(r)
     pool = list(iterable)
     if r == 2:
         for i in range(len(pool)):
@@ -616,8 +623,7 @@ def combinations(iterable: Any, r: int) -> Iterator[Any]:
 
 def with_replacement(iterable: Any, r: int) -> Iterator[Any]:
     """`itertools.combinations_with_replacement`; pairs have a known length."""
-    if r < 0:
-        raise ValueError
+    require_size(r)
     pool = list(iterable)
     if r == 2:
         for i in range(len(pool)):
@@ -639,6 +645,8 @@ def with_replacement(iterable: Any, r: int) -> Iterator[Any]:
 
 def permutations(iterable: Any, r: Any = None) -> Iterator[Any]:
     """`itertools.permutations`; pairs and triples have a known length."""
+    if r is not None:
+        require_size(r)
     pool = list(iterable)
     if r == 2:
         for i in range(len(pool)):
@@ -653,8 +661,6 @@ def permutations(iterable: Any, r: Any = None) -> Iterator[Any]:
                         yield pool[i], pool[j], pool[k]
     else:
         size = len(pool) if r is None else r
-        if size < 0:
-            raise ValueError
         places = list(range(size))
         while size <= len(pool):
             yield tuple([pool[place] for place in places])

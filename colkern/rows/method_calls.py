@@ -108,7 +108,9 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         return written
     is_container = isinstance(owner.kind, k.Container)
     takes_none = is_container or name in _WITH_WHITE_SPACE
-    arguments, named = arguments_of(emitter, node, sought if takes_none else needed)
+    arguments, named = (
+        arguments_of(emitter, node, sought) if takes_none else needed_arguments(emitter, node)
+    )
     if is_container:
         arguments = list(fitting(emitter, owner, name, arguments))
     written = (

@@ -99,6 +99,10 @@ def number_as_start(x: float):
     return [*enumerate("ab", x)]  # type: ignore[arg-type]  # HERE
 
 
+def sum_of_texts(x: str):
+    return sum([x], "")  # type: ignore[call-overload]  # HERE
+
+
 def number_as_stop(x: float):
     return [*itertools.islice("ab", x)]  # type: ignore[call-overload]  # HERE
 
@@ -192,6 +196,7 @@ THING = Thing()
         (number_as_bound, "range() of float"),
         (number_as_start, "enumerate() from float"),
         (number_as_stop, "islice() of float"),
+        (sum_of_texts, "sum() of str raises TypeError: join them instead"),
         (number_as_times, "product() has a compiled form only with a constant as `repeat`"),
     ],
 )

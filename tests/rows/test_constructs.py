@@ -959,14 +959,6 @@ def steps(word: str, n: int) -> list[str]:
     return [a + b for a, b in pairwise(word)] + parts + first
 
 
-def cut(word: str, n: int) -> list[str]:
-    most = None if n > 2 else n
-    try:
-        return list(islice(word, most))
-    except TypeError:
-        return ["no integer"]
-
-
 def sums(word: str, n: int) -> list[int]:
     codes = [ord(c) for c in word]
     out = list(accumulate(codes)) + list(accumulate(codes, initial=n))
@@ -1001,8 +993,25 @@ def test_functions_of_itertools(function: Callable[..., Any]) -> None:
     checked(function, WORDS)
 
 
-def test_a_slice_up_to_none_has_no_end() -> None:
-    checked(cut, WORDS, ["None where a value is needed"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda word, n: list(islice(word, n)),
+        lambda word, n: [word.find("", 1, n)],
+        lambda word, n: [round(len(word) / 8, n)],
+        lambda word, n: [word + "%s" % n],  # noqa: UP031
+    ],
+    ids=["islice", "find", "round", "%"],
+)
+def test_none_that_python_takes_raises_no_type_error(use: Callable[..., Any]) -> None:
+    def caught(word: str, n: int) -> list[Any]:
+        most = None if n > 2 else n
+        try:
+            return use(word, most)
+        except TypeError:
+            return []
+
+    checked(caught, WORDS, ["None where a value is needed"])
 
 
 def first_digit(word: str, n: int) -> int:

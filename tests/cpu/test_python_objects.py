@@ -52,6 +52,12 @@ def test_lists_come_back_as_they_were(values: list[object]) -> None:
     assert ck.array(values).to_pylist() == values
 
 
+@pytest.mark.parametrize("count", [1, 16, 17, 40])
+def test_all_classes_are_told_however_many_there_are(count: int) -> None:
+    values = [type(f"Class{k}", (), {})() for k in range(count)] * MANY
+    assert python_objects.classes_of(values) == set(map(type, values))
+
+
 ROWS = st.dictionaries(st.sampled_from(["a", "b"]), st.integers(0, 9) | st.none(), max_size=2)
 
 

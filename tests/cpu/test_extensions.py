@@ -101,7 +101,7 @@ def test_implementations_in_wrappers_of_numbas_count(registered: list[Any]) -> N
 
 def test_methods_of_registered_classes_count(registered: list[Any]) -> None:
     def typing(number: int) -> type:
-        class Typing(AbstractTemplate):
+        class Typing(AbstractTemplate):  # type: ignore[misc]
             def generic(self, args: Any, kws: Any) -> int:
                 return number
 

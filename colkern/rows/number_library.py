@@ -61,18 +61,36 @@ def fsum(seq: Any) -> float:
 
 
 def mean(data: Any) -> Any:
-    """`statistics.mean` of integers, and of floats whose exact sum is a float."""
+    """`statistics.mean` of integers and of floats, whose exact sum is divided and rounded once."""
     if len(data) == 0:
         raise Uncovered
     if isinstance(data[0], float):
         partials = partials_of(data)
         if len(partials) > 1:
-            raise Uncovered
+            return share(partials, float(len(data)))
         return (partials[0] if partials else 0.0) / len(data)
     if not isinstance(data[0], int):
         raise Uncovered
     total = sum(data)
     return total / len(data) if total % len(data) else total // len(data)
+
+
+def share(partials: list[float], count: float) -> float:
+    """The sum of several partial sums, divided by their count and rounded once."""
+    high = partials[-1]
+    if not 1e-250 < abs(high) < 1e280:
+        raise Uncovered
+    low = 0.0
+    for partial in partials[:-1]:
+        low += partial
+    quotient = high / count
+    if len(partials) == 2 and count in (2.0, 4.0, 8.0):
+        # Both quotients are exact.
+        return quotient + partials[0] / count
+    product, rest = exact_product(quotient, count)
+    remainder = ((high - product) - rest + low) / count
+    lost = (abs(high - product) + abs(rest) + abs(low)) / count
+    return rounded(quotient, remainder, lost * 2.0**-46 + abs(quotient) * 2.0**-100)
 
 
 def stdev(data: Any) -> float:

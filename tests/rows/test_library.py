@@ -45,6 +45,7 @@ SPREAD = (
     | NUMBERS
     | st.lists(st.sampled_from([1.0, 1.0 + 2.0**-52, 1.0 + 2.0**-51, 1e9, 0.1]), max_size=9)
 )
+AMOUNTS_OF_MONEY = st.lists(st.integers(-(10**6), 10**6).map(lambda cents: cents / 100))
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.elements": st.tuples(COUNTS),
     "OrderedDict.fromkeys": st.tuples(NUMBERS, st.integers()),
@@ -87,7 +88,7 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "numpy.clip": st.tuples(st.floats(), st.just(-1.5), st.just(9.0)),
     "numpy.round": st.tuples(st.floats(-1e9, 1e9), st.integers(-2, 6)),
     "os.fspath": st.tuples(TEXTS | st.binary(max_size=9)),
-    "statistics.mean": st.tuples(FLOATS | NUMBERS),
+    "statistics.mean": st.tuples(SPREAD | AMOUNTS_OF_MONEY),
     "statistics.pstdev": st.tuples(SPREAD),
     "statistics.pvariance": st.tuples(SPREAD),
     "statistics.stdev": st.tuples(SPREAD),

@@ -78,7 +78,10 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
     if is_spread and known_object(emitter, node.func) in (min, max):
         pass
     elif is_spread or any(keyword.arg is None for keyword in node.keywords):
-        node = spread(emitter, node)
+        without = spread(emitter, node)
+        if not isinstance(without, ast.Call):
+            return expression(emitter, without)
+        node = without
     if isinstance(node.func, ast.Attribute):
         if known_object(emitter, getattr(node.func.value, "func", node)) is super:
             return _of_super(emitter, node, node.func.attr)

@@ -14,7 +14,7 @@ from colkern.rows.builtin_calls import FORMS
 from colkern.rows.calls import call
 from colkern.rows.comprehensions import as_list, unrolled
 from colkern.rows.containers import unpacked
-from colkern.rows.emitter import Emitter, derived
+from colkern.rows.emitter import Emitter, copied, derived
 from colkern.rows.expressions import needed
 from colkern.rows.folding import constant
 from colkern.rows.front import plain_function
@@ -24,9 +24,13 @@ from colkern.rows.table import table
 from colkern.rows.values import NONE, Value
 
 
-def spread(emitter: Emitter, node: ast.Call) -> ast.Call:
-    """Returns a call without `*` and `**`, in which their items have names."""
+def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
+    """Returns a call without `*` and `**`, in which their items have names.
+
+    If the function may take several numbers of the items of a list, it is a choice between calls.
+    """
     arguments: list[ast.expr] = []
+    place = -1
     words: list[ast.keyword] = []
 
     def named(value: Value) -> ast.Name:
@@ -36,8 +40,12 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.Call:
 
     for part in node.args:
         if isinstance(part, ast.Starred):
-            for item in _spread_items(emitter, node, part.value):
-                arguments.append(named(item))
+            items = _spread_items(emitter, node, part.value)
+            if isinstance(items, Value):
+                emitter.env[_LIST], place = items, len(arguments)
+            else:
+                for item in items:
+                    arguments.append(named(item))
         else:
             arguments.append(part)
     for word in node.keywords:
@@ -49,14 +57,39 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.Call:
             emitter.refuse(f"`**` of {value.kind} in a call has no compiled form")
         else:
             words.append(word)
-    spread: ast.Call = derived(
-        node, f"{len(arguments)} {len(words)}", lambda: ast.Call(node.func, arguments, words)
-    )
+
+    def make() -> ast.expr:
+        if place < 0:
+            return ast.Call(node.func, arguments, words)
+        return _by_size(ast.Call(node.func, arguments, words), place, _counts_taken(emitter, node))
+
+    spread: ast.expr = derived(node, f"{len(arguments)} {len(words)} {place}", make)
     return spread
 
 
-def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value]:
-    """Returns the items after `*`; if their number is unknown, as many as the function takes."""
+_LIST = "<spread list>"
+
+
+def _by_size(call: ast.Call, place: int, counts: range) -> ast.expr:
+    """Returns a choice between calls with all items of a list at a place, by their number."""
+    size: Any = len
+    list_ = ast.Name(_LIST, ast.Load())
+    chosen: ast.expr | None = None
+    for count in counts:
+        whole = copied(call)
+        whole.args[place:place] = [
+            ast.Subscript(list_, ast.Constant(number), ast.Load()) for number in range(count)
+        ]
+        has_size = ast.Call(ast.Constant(size), [list_], [])
+        test = ast.Compare(has_size, [ast.Eq()], [ast.Constant(count)])
+        chosen = ast.IfExp(test, whole, chosen) if chosen is not None else whole
+    assert chosen is not None
+    return chosen
+
+
+def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequence[Value] | Value:
+    """Returns the items after `*`; if their number is unknown, as many as the function takes, or the list
+    if that may take several numbers."""
     values = unrolled(emitter, starred)
     if values is not None:
         return values
@@ -66,35 +99,46 @@ def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequen
         return [constant(item) for item in value.constant]
     if isinstance(value.kind, k.Tuple) and not k.is_row(value.kind):
         return value.items
-    count = _count_taken(emitter, node)
-    if count is None:
+    counts = _counts_taken(emitter, node)
+    is_one = sum(isinstance(part, ast.Starred) for part in node.args) == 1
+    if not counts or (len(counts) > 1 and not is_one):
         emitter.refuse("`*` of a value without a known length has no compiled form here")
-    size = call(emitter, "len", [value])
-    emitter.fail_if(f"{size.code} != {count}", row_values.LEFT, "`*` of another length")
-    return unpacked(emitter, value, count)
+    size = call(emitter, "len", [value]).code
+    is_other = f"({size} < {counts[0]}) | ({size} > {counts[-1]})"
+    emitter.fail_if(is_other, row_values.LEFT, "`*` of another length")
+    return unpacked(emitter, value, counts[0]) if len(counts) == 1 else value
 
 
-def _count_taken(emitter: Emitter, node: ast.Call) -> int | None:
-    """Returns the number of items that the function takes for `*`; None if that is open."""
+_MOST_DEFAULTS = 8
+"""The largest number of parameters with defaults for which a list may have items."""
+
+
+def _counts_taken(emitter: Emitter, node: ast.Call) -> range:
+    """Returns the numbers of items that the function takes for `*`; an empty range if they are open."""
     given = len(node.args) - 1 + len(node.keywords)
     if isinstance(node.func, ast.Attribute) and node.func.attr == "format":
         template = getattr(node.func.value, "value", None)
         if isinstance(template, str):
-            return sum(field is not None for _, field, _, _ in string.Formatter().parse(template))
+            fields = sum(f is not None for _, f, _, _ in string.Formatter().parse(template))
+            return range(fields, fields + 1)
     function = plain_function(replacement(known_object(emitter, node.func)))
     if function in FORMS:
-        return None
+        return range(0)
     rows = table().get(table_name(function), [])
     if rows:
-        return len(rows[0].parameters) - given
+        taken = len(rows[0].parameters) - given
+        return range(taken, taken + 1)
     try:
         parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
     except (TypeError, ValueError):
-        return None
-    is_open = any(
-        part.default is not part.empty or part.kind.name[:3] == "VAR" for part in parameters
-    )
-    return None if is_open else len(parameters) - given
+        return range(0)
+    places = [part for part in parameters if part.kind != part.KEYWORD_ONLY]
+    defaults = sum(part.default is not part.empty for part in places)
+    named = {part.name for part in places} & {word.arg for word in node.keywords}
+    is_open = any(part.kind.name[:3] == "VAR" for part in parameters)
+    is_open |= defaults > _MOST_DEFAULTS or bool(defaults and named)
+    taken = len(places) - (len(node.args) - 1) - len(named)
+    return range(0) if is_open else range(max(taken - defaults, 0), taken + 1)
 
 
 def table_name(function: Any) -> str:

@@ -439,3 +439,49 @@ def test_no_two_bound_bodies_are_kept_by_one_name() -> None:
 def test_a_bound_body_refuses_a_name_that_is_no_parameter() -> None:
     with pytest.raises(TypeError, match="turned: has no parameters \\['second'\\]"):
         function_of(Bound(text_case.turned, second=1))
+
+
+# A list after `*`, of which a function may take several numbers of items
+
+
+def shown(first: int, second: int = 7, *, unit: str = "m", **words: int) -> str:
+    return f"{first}x{second}{unit}{words}"
+
+
+def area(width: int, height: int = 7, depth: int = 1, *, unit: str = "m") -> str:
+    return f"{width}x{height}x{depth}{unit}"
+
+
+def by_list(n: int) -> str:
+    return area(*[n] * (n % 3 + 1))
+
+
+def by_iterator(n: int) -> str:
+    return area(0, *map(abs, range(-n % 3, 0)), unit="cm")
+
+
+def in_a_loop(n: int) -> str:
+    return ";".join(area(*range(k, k + k % 3 + 1)) for k in range(n))
+
+
+@pytest.mark.parametrize("function", [by_list, by_iterator, in_a_loop])
+def test_a_function_takes_a_list_of_as_many_items_as_it_has(function: Callable[..., Any]) -> None:
+    checked(function)
+
+
+def test_a_function_that_takes_fewer_items_raises() -> None:
+    def too_many(n: int) -> str:
+        try:
+            return area(*range(n))
+        except TypeError:
+            return "none"
+
+    checked(too_many, {"`*` of another length"})
+
+
+def test_a_function_that_takes_any_number_of_items_is_refused() -> None:
+    def open_ended(n: int) -> str:
+        return shown(*range(n))
+
+    with pytest.raises(ck.CompileError, match="without a known length"):
+        ck.udf(open_ended)

@@ -20,7 +20,7 @@ from colkern.rows.expressions import arguments_by_name, expression, iterated, lo
 from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
-from colkern.rows.library import group_by, replacement, transposed
+from colkern.rows.library import group_by, repeat, replacement, transposed
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -210,6 +210,12 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
 
 def source_of(emitter: Emitter, node: ast.expr, any_order: AnyOrder = never) -> Source:
     """Returns the items of an expression, for a loop."""
+    match node:
+        case ast.Call(ast.Attribute(attr="get"), [key, ast.Tuple([])]):
+            # Where items are only read, an empty list is as good, and may be of the kind of the others.
+            empty = partial(ast.Call, node.func, [key, ast.List([], ast.Load())], [])
+            if _has_lists(emitter, node.func.value):  # type: ignore[attr-defined]
+                node = derived(node, "with a list", empty)
     name = builtin_of(emitter, node)
     if isinstance(node, ast.GeneratorExp):
         return _generated(emitter, node)
@@ -221,11 +227,25 @@ def source_of(emitter: Emitter, node: ast.expr, any_order: AnyOrder = never) -> 
     return source_of_value(emitter, looked_into(emitter, node), any_order)
 
 
+def _has_lists(emitter: Emitter, node: ast.expr) -> bool:
+    """Whether an expression is a dictionary of lists."""
+    with emitter.looking():
+        value = looked_into(emitter, node)
+    if value.is_constant:
+        return isinstance(value.constant, dict) and all(
+            type(items) is list for items in value.constant.values()
+        )
+    of = value.kind.items[-1] if isinstance(value.kind, k.Container) else k.NONE
+    return isinstance(of, k.Container) and of.name == "list" and not of.is_tuple
+
+
 def builtin_of(emitter: Emitter, node: ast.expr) -> str:
     """Returns the built-in function that a call names; empty for other expressions."""
     if not isinstance(node, ast.Call):
         return ""
     meant = replacement(known_object(emitter, node.func))
+    if meant is repeat and len(node.args) == 1 and not node.keywords:
+        return "repeat"
     if is_generator(meant):
         return "yield"
     for name, known in _MEANINGS.items():
@@ -295,7 +315,7 @@ _MEANINGS = {
 }
 
 
-_ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "yield"} - {"range"}
+_ITERATORS = {*_MEANINGS, "from_iterable", "finditer", "repeat", "yield"} - {"range"}
 
 
 def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never) -> Source:
@@ -441,6 +461,13 @@ def _count(emitter: Emitter, node: ast.Call) -> Source:
     return Source("True", lambda: Value(k.INT, emitter.copy(number)), [f"{number} += {step}"])
 
 
+def _repeat(emitter: Emitter, node: ast.Call) -> Source:
+    """`itertools.repeat` without a number of times."""
+    value = emitter.numbers(expression(emitter, node.args[0]))
+    parts = tuple(map(emitter.copy, value.parts))
+    return Source("True", lambda: of_parts(value.kind, parts))
+
+
 def _cycle(emitter: Emitter, node: ast.Call) -> Source:
     """`itertools.cycle`."""
     from colkern.rows.comprehensions import as_list
@@ -578,10 +605,16 @@ def made_ahead(emitter: Emitter, node: ast.Call) -> Value:
     """Returns the items of `filter` or an `itertools` function, as a list that is made in advance."""
     from colkern.rows import lazy_items
 
+    name = builtin_of(emitter, node)
+    ends = name in ("filter", "islice", "takewhile")
+    if not ends and any(builtin_of(emitter, part) in ENDLESS for part in node.args):
+        return emitter.computed(f"itertools.{name}")
     with emitter.ahead():
-        return cast(
-            Value, getattr(lazy_items, MADE_AHEAD[builtin_of(emitter, node)])(emitter, node)
-        )
+        return cast(Value, getattr(lazy_items, MADE_AHEAD[name])(emitter, node))
+
+
+ENDLESS = ("count", "cycle", "repeat")
+"""The iterators that never end."""
 
 
 def _islice(emitter: Emitter, node: ast.Call) -> Source:
@@ -668,6 +701,7 @@ _BUILTINS: dict[str, Callable[[Emitter, ast.Call], Source]] = {
     "islice": _islice,
     "count": _count,
     "cycle": _cycle,
+    "repeat": _repeat,
     "finditer": _matches,
     "yield": _yielded,
     "items": _view,

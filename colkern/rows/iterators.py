@@ -14,7 +14,7 @@ from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call
 from colkern.rows.emitter import Emitter
-from colkern.rows.iteration import Source, builtin_of, known_object, refuse_iterator
+from colkern.rows.iteration import ENDLESS, Source, builtin_of, known_object, refuse_iterator
 from colkern.rows.scopes import stored_names
 from colkern.rows.values import Value, tuple_of_values
 
@@ -39,7 +39,7 @@ def new_iterator(emitter: Emitter, node: ast.expr) -> Value:
             emitter.refuse("iter() of a function has no compiled form")
         source = node.args[0]
     parts = (part for part in ast.walk(source) if isinstance(part, ast.expr))
-    if any(builtin_of(emitter, part) in ("count", "cycle") for part in parts):
+    if any(builtin_of(emitter, part) in ENDLESS for part in parts):
         refuse_iterator(emitter)
     outer, read_later = emitter.changing, len(emitter.read_later)
     emitter.changing = {*outer, *_assigned_later(emitter, node)}

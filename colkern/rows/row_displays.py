@@ -24,9 +24,12 @@ def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
     rows: set[int] = set()
     assigned: dict[str, list[ast.Dict]] = {}
     for node in nodes:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict):
-            for target in node.targets:
-                assigned.setdefault(getattr(target, "id", ""), []).append(node.value)
+        match node:
+            case ast.Assign(targets, ast.Dict() as display):
+                for target in targets:
+                    assigned.setdefault(getattr(target, "id", ""), []).append(display)
+            case ast.AnnAssign(ast.Name(name), value=ast.Dict() as display) if name in changing:
+                assigned.setdefault(name, []).append(display)
         for part in _kept(node):
             rows |= {id(display) for display in _displays(part)}
     changed = set(_changed(nodes)) - set(changing)
@@ -46,7 +49,12 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
     names_of_rows: set[str] = set()
     for node in nodes:
         match node:
-            case ast.Assign([ast.Name()], ast.Dict()) | ast.Attribute() | ast.keyword(None):
+            case (
+                ast.Assign([ast.Name()], ast.Dict())
+                | ast.AnnAssign(ast.Name(), value=ast.Dict())
+                | ast.Attribute()
+                | ast.keyword(None)
+            ):
                 # `_changed` finds the methods that change it.
                 continue
             case ast.Subscript(ast.Name(name), ast.Constant(), context):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import accumulate, cycle, islice
+from itertools import accumulate, cycle, islice, repeat
 from typing import Any
 
 import pytest
@@ -156,11 +156,19 @@ def one_in_each_round(text: str) -> str:
     return out
 
 
+def repeated(text: str) -> str:
+    words, size, out = text.split(), len(text), []
+    for word, n in zip(words, repeat(size)):
+        size += 1
+        out.append(f"{word}{n}{size}")
+    return ",".join([*out, *map(str.center, words, repeat(3))])
+
+
 FUNCTIONS = [
     *(first_and_rest, until_a_word, skipped_in_a_loop, at_its_end, raised, pairs, in_threes),
     *(beside_a_shorter_one, behind_a_shorter_one, mapped_with_another, left_by_a_break, in_chunks),
     *(weights, cycle_of_nothing, generated, totals, by_two_names, by_a_function),
-    *(by_functions_in_turn, bound_again, one_in_each_round),
+    *(by_functions_in_turn, bound_again, one_in_each_round, repeated),
 ]
 TEXTS = [
     "a",

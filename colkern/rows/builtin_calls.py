@@ -36,7 +36,7 @@ from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
 from colkern.rows.methods import raised_by
-from colkern.rows.several import is_instance, may_be_several
+from colkern.rows.several import by_class, is_instance, may_be_several
 from colkern.rows.values import Value, of_parts
 
 
@@ -63,6 +63,8 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
     value = expression(emitter, node.args[0])
     if value.kind == k.EXCEPTION:
         return value.items[-1]
+    if k.is_plain(value.kind):
+        return by_class(emitter, value, lambda each: constant(class_of(emitter, each.kind)))
     return constant(class_of(emitter, value.kind))
 
 

@@ -19,6 +19,7 @@ from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.program import Operation
+from colkern.rows.several import by_class
 from colkern.rows.table import (
     NO_DEFAULT,
     OF_ITEMS,
@@ -58,6 +59,14 @@ def call(
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     if is_left(name):
         return left_to_python(emitter, name)
+    place = next((n for n, value in enumerate(arguments) if k.is_plain(value.kind)), None)
+    if place is not None:
+        before, after = arguments[:place], arguments[place + 1 :]
+        return by_class(
+            emitter,
+            arguments[place],
+            lambda each: call(emitter, name, [*before, each, *after], named),
+        )
     from colkern.rows import enums, zones
 
     has_members = [enums.has_member(v.kind) and isinstance(v.kind, k.Container) for v in arguments]

@@ -15,6 +15,7 @@ from colkern.rows.calls import as_tuple, call
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import OPERATORS, constant, folded
 from colkern.rows.library import REPLACED
+from colkern.rows.several import by_class, may_be_several
 from colkern.rows.values import Value, inner, tuple_of_values
 
 
@@ -32,6 +33,10 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)
     left, right = emitter.plain(left), emitter.plain(right)
+    if k.is_plain(left.kind):
+        return by_class(emitter, left, lambda each: compared(emitter, operation, each, right))
+    if k.is_plain(right.kind):
+        return by_class(emitter, right, lambda each: compared(emitter, operation, left, each))
     _refuse_several(emitter, left, right)
     result = _by_method(emitter, type(operation), left, right)
     if result is not None:
@@ -135,6 +140,8 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         return constant((left.kind == k.NONE) == positive)
     if left.is_constant and right.is_constant:
         return constant((left.constant is right.constant) == positive)
+    if any(may_be_several(side) for side in (left, right)):
+        emitter.refuse("`is` of a value of one of several types compares with None only")
     if any(isinstance(side.kind, k.Choice) for side in (left, right)):
         emitter.refuse("`is` of one of several functions or classes has no compiled form")
     if any(isinstance(side.constant, type) for side in (left, right)):
@@ -145,7 +152,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
     if "member" in (kinds[0].name, kinds[1].name):
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
-    if k.BOOL in kinds and k.LOOSE_INT not in kinds and not emitter.program.has_numpy:
+    if k.BOOL in kinds and not any(kind.loose for kind in kinds) and not emitter.program.has_numpy:
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)
     return emitter.refuse("`is` compares with None, True and False; use `==` for values")
@@ -158,6 +165,10 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         return known
     if isinstance(left.kind, k.Optional) or isinstance(right.kind, k.Optional):
         return _equal_optional(emitter, left, right)
+    if k.is_plain(left.kind):
+        return by_class(emitter, left, lambda each: equal(emitter, each, right))
+    if k.is_plain(right.kind):
+        return by_class(emitter, right, lambda each: equal(emitter, left, each))
     _refuse_several(emitter, left, right)
     result = _by_method(emitter, ast.Eq, left, right)
     if result is not None:

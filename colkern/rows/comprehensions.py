@@ -28,7 +28,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.functions import applied
+from colkern.rows.functions import applied, users_function
 from colkern.rows.iteration import (
     MADE_AHEAD,
     AnyOrder,
@@ -44,6 +44,7 @@ from colkern.rows.iteration import (
     range_size,
 )
 from colkern.rows.iterators import has_place, items_left, new_iterator
+from colkern.rows.library import sorted_by_order
 from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
 from colkern.rows.scopes import stored_names
@@ -264,7 +265,7 @@ class Accumulator:
         self._emitter = emitter
         self._key = (id(node), what)
         start = emitter.numbers(start)
-        kind = k.joined(start.kind, emitter.widened.get(self._key, start.kind))
+        kind = emitter.program.joined(start.kind, emitter.widened.get(self._key, start.kind))
         assert kind is not None
         self.value = emitter.variables(kind, emitter.fresh("result"))
         emitter.move(self.value, start)
@@ -705,7 +706,19 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
             make = partial(ast.Call, node.func, [members], by_number)
             return sorted_list(emitter, derived(node, "by number", make))
     reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
-    return _sorted(emitter, list_, truth(emitter, reverse), "key" in words, node, bool(sets))
+    by_key = "key" in words
+    if has_own_order(list_.kind, by_key) and not sets:
+        return users_function(emitter, sorted_by_order, [list_, reverse, constant(by_key)], {})
+    return _sorted(emitter, list_, truth(emitter, reverse), by_key, node, bool(sets))
+
+
+def has_own_order(kind: Any, by_key: bool) -> bool:
+    """Whether the items of a list, or the keys of its pairs, are compared as lists or instances are."""
+    of = kind.items[0].items[0] if by_key else kind.items[0]
+    return any(
+        isinstance(part, k.Record) or (isinstance(part, k.Container) and part.name == "list")
+        for part in k.parts_of(of)
+    )
 
 
 def _sorted(

@@ -409,7 +409,9 @@ class _Writer:
                 self.write(place, item, of)
                 place += of.words
         elif isinstance(kind, k.Several):
-            of_own = [number for number, of in enumerate(kind.items[1:]) if of.form is type(value)]  # type: ignore[attr-defined]
+            of_own = [
+                number for number, of in enumerate(kind.items[1:]) if k.form_of(of) is type(value)
+            ]
             self._set(place, *of_own)
             before = sum(of.words for of in kind.items[: 1 + of_own[0]])
             self.write(place + before, value, kind.items[1 + of_own[0]])
@@ -487,7 +489,7 @@ class _Writer:
 def word_of(value: Any) -> int:
     """Returns the word of a value that takes a single word."""
     if isinstance(value, Enum):
-        return list(type(value)).index(value)
+        return k.values_of(type(value)).index(value)
     if isinstance(value, float):
         return int(struct.unpack("<q", struct.pack("<d", value))[0])
     if isinstance(value, datetime):

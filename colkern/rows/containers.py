@@ -12,6 +12,7 @@ from functools import partial, reduce
 from typing import Any
 
 from colkern.kernels import row_dicts, row_lists, row_values
+from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
@@ -23,6 +24,7 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import SEQUENCES, Container
 from colkern.rows.library import REPLACED, replace_items, replace_slice
 from colkern.rows.matches import Match, group
+from colkern.rows.several import by_class
 from colkern.rows.values import (
     NONE,
     UNKNOWN,
@@ -178,8 +180,13 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
     from colkern.rows.functions import special
 
+    if k.is_plain(value.kind):
+        return by_class(emitter, value, lambda each: contained(emitter, each, container))
+
     if (result := special(emitter, "__contains__", container, value)) is not None:
         return truth(emitter, result)
+    if (flags := enums.of_flags(emitter, "in", value, container)) is not None:
+        return flags
     if isinstance(container.kind, k.Uneven):
         return Value(k.BOOL, f"(not {field_of_uneven(emitter, container, value)[0]})")
     container = iterated(container)

@@ -36,7 +36,7 @@ from colkern.rows.program import (
 )
 from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import declared_elsewhere, deleted_names
-from colkern.rows.several import one_of
+from colkern.rows.several import by_class, one_of
 from colkern.rows.values import NONE, UNSET, Value, loaded, of_parts, tuple_of_values, zeros
 
 
@@ -378,6 +378,14 @@ class Emitter:
 
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
+        if k.is_plain(value.kind) and not self.program.stack and self.yielded is None:
+
+            def leave(each: Value) -> Value:
+                self.leave(each)
+                return Value(k.NEVER)
+
+            by_class(self, value, leave)
+            return
         if self.yielded is not None:
             # It is always the same list, so the kind of its items is known once the function is written.
             value = self.yielded
@@ -556,8 +564,9 @@ class Emitter:
             )
         if isinstance(key, tuple) and isinstance(key[1], int) and k.has_iterator(gets):
             self.refuse("an iterator in a container has no compiled form")
-        joined = k.joined(has, gets)
-        if joined is None and key == RETURN and not self.program.stack:
+        is_result = key == RETURN and not self.program.stack
+        joined = k.joined(has, gets) if is_result else self.program.joined(has, gets)
+        if joined is None and is_result:
             # In a column, a member of an enum that is a text is stored as text.
             joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
         if joined is None:
@@ -574,7 +583,7 @@ class Emitter:
         if joined != has or k.origins(joined) != k.origins(has):
             owners = self.program.owners.get(key[0], []) if isinstance(key, tuple) else []
             for widened in owners or [self.widened]:
-                widened[key] = k.joined(joined, widened.get(key, k.NEVER)) or joined
+                widened[key] = self.program.joined(joined, widened.get(key, k.NEVER)) or joined
             # The container is a caller's, or of a function that is written again with its callers.
             callers = map(self.program.settled.get, self.program.stack)
             outer = (each for each in callers if any(each is own for own in owners))
@@ -602,7 +611,7 @@ class Emitter:
     def _cell(self, key: Any, name: str, value: Value | None) -> Cell:
         """Returns a cell for a variable, with its present value."""
         start = value.kind if value is not None else k.NEVER
-        kind = k.joined(start, self.widened.get(key, start))
+        kind = self.program.joined(start, self.widened.get(key, start))
         assert kind is not None
         stem = self.fresh(name)
         target = self.variables(kind, stem)
@@ -668,7 +677,7 @@ class Emitter:
         """Returns a variable that has one of two values."""
         sides = tuple((block, self.as_choice(value)) for block, value in sides)
         kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
-        kind = k.joined(*kinds)
+        kind = self.program.joined(*kinds)
         if kind is None:
             return Value(Kind(f"{kinds[0]} or {kinds[1]}", 0))
         stem = self.fresh(name)
@@ -722,6 +731,8 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     """Returns the value of a cell after an assignment of a value of a kind."""
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
+    if k.is_plain(cell.kind) and kind in cell.kind.items[1:]:
+        return cell.items[cell.kind.items.index(kind, 1)]
     return NONE if kind == k.NONE else cell
 
 

@@ -10,7 +10,7 @@ import enum
 import inspect
 import types
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from colkern.kernels import row_values
@@ -34,7 +34,7 @@ def attribute(emitter: Emitter, member: Value, name: str) -> Value:
 
         assert isinstance(attribute_of_class.fget, types.FunctionType)
         return users_function(emitter, attribute_of_class.fget, [member], {})
-    if not all(hasattr(each, name) for each in kind):
+    if not all(hasattr(each, name) for each in k.values_of(kind)):
         emitter.refuse(f"{kind.__name__} has no {name!r}")
     return _of_each(emitter, member, _ATTRIBUTES, name)
 
@@ -108,10 +108,23 @@ def of_value(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
     if not has("dict.get", [table, value]):
         emitter.refuse(f"{form.__name__}() of {value.kind} has no compiled form")
     entry = call(emitter, "dict.get", [table, value])
-    is_open = "_missing_" in vars(form)
+    is_open = "_missing_" in vars(form) or issubclass(form, enum.Flag)
     code = row_values.LEFT if is_open else row_values.VALUE_ERROR
-    emitter.fail_if(entry.none, code, f"{form.__name__}() of another value")
+    emitter.fail_if(
+        entry.none,
+        code,
+        f"{form.__name__}() of another value",
+        partial(_not_valid, emitter, form, value),
+    )
     return Value(k.member_of(form), entry.code)
+
+
+def _not_valid(emitter: Emitter, form: type[enum.Enum], value: Value) -> Value:
+    """Returns the text of the exception of `Form(value)`."""
+    from colkern.rows.formatting import concatenated, represented
+
+    shown = represented(emitter, value)
+    return concatenated(emitter, [shown, constant(f" is not a valid {form.__qualname__}")])
 
 
 def of_name(emitter: Emitter, form: type[enum.Enum], name: Value) -> Value:
@@ -129,6 +142,44 @@ def are_equal(emitter: Emitter, left: Value, right: Value) -> Value:
     if "__eq__" in {name for base in _form_of(left).__mro__[:-1] for name in vars(base)}:
         emitter.refuse(f"== of {left.kind} has no compiled form")
     return Value(k.BOOL, f"({emitter.numbers(left).code} == {emitter.numbers(right).code})")
+
+
+def of_flags(emitter: Emitter, name: str, left: Value, right: Value) -> Value | None:
+    """Compiles `&`, `|`, `^` or `in` of two combinations of flags; returns None for others."""
+    if left.kind != right.kind or not is_flags(left.kind) or name not in ("&", "|", "^", "in"):
+        return None
+    _require_python_operators(emitter, left)
+    codes = emitter.numbers(left).code, emitter.numbers(right).code
+    if name == "in":
+        return Value(k.BOOL, f"(({codes[0]} & {codes[1]}) == {codes[0]})")
+    return Value(left.kind, f"({codes[0]} {name} {codes[1]})")
+
+
+def without(emitter: Emitter, flags: Value) -> Value:
+    """Compiles `~flags`."""
+    _require_python_operators(emitter, flags)
+    every = len(k.values_of(_form_of(flags))) - 1
+    return Value(flags.kind, f"({every} ^ {emitter.numbers(flags).code})")
+
+
+def is_any(emitter: Emitter, flags: Value) -> Value:
+    """Compiles whether any flag is set."""
+    _require_python_operators(emitter, flags)
+    return Value(k.BOOL, f"({emitter.numbers(flags).code} != 0)")
+
+
+def is_flags(kind: k.Kind) -> bool:
+    """Whether a kind is that of combinations of flags."""
+    return isinstance(kind, k.Member) and issubclass(kind.form, enum.Flag)
+
+
+_OF_FLAGS = ("__and__", "__or__", "__xor__", "__invert__", "__contains__", "__bool__")
+
+
+def _require_python_operators(emitter: Emitter, flags: Value) -> None:
+    form = _form_of(flags)
+    if any(getattr(form, name) is not getattr(enum.Flag, name) for name in _OF_FLAGS):
+        emitter.refuse(f"an operator of {form.__name__} has no compiled form")
 
 
 def has_member(kind: k.Kind, is_meant: Callable[[Any], bool] = lambda form: True) -> bool:
@@ -164,7 +215,7 @@ def _of_each(emitter: Emitter, member: Value, table: Table, name: str) -> Value:
 def _table(make: Callable[[Any, str], Any]) -> Table:
     @lru_cache
     def items_of(form: type[enum.Enum], name: str) -> list[Any]:
-        return [make(member, name) for member in form]
+        return [make(member, name) for member in k.values_of(form)]
 
     return items_of
 
@@ -187,10 +238,10 @@ def _plain(member: Any) -> Any:
 
 @lru_cache
 def _by_value(form: type[enum.Enum]) -> dict[Any, int]:
-    return {member.value: number for number, member in enumerate(form)}
+    return {member.value: number for number, member in enumerate(k.values_of(form))}
 
 
 @lru_cache
 def _by_name(form: type[enum.Enum]) -> dict[str, int]:
-    members = list(form)
+    members = k.values_of(form)
     return {name: members.index(member) for name, member in form.__members__.items()}

@@ -151,6 +151,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     known = folded(function, left, right)
     if known is not None:
         return constant(_wrapped(known.constant)) if emitter.program.wraps else known
+    if (flags := enums.of_flags(emitter, name, left, right)) is not None:
+        return flags
     if method := k.OPERATOR_METHODS.get(name):
         from colkern.rows.functions import special_of_either
 
@@ -246,6 +248,8 @@ def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
         return Value(k.BOOL, f"(not {condition(emitter, node.operand).code})")
     value = needed(emitter, node.operand)
     name, function = OPERATORS[type(node.op)]
+    if name == "~" and enums.is_flags(value.kind) and not value.is_constant:
+        return enums.without(emitter, value)
     return folded(function, value) or checked_loose(
         emitter, name, call(emitter, name, [value]), value
     )
@@ -346,6 +350,8 @@ def truth(emitter: Emitter, value: Value) -> Value:
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: truth(emitter, each))
     if isinstance(value.kind, k.Member):
+        if enums.is_flags(value.kind):
+            return enums.is_any(emitter, value)
         plain = enums.as_plain(emitter, value)
         if plain is value and any("__bool__" in vars(base) for base in value.kind.form.__mro__):
             emitter.refuse(f"whether {value.kind} is true has no compiled form")
@@ -590,6 +596,10 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     value = with_attribute(emitter, value, name)
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: attribute(emitter, each, name))
+    if isinstance(value.kind, k.Choice):
+        from colkern.rows.invocations import of_choice
+
+        return of_choice(emitter, value, lambda each: attribute(emitter, constant(each), name))
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, name):
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")

@@ -22,6 +22,7 @@ OPERATORS: dict[type[ast.AST], tuple[str, Callable[..., Any]]] = {
     ast.FloorDiv: ("//", operator.floordiv),
     ast.Mod: ("%", operator.mod),
     ast.Pow: ("**", operator.pow),
+    ast.MatMult: ("@", operator.matmul),
     ast.LShift: ("<<", operator.lshift),
     ast.RShift: (">>", operator.rshift),
     ast.BitAnd: ("&", operator.and_),

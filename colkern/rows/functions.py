@@ -168,18 +168,30 @@ def write_program(
     Raises:
         CompileError: As `write_function`.
     """
-    has_numpy = changes_rows = False
+    has_numpy = changes_rows = mixes = False
+    written: tuple[Program, str, Kind] | None = None
     while True:
-        program = Program(wraps, has_numpy, changes_rows)
+        program = Program(wraps, has_numpy, changes_rows, mixes=mixes)
         try:
             with localcontext(USUAL_CONTEXT):
-                return program, *write_function(program, definition, arguments, returns)[:2]
+                other = program, *write_function(program, definition, arguments, returns)[:2]
         except MeetsNumPy:
             has_numpy = True
+            continue
         except CompileError:
-            if changes_rows or not program.may_change_rows:
-                raise
-            changes_rows = True
+            if not (program.may_change_rows > changes_rows or program.may_mix > mixes):
+                if written is None:
+                    raise
+                return written
+        else:
+            if written is None or len(program.gaps) < len(written[0].gaps):
+                written = other
+            if not program.gaps or not (
+                program.may_change_rows > changes_rows or program.may_mix > mixes
+            ):
+                return written
+        # Fewer rows may be left if dictionaries that change are rows, or variables of several types.
+        changes_rows, mixes = program.may_change_rows, program.may_mix
 
 
 def users_function(
@@ -253,7 +265,9 @@ def changing_method(
 
 def special(emitter: Emitter, name: str, owner: Value, *others: Value) -> Value | None:
     """Compiles a special method that a user wrote for a value's class; returns None if there is none."""
-    if any(isinstance(each.kind, k.Several) for each in (owner, *others)):
+    if any(
+        isinstance(each.kind, k.Several) and not k.is_plain(each.kind) for each in (owner, *others)
+    ):
         emitter.refuse(f"{name} of an instance of one of several classes has no compiled form")
     form = _form_of(owner)
     is_one = isinstance(owner.kind, k.Compound) or owner.kind.name == "object"
@@ -628,7 +642,7 @@ def _written(
             )
             if not recursion.is_used or kind == recursion.kind:
                 return name, kind, recursion.is_used
-            recursion.kind = k.joined(recursion.kind or k.NEVER, kind)
+            recursion.kind = program.joined(recursion.kind or k.NEVER, kind)
     finally:
         del program.stack[variant]
     raise CompileError(f"{definition.function.__name__}: the kinds of its results do not settle")

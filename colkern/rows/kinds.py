@@ -16,8 +16,9 @@ import re
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, tzinfo
-from enum import Enum, EnumMeta, Flag
+from datetime import date, datetime, time, timedelta, tzinfo
+from enum import STRICT, Enum, EnumMeta, Flag
+from functools import lru_cache
 from time import struct_time
 from typing import Any, cast
 
@@ -85,7 +86,7 @@ class Aware(Kind):
 
 @dataclass(frozen=True)
 class Member(Kind):
-    """A member of an enum: one word, its position among the members.
+    """A member of an enum: one word, its position among `values_of` the enum.
 
     Args:
         form: The enum.
@@ -98,10 +99,27 @@ class Member(Kind):
 
 
 def is_enum(value: object) -> bool:
-    """Whether an object is an enum without further values; flags have combinations of members."""
-    if not isinstance(value, EnumMeta) or issubclass(value, Flag):
+    """Whether an object is an enum; of flags, one without gaps whose values are no integers."""
+    if not isinstance(value, EnumMeta):
         return False
+    if issubclass(value, Flag):
+        bits = 1 << len(value)
+        is_strict = value._boundary_ is STRICT  # type: ignore[attr-defined]
+        every = value._flag_mask_ == value._all_bits_ == bits - 1  # type: ignore[attr-defined]
+        return is_strict and every and bits <= _MOST_FLAGS and not issubclass(value, int)
     return len(cast(type[Enum], value)) > 0
+
+
+_MOST_FLAGS = 256
+"""The largest number of combinations of flags."""
+
+
+@lru_cache(maxsize=1 << 10)
+def values_of(form: type[Enum]) -> tuple[Any, ...]:
+    """Returns the members of an enum; of flags, their combinations, each at the place of its value."""
+    if issubclass(form, Flag):
+        return tuple(form(bits) for bits in range(1 << len(form)))
+    return tuple(form)
 
 
 def member_of(form: type[Enum]) -> Member:
@@ -344,6 +362,7 @@ OPERATOR_METHODS = {
     "//": "__floordiv__",
     "%": "__mod__",
     "**": "__pow__",
+    "@": "__matmul__",
     "&": "__and__",
     "|": "__or__",
     "^": "__xor__",
@@ -517,10 +536,44 @@ MOST_CLASSES = 8
 """The largest number of classes, one of which an instance may have."""
 
 
+def mixed(left: Kind, right: Kind) -> Kind | None:
+    """Returns the kind of a value that is of one of several of Python's own types, or users' classes; None
+    if the two kinds are none of these, or alike."""
+    plain = [kind.of if isinstance(kind, Optional) else kind for kind in (left, right)]
+    kinds = [
+        classes_of(kind) or ({form_of(kind): kind} if kind in _FORMS else {}) for kind in plain
+    ]
+    of = _joined_instances(*kinds) if all(kinds) and kinds[0].keys() != kinds[1].keys() else None
+    return optional(of) if of and plain != [left, right] else of
+
+
+_FORMS: dict[Kind, type] = {
+    INT: int,
+    FLOAT: float,
+    BOOL: bool,
+    TEXT: str,
+    BYTES: bytes,
+    DATE: date,
+    DATETIME: datetime,
+    TIME: time,
+    TIMEDELTA: timedelta,
+}
+
+
+def form_of(kind: Kind) -> Any:
+    """Returns the class of an instance, or Python's type of a value without parts; None for others."""
+    return _FORMS.get(kind) or getattr(kind, "form", None)
+
+
+def is_plain(kind: Kind) -> bool:
+    """Whether a value may be one of several types that are not all users' classes."""
+    return isinstance(kind, Several) and any(part in _FORMS for part in kind.items[1:])
+
+
 def classes_of(kind: Kind) -> dict[type, Kind]:
     """Returns the kinds of instances by the classes of one of which a value is; empty for other kinds."""
     if isinstance(kind, Several):
-        return {part.form: part for part in kind.items[1:]}  # type: ignore[attr-defined]
+        return {form_of(part): part for part in kind.items[1:]}
     is_one = isinstance(kind, Record) and kind.form not in (Unset, Exception, type, *ITERATORS)
     return {kind.form: kind} if is_one else {}  # type: ignore[attr-defined]
 

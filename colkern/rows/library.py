@@ -102,6 +102,46 @@ def replace_slice(items: Any, start: int | None, stop: int | None, values: Any) 
     items.extend(tail)
 
 
+def sorted_by_order(items: Any, reverse: bool, by_key: bool) -> Any:
+    """`sorted` of values that `<` compares, or of pairs of keys and values, for orders that leave no doubt.
+
+    The order must be one by ranks: for others, the result depends on which items are compared.
+    """
+    ordered = []
+    for item in items[::-1] if reverse else items:
+        low = 0
+        high = len(ordered)
+        while low < high:
+            middle = (low + high) // 2
+            if is_before(item, ordered[middle], by_key):
+                high = middle
+            else:
+                low = middle + 1
+        ordered.insert(low, item)
+    if len(ordered) > 100:
+        raise Uncovered
+    ranks = [0]
+    for k in range(1, len(ordered)):
+        ranks.append(ranks[-1] + int(is_before(ordered[k - 1], ordered[k], by_key)))
+    for k in range(len(ordered)):
+        for i in range(k):
+            if is_before(ordered[k], ordered[i], by_key):
+                raise Uncovered
+            if is_before(ordered[i], ordered[k], by_key) != (ranks[i] < ranks[k]):
+                raise Uncovered
+    if reverse:
+        ordered.reverse()
+    return [pair[1] for pair in ordered] if by_key else ordered
+
+
+def is_before(left: Any, right: Any, by_key: bool) -> bool:
+    """Whether a value, or the key of a pair, is less than another."""
+    try:
+        return left[0] < right[0] if by_key else left < right
+    except Exception as error:
+        raise Uncovered from error
+
+
 def fspath(path: Any) -> Any:
     """`os.fspath` of text and bytes."""
     if not isinstance(path, str | bytes):
@@ -341,8 +381,11 @@ def as_hex(self: bytes, sep: str | None = None) -> str:
 
 def from_hex(string: str) -> bytes:
     """`bytes.fromhex`, without spaces."""
+    for digit in string:
+        if digit.isspace():
+            raise Uncovered
     if len(string) % 2 == 1 or not all(digit in "0123456789abcdefABCDEF" for digit in string):
-        raise Uncovered
+        raise ValueError
     return bytes([int(string[place : place + 2], 16) for place in range(0, len(string), 2)])
 
 

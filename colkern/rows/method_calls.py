@@ -13,7 +13,7 @@ import inspect
 import types
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from colkern.kernels import row_values, text_building
 from colkern.rows import enums
@@ -22,6 +22,7 @@ from colkern.rows.calls import as_tuple, call, has, invoked, replaced, require_c
 from colkern.rows.comprehensions import (
     as_list,
     gives_dict,
+    has_own_order,
     items_in_turn,
     joined_in_turn,
     sorted_list,
@@ -156,7 +157,7 @@ def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
     """Compiles a method of a kind that is no plain Python type; returns None for other kinds."""
     if isinstance(owner.kind, k.Several):
         for of in owner.kind.items[1:]:
-            if name in changing_methods(of.form):  # type: ignore[attr-defined]
+            if name in changing_methods(k.form_of(of)):
                 emitter.refuse(
                     f"{name}() changes one of several classes, which has no compiled form"
                 )
@@ -222,7 +223,7 @@ def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Valu
 @_form("list.sort")
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
     """`list.sort(key=…)`: the items of a sorted list replace those of the list."""
-    if not (node.keywords or enums.has_member(owner.kind)):
+    if not (node.keywords or enums.has_member(owner.kind) or has_own_order(owner.kind, False)):
         return None
     require_changeable(emitter, owner)
     emitter.env["<unsorted>"] = owner
@@ -286,9 +287,8 @@ def _formatted(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Val
         return None
     if name == "format_map":
         words = ast.keyword(None, node.args[0])
-        node = spread(
-            emitter, derived(node, name, functools.partial(ast.Call, node.func, [], [words]))
-        )
+        whole = derived(node, name, functools.partial(ast.Call, node.func, [], [words]))
+        node = cast(ast.Call, spread(emitter, whole))
     return formatted(emitter, owner.constant, *arguments_of(emitter, node))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from colkern.kernels import row_decimals
 from colkern.kernels.row_values import CODES, LEFT
+from colkern.rows import kinds as k
 from colkern.rows.constants import Block as ConstantBlock
 from colkern.rows.front import WRITTEN, Definition
 from colkern.rows.kinds import Kind
@@ -136,6 +137,8 @@ class Program:
         has_numpy: Whether numbers may be NumPy's, which raise nothing, and are no `int` or `bool`.
         changes_rows: Whether dictionaries whose constant keys are assigned later are rows.
         may_change_rows: Whether there may be such dictionaries.
+        mixes: Whether a variable may have values of several of Python's own types.
+        may_mix: Whether there may be such variables.
         pool: The constants that compiled code reads from memory.
         sites: The places where a row may be left to Python.
         bodies: The functions that the source calls, by name.
@@ -162,6 +165,8 @@ class Program:
     has_numpy: bool = False
     changes_rows: bool = False
     may_change_rows: bool = False
+    mixes: bool = False
+    may_mix: bool = False
     pool: bytearray = field(default_factory=bytearray)
     sites: list[Site] = field(default_factory=list)
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
@@ -194,6 +199,12 @@ class Program:
         self.places = {data: place for data, place in self.places.items() if place < pool}
         self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
         self.sources, self.functions, self.written = dict(sources), dict(functions), dict(written)
+
+    def joined(self, left: Kind, right: Kind) -> Kind | None:
+        """Returns the kind of a value that has one kind or the other; None if there is none."""
+        joined, mixed = k.joined(left, right), k.mixed(left, right)
+        self.may_mix |= mixed not in (None, joined)
+        return mixed or joined if self.mixes else joined
 
     def code_of(self, kind: object) -> int:
         """Returns the code of a class of exceptions; users' classes get codes in the order of their first

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from colkern.errors import CompileError
+from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.values import Value, inner, of_parts, zeros
 
@@ -19,10 +21,10 @@ def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
     """Returns an instance as one of the classes of a kind."""
     forms = _forms(kind)
     given = value.items[1:] if isinstance(value.kind, k.Several) else (value,)
-    *rest, number = (str(forms.index(each.kind.form)) for each in given)  # type: ignore[attr-defined]
+    *rest, number = (str(forms.index(k.form_of(each.kind))) for each in given)
     for place, other in enumerate(rest):
         number = f"{other} if {value.items[0].code} == {place} else ({number})"
-    by_form = {each.kind.form: each for each in given}  # type: ignore[attr-defined]
+    by_form = {k.form_of(each.kind): each for each in given}
     parts = [emitter.bind(number)]
     for form, of in zip(forms, kind.items[1:], strict=True):
         own = by_form.get(form)
@@ -31,9 +33,26 @@ def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
 
 
 def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> Value:
-    """Compiles a use of an instance of one of several classes: for each of them."""
+    """Compiles a use of an instance of one of several classes: for each of them.
+
+    Of Python's own types, some may have no such use: the row is left to Python, which raises.
+    """
     number, *each = value.items
-    return by_number(emitter, number.code, each, make)
+    errors: list[CompileError] = []
+
+    def use(one: Value) -> Value:
+        before = emitter.state()
+        try:
+            return make(one)
+        except CompileError as error:
+            errors.append(error)
+            if not k.is_plain(value.kind) or len(errors) == len(each):
+                raise
+            emitter.restore(before)
+            emitter.fail(row_values.LEFT, f"a value that is {one.kind}")
+            return Value(k.NEVER)
+
+    return by_number(emitter, number.code, each, use)
 
 
 def by_number(
@@ -54,23 +73,39 @@ def may_be_several(value: Value) -> bool:
 def is_instance(value: Value, classes: Any) -> tuple[str, Value, Value]:
     """Returns the code of whether an instance is one of some classes, and what it is if so, and if not.
 
-    It is of a single class where only one is left. None is of no class that is asked for.
+    Only the classes are left that it may be of. None is of no class that is asked for.
     """
     if isinstance(value.kind, k.Optional):
         code, there, other = is_instance(inner(value), classes)
         rest = of_parts(k.optional(other.kind), (value.none, *other.parts))
         return f"((not {value.none}) & {code})", there, rest
     assert isinstance(value.kind, k.Several)
-    number, *each = value.items
+    number = value.items[0]
     holds = [issubclass(form, classes) for form in _forms(value.kind)]
     codes = [f"({number.code} == {place})" for place, is_one in enumerate(holds) if is_one]
-    sides = (
-        [own for own, is_one in zip(each, holds, strict=True) if is_one == wanted]
-        for wanted in (True, False)
+    there, other = (
+        _of_some(value, [is_one == wanted for is_one in holds]) for wanted in (True, False)
     )
-    there, other = (side[0] if len(side) == 1 else value for side in sides)
     return f"({' | '.join(codes)})" if codes else "False", there, other
 
 
+def _of_some(value: Value, kept: list[bool]) -> Value:
+    """Returns an instance that is of some of its classes; unchanged if of none."""
+    number, *each = value.items
+    places = [place for place, is_kept in enumerate(kept) if is_kept]
+    if len(places) in (0, len(each)):
+        return value
+    if len(places) == 1:
+        return each[places[0]]
+    *rest, code = map(str, range(len(places)))
+    for new, old in enumerate(places[:-1]):
+        code = f"({rest[new]} if {number.code} == {old} else {code})"
+    items = [Value(k.INT, code), *(each[place] for place in places)]
+    words = sum(item.kind.words for item in items)
+    return Value(
+        k.Several("several", words, items=tuple(i.kind for i in items)), items=tuple(items)
+    )
+
+
 def _forms(kind: k.Several) -> list[type]:
-    return [part.form for part in kind.items[1:]]  # type: ignore[attr-defined]
+    return [k.form_of(part) for part in kind.items[1:]]

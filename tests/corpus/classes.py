@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from enum import Enum, IntEnum, StrEnum, auto
+from enum import Enum, Flag, IntEnum, StrEnum, auto
 from typing import NamedTuple
 
 from . import values
@@ -202,3 +202,56 @@ def match_pt(a: int, b: int) -> str:
 )
 def total(a: int, b: int) -> str:
     return str(Money(a).plus(Money(b)))
+
+
+class Permission(Flag):
+    """Flags."""
+
+    READ = auto()
+    WRITE = auto()
+    EXECUTE = auto()
+
+    @classmethod
+    def parse(cls, text):
+        found = cls(0)
+        for member in cls:
+            if member.name[0].lower() in text:
+                found |= member
+        return found
+
+
+@case(rows=[values.words(47)], covers="flags: |=, &, in, name, value")
+def permissions(word: str) -> str:
+    given = Permission.parse(word)
+    if not given & (Permission.READ | Permission.WRITE):
+        return f"none, {given.value}"
+    letters = "".join(
+        letter if flag in given else "-" for letter, flag in zip("rwx", Permission, strict=True)
+    )
+    return f"{letters} {given.name} {~given}"
+
+
+@dataclass(order=True)
+class Release:
+    """A version, whose last parts may be missing."""
+
+    major: int
+    minor: int = 0
+    patch: int = 0
+
+    @classmethod
+    def parse(cls, text):
+        return cls(*(int(part) for part in text.split(".")[:3] if part.isdigit()))
+
+    def __str__(self):
+        return f"{self.major}.{self.minor}.{self.patch}"
+
+
+@case(
+    rows=[values.versions(48), values.versions(49)],
+    covers="sorted by order=True, * of a list, defaults",
+    raises=True,
+)
+def newest_first(one: str, other: str) -> str:
+    releases = [Release.parse(text) for text in (one, other, "1.2")]
+    return " > ".join(str(release) for release in sorted(releases, reverse=True))

@@ -212,3 +212,33 @@ def quoted(word: str) -> str:
 @case(rows=[values.money(28)], covers="float and str of Decimal")
 def money_text(amount: Decimal) -> str:
     return f"{amount} = {float(amount):.1f}"
+
+
+def typed(text):
+    """A value of the type that a text looks like."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for form in (int, float):
+        try:
+            return form(text)
+        except ValueError:
+            continue
+    return text.strip()
+
+
+@case(rows=[values.numerals(29)], covers="a value of one of several types")
+def typed_value(text: str) -> str:
+    value = typed(text)
+    if isinstance(value, str):
+        return f"text {value or None}"
+    return f"{type(value).__name__} {value:>8}"
+
+
+@case(rows=[values.numerals(30)], covers="match of a value of one of several types")
+def doubled(text: str) -> float | None:
+    match typed(text):
+        case bool():
+            return None
+        case int() | float() as number:
+            return float(number) * 2
+    return None

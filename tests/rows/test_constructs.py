@@ -1523,3 +1523,27 @@ def within_another_function(word: str, n: int) -> tuple[int, str]:
 
 def test_functions_within_functions_take_any_arguments() -> None:
     checked(within_another_function, WORDS)
+
+
+NEXT = {"a": ["b", "c"], "b": []}
+
+
+def test_a_dictionary_of_constant_keys_changes_within_a_condition() -> None:
+    def record(word: str, n: int) -> dict[str, Any]:
+        row: dict[str, Any] = {"word": word, "n": n}
+        if n > 2:
+            row["n"] = 0
+        return row
+
+    checked(record, WORDS)
+
+
+def test_the_default_of_a_dictionary_of_lists_is_an_empty_tuple_where_it_is_gone_over() -> None:
+    def behind(word: str, n: int) -> str:
+        places: dict[str, list[int]] = {}
+        for place, letter in enumerate(word):
+            places.setdefault(letter, []).append(place * n)
+        numbers = [place + 1 for place in places.get("a", ())]
+        return f"{numbers}" + "".join(other for other in NEXT.get(word[:1], ()))
+
+    checked(behind, WORDS)

@@ -68,6 +68,20 @@ class Unit(str, enum.Enum):  # noqa: UP042
     POUND = "lb"
 
 
+class Access(enum.Flag):
+    """Flags, with names for combinations."""
+
+    READ = enum.auto()
+    WRITE = enum.auto()
+    RUN = enum.auto()
+    ALL = READ | WRITE | RUN
+    NONE = 0
+
+    @property
+    def safe(self) -> bool:
+        return Access.WRITE not in self
+
+
 @dataclass
 class Signal:
     """A data class with a member, a list that each has, and a text of its own."""
@@ -84,6 +98,39 @@ def by_value(s: str) -> str:
         return Colour(s).name.title()
     except ValueError:
         return "none"
+
+
+def access_of(s: str) -> Access:
+    access = Access.NONE
+    for letter in s:
+        match letter:
+            case "r":
+                access |= Access.READ
+            case "e":
+                access |= Access["WRITE"]
+            case "d":
+                access = access ^ Access.RUN
+    return access
+
+
+def flags(s: str) -> str:
+    access, other = access_of(s), access_of(s[:2])
+    tests = f"{other in access} {access.safe} {access == Access.READ | Access.RUN} {bool(access)}"
+    if access & Access.RUN and not other & ~Access.READ:
+        tests += " runs"
+    names = ",".join(flag.name or "" for flag in Access if flag in access)
+    return f"{access} {access!r} {access.value} {access.name} {(~access).value} {tests} {names}"
+
+
+def flags_by_value(n: int) -> str:
+    return f"{Access(n % 8)} {Access(n % 8) is Access.ALL}"
+
+
+def message(s: str) -> str:
+    try:
+        return Colour(s).value
+    except ValueError as error:
+        return str(error)
 
 
 def by_name(s: str) -> str:
@@ -196,9 +243,12 @@ NUMBERS = [1, 10, 5, -3, 404, 200, 418]
     ("function", "values"),
     [
         *((function, TEXTS) for function in (by_value, by_name, chosen, found, matched, counted)),
-        *((function, TEXTS) for function in (known, unit, signal)),
+        *((function, TEXTS) for function in (known, unit, signal, flags, message)),
         *((function, NUMBERS) for function in (priority, phrase, weight)),
-        *((function, NUMBERS) for function in (sorted_by_value, bounds, number)),
+        *(
+            (function, NUMBERS)
+            for function in (sorted_by_value, bounds, number, flags_by_value)
+        ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -217,6 +267,21 @@ def test_members_that_are_numbers_or_texts_are_results_as_such() -> None:
     assert got == [numbers_and_texts(value) for value in NUMBERS]
 
 
+class Apart(enum.Flag):
+    """Flags with a gap."""
+
+    LOW = 1
+    HIGH = 4
+
+
+def of_a_gap(n: int) -> str:
+    return str(Apart(n))
+
+
+def flags_with_a_number(s: str) -> str:
+    return str(access_of(s) | 1)  # type: ignore[operator]
+
+
 def unordered(s: str) -> bool:
     colours = [Colour.RED, Colour.AMBER if s else Colour.GREEN]
     return sorted(colours) == colours  # type: ignore[type-var]
@@ -228,7 +293,12 @@ def returned(s: str) -> Any:
 
 @pytest.mark.parametrize(
     ("function", "values", "reason"),
-    [(unordered, TEXTS, "members of an enum"), (returned, TEXTS, "Colour")],
+    [
+        (unordered, TEXTS, "members of an enum"),
+        (returned, TEXTS, "Colour"),
+        (of_a_gap, NUMBERS, "Apart"),
+        (flags_with_a_number, TEXTS, "Access"),
+    ],
 )
 def test_what_members_of_enums_do_not_have_is_refused(
     function: Callable[..., Any], values: list[Any], reason: str

@@ -337,8 +337,7 @@ def test_each_comparison_is_by_the_method_that_python_asks() -> None:
         return f"{min(ranks).n} {max(ranks).n} {least} {tests}"
 
     checked(extremes)
-    with pytest.raises(ck.UnsupportedError):
-        ck.udf(lambda n, x: sorted([Reversed(n), Reversed(2)])[0].n)(ck.array([1]), ck.array([1.0]))
+    checked(lambda n, x: sorted([Reversed(n), Reversed(2)])[0].n)
 
 
 class Rate:
@@ -799,3 +798,76 @@ def test_functions_of_a_class_that_reads_by_itself_are_refused(base: type, metho
 
     with pytest.raises(ck.CompileError):
         ck.udf(by_get if method == "get" else by_item)(ck.array([key]), ck.array([7]))
+
+
+@dataclasses.dataclass(order=True)
+class Version:
+    """Parts of a version, of which the last may be missing."""
+
+    major: float
+    minor: float = 0
+    name: str = dataclasses.field(default="", compare=False)
+
+    def __matmul__(self, other: Version) -> float:
+        return self.major * other.major + self.minor * other.minor
+
+
+class Card:
+    """A class with an order of its own, in which different cards are equal."""
+
+    def __init__(self, text: str) -> None:
+        self.rank, self.suit = text[0], text[1:]
+
+    def __lt__(self, other: Card) -> bool:
+        return "23TJQKA".index(self.rank) < "23TJQKA".index(other.rank)
+
+
+def cards(x: int, y: float) -> str:
+    given = [Card(text) for text in ("Ks", "2h", f"T{x}", "Kd", "2s", f"A{y}", "Th")]
+    ordered = sorted(given)
+    given.sort(reverse=True)
+    return " ".join(card.rank + card.suit for card in (*ordered[:7], *given[:7]))
+
+
+def versions(x: int, y: float) -> str:
+    every = [
+        Version(x, y, "a"),
+        Version(1, 2, "b"),
+        Version(float(x), y, "c"),
+        Version(y, name="d"),
+    ]
+    by_key = sorted("cab", key=lambda name: Version(ord(name) % 3, x))
+    names = "".join(version.name for version in sorted(every, reverse=True))
+    return f"{names} {by_key} {every[0] @ every[1]:.3f}"
+
+
+def lists(x: int, y: float) -> list[list[float]]:
+    return sorted([[y, 1.0], [float(x)], [], [y], [float(x), y]])
+
+
+@pytest.mark.parametrize("function", [cards, versions, lists])
+def test_values_are_sorted_by_their_own_order(function: Callable[..., Any]) -> None:
+    checked(function)
+    columns = [ck.array(list(column)) for column in zip(*ROWS, strict=True)]
+    compiled = ck.udf(function)
+    compiled(*columns)
+    assert not compiled.report().left
+
+
+class Moody:
+    """A class whose `<` is no order."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __lt__(self, other: Moody) -> bool:
+        return (self.n * 7 + other.n) % 3 == 0
+
+
+@pytest.mark.parametrize("number", [math.nan, 1.0])
+def test_what_is_no_order_sorts_as_in_python(number: float) -> None:
+    def of_python(x: int, y: float) -> list[int]:
+        moods = [moody.n for moody in sorted(Moody((n * x) % 11) for n in range(9))]
+        return moods + [int(v.minor) for v in sorted(Version(n * number, -n) for n in range(5))]
+
+    checked(of_python)

@@ -1,4 +1,4 @@
-"""Row functions whose variables have instances of one of several classes, against the plain function."""
+"""Row functions whose variables have values of one of several classes, against the plain function."""
 
 from __future__ import annotations
 
@@ -222,3 +222,135 @@ def lacking(n: int) -> str:
 def test_what_needs_to_know_the_class_is_refused(function: Callable[[int], Any]) -> None:
     with pytest.raises((ck.CompileError, ck.UnsupportedError)):
         ck.udf(function)(ck.array(ROWS))
+
+
+TEXTS = ["12", "-3.5", "true", "x", "", "0", "ab c"]
+
+
+def parsed(s: str) -> bool | int | float | str:
+    if s in ("true", "false"):
+        return s == "true"
+    try:
+        return int(s)
+    except ValueError:
+        pass
+    try:
+        return float(s)
+    except ValueError:
+        return s
+
+
+def narrowed(s: str) -> str:
+    value = parsed(s)
+    if isinstance(value, str):
+        return value.upper()
+    if not isinstance(value, int):
+        return f"{value:.2f}"
+    return str(value // 2)
+
+
+def matched(s: str) -> str:
+    match parsed(s):
+        case bool() as flag:
+            return f"bool {not flag}"
+        case int(number):
+            return f"int {number + 1}"
+        case float():
+            return "float"
+        case str(text):
+            return f"str {text.strip()}"
+    return "none"
+
+
+def shown(s: str) -> str:
+    value = parsed(s)
+    kinds = type(value).__name__ + ("+" if value else "-")
+    return f"{kinds} {value} {value!s:>5} {value == 12} {value in ('x', True)} {value is None}"
+
+
+def or_none(s: str) -> str:
+    value = parsed(s) if s else None
+    if value is None:
+        return "none"
+    return "number" if isinstance(value, (int, float)) else value
+
+
+def turned_in_a_loop(s: str) -> str:
+    value: int | str = s
+    for _ in range(3):
+        if isinstance(value, int):
+            value = value * 2
+        elif value.isdigit():
+            value = int(value)
+        else:
+            value += "!"
+    return f"{value}"
+
+
+def in_containers(s: str) -> str:
+    values = [parsed(part) for part in (s, "7", "y")]
+    by_name = {"a": parsed(s), "b": parsed("2.5")}
+    total = sum(value for value in values if isinstance(value, int))
+    return f"{total} " + ",".join(f"{name}={value}" for name, value in by_name.items())
+
+
+def of_an_expression(s: str) -> tuple[str, int]:
+    value = int(s) if s.isdigit() else s
+    return f"{value}", value if isinstance(value, int) else len(value)
+
+
+def as_a_result(s: str) -> float:
+    value = parsed(s)
+    return 0.5 if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(narrowed, matched, shown, or_none, turned_in_a_loop, in_containers, of_an_expression),
+        as_a_result,
+    ],
+)
+def test_a_variable_has_values_of_several_types(function: Callable[[str], Any]) -> None:
+    compiled = ck.udf(function)
+    got = [outcome(lambda row: compiled(ck.array([row])).to_pylist()[0], row) for row in TEXTS]
+    pairs = [tuple(row.values()) if isinstance(row, dict) else row for row in got]
+    assert pairs == [outcome(function, row) for row in TEXTS]
+    assert not compiled.report().left
+
+
+def added(s: str) -> Any:
+    return str(parsed(s) + 1)  # type: ignore[operator]
+
+
+def stripped(s: str) -> str:
+    return parsed(s).strip()  # type: ignore[union-attr]
+
+
+def ordered(s: str) -> bool:
+    return parsed(s) < 3  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("function", [added, stripped, ordered])
+def test_what_a_type_lacks_is_left_to_python(function: Callable[[str], Any]) -> None:
+    compiled = ck.udf(function)
+    for row in TEXTS:
+        got = outcome(lambda row: compiled(ck.array([row])).to_pylist()[0], row)
+        assert got == outcome(function, row)
+
+
+def true_itself(s: str) -> bool:
+    return parsed(s) is True
+
+
+def keys(s: str) -> int:
+    return len({parsed(s), 1})
+
+
+@pytest.mark.parametrize("function", [true_itself, keys])
+def test_what_needs_one_type_is_refused_or_left(function: Callable[[str], Any]) -> None:
+    try:
+        got = ck.udf(function)(ck.array(TEXTS)).to_pylist()
+    except ck.CompileError:
+        return
+    assert got == list(map(function, TEXTS))

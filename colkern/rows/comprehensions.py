@@ -713,12 +713,16 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
 
 
 def has_own_order(kind: Any, by_key: bool) -> bool:
-    """Whether the items of a list, or the keys of its pairs, are compared as lists or instances are."""
+    """Whether the items of a list, or the keys of its pairs, are compared as lists or instances are.
+
+    A list behind another part of a tuple is seldom compared: then the row is left.
+    """
     of = kind.items[0].items[0] if by_key else kind.items[0]
-    return any(
-        isinstance(part, k.Record) or (isinstance(part, k.Container) and part.name == "list")
-        for part in k.parts_of(of)
-    )
+    first = of
+    while isinstance(first, k.Tuple) and first.items:
+        first = first.items[0]
+    is_list = isinstance(first, k.Container) and first.name == "list"
+    return is_list or any(isinstance(part, k.Record) for part in k.parts_of(of))
 
 
 def _sorted(

@@ -731,7 +731,7 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     """Returns the value of a cell after an assignment of a value of a kind."""
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
-    if k.is_plain(cell.kind) and kind in cell.kind.items[1:]:
+    if isinstance(cell.kind, k.Several) and k.is_plain(cell.kind) and kind in cell.kind.items[1:]:
         return cell.items[cell.kind.items.index(kind, 1)]
     return NONE if kind == k.NONE else cell
 

@@ -107,7 +107,7 @@ def sorted_by_order(items: Any, reverse: bool, by_key: bool) -> Any:
 
     The order must be one by ranks: for others, the result depends on which items are compared.
     """
-    ordered = []
+    ordered: list[Any] = []
     for item in items[::-1] if reverse else items:
         low = 0
         high = len(ordered)
@@ -137,7 +137,7 @@ def sorted_by_order(items: Any, reverse: bool, by_key: bool) -> Any:
 def is_before(left: Any, right: Any, by_key: bool) -> bool:
     """Whether a value, or the key of a pair, is less than another."""
     try:
-        return left[0] < right[0] if by_key else left < right
+        return bool(left[0] < right[0] if by_key else left < right)
     except Exception as error:
         raise Uncovered from error
 

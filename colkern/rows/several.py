@@ -37,6 +37,8 @@ def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> 
 
     Of Python's own types, some may have no such use: the row is left to Python, which raises.
     """
+    from colkern.rows.emitter import Unsettled
+
     number, *each = value.items
     errors: list[CompileError] = []
 
@@ -46,7 +48,8 @@ def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> 
             return make(one)
         except CompileError as error:
             errors.append(error)
-            if not k.is_plain(value.kind) or len(errors) == len(each):
+            is_last = len(errors) == len(each)
+            if isinstance(error, Unsettled) or is_last or not k.is_plain(value.kind):
                 raise
             emitter.restore(before)
             emitter.fail(row_values.LEFT, f"a value that is {one.kind}")

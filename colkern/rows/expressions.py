@@ -24,7 +24,7 @@ from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
 from colkern.rows.library import REPLACED, remainder, remainder_of_bytes
 from colkern.rows.program import Block
-from colkern.rows.several import by_class, is_instance, may_be_several
+from colkern.rows.several import by_class, by_number, is_instance, may_be_several
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 
@@ -597,9 +597,12 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: attribute(emitter, each, name))
     if isinstance(value.kind, k.Choice):
-        from colkern.rows.invocations import of_choice
-
-        return of_choice(emitter, value, lambda each: attribute(emitter, constant(each), name))
+        return by_number(
+            emitter,
+            value.code,
+            value.kind.among,
+            lambda each: attribute(emitter, constant(each), name),
+        )
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, name):
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")

@@ -245,10 +245,7 @@ NUMBERS = [1, 10, 5, -3, 404, 200, 418]
         *((function, TEXTS) for function in (by_value, by_name, chosen, found, matched, counted)),
         *((function, TEXTS) for function in (known, unit, signal, flags, message)),
         *((function, NUMBERS) for function in (priority, phrase, weight)),
-        *(
-            (function, NUMBERS)
-            for function in (sorted_by_value, bounds, number, flags_by_value)
-        ),
+        *((function, NUMBERS) for function in (sorted_by_value, bounds, number, flags_by_value)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -64,6 +64,11 @@ def by_rows(a: pd.Series, b: pd.Series) -> pd.Series:
     return frame.apply(lambda row: row.a + row.b if row.a > 0 else row.b, axis=1)
 
 
+@case("string", name="name", country="country")
+def by_agg(name: pd.Series, country: pd.Series) -> pd.Series:
+    return pd.DataFrame({"a": name, "b": country}).fillna("?").agg("/".join, axis=1)
+
+
 @case("string", name="name", n="count")
 def by_zip(name: pd.Series, n: pd.Series) -> pd.Series:
     return pd.Series([f"{a}:{b}" for a, b in zip(name, n)])
@@ -82,6 +87,21 @@ def first_reading(readings: pd.Series) -> pd.Series:
 @case("int", readings="readings")
 def reading_count(readings: pd.Series) -> pd.Series:
     return readings.str.len()
+
+
+@case("string", name="name")
+def first_of_two(name: pd.Series) -> pd.Series:
+    return name.map(lambda text: (str(text)[:2], len(str(text)))).str[0]
+
+
+@case("string", name="name")
+def last_of_many(name: pd.Series) -> pd.Series:
+    return name.fillna("").map(lambda text: [*text.split(), "end"]).str[-1]
+
+
+@case("string", name="name")
+def entry(name: pd.Series) -> pd.Series:
+    return name.map(lambda text: {"head": str(text)[:2]}).str.get("head")
 
 
 @case("double", over_batches=True, x="amount")

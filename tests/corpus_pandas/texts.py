@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -206,6 +207,11 @@ def vectorized(name: pd.Series) -> pd.Series:
 @case("string", name="name")
 def looped(name: pd.Series) -> pd.Series:
     return pd.Series([n.upper() if n else "" for n in name])
+
+
+@case("string", number="plain_number_text")
+def loaded(number: pd.Series) -> pd.Series:
+    return number.replace("n/a", "1").map(json.loads, na_action="ignore").astype(str)
 
 
 @case("array<string>", name="name")

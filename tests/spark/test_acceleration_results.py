@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -276,6 +277,25 @@ def test_parts_of_timestamps_are_those_of_the_session(type_: pa.DataType) -> Non
     compiled = Compiled("function", original, returns).attempt([column])
     assert compiled is not None
     assert compiled.to_pylist() == original([column]).to_pylist()
+
+
+def halved(value: Decimal) -> Decimal:
+    return Decimal("1.5") if value == Decimal("2.35") else value
+
+
+def test_decimals_keep_the_digits_that_a_function_gives_them() -> None:
+    # No digit of these shows how the function writes the number that only the second batch has.
+    first, second = (pa.array([Decimal(text), Decimal("3.25")]) for text in ("1.25", "2.35"))
+    for function in (
+        lambda s: s.map(halved).astype(str),
+        lambda s: s.map(halved).map(lambda value: str(value)),
+    ):
+        original = Original(function, TYPES["string"], Settings())
+        compiled = Compiled("function", original, TYPES["string"])
+        for batch in (first, second):
+            made = compiled.attempt([batch])
+            assert made is not None
+            assert made.to_pylist() == original([batch]).to_pylist()
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,19 @@ class Column:
         value: The column in Arrow, colkern, NumPy or pandas.
         dtype: The dtype of its node.
         as_pandas: Makes the pandas form; None where that follows from the dtype.
+        is_exact: Whether the values in Arrow, read as Python's, are those of the pandas form.
     """
 
     def __init__(
-        self, value: Any, dtype: DType, as_pandas: Callable[[Any], Any] | None = None
+        self,
+        value: Any,
+        dtype: DType,
+        as_pandas: Callable[[Any], Any] | None = None,
+        *,
+        is_exact: bool = True,
     ) -> None:
         self.value = value
+        self.is_exact = is_exact
         self.dtype = dtype
         self._as_pandas = as_pandas
 

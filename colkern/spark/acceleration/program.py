@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
@@ -55,15 +56,26 @@ class Program:
             for identity, step in self._steps.items():
                 values[identity] = step(values, columns)
         results = values[b"result"]
-        if self._result.dtype == OTHER and not self._is_declared(results.value):
-            return self._original.arrow(results.pandas, len(columns[0]))
+        if self._result.dtype == OTHER:
+            declared = self._as_declared(results.value)
+            if declared is None:
+                return self._original.arrow(results.pandas, len(columns[0]))
+            return declared
         if isinstance(results.value, Array) or not pa.types.is_floating(results.arrow.type):
             return results.arrow
         return pa.array(results.arrow.to_numpy(zero_copy_only=False), from_pandas=True)
 
-    def _is_declared(self, results: object) -> bool:
-        """Whether the results of a row function are of the declared type already."""
-        return isinstance(results, pa.Array) and results.type == self._original.arrow_type
+    def _as_declared(self, results: object) -> pa.Array | None:
+        """Returns the results of a row function that are of the declared type, or decimals that fit it;
+        else None."""
+        declared = self._original.arrow_type
+        if isinstance(results, pa.Array):
+            if results.type == declared:
+                return results
+            if pa.types.is_decimal(results.type) and pa.types.is_decimal(declared):
+                with contextlib.suppress(pa.ArrowInvalid):
+                    return results.cast(declared)
+        return None
 
     def _add(self, node: Node, *, is_last: bool = False) -> None:
         """Add the steps for a node's column; `is_last` if it is the column of the results."""

@@ -46,8 +46,13 @@ class RowFunction:
         self._as_pandas = as_pandas
         rows = {name: _OF_A_ROW for name, value in names.items() if value is pd}
         # Hints convert nothing here, as they convert nothing in pandas.
-        self._compiled: Udf | None = udf(_with(function, names | rows))
+        self._compiled: Udf | None = None
         self._refusal: Exception = UnsupportedError("a column of another type")
+        try:
+            self._compiled = udf(_with(function, names | rows))
+        except (TypeError, *_REFUSED) as error:
+            # A library's function may have parameters that no row function has.
+            self._refusal = error
 
     def __call__(self, *columns: Column) -> Column:
         """Returns the results in Arrow's memory; they become pandas when pandas reads them."""
@@ -63,12 +68,11 @@ class RowFunction:
             else:
                 if has_nulls:
                     return self._with_nulls(columns, is_valid.to_numpy(False), results)
-                return Column(results, OTHER, self._made)
+                return self._column(results, columns)
         if self._as_pandas is not None:
             # The loop itself may keep state from row to row.
             raise UnsupportedError(f"a loop over values: {self._refusal}")
-        action = "ignore" if self._skips_nulls else None
-        return Column(columns[0].pandas.map(self._plain, na_action=action), OTHER)
+        return Column(self._in_python(columns), OTHER)
 
     def term(self, columns: list[s.DataType]) -> Typed:
         """Returns the function of values that are not null, as a term.
@@ -95,9 +99,8 @@ class RowFunction:
         if series.dtype.kind == "M" and series.dt.tz is None:
             return pa.array(series).cast(pa.timestamp("us"))
         values = column.value
-        if not isinstance(values, pa.Array) or pa.types.is_nested(values.type):
-            return None
-        return values
+        is_taken = isinstance(values, pa.Array) and not pa.types.is_nested(values.type)
+        return values if is_taken and column.is_exact else None
 
     def _with_nulls(
         self, columns: Sequence[Column], is_valid: AnyArray, results: pa.Array
@@ -108,31 +111,74 @@ class RowFunction:
             others = [self.of_null(columns[0].pandas.iloc[rows[0]])] * len(rows)
         else:
             others = list(map(self._plain, *(column.pandas.iloc[rows] for column in columns)))
-        is_nullable = pa.types.is_string(results.type) or pa.types.is_floating(results.type)
+        is_nullable = any(test(results.type) for test in _NULLABLE)
         if is_nullable and all(map(pd.isna, others)):
             added = pa.nulls(len(others), results.type)
         elif {*map(type, others)} == {_VALUES.get(results.type)}:
             added = pa.array(others, results.type)
+        elif not _is_exact(results.type):
+            return Column(self._in_python(columns), OTHER)
         else:
-            known, called = iter(results.to_pylist()), iter(others)
+            known, called = iter(_values_of(results)), iter(others)
             mixed = [next(known if each else called) for each in is_valid]
             return Column((self._as_pandas or _mapped)(mixed), OTHER)
         order = np.empty(len(is_valid), np.int64)
         order[is_valid] = np.arange(len(results))
         order[rows] = np.arange(len(results), len(is_valid))
         every = pa.concat_arrays([results, added]).take(pa.array(order))
-        return Column(every, OTHER, self._made)
+        return self._column(every, columns)
+
+    def _column(self, results: pa.Array, columns: Sequence[Column]) -> Column:
+        """Returns results as a column; pandas gets what Python gives, where Arrow's values are others."""
+        if _is_exact(results.type):
+            return Column(results, OTHER, self._made)
+        return Column(results, OTHER, lambda _: self._in_python(columns), is_exact=False)
+
+    def _in_python(self, columns: Sequence[Column]) -> Any:
+        """Returns the results of the plain function, as pandas makes a column of them."""
+        if self._as_pandas is not None:
+            return self._as_pandas(list(map(self._plain, *(each.pandas for each in columns))))
+        action = "ignore" if self._skips_nulls else None
+        return columns[0].pandas.map(self._plain, na_action=action)
 
     def _made(self, results: pa.Array) -> Any:
         """Returns results as pandas makes a column of them, or as the list that a loop makes."""
         is_plain = results.type in (pa.int64(), pa.float64()) and not results.null_count
         if is_plain and self._as_pandas is not list:
             return pd.Series(results.to_numpy())
-        return (self._as_pandas or _mapped)(results.to_pylist())
+        return (self._as_pandas or _mapped)(_values_of(results))
 
 
 _VALUES = {pa.string(): str, pa.float64(): float, pa.int64(): int, pa.bool_(): bool}
 """The types of the values of some results."""
+
+
+_NULLABLE = (pa.types.is_string, pa.types.is_floating, pa.types.is_decimal)
+"""The types of results that are the same where other rows are null."""
+
+_INEXACT = (pa.types.is_map, pa.types.is_decimal)
+"""Types whose values are other objects than those of the function: its decimals may have another number of
+zeros at the end."""
+
+
+def _is_exact(type_: pa.DataType) -> bool:
+    """Whether `_values_of` gives the values that the function itself gives."""
+    fields = [type_.field(place) for place in range(type_.num_fields)]
+    parts = [field.type for field in fields]
+    if pa.types.is_struct(type_) and any(f"f{k}" != each.name for k, each in enumerate(fields)):
+        # Its values are no tuples.
+        return False
+    if any(map(pa.types.is_struct, parts)) or any(test(type_) for test in _INEXACT):
+        return False
+    return all(map(_is_exact, parts))
+
+
+def _values_of(results: pa.Array) -> list[Any]:
+    """Returns results as Python's values; structs are tuples."""
+    values: list[Any] = results.to_pylist()
+    if not pa.types.is_struct(results.type):
+        return values
+    return [None if value is None else (*value.values(),) for value in values]
 
 
 def _mapped(values: list[Any]) -> pd.Series:

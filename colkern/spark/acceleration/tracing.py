@@ -13,6 +13,7 @@ import pandas as pd
 
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
+from colkern.rows.front import names_in
 from colkern.spark.acceleration.columns import TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
 from colkern.spark.acceleration.nodes import OTHER, Input, Node, dtype_of
@@ -111,11 +112,8 @@ class _Replacing:
         self._module = names
         self._replaced = _replacements(tracer)
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
-        self._names: dict[str, object] = {}
+        self._names = names | {COLLECT: self._collected, LOCALS: locals}
         tracer.names[id(self._names)] = names
-        for name, value in names.items():
-            self._names[name] = self._of(value)
-        self._names |= {COLLECT: self._collected, LOCALS: locals}
 
     def of_function(self, function: types.FunctionType) -> types.FunctionType:
         """Returns the copy of a function of the module."""
@@ -130,6 +128,8 @@ class _Replacing:
         copy.__kwdefaults__ = function.__kwdefaults__
         # Functions may refer to themselves.
         self._copies[function] = copy
+        for name in names_in(function.__code__) & self._module.keys():
+            self._names[name] = self._of(self._module[name])
         for cell, original in zip(cells.values(), function.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):
                 # Reading raises ValueError if the variable has no value yet.

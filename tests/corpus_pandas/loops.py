@@ -83,3 +83,34 @@ def graded(price: pd.Series) -> pd.DataFrame:
 @case("boolean", number="number", count="count")
 def beyond(number: pd.Series, count: pd.Series) -> pd.Series:
     return pd.Series([bool(n > c * 10) for n, c in zip(number, count)]) & np.isfinite(number)
+
+
+@case("double", price="price")
+def listed(price: pd.Series) -> pd.Series:
+    return pd.Series([v * 2 if v > 50 else 0.0 for v in price.tolist()])
+
+
+@case("double", price="price", share="share")
+def numbered(price: pd.Series, share: pd.Series) -> pd.Series:
+    result = []
+    for _, (amount, part) in enumerate(zip(price, share)):
+        result.append(amount * part)
+    return pd.Series(result)
+
+
+@case("string", name="name")
+def mapped(name: pd.Series) -> pd.Series:
+    return pd.Series(list(map(lambda text: text[:2] if isinstance(text, str) else "", name)))  # noqa: C417 As people write it.
+
+
+@case("double", name="name", other="country")
+def mapped_two(name: pd.Series, other: pd.Series) -> pd.Series:
+    return pd.Series(list(map(_overlap, name.fillna(""), other.fillna(""))))
+
+
+@case("struct<user: string, host: string>", email="email")
+def spread(email: pd.Series) -> pd.DataFrame:
+    def parts(text: object) -> tuple[str, str]:
+        return (text.split("@")[0], text[-3:]) if isinstance(text, str) else ("", "")
+
+    return pd.DataFrame(email.apply(parts).tolist(), columns=["user", "host"])

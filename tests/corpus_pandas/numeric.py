@@ -112,6 +112,11 @@ def either(a: pd.Series, b: pd.Series) -> pd.Series:
     return a.combine_first(b)
 
 
+@case("double", a="amount", b="price")
+def combined(a: pd.Series, b: pd.Series) -> pd.Series:
+    return a.combine(b, max)
+
+
 @case("double", x="amount")
 def cleaned(x: pd.Series) -> pd.Series:
     return x.replace([np.inf, -np.inf], np.nan).fillna(0)

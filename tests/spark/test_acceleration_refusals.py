@@ -98,6 +98,21 @@ def beside_weights(s: pd.Series) -> pd.Series:
     return pd.Series([v * w for v, w in zip(s, [1.0, 2.0], strict=False)])
 
 
+def by_place(s: pd.Series) -> pd.Series:
+    return pd.Series([v * place for place, v in enumerate(s)])
+
+
+def of_numbers(s: pd.Series) -> pd.Series:
+    return pd.Series(list(map(lambda v, at=next(COUNTER): v + at, s)))  # type: ignore[misc] # noqa: B008
+
+
+def of_another_map(s: pd.Series) -> pd.Series:
+    def map(function: object, values: pd.Series) -> list[float]:
+        return [value + 1 for value in values.cumsum()]
+
+    return pd.Series(list(map(abs, s)))
+
+
 def counted(s: pd.Series) -> pd.Series:
     values = [v * 2 for v in s]
     return s * len(values)
@@ -125,6 +140,9 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a loop with a sum": (running_sum, "taken one by one"),
     "a loop that ends": (until_negative, "taken one by one"),
     "a loop over rows and others": (beside_weights, "taken one by one"),
+    "a loop with the places of rows": (by_place, "taken one by one"),
+    "a function with a default that differs": (of_numbers, "taken one by one"),
+    "a function with the name of a builtin": (of_another_map, r"Series\.cumsum"),
     "the length of a loop's list": (counted, "the length of a column"),
     "a column that is there": (lambda s: s + pd.Series([1.0, 2.0]), "operand of type Series"),
     "a reduction of NumPy's": (lambda s: s * np.add.reduce(s), "numpy.add with options, or over"),

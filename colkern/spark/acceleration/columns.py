@@ -237,19 +237,39 @@ class TracedColumn(SeriesMethods):
         self.of_own_dtype(value, "__setitem__")
         return self._selected(key, value, self)
 
+    def tolist(self) -> Any:
+        """The values of a Series as a list, over which a loop runs as over the Series."""
+        if not self.is_series:
+            return self.__getattr__("tolist")()
+        return TracedList.of_column(self)
+
+    to_list = tolist
+
     def become(self, other: TracedColumn) -> None:
         """Stand for another column from now on, after an assignment to rows."""
         self._node, self._witness = other._node, other._witness
 
 
 class TracedList(Recorded):
-    """The stand-in for the list of what a loop gives for each row, of which pandas makes columns.
+    """The stand-in for the list of what a loop gives for each row, of which pandas makes columns, or of the
+    values of a column.
 
     Attributes:
         series: The stand-in for `pandas.Series` of the list.
+        column: The column whose values the list has; None for the results of a loop.
     """
 
     series: TracedColumn
+    column: TracedColumn | None = None
+
+    @classmethod
+    def of_column(cls, column: TracedColumn) -> TracedList:
+        """Returns the values of a column."""
+        values = column.in_pandas("Series.tolist", _listed, column)
+        result = cls(values.node, values._witness, column._tracer)
+        result.column = column
+        result.series = column.in_pandas("pandas.Series", _listed_anew, column)
+        return result
 
     @classmethod
     def of_rows(
@@ -263,6 +283,7 @@ class TracedList(Recorded):
             over: What the loop runs over, with a stand-in among it.
         """
         tracer: Tracer = next(each._tracer for each in over if isinstance(each, Recorded))
+        over = [each.column if isinstance(each, TracedList) else each for each in over]
         if not all(isinstance(c, TracedColumn) and c.is_series and not c.node.rows for c in over):
             raise tracer.refused(VALUES_TAKEN)
         used = sorted(names_in(row.__code__) & variables.keys())
@@ -352,6 +373,14 @@ class Located:
 
     def __getitem__(self, key: Any) -> Any:
         return self._column[key]
+
+
+def _listed(column: Any) -> Any:
+    return column.tolist()
+
+
+def _listed_anew(column: Any) -> Any:
+    return pd.Series(column.tolist())
 
 
 def _item_of_texts(column: Any, key: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _METHODS = {
     "Series": """
-        abs apply astype between case_when clip combine_first convert_dtypes copy fillna
+        abs apply astype between case_when clip combine combine_first convert_dtypes copy fillna
         infer_objects isin isna isnull map mask notna notnull rename replace reset_index round to_frame
         to_numpy values where index name
         add sub mul div divide truediv floordiv mod pow radd rsub rmul rtruediv rfloordiv rmod rpow
@@ -45,16 +45,16 @@ ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.ite
 
 BY_ROW = frozenset(
     [
-        *("all", "any", "apply", "count", "max", "mean", "median", "min", "nunique", "prod", "std"),
-        *("sum", "var"),
+        *("agg", "aggregate", "all", "any", "apply", "count", "max", "mean", "median", "min"),
+        *("nunique", "prod", "std", "sum", "var"),
     ]
 )
 """Methods of tables that are element-wise with `axis=1`."""
 
 VALUES_DECIDE = frozenset(
     [
-        *("apply", "case_when", "combine_first", "convert_dtypes", "get", "infer_objects", "map"),
-        *("mask", "replace", "where"),
+        *("agg", "aggregate", "apply", "case_when", "combine", "combine_first", "convert_dtypes"),
+        *("get", "infer_objects", "map", "mask", "replace", "where"),
     ]
 )
 """Methods of columns whose result dtype depends on the values, not only on dtypes."""

@@ -27,15 +27,17 @@ def collecting(function: types.FunctionType) -> types.CodeType:
     has no such loop, or if its source is not known."""
     code = function.__code__
     inner = [each for each in code.co_consts if isinstance(each, types.CodeType)]
-    if not any(dis.opmap["FOR_ITER"] in each.co_code[::2] for each in (code, *inner)):
+    has_loop = any(dis.opmap["FOR_ITER"] in each.co_code[::2] for each in (code, *inner))
+    if not has_loop and "map" not in code.co_names:
         return code
     try:
         node = node_of(function)
     except CompileError:
         return code
-    if not isinstance(node, ast.FunctionDef) or "zip" in (*function.__globals__, *code.co_varnames):
+    if not isinstance(node, ast.FunctionDef):
         return code
-    loops = _Loops(node, code.co_freevars)
+    own = {*function.__globals__, *code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    loops = _Loops(node, code.co_freevars, _BUILTINS - own)
     loops.generic_visit(node)
     if not loops.count:
         return code
@@ -56,11 +58,20 @@ def collecting(function: types.FunctionType) -> types.CodeType:
 
 
 class _Loops(ast.NodeTransformer):
-    """Puts calls of `COLLECT` in place of the loops of a function, whose outer variables are `outer`."""
+    """Puts calls of `COLLECT` in place of the loops of a function.
 
-    def __init__(self, function: ast.FunctionDef, outer: Collection[str]) -> None:
+    Args:
+        function: The function.
+        outer: Its outer variables.
+        builtins: Those of `_BUILTINS` that have their own meaning in it.
+    """
+
+    def __init__(
+        self, function: ast.FunctionDef, outer: Collection[str], builtins: Collection[str]
+    ) -> None:
         self._function = function
         self._outer = outer
+        self._builtins = builtins
         self.count = 0
 
     def visit(self, node: ast.AST) -> ast.AST:
@@ -74,6 +85,25 @@ class _Loops(ast.NodeTransformer):
         is_plain = not (others or of.ifs or of.is_async)
         row: list[ast.stmt] = [ast.Return(node.elt)]
         return (is_plain and self._collected(of, row, node.lineno)) or node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`list(map(f, s, t))`, which gives what a comprehension over `zip(s, t)` gives."""
+        match node:
+            case ast.Call(
+                ast.Name("list"), [ast.Call(ast.Name("map"), [function, *over], [])], []
+            ) if {"list", "map", "zip"} <= {*self._builtins} and _is_same_each_time(function):
+                names = [f"_{place}" for place in range(len(over))]
+                targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+                of = ast.comprehension(
+                    ast.Tuple(targets, ast.Store()),
+                    ast.Call(ast.Name("zip", ast.Load()), over, []),
+                    [],
+                    0,
+                )
+                value = ast.Call(function, [ast.Name(name, ast.Load()) for name in names], [])
+                call = self._collected(of, [ast.Return(value)], node.lineno)
+                return call or self.generic_visit(node)
+        return self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Loops that append to an empty list are found in the block in which both stand."""
@@ -107,8 +137,10 @@ class _Loops(ast.NodeTransformer):
         self, of: ast.For | ast.comprehension, row: list[ast.stmt], line: int
     ) -> ast.Call | None:
         """Returns the call of `COLLECT` for a loop with the body `row`; None if it is not taken."""
-        match of.target, of.iter:
-            case ast.Tuple(targets), ast.Call(ast.Name("zip"), over, options):
+        match self._without_places(of, row):
+            case ast.Tuple(targets), ast.Call(ast.Name("zip"), over, options) if (
+                "zip" in self._builtins
+            ):
                 pass
             case ast.Name() as target, given:
                 targets, over, options = [target], [given], []
@@ -145,6 +177,23 @@ class _Loops(ast.NodeTransformer):
             options,
         )
 
+    def _without_places(
+        self, of: ast.For | ast.comprehension, row: list[ast.stmt]
+    ) -> tuple[ast.expr, ast.expr]:
+        """Returns the target of a loop and what it runs over, without an `enumerate` whose numbers are not
+        used."""
+        match of.target, of.iter:
+            case ast.Tuple([ast.Name(place), target]), ast.Call(
+                ast.Name("enumerate"), [given], []
+            ) if "enumerate" in self._builtins and place not in {
+                each.id for part in (*row, target) for each in _names(part)
+            }:
+                return target, given
+        return of.target, of.iter
+
+
+_BUILTINS = frozenset(["enumerate", "list", "map", "zip"])
+"""Builtin functions of loops that are taken."""
 
 _SCOPES = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda),
@@ -156,6 +205,16 @@ _SPECIAL = (
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
 )
 """Parts of a loop that have another meaning in a function of its own."""
+
+
+def _is_same_each_time(function: ast.expr) -> bool:
+    """Whether an expression gives the same function whenever it is evaluated."""
+    match function:
+        case ast.Name() | ast.Attribute(ast.Name()):
+            return True
+        case ast.Lambda(ast.arguments(defaults=[], kw_defaults=[])):
+            return True
+    return False
 
 
 def _names(tree: ast.AST) -> Iterator[ast.Name]:

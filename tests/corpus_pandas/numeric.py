@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 
@@ -115,6 +117,16 @@ def either(a: pd.Series, b: pd.Series) -> pd.Series:
 @case("double", a="amount", b="price")
 def combined(a: pd.Series, b: pd.Series) -> pd.Series:
     return a.combine(b, max)
+
+
+@case("double", x="amount")
+def logged(x: pd.Series) -> pd.Series:
+    return x.apply(lambda value: math.log(value) if value > 0 else math.nan)
+
+
+@case("bigint", x="identity")
+def halved(x: pd.Series) -> pd.Series:
+    return x.map(lambda value: value * 3 // 2)
 
 
 @case("double", x="amount")

@@ -548,6 +548,15 @@ def test_a_result_where_the_original_raises_is_a_difference(
     assert "where the original raises IntCastingNaNError" in said[0]
 
 
+def test_extreme_values_whose_results_have_no_column_do_not_stop_it() -> None:
+    # Python's integers have no bounds, which those of a compiled function have.
+    compiled = in_worker(lambda s: s.map(lambda v: v * 2).astype(str), spark.StringType())
+    assert cast("Any", compiled.attempt((pa.array([1, -2]),))).to_pylist() == ["2", "-4"]
+    made, said = reasons(lambda: compiled((pa.array([2**62]),)))
+    assert made.to_pylist() == [str(2**63)]
+    assert "does not fit int64" in said[0]
+
+
 def test_each_shape_of_columns_is_compiled_and_verified() -> None:
     # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
     compiled = in_worker(lambda s: s + 1, spark.LongType())

@@ -56,14 +56,15 @@ class Program:
             for identity, step in self._steps.items():
                 values[identity] = step(values, columns)
         results = values[b"result"]
-        if self._result.dtype == OTHER:
-            declared = self._as_declared(results.value)
-            if declared is None:
-                return self._original.arrow(results.pandas, len(columns[0]))
-            return declared
-        if isinstance(results.value, Array) or not pa.types.is_floating(results.arrow.type):
+        if isinstance(results.value, Array):
             return results.arrow
-        return pa.array(results.arrow.to_numpy(zero_copy_only=False), from_pandas=True)
+        is_other = self._result.dtype == OTHER
+        arrow = self._as_declared(results.value) if is_other else results.arrow
+        if arrow is None:
+            return self._original.arrow(results.pandas, len(columns[0]))
+        if not pa.types.is_floating(arrow.type):
+            return arrow
+        return pa.array(arrow.to_numpy(zero_copy_only=False), from_pandas=True)
 
     def _as_declared(self, results: object) -> pa.Array | None:
         """Returns the results of a row function that are of the declared type, or decimals that fit it;

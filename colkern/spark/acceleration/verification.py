@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from colkern.errors import UnsupportedError
-from colkern.spark.acceleration.forms import ValuesDecideError
 from colkern.spark.acceleration.nodes import NumPyType
 from colkern.spark.acceleration.texts import SPECIAL
 
@@ -169,9 +168,9 @@ def difference_at_extremes(
     """Returns the difference of two functions at a batch's `extremes`, where one may raise; None if they
     agree."""
     expected, actual = outcome(original, rows), outcome(compiled, rows)
-    if isinstance(expected, pa.Array) and not isinstance(actual, ValuesDecideError):
-        return difference(rows, compiled(rows), expected)
-    # The original computes the rows that compiled code refuses, so only the others are compared.
+    if isinstance(expected, pa.Array) and isinstance(actual, pa.Array):
+        return difference(rows, actual, expected)
+    # The original computes batches for which compiled code raises, so only the other rows are compared.
     rows = accepted(compiled, rows)
     if not len(rows[0]):
         return None

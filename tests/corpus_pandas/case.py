@@ -79,6 +79,7 @@ COLUMNS: dict[str, pa.Array] = {
     "local_moment": pa.array(_MOMENTS, pa.timestamp("us")),
     "day": pa.array(_DAYS),
     "money": pa.array([Decimal(k * 1234 - 999) / 100 for k in range(20)], pa.decimal128(12, 2)),
+    "digest": pa.array([bytes([k, 255 - k]) * (k % 3) for k in range(20)]),
     "place": pa.array(
         [{"lat": 48 + k / 9, "lon": 11 - k / 7, "city": _NAMES[k % 6]} for k in range(20)],
         pa.struct({"lat": pa.float64(), "lon": pa.float64(), "city": pa.string()}),
@@ -127,6 +128,7 @@ _EXTREMES: list[tuple[Callable[[pa.DataType], bool], list[Any]]] = [
         pa.types.is_decimal,
         [Decimal(text) for text in ("0", "-0.01", "9999999999.99", "2.50", "-1")],
     ),
+    (pa.types.is_binary, [b"", b"\0", b"\xff\xfe", b"a" * 300, "ß".encode()]),
     (
         pa.types.is_struct,
         [{"lat": x, "lon": y, "city": z} for x, y, z in ((0.0, -0.0, ""), (5e300, -1.0, "ß"))]

@@ -214,6 +214,18 @@ def loaded(number: pd.Series) -> pd.Series:
     return number.replace("n/a", "1").map(json.loads, na_action="ignore").astype(str)
 
 
+@case("string", digest="digest")
+def in_hexadecimal(digest: pd.Series) -> pd.Series:
+    return digest.map(lambda value: value.hex() if value is not None else "")
+
+
+@case("int", digest="digest")
+def sum_of_bytes(digest: pd.Series) -> pd.Series:
+    return (
+        digest.map(lambda value: sum(value) % 7, na_action="ignore").fillna(-1) + digest.str.len()
+    )
+
+
 @case("array<string>", name="name")
 def tokens(name: pd.Series) -> pd.Series:
     return name.str.lower().str.split()

@@ -84,14 +84,14 @@ def test_what_only_workers_can_tell_is_in_the_executors_log_once(
         return n + day.isna()
 
     made = accelerate(seldom_null)
-    days = frame.withColumn("day", f.lit("2020-01-01").cast("binary"))
+    days = frame.withColumn("day", f.create_map(f.lit("2020-01-01"), f.lit(1)))
     expected = days.select(seldom_null("n", "day")).collect()
     before = len(spark_log.read_bytes())
     for _ in range(2):
         assert [*map(tuple, days.coalesce(1).select(made("n", "day")).collect())] == [
             *map(tuple, expected)
         ]
-    reason = b"seldom_null is not accelerated, and runs in pandas as before: columns of binary"
+    reason = b"seldom_null is not accelerated, and runs in pandas as before: columns of map"
     # The log is written by another process.
     for _ in range(300):
         if reason in spark_log.read_bytes()[before:]:
@@ -115,7 +115,7 @@ def raised(n: pd.Series) -> pd.Series:
 
 
 def halved_on_some_days(n: pd.Series, day: pd.Series) -> pd.Series:
-    # Columns of bytes are not taken, which workers alone can tell.
+    # Columns of maps are not taken, which workers alone can tell.
     return n / 2 + day.isna()
 
 
@@ -132,7 +132,8 @@ def outcome(frame: DataFrame, function: Any, columns: tuple[str, ...]) -> Any:
 def test_results_that_do_not_fit_are_treated_as_the_session_says(
     spark: SparkSession, safely: str | None
 ) -> None:
-    rows = spark.range(100, 103).select("id", f.lit("2020-01-01").cast("binary").alias("day"))
+    day = f.create_map(f.lit("2020-01-01"), f.lit(1)).alias("day")
+    rows = spark.range(100, 103).select("id", day)
     # Used before the setting changes: that of each query counts.
     cases = [
         (pandas_udf(function, returns), accelerate(pandas_udf(function, returns)), columns)

@@ -88,9 +88,10 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
       `lstrip`, `rstrip`, `startswith`, `strip`, `upper`; choices between columns of texts; parts of
       timestamps in UTC or without a zone, such as `dt.year` and `dt.hour`.
-    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp or decimal;
-      loops over `Series`, their `tolist()` or `zip` of them, as comprehensions, `list(map(f, …))` or with
-      `append` to an empty list, of which pandas makes a `Series` or a `DataFrame`.
+    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp, decimal or
+      binary value; loops over `Series`, their `tolist()` or `zip` of them, as comprehensions,
+      `list(map(f, …))` or with `append` to an empty list, of which pandas makes a `Series` or a
+      `DataFrame`.
     - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
       `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
       with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize` and others; `map` of

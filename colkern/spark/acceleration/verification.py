@@ -80,6 +80,8 @@ def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
         return pa.array([*_floats(np.dtype(type_.to_pandas_dtype())), *null], type_)
     if pa.types.is_string(type_) or pa.types.is_large_string(type_):
         return pa.array([*_TEXTS, *null], type_)
+    if pa.types.is_binary(type_):
+        return pa.array([*(text.encode() for text in _TEXTS), bytes(range(256)), *null], type_)
     if pa.types.is_date32(type_):
         return pa.array([*_DAYS, *null], pa.int32()).view(type_)
     if pa.types.is_timestamp(type_):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import datetime
 import decimal
@@ -224,11 +223,14 @@ def find(
         named: The arguments by name.
         of_the_row: Whether parameters that take only constants accept arguments that depend on the row.
     """
-    rows = table().get(name, ())
+    words = list(named)
+    ordered = [(row, in_order(row, len(arguments), words)) for row in table().get(name, ())]
     is_exact = name.partition(".")[0] in EXACT
     for exact in (True, False):
-        for row in rows:
-            taken = _taken(row, arguments, named, exact, is_exact, of_the_row)
+        for row, order in ordered:
+            if order is None:
+                continue
+            taken = _taken(row, order, arguments, named, exact, is_exact, of_the_row)
             if taken is not None:
                 return row, *taken
     return None
@@ -236,15 +238,13 @@ def find(
 
 def _taken(
     row: Row,
+    order: Sequence[int | str | None],
     arguments: Sequence[Value],
     named: Mapping[str, Value],
     exact: bool,
     is_exact: bool,
     of_the_row: bool,
 ) -> tuple[list[Value], dict[str, Kind]] | None:
-    order = in_order(row, len(arguments), list(named))
-    if order is None:
-        return None
     bindings: dict[str, Kind] = {}
     chosen: list[Value] = []
     for parameter, place in zip(row.parameters, order, strict=True):
@@ -317,9 +317,8 @@ def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[s
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     line = getattr(emitter.node, "lineno", 0)
     may_leave = bool(method.check) and not wraps
-    takes = tuple(ast.unparse(parameter.kind) for parameter in row.parameters)
     operation = Operation(
-        method.name, method.signature, takes, tuple(arguments), result, line, may_leave
+        method.name, method.signature, row.takes, tuple(arguments), result, line, may_leave
     )
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]

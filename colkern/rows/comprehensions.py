@@ -47,7 +47,7 @@ from colkern.rows.iterators import has_place, items_left, new_iterator
 from colkern.rows.library import sorted_by_order
 from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
-from colkern.rows.scopes import stored_names
+from colkern.rows.scopes import named_in, stored_names
 from colkern.rows.statements import bind_target
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -191,10 +191,6 @@ def _own(emitter: Emitter, names: Set[str]) -> Iterator[None]:
     emitter.cells.update(cells)
 
 
-def _names_in(nodes: Sequence[ast.AST]) -> set[str]:
-    return {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
 def _generated(
     emitter: Emitter,
     node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
@@ -208,8 +204,8 @@ def _generated(
         # Python evaluates the first iterable when it makes the generator, all else later.
         at_once = generators[0].iter
         late: list[ast.AST] = [node.elt, *generators[0].ifs, *generators[1:]]
-        emitter.read_ahead((_names_in(late) - names) & emitter.env.keys())
-        for name in _names_in([at_once]) & emitter.env.keys():
+        emitter.read_ahead((set(named_in(late)) - names) & emitter.env.keys())
+        for name in set(named_in([at_once])) & emitter.env.keys():
             emitter.read_later += k.containers_in(emitter.env[name].kind)
 
     def loop(rest: list[ast.comprehension]) -> None:

@@ -21,7 +21,7 @@ from colkern.errors import CompileError, UnsupportedError, with_line
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
-from colkern.rows.front import Definition, changing_instances, variables_of
+from colkern.rows.front import Definition, variables_of
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
     Block,
@@ -34,8 +34,7 @@ from colkern.rows.program import (
     Return,
     Site,
 )
-from colkern.rows.row_displays import changing_rows, rows_of
-from colkern.rows.scopes import declared_elsewhere, deleted_names
+from colkern.rows.row_displays import rows_of
 from colkern.rows.several import by_class, one_of
 from colkern.rows.values import NONE, UNSET, Value, loaded, of_parts, tuple_of_values, zeros
 
@@ -144,13 +143,14 @@ class Emitter:
         self.has_soft_checks = False
         self.depth = 0
         self.locals = {*stored, *definition.parameters}
-        self.shared = declared_elsewhere(definition.body) | changing_instances(definition)
-        self._deleted = deleted_names(definition.body)
-        self.changing_rows = changing_rows(definition.body)
-        program.may_change_rows |= bool(self.changing_rows)
-        if not program.changes_rows:
-            self.changing_rows = set()
-        self.rows = rows_of(definition.body, self.changing_rows)
+        self.shared = definition.shared
+        self._deleted = definition.deleted
+        program.may_change_rows |= bool(definition.changing_rows)
+        self.changing_rows: frozenset[str] = frozenset()
+        self.rows = set(definition.rows)
+        if program.changes_rows:
+            self.changing_rows = definition.changing_rows
+            self.rows = rows_of(definition.body, self.changing_rows)
         self.yielded: Value | None = None
         self.rounds = ""
         self.gone_over: ast.AST | None = None

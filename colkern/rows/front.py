@@ -6,17 +6,19 @@ import __future__
 import ast
 import builtins
 import contextlib
+import copy
 import dis
 import hashlib
 import inspect
 import linecache
+import re
 import sys
 import textwrap
 import types
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from colkern.errors import CompileError
@@ -24,10 +26,14 @@ from colkern.forks import Lock
 from colkern.rows.decorators import CACHED, without_decorators
 from colkern.rows.kinds import OPERATOR_METHODS
 from colkern.rows.library import replacement
+from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import (
     class_around,
+    declared_elsewhere,
+    deleted_names,
     give_own_names,
     give_private_names,
+    named_in,
     own_nodes,
     tables_of,
 )
@@ -60,6 +66,31 @@ class Definition:
     def is_generator(self) -> bool:
         """Whether it yields: the compiled form returns a list of the yielded items."""
         return any(map(_yields, self.body))
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        """The variables that local functions assign to by `nonlocal`, or that methods change."""
+        return frozenset(declared_elsewhere(self.body) | changing_instances(self))
+
+    @cached_property
+    def deleted(self) -> frozenset[str]:
+        """The variables that it deletes."""
+        return frozenset(deleted_names(self.body))
+
+    @cached_property
+    def changing_rows(self) -> frozenset[str]:
+        """The variables of dictionaries with constant keys whose values change."""
+        return frozenset(changing_rows(self.body))
+
+    @cached_property
+    def rows(self) -> frozenset[int]:
+        """The displays that are rows if no row changes, by the identity of their nodes."""
+        return frozenset(rows_of(self.body))
+
+    @cached_property
+    def mentions(self) -> Counter[str]:
+        """The number of places that name each variable."""
+        return Counter(named_in(self.body))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -540,10 +571,19 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     definitions = [node for node in _definitions(text) if _is_of(node, function.__code__)]
     if not definitions or not _says(definitions[0], function.__code__):
         raise OSError("its file has changed since")
-    node = definitions[0]
-    segment = ast.get_source_segment(text, node, padded=True)
+    return textwrap.dedent(_segment(text, definitions[0])), definitions[0].lineno
+
+
+def _segment(text: str, node: ast.FunctionDef | ast.Lambda) -> str:
+    """Returns the lines of a function in a file, from where it begins to where it ends."""
+    assert node.end_lineno is not None
+    # `ast.get_source_segment` goes over all characters of its text, in Python.
+    lines = re.split("\r\n?|\n", text)[node.lineno - 1 : node.end_lineno]
+    cut = copy.copy(node)
+    cut.lineno, cut.end_lineno = 1, len(lines)
+    segment = ast.get_source_segment("\n".join(lines), cut, padded=True)
     assert segment is not None
-    return textwrap.dedent(segment), node.lineno
+    return segment
 
 
 _parsing = Lock()
@@ -551,7 +591,7 @@ _parsing = Lock()
 parse at once. Parsing a whole file takes long enough for that."""
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
     """Returns all functions of a file."""
     try:
@@ -564,10 +604,10 @@ def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
 
 def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether code was compiled from a function of a file, by the places of both."""
-    places = {(line, column) for line, _, column, _ in code.co_positions()}
     if isinstance(node, ast.Lambda):
-        body = node.body
-        return code.co_name == "<lambda>" and (body.lineno, body.col_offset) in places
+        place = node.body.lineno, node.body.col_offset
+        places = ((line, column) for line, _, column, _ in code.co_positions())
+        return code.co_name == "<lambda>" and place in places
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return node.name == code.co_name and first == code.co_firstlineno
 

@@ -576,7 +576,7 @@ def called_function(
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
         given = tuple((kind, known) for _, kind, _, known in described)
-        own_tree = replace(definition, body=_body_of(program, definition, (id(key), given)))
+        own_tree = _tree_of(program, definition, (id(key), given))
         program.functions[variant] = (*_written(program, own_tree, values, variant), key)
     own = next(reversed(program.stack.values()), Recursion())
     depth = f"{DEPTH} + 1" if own.kind is not None else "0"
@@ -616,14 +616,15 @@ DEPTH = "depth"
 """The parameter of a recursive function that counts the depth of calls."""
 
 
-def _body_of(program: Program, definition: Definition, key: tuple[int, Any]) -> list[ast.stmt]:
-    """Returns the statements of a function for certain kinds of arguments, and constants among them.
+def _tree_of(program: Program, definition: Definition, key: tuple[int, Any]) -> Definition:
+    """Returns a function for certain kinds of arguments, and constants among them.
 
-    They are nodes of their own, as facts about containers are stored by nodes.
+    Its statements are nodes of their own, as facts about containers are stored by nodes.
     """
     if key not in program.trees:
-        is_first = all(function != key[0] for function, _ in program.trees)
-        program.trees[key] = definition.body if is_first else copied(definition.body)
+        if any(function == key[0] for function, _ in program.trees):
+            definition = replace(definition, body=copied(definition.body))
+        program.trees[key] = definition
     return program.trees[key]
 
 
@@ -632,7 +633,7 @@ def _written(
 ) -> tuple[str, Kind, bool]:
     """Writes a function; returns its name, the kind of its result, and whether it calls itself."""
     before = program.state()
-    recursion = program.stack[variant] = Recursion()
+    recursion = program.stack[variant] = Recursion(kind=program.recursive.get(variant))
     widened = program.settled.setdefault(variant, {})
     try:
         for _ in range(MOST_ATTEMPTS):
@@ -641,8 +642,9 @@ def _written(
                 program, definition, values, recursion=recursion, widened=widened
             )
             if not recursion.is_used or kind == recursion.kind:
-                return name, kind, recursion.is_used
+                return name, kind, recursion.kind is not None
             recursion.kind = program.joined(recursion.kind or k.NEVER, kind)
+            program.recursive[variant] = recursion.kind
     finally:
         del program.stack[variant]
     raise CompileError(f"{definition.function.__name__}: the kinds of its results do not settle")

@@ -18,7 +18,7 @@ import types
 import unicodedata
 from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -869,14 +869,27 @@ def library_name(function: Any) -> str:
     return next((name for name, own in REPLACED.items() if own is function), "")
 
 
-def public_name(function: Any, names: Iterable[str]) -> str:
-    """Returns the one of `names`, such as `math.floor`, that a function has; empty if it has none."""
+def by_module(names: Iterable[str]) -> dict[str, list[str]]:
+    """Returns the attributes of each module, for names such as `math.floor`."""
+    attributes: dict[str, list[str]] = {}
     for name in names:
         module, _, attribute = name.rpartition(".")
+        attributes.setdefault(module, []).append(attribute)
+    return attributes
+
+
+def public_name(function: Any, attributes: Mapping[str, Sequence[str]]) -> str:
+    """Returns the name that a function has among attributes of modules; empty if it has none."""
+    for module, names in attributes.items():
         # The user cannot name a function of a module that was never imported.
-        if vars(sys.modules.get(module, sys)).get(attribute) is function:
-            return name
+        known = vars(sys.modules.get(module, sys)).get
+        for name in names:
+            if known(name) is function:
+                return f"{module}.{name}"
     return ""
+
+
+_PUBLIC = by_module(REPLACED)
 
 
 def replacement(function: Any) -> Any:
@@ -886,5 +899,5 @@ def replacement(function: Any) -> Any:
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)
     return (
-        REPLACED.get(public_name(function, REPLACED), function) if callable(function) else function
+        REPLACED.get(public_name(function, _PUBLIC), function) if callable(function) else function
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,9 +151,11 @@ class Program:
         gaps: The reasons for which parts without a compiled form leave the row.
         calls_left: Those of them that are calls of library functions.
         definitions: The definitions of users' functions that are called, so that each has one syntax tree.
-        trees: The statements of users' functions, by the function and the kinds of its arguments.
+        trees: The users' functions, by the function and the kinds of its arguments.
         settled: The kinds that turned out to be too narrow, with the keys of `functions`: a function
             that is written again together with its caller begins with these.
+        recursive: The kinds of the results of functions that call themselves, with the keys of `functions`:
+            a function that is written again together with its caller begins with these.
         owners: The entries of `settled` for functions that make a container, by its site.
         stored: Constants that have been laid out, by constant and layout.
         written: The functions of `sources` in a form for translation to terms.
@@ -180,8 +181,9 @@ class Program:
     gaps: set[str] = field(default_factory=set)
     calls_left: set[str] = field(default_factory=set)
     definitions: dict[Any, Definition] = field(default_factory=dict)
-    trees: dict[tuple[int, Any], list[ast.stmt]] = field(default_factory=dict)
+    trees: dict[tuple[int, Any], Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
+    recursive: dict[Any, Kind | None] = field(default_factory=dict)
     owners: dict[int, list[dict[Any, Kind]]] = field(default_factory=dict)
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)

@@ -38,6 +38,11 @@ def _stored_names(outer: ast.AST) -> set[str]:
     return names
 
 
+def named_in(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yields the variables that nodes name, once for each place."""
+    return (part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
 def declared_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
     """Returns the outer variables that statements, or functions within them, declare `nonlocal`."""
     parts = (part for node in nodes for part in ast.walk(node))

@@ -6,6 +6,7 @@ import ast
 import inspect
 import string
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from colkern.kernels import row_values
@@ -19,7 +20,7 @@ from colkern.rows.expressions import needed
 from colkern.rows.folding import constant
 from colkern.rows.front import plain_function
 from colkern.rows.iteration import builtin_of, known_object
-from colkern.rows.library import public_name, replacement
+from colkern.rows.library import by_module, public_name, replacement
 from colkern.rows.table import table
 from colkern.rows.values import NONE, Value
 
@@ -152,4 +153,9 @@ def table_name(function: Any) -> str:
         module = owner.__module__
     module = {"builtins": "", "_operator": "operator"}.get(module, module)
     own = f"{module}.{name}" if module else name
-    return own if own in table() else public_name(function, table()) or own
+    return own if own in table() else public_name(function, _public()) or own
+
+
+@cache
+def _public() -> dict[str, list[str]]:
+    return by_module(table())

@@ -36,7 +36,7 @@ from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself, returns_itself
 from colkern.rows.library import replacement
 from colkern.rows.patterns import capture, test_of
-from colkern.rows.scopes import own_nodes, stored_names
+from colkern.rows.scopes import named_in, own_nodes, stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values
 
 
@@ -565,18 +565,15 @@ def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
     for node in body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            if name not in seen | {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}:
+            if name not in seen.union(named_in([node.value])):
                 names.add(name)
-        seen |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        seen.update(named_in([node]))
     return names
 
 
 def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
     """Returns the variables that only `parts` name, so that each may change its kind in every round."""
-    inside, every = (
-        Counter(part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name))
-        for nodes in (parts, emitter.definition.body)
-    )
+    inside, every = Counter(named_in(parts)), emitter.definition.mentions
     return {name for name in names - emitter.shared if inside[name] == every[name]}
 
 

@@ -57,6 +57,11 @@ class Row:
         """Its parameters."""
         return self._read[0]
 
+    @cached_property
+    def takes(self) -> tuple[str, ...]:
+        """The kinds of its parameters as text."""
+        return tuple(ast.unparse(parameter.kind) for parameter in self.parameters)
+
     @property
     def is_left(self) -> bool:
         """Whether only Python computes it, whatever its arguments are."""

@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any, ClassVar
 
 from llvmlite.binding import (
     Linkage,
@@ -36,6 +37,7 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
+from numba.core.types import Function
 from numba.core.untyped_passes import (
     FixupArgs,
     GenericRewrites,
@@ -173,6 +175,37 @@ class _Passes(PassManager):  # type: ignore[misc]
         pss.run_pass(internal_state)
 
 
+class OperatorTypes:
+    """A typing context that types each operator once for the types of its operands.
+
+    Numba tries all templates of an operator for each place in the source. Templates that are compiled
+    themselves depend on the caller's options, so only those that Numba lowers by the operator are kept.
+
+    Args:
+        context: Numba's context, which does everything else.
+    """
+
+    _known: ClassVar[dict[tuple[object, ...], object]] = {}
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def resolve_function_type(self, func: Any, args: Iterable[object], kws: object) -> Any:
+        """The signature of a call."""
+        if kws or not isinstance(func, Function):
+            return self._context.resolve_function_type(func, args, kws)
+        call = (func, *args)
+        signature = self._known.get(call)
+        if signature is None:
+            signature = self._context.resolve_function_type(func, args, kws)
+            if signature is not None and func.get_impl_key(signature) is func.typing_key:
+                self._known[call] = signature
+        return signature
+
+
 class _ShortCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with few passes."""
 
@@ -185,6 +218,7 @@ class _ShortCompiler(CompilerBase):  # type: ignore[misc]
             library = self.library(target.codegen(), "generated")
             library.enable_object_caching()
         super().__init__(typing, target, library, *rest)
+        self.state.typingctx = OperatorTypes(typing)
 
     def define_pipelines(self) -> list[PassManager]:
         """The one sequence of passes."""

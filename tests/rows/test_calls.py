@@ -8,6 +8,7 @@ from itertools import chain, count, takewhile
 from typing import Any
 
 import pytest
+from corpus.flow import evaluate2
 
 import colkern as ck
 from colkern.cpu.embedded import is_kept
@@ -352,6 +353,19 @@ def odd(n: int) -> bool:
     return False if n == 0 else even(n - 1)
 
 
+def circled(n: int) -> tuple[str, float] | None:
+    return ("end", 0.5) if n <= 0 else circled_by_two(n - 2)
+
+
+def circled_by_two(n: int) -> tuple[str, float] | None:
+    return ("two", 2.5) if n % 5 == 0 else circled_by_three(n - 3)
+
+
+def circled_by_three(n: int) -> tuple[str, float] | None:
+    result = None if n % 7 == 3 else circled(n - 1)
+    return result or circled_by_two(n - 4) if n > 0 else result
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -364,10 +378,16 @@ def odd(n: int) -> bool:
         lambda n: ",".join(orders("abcd"[:n])),
         own_factorial,
         even,
+        lambda n: str([circled(n * 9 + k) for k in range(9)]),
     ],
 )
 def test_a_function_that_calls_itself(function: Callable[[int], Any]) -> None:
     checked(function)
+
+
+def test_functions_that_call_each_other_in_turn_are_written_in_few_rounds() -> None:
+    # A parser of three functions, each of which is written for two kinds of arguments.
+    assert Plan(evaluate2, [ck.utf8()], [False]).program.count < 100
 
 
 def test_a_row_that_goes_deep_is_pythons() -> None:

@@ -18,11 +18,11 @@ import types
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from colkern.errors import CompileError
-from colkern.forks import Lock
+from colkern.forks import Lock, cached_property
 from colkern.rows.decorators import CACHED, without_decorators
 from colkern.rows.kinds import OPERATOR_METHODS
 from colkern.rows.library import replacement

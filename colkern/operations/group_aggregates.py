@@ -415,7 +415,7 @@ def _decided(rows: GroupedRows, column: Array, deciding: bool) -> Array:
 def _quantile(
     rows: GroupedRows, column: Array, q: float = 0.5, interpolation: str = "linear"
 ) -> Array:
-    require_share(q, interpolation)
+    q = checked_share(q, interpolation)
     is_one_value = interpolation in ONE_VALUE
     values = numbers_of(column, "quantile", keep_decimals=is_one_value)
     if not column.length:
@@ -441,8 +441,8 @@ def _quantile(
     return _result(rows, s.float64(), quantiles, counts > 0)
 
 
-def require_share(q: float, interpolation: str) -> None:
-    """Raise an error if `q` is no number from 0 to 1, or `interpolation` is unknown."""
+def checked_share(q: float, interpolation: str) -> float:
+    """A share as a Python float; an error if it is none from 0 to 1, or `interpolation` is unknown."""
     if isinstance(q, bool) or not isinstance(q, (float, int, np.number)):
         raise TypeError(f"q: expected a number from 0 to 1, got {type(q).__name__} {shown(q)}")
     if not 0 <= q <= 1:
@@ -451,6 +451,8 @@ def require_share(q: float, interpolation: str) -> None:
         raise ValueError(
             f"interpolation: expected one of {tuple(INTERPOLATIONS)}, got {interpolation!r}"
         )
+    # Places computed with NumPy's narrow floats would not be precise.
+    return float(q)
 
 
 INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -24,9 +24,9 @@ from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
     ONE_VALUE,
+    checked_share,
     numbers_of,
     one_group,
-    require_share,
 )
 from colkern.operations.moving import to_host
 from colkern.operations.null_filling import is_valid
@@ -142,8 +142,7 @@ def quantile(
     require_valid(array)
     is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
     shares: Any = [q] if is_one else q
-    for share in shares:
-        require_share(share, interpolation)
+    shares = [checked_share(share, interpolation) for share in shares]
     numbers = numbers_of(array, "quantile", keep_decimals=interpolation in ONE_VALUE)
     results: list[Any]
     if not is_enough(array, skip_nulls, min_count):

@@ -188,6 +188,17 @@ def test_quantiles_are_between_values_beside_nan_nulls_and_infinities() -> None:
     assert ck.quantile(ck.array([math.nan, None]), [0.5, 1.0]) == [None, None]
 
 
+def test_shares_of_narrow_floats_are_as_precise_as_others() -> None:
+    values = np.arange(100_000.0)
+    narrow: Any = np.float16(0.7)
+    wide = [float(narrow), 0.7]
+    expected = [pytest.approx(99_999 * share) for share in wide]
+    assert ck.quantile(ck.array(values), [narrow, 0.7]) == expected
+    groups = ck.group_by(ck.record_batch({"v": values}), [])
+    result = groups.aggregate([("v", "quantile", {"q": narrow})])
+    assert result["v_quantile"].to_pylist() == expected[:1]
+
+
 def _many(kind: str) -> Any:
     """More numbers than are all looked at for a quantile."""
     rng, count = np.random.default_rng(5), 5000

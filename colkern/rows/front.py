@@ -80,7 +80,8 @@ class Definition:
     @cached_property
     def changing_rows(self) -> frozenset[str]:
         """The variables of dictionaries with constant keys whose values change."""
-        return frozenset(changing_rows(self.body))
+        # A caller's dictionary has another name.
+        return frozenset(changing_rows(self.body) - {*self.parameters})
 
     @cached_property
     def rows(self) -> frozenset[int]:

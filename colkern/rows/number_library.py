@@ -64,7 +64,9 @@ def mean(data: Any) -> Any:
     """`statistics.mean` of integers and of floats, whose exact sum is divided and rounded once."""
     if len(data) == 0:
         raise Uncovered
-    if isinstance(data[0], float):
+    if any(isinstance(item, float) for item in data):
+        if any(isinstance(item, int) and abs(item) > 9007199254740992 for item in data):
+            raise Uncovered
         partials = partials_of(data)
         if len(partials) > 1:
             return share(partials, float(len(data)))

@@ -7,7 +7,7 @@ constant keys, while no other name refers to it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 _READING = ("get", "items", "keys", "values")
 _TAKING = ("append", "insert", "format_map", "dumps")
@@ -40,21 +40,24 @@ def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
 
 
 def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
-    """Returns the variables of displays that change only at constant keys, and have no other name."""
+    """Returns the variables of displays that change only at constant keys, and have no other name.
+
+    A view of one must not be there when it changes, as views are copies.
+    """
     nodes = [node for statement in body for node in ast.walk(statement)]
     returned = [node for node in nodes if isinstance(node, ast.Return)]
     ends = {id(part) for node in returned for part in ast.walk(node)}
     inside = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
     others = [part for node in inside for part in ast.walk(node)]
     names_of_rows: set[str] = set()
+    displayed: set[str] = set()
     for node in nodes:
         match node:
-            case (
-                ast.Assign([ast.Name()], ast.Dict())
-                | ast.AnnAssign(ast.Name(), value=ast.Dict())
-                | ast.Attribute()
-                | ast.keyword(None)
+            case ast.Assign([ast.Name(name)], ast.Dict()) | ast.AnnAssign(
+                ast.Name(name), value=ast.Dict()
             ):
+                displayed.add(name)
+            case ast.Attribute() | ast.keyword(None):
                 # `_changed` finds the methods that change it.
                 continue
             case ast.Subscript(ast.Name(name), ast.Constant(), context):
@@ -65,8 +68,28 @@ def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
                 return set()
             case _ if id(node) not in ends:
                 others += ast.iter_child_nodes(node)
-    names = {part.id for part in others if isinstance(part, ast.Name)}
-    return names_of_rows - names - set(_changed(nodes, stores=False))
+    names = {part.id for part in others if isinstance(part, ast.Name)} | _seen_before(nodes)
+    return (names_of_rows & displayed) - names - set(_changed(nodes, stores=False))
+
+
+def _seen_before(nodes: Sequence[ast.AST]) -> set[str]:
+    """Returns the variables whose views a function may have before it assigns to their items."""
+    seen = set()
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
+    # Over a loop, each part comes before each other.
+    for parts in (nodes, *(list(ast.walk(loop)) for loop in loops)):
+        viewed: dict[str, int] = {}
+        stored: dict[str, int] = {}
+        for node in parts:
+            match node:
+                case ast.Attribute(ast.Name(name), "items" | "keys" | "values"):
+                    line = getattr(node, "lineno", 0)
+                    viewed[name] = min(line, viewed.get(name, line))
+                case ast.Subscript(ast.Name(name), ctx=ast.Store()):
+                    stored[name] = max(getattr(node, "lineno", 0), stored.get(name, 0))
+        is_loop = parts is not nodes
+        seen |= {n for n in viewed.keys() & stored if is_loop or viewed[n] <= stored[n]}
+    return seen
 
 
 def _kept(node: ast.AST) -> list[ast.expr]:

@@ -31,11 +31,14 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
     If the function may take several numbers of the items of a list, it is a choice between calls.
     """
     arguments: list[ast.expr] = []
-    place = -1
+    place, list_ = -1, ast.Name("")
     words: list[ast.keyword] = []
 
+    # Calls within the arguments have names of their own.
+    where = [getattr(node, name, 0) for name in node._attributes]
+
     def named(value: Value) -> ast.Name:
-        name = f"<spread {len(arguments) + len(words)}>"
+        name = f"<spread {len(arguments) + len(words)} at {where}>"
         emitter.env[name] = value
         return ast.Name(name, ast.Load())
 
@@ -43,7 +46,8 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
         if isinstance(part, ast.Starred):
             items = _spread_items(emitter, node, part.value)
             if isinstance(items, Value):
-                emitter.env[_LIST], place = items, len(arguments)
+                _require_still(emitter, [*node.args, *node.keywords], part)
+                list_, place = named(items), len(arguments)
             else:
                 for item in items:
                     arguments.append(named(item))
@@ -62,19 +66,24 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
     def make() -> ast.expr:
         if place < 0:
             return ast.Call(node.func, arguments, words)
-        return _by_size(ast.Call(node.func, arguments, words), place, _counts_taken(emitter, node))
+        counts = _counts_taken(emitter, node)
+        return _by_size(ast.Call(node.func, arguments, words), list_, place, counts)
 
     spread: ast.expr = derived(node, f"{len(arguments)} {len(words)} {place}", make)
     return spread
 
 
-_LIST = "<spread list>"
+def _require_still(emitter: Emitter, arguments: Sequence[ast.AST], starred: ast.AST) -> None:
+    """Refuse other arguments than the list that may change it, or be changed: they are computed later."""
+    for part in (part for each in arguments if each is not starred for part in ast.walk(each)):
+        is_shared = isinstance(part, ast.Name) and part.id in emitter.shared
+        if is_shared or isinstance(part, ast.Call | ast.NamedExpr):
+            emitter.refuse("`*` of a list beside a call has no compiled form here")
 
 
-def _by_size(call: ast.Call, place: int, counts: range) -> ast.expr:
+def _by_size(call: ast.Call, list_: ast.Name, place: int, counts: range) -> ast.expr:
     """Returns a choice between calls with all items of a list at a place, by their number."""
     size: Any = len
-    list_ = ast.Name(_LIST, ast.Load())
     chosen: ast.expr | None = None
     for count in counts:
         whole = copied(call)
@@ -102,7 +111,10 @@ def _spread_items(emitter: Emitter, node: ast.Call, starred: ast.expr) -> Sequen
         return value.items
     counts = _counts_taken(emitter, node)
     is_one = sum(isinstance(part, ast.Starred) for part in node.args) == 1
-    if not counts or (len(counts) > 1 and not is_one):
+    is_in_order = value.kind == k.TEXT or (
+        isinstance(value.kind, k.Container) and value.kind.name == "list"
+    )
+    if not counts or (len(counts) > 1 and not (is_one and is_in_order)):
         emitter.refuse("`*` of a value without a known length has no compiled form here")
     size = call(emitter, "len", [value]).code
     is_other = f"({size} < {counts[0]}) | ({size} > {counts[-1]})"

@@ -505,3 +505,105 @@ def test_a_function_that_takes_any_number_of_items_is_refused() -> None:
 
     with pytest.raises(ck.CompileError, match="without a known length"):
         ck.udf(open_ended)
+
+
+def after_a_call(n: int) -> str:
+    lengths = [1, n]
+
+    def longer() -> int:
+        lengths.append(7)
+        return 0
+
+    return area(longer(), *lengths)
+
+
+def of_a_dictionary(n: int) -> str:
+    lengths = {n: 1, n + 1: 2}
+    return area(*lengths)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (after_a_call, "beside a call"),
+        (of_a_dictionary, "without a known length"),
+        (lambda n: area(len(area(*[n] * (n % 3 + 1))), *[n] * (n % 2 + 1)), "beside a call"),
+    ],
+)
+def test_a_list_that_others_may_change_or_that_has_no_places_is_refused(
+    function: Any, reason: str
+) -> None:
+    with pytest.raises(ck.CompileError, match=reason):
+        ck.udf(function)(ck.array([1, 2]))
+
+
+# Dictionaries with constant keys that change
+
+
+def fill(row: dict[str, int], n: int) -> None:
+    if n > 2:
+        row["b"] = n
+
+
+def filled(n: int) -> int:
+    row = {"a": n, "b": 0}
+    fill(row, n)
+    return row["b"]
+
+
+def filled_within(n: int) -> int:
+    row = {"a": n, "b": 0}
+
+    def fill_own(row: dict[str, int]) -> None:
+        row["b"] = n
+
+    fill_own(row)
+    return row["b"]
+
+
+def seen_before(n: int) -> int:
+    row = {"a": n}
+    items = row.items()
+    if n > 2:
+        row["b"] = 1
+    return len(items)
+
+
+def seen_after(n: int) -> str:
+    row = {"a": n}
+    if n > 2:
+        row["b"] = 1
+    return ", ".join(f"{key}={value}" for key, value in row.items())
+
+
+def seen_in_turn(n: int) -> int:
+    row, total = {"a": n, "b": 0}, 0
+    for k in range(n):
+        total += sum(row.values())
+        row["b"] = k
+    return total
+
+
+CONSTANT_KEYS = "a dictionary with constant keys does not change; make one: {**row, 'key': …}"
+
+
+@pytest.mark.parametrize(
+    ("function", "left"),
+    [(filled, {CONSTANT_KEYS}), (seen_after, None), (seen_in_turn, None)],
+)
+def test_a_dictionary_changes_for_all_who_have_it(
+    function: Callable[[int], Any], left: set[str] | None
+) -> None:
+    checked(function, left)
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (filled_within, CONSTANT_KEYS),
+        (seen_before, "items\\(\\) has a compiled form only in a loop"),
+    ],
+)
+def test_what_shows_a_change_of_a_dictionary_is_refused(function: Any, reason: str) -> None:
+    with pytest.raises(ck.CompileError, match=reason.replace("{", "\\{").replace("*", "\\*")):
+        ck.udf(function)

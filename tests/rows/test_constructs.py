@@ -683,6 +683,10 @@ def test_the_type_of_a_number_is_known_or_asked_of_python() -> None:
         ck.udf(lambda x: sum({x, 0.1, 0.2}))(ck.array([1.0]))
 
 
+def test_a_bool_is_rounded_as_an_integer() -> None:
+    checked(lambda n: repr([round(n > 2, 1), round(n > 2)]), [(1,), (3,)])
+
+
 def test_a_set_with_nan_is_sorted_by_python() -> None:
     rows = [(1.5, 2.0), (float("nan"), 2.0)]
     checked(lambda x, y: len(sorted({x, y, 1.0})), rows, ["NaN in a set"])

@@ -88,7 +88,11 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "numpy.clip": st.tuples(st.floats(), st.just(-1.5), st.just(9.0)),
     "numpy.round": st.tuples(st.floats(-1e9, 1e9), st.integers(-2, 6)),
     "os.fspath": st.tuples(TEXTS | st.binary(max_size=9)),
-    "statistics.mean": st.tuples(SPREAD | AMOUNTS_OF_MONEY),
+    "statistics.mean": st.tuples(
+        SPREAD
+        | AMOUNTS_OF_MONEY
+        | st.lists(st.integers(-5, 5) | st.just(2**53 + 1) | st.floats(-9, 9), max_size=6)
+    ),
     "statistics.pstdev": st.tuples(SPREAD),
     "statistics.pvariance": st.tuples(SPREAD),
     "statistics.stdev": st.tuples(SPREAD),

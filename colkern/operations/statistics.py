@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
+from itertools import repeat
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -142,7 +143,7 @@ def quantile(
     require_valid(array)
     is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
     shares: Any = [q] if is_one else q
-    shares = [checked_share(share, interpolation) for share in shares]
+    shares = list(map(checked_share, shares, repeat(interpolation)))
     numbers = numbers_of(array, "quantile", keep_decimals=interpolation in ONE_VALUE)
     results: list[Any]
     if not is_enough(array, skip_nulls, min_count):

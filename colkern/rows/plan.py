@@ -242,8 +242,7 @@ class Plan(Replanned):
             raise
         output, target = self.source.output, target_of(HOST)
         for name in parts[0][0]:
-            pieces = [used[name] for used, _ in parts]
-            written[name] = pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+            written[name] = _joined(target, [used[name] for used, _ in parts])
         if self._sinks:
             output.spread(target, written)
         results = output.array(target, written, length, self.natural)
@@ -480,6 +479,19 @@ def _as_column_value(result: Any) -> Any:
     if type(result) is dict:
         return {key: _as_column_value(value) for key, value in result.items()}
     return [*map(_as_column_value, result)] if type(result) is list else result
+
+
+def _joined(target: Target, pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Returns what several threads wrote, end to end; a single piece itself."""
+    first, *others = pieces
+    if not others:
+        return first
+    whole = allocate_for_overwrite(sum(map(len, pieces)), first.dtype)
+    place = 0
+    for piece in pieces:
+        target.copy(piece.view(np.uint8), whole.view(np.uint8), place)
+        place += piece.nbytes
+    return whole
 
 
 def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array:

@@ -73,7 +73,7 @@ def context_manager(x: str):
 
 
 def mixed_variable(x: int):
-    found = 1 if x > 1 else "many"  # HERE
+    found = 1 if x > 1 else [x]  # HERE
     return len(str(found))
 
 
@@ -141,7 +141,7 @@ def drawn(x: float) -> float:
 
 
 def mixed_items(x: int) -> list[Any]:
-    return [x, str(x)]  # HERE
+    return [x, [x]]  # HERE
 
 
 def clock(x: float) -> float:
@@ -176,7 +176,7 @@ THING = Thing()
         (of_package, "pyarrow.compute.is_nan has no compiled form"),
         (printed, "print(float) has no compiled form: a row function has no output"),
         (drawn, "Random.random() has no compiled form: it gives something else each time"),
-        (mixed_items, "an item of a container is int in one place and str in another"),
+        (mixed_items, "an item of a container is int in one place and list[int] in another"),
         (global_object, "Thing has no 'speed'"),
         (global_call, "Thing is not callable"),
         (changed_global, "a constant that changes has no compiled form"),
@@ -189,7 +189,7 @@ THING = Thing()
         (caught_number, "the exceptions of a handler must be known classes"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
-        (mixed_variable, "int or str"),
+        (mixed_variable, "int or list[int]"),
         (either, "it returns str in one place and int in another"),
         (added, "+(str, int) has no compiled form"),
         (wrong_argument, "str.find(str, float) has no compiled form"),
@@ -295,22 +295,27 @@ def test_a_function_of_sparks_is_told_apart() -> None:
 def test_a_reason_names_variables_as_the_user_does() -> None:
     def numbers(text: str) -> int:
         part = text
-        while len(str(part)) > 1:
-            part = 1  # type: ignore[assignment]
+        while len(str(part)) != 3:
+            part = [1]  # type: ignore[assignment]
         return len(str(part))
 
     compiled = udf(numbers)
     compiled(ck.array(["1, 2"]))
     (site,) = compiled.report().sites
-    assert "part is str in one place and int in another" in site.reason
+    assert "part is str in one place and list[int] in another" in site.reason
 
 
 def test_returning_what_no_column_holds() -> None:
     def classes(x: int):
         return [type(x)]
 
+    def mixed(x: int) -> list[Any]:
+        return [x, str(x)]
+
     with pytest.raises(UnsupportedError, match="results that are functions or classes"):
         udf(classes)
+    with pytest.raises(UnsupportedError, match="results that are int or str"):
+        udf(mixed)
 
 
 def test_returning_another_type_than_declared() -> None:

@@ -138,7 +138,7 @@ def scatter_digits(types: dict[str, str]) -> Iterator[Case]:
 def sort_buckets(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("buckets")
     for bounds, digits, kept in itertools.product(
-        ([0, 0], [0, 5, 5, 30], [0, 1, 50]), (1, 2, 3), (ALL, 2**20 - 1)
+        ([0], [0, 0], [0, 5, 5, 30], [0, 1, 50]), (1, 2, 3), (ALL, 2**20 - 1)
     ):
         count = bounds[-1]
         words = [rng.randrange(2**40) << 20 | i for i in range(count)]

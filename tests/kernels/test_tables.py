@@ -36,7 +36,7 @@ def steps(keys: list[int], spread: int, monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(dictionaries, "next_place", counted)
     out = np.zeros(dictionaries.HEAD + 2 * COUNT + (2 << BITS), uint64)
     out[1] = dictionaries.HEAD + COUNT
-    bounds, place = map(uint64, (0, COUNT, 1)), map(uint64, (0, COUNT, spread, 0, 2**64 - 1))
+    bounds, place = map(uint64, (0, COUNT, 1)), map(uint64, (0, COUNT, spread, 0))
     slots = np.array(keys, uint64), np.zeros(0, np.uint8), uint64(0), *place
     with np.errstate(over="ignore"):
         done = dictionaries.number_words(*bounds, *slots, out)

@@ -175,6 +175,10 @@ class _Passes(PassManager):  # type: ignore[misc]
         pss.run_pass(internal_state)
 
 
+_MOST_OPERATORS = 1 << 14
+"""The most signatures that are kept; each constant operand has its own."""
+
+
 class OperatorTypes:
     """A typing context that types each operator once for the types of its operands.
 
@@ -202,6 +206,8 @@ class OperatorTypes:
         if signature is None:
             signature = self._context.resolve_function_type(func, args, kws)
             if signature is not None and func.get_impl_key(signature) is func.typing_key:
+                if len(self._known) >= _MOST_OPERATORS:
+                    self._known.clear()
                 self._known[call] = signature
         return signature
 

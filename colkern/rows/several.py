@@ -1,4 +1,4 @@
-"""Instances of one of several classes, which a variable, a list or a result may have."""
+"""Values of one of several types, users' classes or Python's own, as a variable or a list may have them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
 
 
 def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> Value:
-    """Compiles a use of an instance of one of several classes: for each of them.
+    """Compiles a use of a value of one of several types: for each of them.
 
     Of Python's own types, some may have no such use: the row is left to Python, which raises.
     """

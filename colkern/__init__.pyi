@@ -88,6 +88,7 @@ from colkern.memory import (
 )
 from colkern.operations import (
     GroupBy as GroupBy,
+    TDigest as TDigest,
     abs as abs,
     add as add,
     all as all,
@@ -97,6 +98,7 @@ from colkern.operations import (
     and_not_kleene as and_not_kleene,
     any as any,
     between as between,
+    approximate_median as approximate_median,
     binary_length as binary_length,
     case_when as case_when,
     coalesce as coalesce,
@@ -196,6 +198,7 @@ from colkern.operations import (
     subtract as subtract,
     sum as sum,
     take as take,
+    tdigest as tdigest,
     to_dense_union as to_dense_union,
     to_sparse_union as to_sparse_union,
     top_k as top_k,

@@ -109,9 +109,6 @@ OF_PACKAGE: Mapping[str, str] = {
     **dict.fromkeys(
         ("select_k_unstable", "top_k_unstable"), "select_k(values, k), or top_k(values, k)"
     ),
-    **dict.fromkeys(
-        ("approximate_median", "tdigest"), "quantile(values, q), which is exact, in less time"
-    ),
     "sort": "sort_indices(values), or table.sort_by(keys)",
     "to_datetime": "strptime(strings, format), or cast(strings, 'timestamp[us]')",
     "when": "case_when(conditions, value, …)",

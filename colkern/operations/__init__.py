@@ -24,6 +24,7 @@ from colkern.operations.comparison import equal, not_equal
 from colkern.operations.convert import compact_views, offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import dictionary_decode, dictionary_encode, unify_dictionaries
+from colkern.operations.digests import TDigest, approximate_median, tdigest
 from colkern.operations.distinct import count_distinct, mode, unique, value_counts
 from colkern.operations.element_extremes import max_element_wise, min_element_wise
 from colkern.operations.exploding import explode

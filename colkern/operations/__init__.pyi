@@ -19,6 +19,8 @@ from typing import Any, Literal, TypeAlias, overload
 from colkern.bitmaps import count_set_bits as count_set_bits
 from colkern.operations.booleans import pack_bits as pack_bits
 from colkern.operations.creation import nulls as nulls
+from colkern.operations.digests import TDigest as TDigest
+from colkern.operations.digests import tdigest as tdigest
 from colkern.operations.distinct import unique as unique
 from colkern.operations.element_extremes import max_element_wise as max_element_wise
 from colkern.operations.element_extremes import min_element_wise as min_element_wise
@@ -82,6 +84,7 @@ def and_not_kleene(left: Array | ChunkedArray, right: Array | ChunkedArray) -> C
 @overload
 def and_not_kleene(left: AnyColumn, right: AnyColumn) -> Any: ...
 def any(array: AnyColumn, *, skip_nulls: bool = ..., min_count: int = ...) -> bool | None: ...
+def approximate_median(array: AnyColumn, *, skip_nulls: bool = ..., min_count: int = ...) -> float | None: ...
 @overload
 def between(array: Array, low: object, high: object, inclusive: Inclusive = ...) -> Array: ...  # type: ignore[overload-overlap]
 @overload

@@ -6,7 +6,7 @@ are sorted by group, and each thread aggregates one group.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -453,6 +453,13 @@ def checked_share(q: float, interpolation: str) -> float:
         )
     # Places computed with NumPy's narrow floats would not be precise.
     return float(q)
+
+
+def checked_shares(q: float | Sequence[float], interpolation: str) -> tuple[bool, list[float]]:
+    """Whether `q` is one share, and the shares as `checked_share` has them."""
+    is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
+    shares: Any = [q] if is_one else q
+    return is_one, [checked_share(share, interpolation) for share in shares]
 
 
 INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
-from itertools import repeat
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -25,7 +24,7 @@ from colkern.operations.encodings import decoded
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
     ONE_VALUE,
-    checked_share,
+    checked_shares,
     numbers_of,
     one_group,
 )
@@ -141,9 +140,7 @@ def quantile(
         InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
-    is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
-    shares: Any = [q] if is_one else q
-    shares = list(map(checked_share, shares, repeat(interpolation)))
+    is_one, shares = checked_shares(q, interpolation)
     numbers = numbers_of(array, "quantile", keep_decimals=interpolation in ONE_VALUE)
     results: list[Any]
     if not is_enough(array, skip_nulls, min_count):

@@ -83,6 +83,7 @@ NUMBERS: dict[str, Operation] = {
     "skew": lambda array, picks: ops.skew(array),
     "kurtosis": lambda array, picks: ops.kurtosis(array),
     "quantile": lambda array, picks: ops.quantile(array, 0.25),
+    "tdigest": lambda array, picks: ops.tdigest(array, 0.25),
     "product": lambda array, picks: ops.product(array),
 }
 

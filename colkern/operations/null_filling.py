@@ -199,6 +199,12 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
     if isinstance(conditions, Array):
         require_valid(conditions)
         conditions = struct_flatten(conditions)
+    for number, condition in enumerate(conditions):
+        if not isinstance(condition, Array):
+            raise TypeError(
+                f"conditions[{number}]: expected an Array of booleans, got {type(condition).__name__};"
+                " write case_when([condition, …], value, …, default)"
+            )
     if not 0 <= len(cases) - len(conditions) <= 1 or not conditions:
         raise ValueError(f"cases: {len(cases)} for {len(conditions)} conditions")
     result = cases[len(conditions)] if len(cases) > len(conditions) else None

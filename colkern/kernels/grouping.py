@@ -21,14 +21,17 @@ NO_ROW = (1 << 64) - 1
 class Shares(NamedTuple):
     """Which rows a share has, and where it adds up what they have.
 
-    Share `p` has the rows at order[bounds[p] : bounds[p + 1]], or those numbers if `order` is empty. The
-    place of row `i` is p stride + numbers[i]: threads of a CPU have places of their own, a share of a
+    Share `p` has the rows at order[bounds[p] : bounds[p + 1]], or those numbers if `order` is empty. It
+    has `lanes` sums of a group, a power of two, to which its rows are added in turn: an addition waits
+    for the one before it at the same place. The place of the row `i` at `j` of the order is
+    (p lanes + j % lanes) stride + numbers[i]: threads of a CPU have places of their own, a share of a
     device has the rows of one group.
     """
 
     order: In[uint64]
     bounds: In[int64]
     numbers: In[uint32]
+    lanes: uint64
     stride: uint64
 
 
@@ -38,13 +41,20 @@ def row_at(shares: Shares, j: Index) -> uint64:
     return uint64(j) if len(shares.order) == 0 else shares.order[j]
 
 
+@helper
+def place_of(shares: Shares, p: Index, j: Index, i: uint64) -> uint64:
+    """The place of row `i`, which is at `j` of the order, in share `p`."""
+    lane = uint64(p) * shares.lanes + (uint64(j) & (shares.lanes - uint64(1)))
+    return lane * shares.stride + uint64(shares.numbers[i])
+
+
 @kernel()
 def count_group_rows(start, stop, step, shares: Shares, validity: Bitmap, out: Out[uint64]):
     """out[place] = how many valid rows there are."""
     for p in range(start, stop, step):
         for j in range(uint64(shares.bounds[p]), uint64(shares.bounds[uint64(p) + uint64(1)])):
             i = row_at(shares, j)
-            place = uint64(p) * shares.stride + uint64(shares.numbers[i])
+            place = place_of(shares, p, j, i)
             out[place] += uint64(is_valid(validity, i))
 
 
@@ -57,7 +67,7 @@ def sum_group_integers(
         for j in range(uint64(shares.bounds[p]), uint64(shares.bounds[uint64(p) + uint64(1)])):
             i = row_at(shares, j)
             if is_valid(validity, i):
-                place = uint64(p) * shares.stride + uint64(shares.numbers[i])
+                place = place_of(shares, p, j, i)
                 out[place] = add(out[place], uint64(values[i]))
 
 
@@ -70,7 +80,7 @@ def sum_group_floats(
         for j in range(uint64(shares.bounds[p]), uint64(shares.bounds[uint64(p) + uint64(1)])):
             i = row_at(shares, j)
             if is_valid(validity, i):
-                place = uint64(p) * shares.stride + uint64(shares.numbers[i])
+                place = place_of(shares, p, j, i)
                 out[place] += float64(values[i])
 
 
@@ -90,9 +100,8 @@ def sum_group_squares(
         for j in range(uint64(shares.bounds[p]), uint64(shares.bounds[uint64(p) + uint64(1)])):
             i = row_at(shares, j)
             if is_valid(validity, i):
-                group = uint64(shares.numbers[i])
-                distance = values[i] - means[group]
-                out[uint64(p) * shares.stride + group] += distance * distance
+                distance = values[i] - means[uint64(shares.numbers[i])]
+                out[place_of(shares, p, j, i)] += distance * distance
 
 
 @kernel()
@@ -107,7 +116,7 @@ def sum_group_words(
         for j in range(uint64(shares.bounds[p]), uint64(shares.bounds[uint64(p) + uint64(1)])):
             i = row_at(shares, j)
             if is_valid(validity, i):
-                place = (uint64(p) * shares.stride + uint64(shares.numbers[i])) * width
+                place = place_of(shares, p, j, i) * width
                 carry = uint64(0)
                 for k in range(uint64(0), width):
                     word = words[i * width + uint64(k)]
@@ -130,7 +139,7 @@ def least_group_keys(
         for j in range(uint64(shares.bounds[p]), uint64(shares.bounds[uint64(p) + uint64(1)])):
             i = row_at(shares, j)
             if is_valid(validity, i):
-                place = (uint64(p) * shares.stride + uint64(shares.numbers[i])) << uint64(1)
+                place = place_of(shares, p, j, i) << uint64(1)
                 row = place + uint64(1)
                 if keys[i] < out[place] or out[row] == uint64(NO_ROW):
                     out[place] = keys[i]

@@ -42,6 +42,15 @@ from colkern.targets import Argument, Items, ItemType, Target, on_its_device, ta
 _WORTH_SHARES = 4
 """A thread has its own sums for all groups if it has this many times as many rows as groups."""
 
+_LANES = 8
+"""The sums of a group that a thread has, in turn, if there are few groups; a power of two."""
+
+_WORTH_LANES = 64
+"""So many rows of a group are worth more than one sum."""
+
+_FEW_GROUPS = 256
+"""A cache near the core holds all sums of so many groups."""
+
 _LINE_ITEMS = 16
 """The items of 8 bytes in two lines of a cache: a processor may load both."""
 
@@ -59,6 +68,7 @@ class GroupedRows:
         self.target = target
         self.numbers = numbers
         self.count = count
+        self._known: dict[tuple[Kernel, int], tuple[Array, Items]] = {}
 
     @cached_property
     @on_its_device
@@ -79,8 +89,9 @@ class GroupedRows:
         width: int = 1,
         fill: int = 0,
         most: int = 1 << 10,
+        lanes: int = 1,
     ) -> Items:
-        """The kernel's output for each group (dtype[shares, count, width]); one share on a device.
+        """The kernel's output for each group (dtype[parts, count, width]); one part on a device.
 
         Args:
             kernel: One of `colkern.kernels.grouping`.
@@ -89,6 +100,7 @@ class GroupedRows:
             width: The items for each group.
             fill: Their initial value.
             most: The most shares on a CPU.
+            lanes: The most sums that a share has of a group there; each is a part.
         """
         target, rows = self.target, len(self.numbers)
         shares, parts, stride = self.count, 1, self.count
@@ -99,9 +111,12 @@ class GroupedRows:
             if parts > 1:
                 # Threads that write to one line of a cache wait for each other.
                 stride = -(-stride // _LINE_ITEMS) * _LINE_ITEMS
-            given = (target.table([], np.uint64), bounds, self.numbers, stride)
+            if self.count > min(_FEW_GROUPS, rows // _WORTH_LANES):
+                lanes = 1
+            given = (target.table([], np.uint64), bounds, self.numbers, lanes, stride)
+            parts *= lanes
         else:
-            given = (*self.by_group, self.numbers, 0)
+            given = (*self.by_group, self.numbers, 1, 0)
         out = target.allocate(parts * stride * width, dtype)
         if fill:
             out[:] = fill
@@ -111,28 +126,40 @@ class GroupedRows:
     @cached_property
     def sizes(self) -> Items:
         """The number of rows of each group (uint64[count])."""
-        return self._counted(self.target.no_bits, 0)
+        return self._sums(kernels.count_group_rows, np.uint64, self.target.no_bits, 0)
 
     def valid_counts(self, array: Array) -> Items:
         """The number of valid rows of each group (uint64[count])."""
         bitmap, offset = validity_of(array, self.target)
-        return self._counted(bitmap, offset) if len(bitmap) else self.sizes
+        if not len(bitmap):
+            return self.sizes
+        return self._once(array, kernels.count_group_rows, np.uint64, bitmap, offset)
 
-    def _counted(self, bitmap: Items, offset: int) -> Items:
-        counts = self.run(kernels.count_group_rows, np.uint64, bitmap, offset)
-        return _added(counts)[:, 0]
+    def _once(self, array: Array, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
+        """As `_sums`; kept, since several aggregates of a column may need them."""
+        key = (kernel, id(array))
+        if key not in self._known:
+            # With the array, so that no other one gets its id.
+            self._known[key] = array, self._sums(kernel, dtype, *args)
+        return self._known[key][1]
+
+    def _sums(self, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
+        parts = self.run(kernel, dtype, *args, lanes=_LANES)[:, :, 0]
+        # The sum of infinities of both signs is NaN.
+        with np.errstate(invalid="ignore", over="ignore"):
+            return parts[0] if len(parts) == 1 else parts.sum(axis=0)
 
     def float_sums(self, array: Array) -> Items:
         """The sum of the valid floats of each group (float64[count])."""
         items, validity = array.items(Role.DATA), validity_of(array, self.target)
-        return _added(self.run(kernels.sum_group_floats, np.float64, items, *validity))[:, 0]
+        return self._once(array, kernels.sum_group_floats, np.float64, items, *validity)
 
-    def integer_sums(self, array: Array, items: Items) -> Items:
-        """The sums of `items` by group, modulo 2^64, where `array` is valid (uint64[count])."""
-        validity = validity_of(array, self.target)
+    def integer_sums(self, array: Array) -> Items:
+        """The sum of the valid integers of each group, modulo 2^64 (uint64[count])."""
+        items, validity = array.items(Role.DATA), validity_of(array, self.target)
         if items.dtype.itemsize == 8:
             items = items.view(np.int64)
-        return _added(self.run(kernels.sum_group_integers, np.uint64, items, *validity))[:, 0]
+        return self._once(array, kernels.sum_group_integers, np.uint64, items, *validity)
 
     def square_sums(self, array: Array, means: Items) -> Items:
         """The sum of squared deviations of the valid floats from the mean of their group."""
@@ -141,7 +168,7 @@ class GroupedRows:
             *validity_of(array, self.target),
             means,
         )
-        return _added(self.run(kernels.sum_group_squares, np.float64, *given))[:, 0]
+        return self._sums(kernels.sum_group_squares, np.float64, *given)
 
     def decimal_sums(self, array: Array) -> Items:
         """The sums of decimals of 128 or 256 bits by group, in words (uint64[count, width])."""
@@ -154,11 +181,12 @@ class GroupedRows:
     def whole_sums(self, array: Array) -> list[int]:
         """The exact sums by group of valid integers, or of unscaled decimals, of any size."""
         words, width = own_words(array, Role.DATA)
-        totals = [0] * self.count
+        totals, validity = [0] * self.count, validity_of(array, self.target)
         for k in range(2 * width):
             parts = words.view(np.uint32)[k :: 2 * width].copy()
             is_signed = k == 2 * width - 1 and _is_signed(array)
-            sums = self.integer_sums(array, parts.view(np.int32) if is_signed else parts)
+            parts = parts.view(np.int32) if is_signed else parts
+            sums = self._sums(kernels.sum_group_integers, np.uint64, parts, *validity)
             own = sums.view(np.int64 if is_signed else np.uint64).tolist()
             totals = [total + (part << 32 * k) for total, part in zip(totals, own, strict=True)]
         return totals
@@ -199,11 +227,6 @@ def one_group(array: Array) -> GroupedRows:
     """The slots of an array as the rows of a single group."""
     target = target_of(array.device)
     return GroupedRows(target, target.allocate(array.length, np.uint32), 1)
-
-
-def _added(parts: Items) -> Items:
-    whole: Items = parts[0] if len(parts) == 1 else parts.sum(axis=0)
-    return whole
 
 
 # Aggregates
@@ -285,7 +308,7 @@ def _sum(rows: GroupedRows, column: Array) -> Array:
         if isinstance(type_, s.Bool) or type_.bit_width < 32:
             wide = cast(values, s.int32())
         unsigned = isinstance(type_, s.Bool) or not type_.signed
-        sums = rows.integer_sums(wide, wide.items(Role.DATA))
+        sums = rows.integer_sums(wide)
         return _result(rows, s.uint64() if unsigned else s.int64(), sums, known)
     raise _unsupported("sum", column)
 

@@ -20,7 +20,7 @@ Rows = list[tuple[int, int]]
 def shares() -> Iterator[tuple[str, int, tuple[Any, ...], int, Rows, list[bool]]]:
     """Shares as a CPU's threads have them, and as a device's; with nulls and without."""
     rng = numbers("shares")
-    yield "no shares", 0, ([], [0], [], GROUPS, [], 3), GROUPS, [], []
+    yield "no shares", 0, ([], [0], [], 1, GROUPS, [], 3), GROUPS, [], []
     for rows in (0, 1, 40):
         of = [rng.randrange(GROUPS) for _ in range(rows)]
         order = sorted(range(rows), key=lambda i: of[i])
@@ -30,9 +30,14 @@ def shares() -> Iterator[tuple[str, int, tuple[Any, ...], int, Rows, list[bool]]
         by_group = [(of[i], i) for i in order]
         for label, valid in (("some null", random_bits(rng, rows)), ("none null", [True] * rows)):
             bits = bitmap(valid, 3, rng) if label == "some null" and rows else []
-            given = (of, GROUPS, bits, 3)
+            given = (of, 1, GROUPS, bits, 3)
             yield f"{rows} by range, {label}", 2, ([], half, *given), 2 * GROUPS, by_range, valid
-            given = (of, 0, bits, 3)
+            in_turn = [
+                (GROUPS * (4 * (place // GROUPS) + i % 4) + of[i], i) for place, i in by_range
+            ]
+            given = (of, 4, GROUPS, bits, 3)
+            yield f"{rows} in turn, {label}", 2, ([], half, *given), 8 * GROUPS, in_turn, valid
+            given = (of, 1, 0, bits, 3)
             yield (
                 f"{rows} by group, {label}",
                 GROUPS,

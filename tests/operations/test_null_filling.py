@@ -144,7 +144,9 @@ def test_the_first_case_that_is_true() -> None:
         assert ck.case_when(from_pyarrow(theirs), *ours, *extra).to_pylist() == expected
     with pytest.raises(ValueError, match="cases: 3 for 1 conditions"):
         ck.case_when([ck.array([True])], 1, 2, 3)
-    with pytest.raises(TypeError, match=r"conditions\[0\]: expected an Array of booleans, got tuple"):
+    with pytest.raises(
+        TypeError, match=r"conditions\[0\]: expected an Array of booleans, got tuple"
+    ):
         ck.case_when([(ck.array([True]), 1)], 2)  # type: ignore[list-item]
 
 

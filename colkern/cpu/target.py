@@ -4,8 +4,7 @@ It implements patterns: a kernel is mapped over a range, partial results are com
 scanned into offsets.
 
 Kernels over few items run as plain Python, since loading the compiler takes longer than reading a small
-file. Once the compiler is loaded, or a kernel has been run many times, kernels are compiled for any
-number of items.
+file. Once the compiler is loaded, or that has taken as long, kernels are compiled for any number of items.
 """
 
 from __future__ import annotations
@@ -36,30 +35,33 @@ FEW = 128
 SHORT = 4096
 """The longest arrays for plain Python: a slot may stand for many elements."""
 
-_ENOUGH = 16384
-"""The items of a kernel, in one process, from which on loading the compiler pays."""
+_ENOUGH = 0.2
+"""The seconds of plain Python, in one process, after which loading the compiler pays."""
 
-_spent: dict[Kernel, int] = {}
+_spent = [0.0]
+"""The seconds of plain Python so far."""
 
 
 def plain_loop(kernel: Kernel, count: int, args: Sequence[Any]) -> Callable[..., Any] | None:
     """A kernel's loop in plain Python, called like a compiled one; None if it should be compiled."""
-    if count > FEW or "numba" in sys.modules:
+    if count > FEW or _spent[0] > _ENOUGH or "numba" in sys.modules:
         return None
     longest = max(
         (len(a) for a, d in zip(args, kernel.arguments, strict=True) if d.array), default=0
     )
-    spent = _spent.get(kernel, 0) + max(count, longest) + 1
-    if longest > SHORT or spent > _ENOUGH:
+    if longest > SHORT:
         return None
-    _spent[kernel] = spent
     types = [None if a.array else np.dtype(a.item).type for a in kernel.arguments]
 
     def loop(start: int, stop: int, *args: Any) -> Any:
         typed = [a if t is None else t(a) for a, t in zip(args, types, strict=True)]
-        # Compiled code does not warn, so NumPy must not.
-        with np.errstate(all="ignore"):
-            return kernel(uint64(start), uint64(stop), uint64(1), *typed)
+        begin = perf_counter()
+        try:
+            # Compiled code does not warn, so NumPy must not.
+            with np.errstate(all="ignore"):
+                return kernel(uint64(start), uint64(stop), uint64(1), *typed)
+        finally:
+            _spent[0] += perf_counter() - begin
 
     return loop
 

@@ -147,7 +147,8 @@ class GroupedRows:
         parts = self.run(kernel, dtype, *args, lanes=_LANES)[:, :, 0]
         # The sum of infinities of both signs is NaN.
         with np.errstate(invalid="ignore", over="ignore"):
-            return parts[0] if len(parts) == 1 else parts.sum(axis=0)
+            whole: Items = parts[0] if len(parts) == 1 else parts.sum(axis=0)
+        return whole
 
     def float_sums(self, array: Array) -> Items:
         """The sum of the valid floats of each group (float64[count])."""

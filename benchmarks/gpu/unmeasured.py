@@ -10,6 +10,8 @@ RADIX = "a step of the CPU's radix sort, over one chunk a thread; a device sorts
 UNMEASURED = {
     "running_sum": IN_ORDER,
     "sum_in_place": IN_ORDER,
+    "join_neighbours": IN_ORDER,
+    "merge_in_order": IN_ORDER,
     "list_small_values": IN_ORDER,
     "numbers_of_small_values": "by a table of a small range: a device sorts with CuPy",
     "first_words": IN_ORDER,

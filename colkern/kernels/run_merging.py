@@ -1,7 +1,8 @@
 """The run ends of two arrays merged: where either begins a new run.
 
-The ends of both, sorted, are cut into blocks of `1 << BLOCK_BITS`, so that no long run of either makes
-anyone's work longer. Of two equal ends the left one comes first, and the right one counts.
+One thread goes through both in order. On a device, the ends of both, sorted, are cut into blocks of
+`1 << BLOCK_BITS`, so that no long run of either makes anyone's work longer. Of two equal ends the left
+one comes first, and the right one counts.
 
 Columnar format 1.5: "Run-End Encoded Layout".
 """
@@ -12,8 +13,45 @@ from numpy import int64, uint64
 
 from colkern.kernels.arguments import In, Out, R
 from colkern.kernels.kernel import helper, kernel
+from colkern.kernels.runs import find_run
 
 BLOCK_BITS = 6
+
+
+@kernel(combine="add", sequential=True)
+def merge_in_order(
+    start,
+    stop,
+    step,
+    left: In[R],
+    left_offset,
+    right: In[R],
+    right_offset,
+    out: Out[int64],
+) -> uint64:
+    """The first third of `out` = the ends of the runs of both in slots [0, stop), the others = the run of
+    the left, and of the right, that holds each; returns how many there are.
+
+    The range is over slots; slot 0 is at the logical positions `left_offset` and `right_offset`.
+    """
+    second = uint64(len(out)) // uint64(3)
+    third = second << uint64(1)
+    i = find_run(left, left_offset)
+    j = find_run(right, right_offset)
+    place = uint64(0)
+    end = uint64(start)
+    # No branch on which of them ends first: it would be guessed wrong every other time.
+    while end < uint64(stop):
+        first = uint64(left[i]) - left_offset
+        other = uint64(right[j]) - right_offset
+        end = min(min(first, other), uint64(stop))
+        out[place] = int64(end)
+        out[second + place] = int64(i)
+        out[third + place] = int64(j)
+        place += uint64(1)
+        i += uint64(first == end)
+        j += uint64(other == end)
+    return place
 
 
 @helper

@@ -229,6 +229,23 @@ def number_runs(start, stop, step, out: Out[R]):
         out[i] = i + uint64(1)
 
 
+@kernel(combine="add", sequential=True, I="u4 u8")
+def join_neighbours(start, stop, step, words: In[I], out: Out[I]) -> uint64:
+    """The first half of `out` = the words, equal neighbours once; returns how many these are.
+
+    The other half = the slot behind each of them and its neighbours.
+    """
+    half = uint64(len(out)) >> uint64(1)
+    count = uint64(start)
+    for i in range(start, stop, step):
+        # Written whether it is another one or not: a branch would be guessed wrong.
+        before = words[max(uint64(i), uint64(1)) - uint64(1)]
+        count += uint64(i == 0 or words[i] != before)
+        out[count - uint64(1)] = words[i]
+        out[half + count - uint64(1)] = uint64(i) + uint64(1)
+    return count
+
+
 @kernel()
 def rebase_run_ends(start, stop, step, run_ends: In[R], first, last, base, out: Out[R]):
     """out[r] = where run r ends if slots [first, last) alone are kept and begin at `base`."""

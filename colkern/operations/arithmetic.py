@@ -16,7 +16,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
-from colkern.kernels import Kernel, arithmetic, runs
+from colkern.kernels import Kernel, arithmetic
 from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import HOST, Buffer, DType
 from colkern.operations.arguments import Kind, operation
@@ -32,6 +32,7 @@ from colkern.operations.operands import (
     number_of,
     planned,
     planned_beside,
+    planned_runs,
 )
 from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
@@ -205,6 +206,8 @@ class _Operation:
     plans: Plans[_Plan] = field(default_factory=dict)
     #: Those for two arrays of times, which have no plan beside a number.
     ticks: Plans[_Plan] = field(default_factory=dict)
+    #: The type of the run ends that two run-end encoded arrays give.
+    runs: Plans[s.DataType] = field(default_factory=dict)
 
     def plan(self, array: Array, type_: s.Int | s.FloatingPoint) -> _Plan:
         """The rule that combines values of an array without an encoding."""
@@ -238,6 +241,9 @@ def _combine(what: _Operation, left: ArrayOrNumber, right: ArrayOrNumber) -> Arr
     plan = planned(what.ticks, left, right)
     if plan is not None:
         return plan.of_arrays(left, right)  # type: ignore[arg-type]
+    ends = planned_runs(what.runs, left, right)
+    if ends is not None:
+        return _combine_runs(what, left, right, ends)  # type: ignore[arg-type]
     arrays = [side for side in (left, right) if isinstance(side, Array)]
     types = [value_type_of(array) for array in arrays]
     kinds = set(map(type, types))
@@ -389,24 +395,19 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise ValueError(f"{what.name}: arrays of {left.length} and {right.length} values")
     one_device((left, right), "left", "right")
     if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
-        return _combine_runs(what, left, right)
+        ends = min([array.children[0] for array in (left, right)], key=_bit_width).type
+        what.runs[left.layout, right.layout] = ends
+        return _combine_runs(what, left, right, ends)
     left = decoded(left)
     return what.plan(left, type_).of_arrays(left, decoded(right))
 
 
-def _combine_runs(what: _Operation, left: Array, right: Array) -> Array:
-    starts, *places = merge_runs(left, right)
-    target = target_of(left.device)
-    sides = [
-        take_positions(array.children[1], runs_of_side)
-        for array, runs_of_side in zip((left, right), places, strict=True)
-    ]
-    # Both arrays have the same length, so the narrower run ends can hold it, too.
-    ends = min((array.children[0] for array in (left, right)), key=_bit_width)
-    out = target.output(len(starts), ends.items(Role.DATA).dtype)
-    target.map(runs.end_runs, len(starts), starts, left.length, out)
-    run_ends = Array.of_valid(ends.type, len(starts), (None, target.buffer(out)), 0)
-    return run_end_encoded(left.length, run_ends, _combine(what, sides[0], sides[1]))
+def _combine_runs(what: _Operation, left: Array, right: Array, type_: s.DataType) -> Array:
+    ends, own, other = merge_runs(left, right)
+    buffer = target_of(left.device).buffer(ends)
+    run_ends = Array.of_valid(type_, len(ends), (None, buffer), 0)
+    values = take_positions(left.children[1], own), take_positions(right.children[1], other)
+    return run_end_encoded(left.length, run_ends, _combine(what, *values))
 
 
 def _bit_width(ends: Array) -> int:

@@ -73,6 +73,15 @@ def planned(plans: Plans[Decision], left: object, right: object) -> Decision | N
     return None
 
 
+def planned_runs(plans: Plans[Decision], left: object, right: object) -> Decision | None:
+    """As `planned`, for run-end encoded arrays, which have no buffers of their own."""
+    if left.__class__ is right.__class__ is Array and left.length == right.length:
+        plan = plans.get((left.layout, right.layout))
+        if plan is not None and left._checked and right._checked and left.device is right.device:
+            return plan
+    return None
+
+
 _MOST_KEPT = 1 << 10
 """The most numbers whose items are kept, and the most types."""
 

@@ -20,7 +20,7 @@ from colkern.operations.encodings import run_end_encoded
 from colkern.operations.operands import WORDS, buffer_addresses, unsigned, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import require_room, run_bounds
-from colkern.operations.selection import Picks, assemble, own_words
+from colkern.operations.selection import own_words, take_picked
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _INT32 = s.int32()
@@ -55,7 +55,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
     require_room(array.length, kind)
     target = target_of(array.device)
     bounds = run_bounds(target, _changes(array), array.length, kind)
-    values = assemble(Picks(unsigned(bounds[:-1])), array)
+    values = take_picked(array, unsigned(bounds[:-1]))
     run_ends = Array.of_valid(run_end_type, values.length, (None, target.buffer(bounds[1:])), 0)
     return run_end_encoded(array.length, run_ends, values)
 

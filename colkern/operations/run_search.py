@@ -11,10 +11,12 @@ from colkern.arrays import Array
 from colkern.errors import LimitExceededError
 from colkern.kernels import changes, filtering, run_merging, runs
 from colkern.layouts import Role
-from colkern.memory import ALIGNMENT
+from colkern.memory import ALIGNMENT, HOST, DType
 from colkern.operations.compaction import Kept
 from colkern.operations.operands import WORDS
 from colkern.targets import Items, ItemType, Target, target_of
+
+_RUN = np.dtype(np.int64)
 
 _SEARCH = 16
 """About the ratio of the time of a search for one run to that of its share of an index."""
@@ -55,7 +57,7 @@ def own_runs(array: Array) -> tuple[int, int]:
     return run, target.item(ends_of_range, 1) - run + 1
 
 
-_FEW = 8
+FEW = 8
 """Merging positions does not pay if fewer than one in this many neighbours are equal."""
 
 
@@ -70,7 +72,7 @@ def encode_words(
     marks = target.output(count + 63 >> 6, WORDS[8])
     target.map(changes.mark_changes, len(marks), words, 1, count, marks)
     kept = Kept.of(target, marks.view(WORDS[1]), 0, count)
-    if kept.count > count - count // _FEW:
+    if kept.count > count - count // FEW:
         numbers = target.output(count, kind)
         target.map(runs.number_runs, count, numbers)
         return numbers, None
@@ -105,38 +107,59 @@ def _listed(kept: Kept, kind: np.dtype[np.signedinteger]) -> Items:
 
 
 def merge_runs(left: Array, right: Array) -> tuple[Items, Items, Items]:
-    """The slots where a run of either array begins, and for each slot the runs of both that hold it.
+    """The ends of the runs of both arrays, of the narrower dtype, and the runs of either that hold each.
 
-    All int64 and read-only.
+    The runs are int64 and read-only.
 
     Args:
         left: A checked run-end encoded array.
         right: Another one of the same length.
     """
-    target = target_of(left.device)
-    if left.length == 0:
-        none = target.output(0, np.int64)
-        return none, none, none
-    firsts, ends = zip(*map(_own_ends, (left, right)), strict=True)
-    if ends[0].dtype != ends[1].dtype:
-        ends = tuple([items.astype(np.int64) for items in ends])
+    target, length = target_of(left.device), left.length
+    own, other = left.children[0].items(Role.DATA), right.children[0].items(Role.DATA)
+    # Both arrays have the same length, so the narrower run ends can hold it, too.
+    kind = own.dtype
+    if kind != other.dtype:
+        kind = min(kind, other.dtype, key=lambda dtype: dtype.itemsize)
+        own, other = own.astype(np.int64), other.astype(np.int64)
+    if target.device is not HOST:
+        return _merged_by_blocks(target, (left, own), (right, other), kind)
+    most = min(len(own) + len(other), length)
+    merged = target.output(3 * most, _RUN)
+    args = own, left.offset, other, right.offset, merged
+    count = target.reduce(run_merging.merge_in_order, length, *args) if length else 0
+    ends = target.output(count, kind)
+    ends[:] = merged[:count]
+    return ends, merged[most : most + count], merged[2 * most : 2 * most + count]
+
+
+def _merged_by_blocks(
+    target: Target, left: tuple[Array, Items], right: tuple[Array, Items], kind: DType
+) -> tuple[Items, Items, Items]:
+    """As `merge_runs`, of arrays and their run ends, by many threads."""
+    length = left[0].length
+    if length == 0:
+        none = target.output(0, _RUN)
+        return target.output(0, kind), none, none
+    (first, own), (other_first, other) = _own_ends(*left), _own_ends(*right)
     block = 1 << run_merging.BLOCK_BITS
-    counts = target.output(-(-(len(ends[0]) + len(ends[1])) // block), np.int64)
-    target.map(run_merging.count_merged, len(counts), *ends, counts)
+    counts = target.output(-(-(len(own) + len(other)) // block), np.int64)
+    target.map(run_merging.count_merged, len(counts), own, other, counts)
     places = target.scan(counts, np.int64)
     # A run begins at 0, and wherever a run ends, except the last.
     size = target.item(places, len(counts)) + 1
     merged = target.output(3 * size, np.int64)
-    args = (*ends, *firsts, places, merged)
+    args = (own, other, first, other_first, places, merged)
     target.map(run_merging.list_merged, len(counts), *args)
-    return merged[: size - 1], merged[size : 2 * size - 1], merged[2 * size : -1]
+    ends = target.output(size - 1, kind)
+    target.map(runs.end_runs, len(ends), merged[: size - 1], length, ends)
+    return ends, merged[size : 2 * size - 1], merged[2 * size : -1]
 
 
-def _own_ends(array: Array) -> tuple[int, Items]:
+def _own_ends(array: Array, ends: Items) -> tuple[int, Items]:
     """The first run of the array's own slots, and the ends of their runs, counted from its first slot."""
     target = target_of(array.device)
     first, count = own_runs(array)
-    ends = array.children[0].items(Role.DATA)
     if array.offset == 0 and count == len(ends) and target.item(ends, -1) == array.length:
         return 0, ends
     ends = ends[first : first + count]

@@ -18,7 +18,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.creation import nulls
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
-from colkern.operations.selection import Picks, assemble, take_positions
+from colkern.operations.selection import take_picked, take_positions
 from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.selection.gathering import Places, gather
 from colkern.operations.union_slots import child_numbers, slots_of, slots_with
@@ -53,7 +53,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
         places = picked_offsets(target, array.items(Role.OFFSETS), slots)
     else:
         values = values.slice(array.offset, array.length)
-    return numbers, assemble(Picks(places), values)
+    return numbers, take_picked(values, places)
 
 
 @operation(kind=Kind.SELECTION)

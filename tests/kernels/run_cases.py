@@ -9,6 +9,7 @@ import numpy as np
 from kernels.case import (
     LENGTHS,
     NOWHERE,
+    POISON,
     At,
     Case,
     bitmap,
@@ -23,6 +24,9 @@ from colkern.kernels import runs
 
 # Lengths of runs: one, many short ones, a long one, mixtures.
 RUNS = ([1], [5], [1] * 70, [64, 1], [3, 1, 1, 20, 2, 41, 1, 9], [100])
+
+_POISONED = {code: int.from_bytes([POISON] * int(code[1:])) for code in ("u4", "u8")}
+"""An item of the output that a kernel has not written."""
 
 
 def slices() -> Iterator[tuple[list[int], list[int], int, int]]:
@@ -110,6 +114,20 @@ def first_bad_run_end(types: dict[str, str]) -> Iterator[Case]:
 def number_runs(types: dict[str, str]) -> Iterator[Case]:
     for count in LENGTHS:
         yield Case(f"{count}", count, (), list(range(1, count + 1)))
+
+
+@cases_of(runs.join_neighbours)
+def join_neighbours(types: dict[str, str]) -> Iterator[Case]:
+    most = limits(types["words"])[1]
+    for values in ([], [most], [0, 0, 1], [3, 3, most, most, 3], [*range(5)], [7] * 70, [1, 2] * 9):
+        groups = [(value, len(list(same))) for value, same in itertools.groupby(values)]
+        # The halves of the output are as long as the words.
+        ends = list(itertools.accumulate(length for _, length in groups))
+        rest = [_POISONED[types["out"]]] * (len(values) - len(groups))
+        expected = [value for value, _ in groups] + rest + ends + rest
+        yield Case(
+            f"{len(groups)} of {values[:5]}", len(values), (values,), (len(groups), expected)
+        )
 
 
 @cases_of(runs.rebase_run_ends)

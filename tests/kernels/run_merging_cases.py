@@ -38,6 +38,22 @@ def pairs(most: int) -> Iterator[tuple[str, list[int], list[int], list[int], lis
         yield f"{len(left)} and {len(right)}", left, right, counts, sorted({*left, *right})
 
 
+@cases_of(run_merging.merge_in_order)
+def merge_in_order(types: dict[str, str]) -> Iterator[Case]:
+    for label, left, right, _, _ in pairs(limits(types["left"])[1]):
+        length = max(left, default=0)
+        for offsets in {(0, 0), (min(length, 1), 0), (length // 3, length // 2)}:
+            sides = list(zip((left, right), offsets, strict=True))
+            whole = length - max(offsets)
+            for count in {whole, whole // 2}:
+                found = {min(end - at, count) for ends, at in sides for end in ends if end > at}
+                ends = sorted(found) if count else []
+                held = [sum(e < at + end for e in own) for own, at in sides for end in ends]
+                args = (left, offsets[0], right, offsets[1])
+                where = f"{label}, {count} from {offsets}"
+                yield Case(where, count, args, (len(ends), ends + held))
+
+
 @cases_of(run_merging.count_merged)
 def count_merged(types: dict[str, str]) -> Iterator[Case]:
     for label, left, right, counts, _ in pairs(limits(types["left"])[1]):

@@ -7,20 +7,18 @@ hidden data (`trimming`). `runs` and `dense_unions` have their parts for these l
 """
 
 from colkern.operations.selection import dense_unions, runs
-from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import filter
-from colkern.operations.selection.taking import Picks, take, take_positions
+from colkern.operations.selection.taking import take, take_picked, take_positions
 from colkern.operations.selection.words import own_words, take_items, words_of
 
 __all__ = [
-    "Picks",
-    "assemble",
     "dense_unions",
     "filter",
     "own_words",
     "runs",
     "take",
     "take_items",
+    "take_picked",
     "take_positions",
     "words_of",
 ]

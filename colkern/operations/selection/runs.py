@@ -12,18 +12,19 @@ import numpy as np
 from colkern.arrays import Array
 from colkern.kernels import offsets, runs
 from colkern.layouts import LayoutKind, Role
-from colkern.memory import Buffer, DType
+from colkern.memory import HOST, Buffer, DType
 from colkern.operations.operands import unsigned
 from colkern.operations.patterns import compact_blocks
 from colkern.operations.run_search import (
+    FEW,
     encode_words,
     own_runs,
     require_room,
     runs_at,
 )
-from colkern.operations.selection.engine import ASSEMBLE, Copier, assemble
+from colkern.operations.selection.engine import ASSEMBLE, Copier
 from colkern.operations.selection.filtering import Masked
-from colkern.operations.selection.taking import Picks, take_positions
+from colkern.operations.selection.taking import Picks, take_picked, take_positions
 from colkern.operations.selection.words import take_items
 from colkern.operations.validity import null_outside
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -32,6 +33,9 @@ _SIGNED: dict[int, DType] = {4: np.dtype(np.int32), 8: np.dtype(np.int64)}
 
 _MANY = 4
 """From this many positions in a run on, going through the runs is faster than looking each up."""
+
+_ONE_PASS = 1 << 12
+"""The most positions that a host goes over one by one: to call several kernels takes longer."""
 
 
 @singledispatch
@@ -91,8 +95,10 @@ def take_runs(array: Array, positions: Items) -> Array:
     Raises:
         LimitExceededError: If there are more positions than fit the run ends.
     """
-    require_room(len(positions), array.children[0].items(Role.DATA).dtype)
-    in_order = _take_in_order(array, positions)
+    count = len(positions)
+    require_room(count, array.children[0].items(Role.DATA).dtype)
+    is_short = count <= _ONE_PASS and array.device is HOST
+    in_order = None if is_short else _take_in_order(array, positions)
     return _take_in_any_order(array, positions) if in_order is None else in_order
 
 
@@ -136,13 +142,27 @@ def _take_in_any_order(array: Array, positions: Items) -> Array:
     kind = ends.items(Role.DATA).dtype
     few = values.length >> 31 == 0
     holders = runs_at(array, positions, np.int32 if few else np.int64)
-    holders = unsigned(holders)
-    run_ends, firsts = encode_words(target, holders, kind)
-    if firsts is not None:
-        holders = take_items(target, holders, unsigned(firsts))
+    run_ends, holders = _joined_neighbours(target, unsigned(holders), kind)
     numbers = Array.of_valid(ends.type, len(holders), (None, target.buffer(run_ends)), 0)
-    children = (numbers, assemble(Picks(holders), values))
+    children = (numbers, take_picked(values, holders))
     return Array.of_valid(array.type, len(positions), (), 0, children)
+
+
+def _joined_neighbours(target: Target, words: Items, kind: DType) -> tuple[Items, Items]:
+    """The run ends of equal neighbours, as from `encode_words`, and the word of each run."""
+    count = len(words)
+    if target.device is not HOST or not 0 < count <= _ONE_PASS:
+        ends, firsts = encode_words(target, words, kind)
+        return ends, words if firsts is None else take_items(target, words, unsigned(firsts))
+    joined = target.output(2 * count, words.dtype)
+    size = target.reduce(runs.join_neighbours, count, words, joined)
+    if size > count - count // FEW:
+        numbers = target.output(count, kind)
+        target.map(runs.number_runs, count, numbers)
+        return numbers, words
+    ends = target.output(size, kind)
+    ends[:] = joined[count : count + size]
+    return ends, joined[:size]
 
 
 def _cut(array: Array, first: int, kept: Items) -> Array:

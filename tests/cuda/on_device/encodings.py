@@ -54,6 +54,10 @@ OPERATIONS: dict[str, tuple[str, Operation]] = {
         lambda array, picks: filter_runs(array, some_bits(picks), 3),
     ),
     **{f"{what} {name}": (name, run) for what, run in ARITHMETIC.items() for name in NUMBERS},
+    "add other runs": (
+        "run-end encoded",
+        lambda array, picks: ops.add(array.slice(1), array.slice(0, len(array) - 1)),
+    ),
     "divide arrays": ("int8", divided),
     "select_child of a dense union": (
         "dense union",

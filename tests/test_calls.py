@@ -23,6 +23,7 @@ FLAGS = ck.array([True, None] * 5)
 NOW = dt.datetime(2024, 5, 1, 12)
 TIMES = ck.array([NOW] * 10)
 POSITIONS = ck.array([3, 1, 2], ck.int64())
+RUNS = ck.run_end_encode(INTEGERS)
 
 
 @ck.udf
@@ -36,6 +37,7 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (15, "sum of floats", lambda: ck.sum(FLOATS)),
     (21, "min", lambda: ck.min(INTEGERS)),
     (13, "add", lambda: ck.add(INTEGERS, INTEGERS)),
+    (59, "add, of runs", lambda: ck.add(RUNS, RUNS)),
     (15, "add, of a number", lambda: ck.add(INTEGERS, 2)),
     (17, "add, with nulls", lambda: ck.add(FLOATS, WHOLE)),
     (19, "greater, with nulls", lambda: ck.greater(WHOLE, FLOATS)),
@@ -53,11 +55,14 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (10, "and", lambda: ck.and_(MASK, MASK)),
     (22, "concat", lambda: ck.concat([INTEGERS, INTEGERS])),
     (16, "take", lambda: ck.take(INTEGERS, POSITIONS)),
+    (53, "take, of runs", lambda: ck.take(RUNS, POSITIONS)),
     (24, "filter", lambda: ck.filter(INTEGERS, MASK)),
     (22, "if_else", lambda: ck.if_else(MASK, INTEGERS, INTEGERS)),
     (8, "invert", lambda: ck.invert(MASK)),
     (24, "cast", lambda: ck.cast(INTEGERS, ck.float64())),
     (24, "quantile", lambda: ck.quantile(WHOLE, 0.5)),
+    (30, "sort_indices", lambda: ck.sort_indices(INTEGERS)),
+    (51, "dictionary_encode", lambda: ck.dictionary_encode(INTEGERS)),
     (32, "a row function", lambda: weighted(INTEGERS, INTEGERS)),
 ]
 

@@ -18,7 +18,7 @@ from colkern.kernels import Kernel, sorting
 if TYPE_CHECKING:
     from colkern.targets import Items, Target
 
-_FEW = 1 << 11
+FEW = 1 << 11
 """NumPy sorts so few keys faster than this module prepares to."""
 
 _MOST = 1 << 32
@@ -43,7 +43,7 @@ def sorted_positions(
     target: Target, keys: NDArray[np.uint64], positions: NDArray[np.uint64] | None
 ) -> Items:
     """`positions` (None for all) in the order of their keys; stable (uint64[])."""
-    if not _FEW < len(keys) <= _MOST:
+    if not FEW < len(keys) <= _MOST:
         chosen = keys if positions is None else keys[positions]
         order = np.argsort(chosen, kind="stable").astype(np.uint64)
         return order if positions is None else positions[order]
@@ -77,12 +77,16 @@ def _seem_equal(keys: Items, positions: Items | None, low: int, shift: int) -> b
 
 def extremes(items: Items) -> tuple[int, int]:
     """The least and the greatest of some integers, at least one."""
+    if len(items) < GRAIN:
+        return _extremes(0, len(items), items)
     parts = run_ranges(_extremes, len(items), (items,))
     return min(low for low, _ in parts), max(high for _, high in parts)
 
 
 def _extremes(start: int, stop: int, items: Items) -> tuple[int, int]:
-    return int(items[start:stop].min()), int(items[start:stop].max())
+    part = items[start:stop]
+    # Not by methods: these are functions of Python's.
+    return int(np.minimum.reduce(part)), int(np.maximum.reduce(part))
 
 
 def _packed(target: Target, keys: Items, positions: Items | None, low: int, shift: int) -> Items:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,13 @@ from colkern.bitmaps import expand
 from colkern.cpu.radix import extremes
 from colkern.layouts import Extent, LayoutKind, Role
 from colkern.memory import HOST
+from colkern.operations.operands import WORDS
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _MANTISSA_BITS = {16: 10, 32: 23, 64: 52}
 
 
-@dataclass(frozen=True)
-class NumberWords:
+class NumberWords(NamedTuple):
     """The numbers in an array's slots, as words, lowest word first."""
 
     words: Items  #: Unsigned words of up to 8 bytes, `width` for each slot.
@@ -39,7 +39,7 @@ def number_words(array: Array) -> NumberWords | None:
         return None
     items = array.items(Role.DATA)
     bits = min(items.dtype.itemsize * 8, 64)
-    words = items.view(f"u{bits // 8}")
+    words = items.view(WORDS[bits // 8])
     minus = 1 << (bits - 1)
     if isinstance(storage, s.FloatingPoint):
         infinity = (minus - 1) >> _MANTISSA_BITS[bits] << _MANTISSA_BITS[bits]

@@ -137,10 +137,12 @@ def ordered_positions(target: Target, keys: Sequence[SortKey]) -> Items:
         ((array, descending, nulls_first),) = keys
         if isinstance(array.type.storage, s.Null):
             return target.positions(array.length).view(np.uint64)
-        if number_words(array) is not None:
-            return _sorted(array, descending, nulls_first)
+        if (numbers := number_words(array)) is not None:
+            return _sorted(array, numbers, descending, nulls_first)
         if is_text(array.type) and (ranks := ranks_of_few(array)) is not None:
-            return _sorted(ranks, descending, nulls_first)
+            numbers = number_words(ranks)
+            assert numbers is not None
+            return _sorted(ranks, numbers, descending, nulls_first)
         if is_text(array.type) and not descending:
             split = split_nulls(array) if array.null_count else None
             valid = array.length - array.null_count
@@ -219,15 +221,15 @@ def _orderable(array: Array) -> Array:
     return byte_ranks(array) if ranks is None else ranks
 
 
-def _sorted(array: Array, descending: bool, nulls_first: bool) -> Items:
-    from colkern.cpu.radix import counted_positions
+def _sorted(array: Array, numbers: NumberWords, descending: bool, nulls_first: bool) -> Items:
+    from colkern.cpu.radix import FEW, FEW_BITS, counted_positions
 
     target = target_of(array.device)
-    few = few_keys(array, descending)
+    # Of few slots, it takes longer to find out how many values there are than to sort them.
+    is_worth = array.length > FEW or numbers.bits <= FEW_BITS
+    few = few_keys(array, descending) if is_worth else None
     if few is not None:
         return counted_positions(target, few)
-    numbers = number_words(array)
-    assert numbers is not None
     nulls = array.null_count
     valid = array.length - nulls
     split = split_nulls(array) if nulls else None

@@ -172,6 +172,20 @@ def test_filter_and_take_any_runs(data: st.DataObject) -> None:
         validate(taken, full=True)
 
 
+@pytest.mark.parametrize("mask", ["111111", "000011", "110000", "001100", "010010", "000000"])
+@pytest.mark.parametrize("before", [0, 3])
+def test_filter_leaves_out_runs_without_slots(mask: str, before: int) -> None:
+    array = encoded(ints([7, 8, 9, 10, 11]), [1, 2, 2, 2, 2], s.int16())
+    part = array.slice(before, 6)
+    bits = from_pyarrow(pa.array([bit == "1" for bit in mask])).buffer(Role.DATA)
+    assert bits is not None
+    kept = [v for v, bit in zip(part.to_pylist(), mask, strict=True) if bit == "1"]
+    filtered = filter_runs(part, bits, 0)
+    validate(filtered, full=True)
+    assert filtered.to_pylist() == kept
+    assert filtered.children[1].to_pylist() == sorted(set(kept))
+
+
 def test_taken_neighbours_of_a_run_are_one_run() -> None:
     array = encoded(ints([1, 1, None]), [4, 4, 4], s.int32())
     taken = take(array, ints([0, 3, 2, 4, 5, 11, 0, 0]))

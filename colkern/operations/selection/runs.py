@@ -175,14 +175,38 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
     """
     target = target_of(array.device)
     ends, values = array.children
-    count = len(kept) - 1
-    blocks = (count + (1 << runs.BLOCK_BITS) - 1) >> runs.BLOCK_BITS
-    held = compact_blocks(target, runs.count_kept_runs, runs.list_kept_runs, blocks, kept, first)
-    out = target.output(len(held), ends.items(Role.DATA).dtype)
-    target.map(runs.end_kept_runs, len(held), kept, first, held, out)
+    count, kind = len(kept) - 1, ends.items(Role.DATA).dtype
+    if target.device is HOST and 0 < count <= _ONE_PASS:
+        held, out = _kept_in_order(target, kept, first, kind)
+    else:
+        blocks = (count + (1 << runs.BLOCK_BITS) - 1) >> runs.BLOCK_BITS
+        listing = runs.count_kept_runs, runs.list_kept_runs
+        held = compact_blocks(target, *listing, blocks, kept, first).view(np.uint64)
+        out = target.output(len(held), kind)
+        target.map(runs.end_kept_runs, len(held), kept, first, held.view(np.int64), out)
     run_ends = Array.of_valid(ends.type, len(held), (None, target.buffer(out)), 0)
-    children = (run_ends, take_positions(values, held))
+    children = (run_ends, take_picked(values, held))
     return Array.of_valid(array.type, target.item(kept, count), (), 0, children)
+
+
+def _kept_in_order(target: Target, kept: Items, first: int, kind: DType) -> tuple[Items, Items]:
+    """The runs (uint64) that keep slots, and where each ends among these; see `_cut`."""
+    count = len(kept) - 1
+    joined = target.output(2 * count, np.uint64)
+    # As many slots are kept before a run that keeps none as before the next one.
+    size = target.reduce(runs.join_neighbours, count, kept[1:].view(np.uint64), joined)
+    begin = int(joined[0] == 0)
+    ends = target.output(size - begin, kind)
+    ends[:] = joined[begin:size]
+    if begin:
+        held = joined[count : count + size - 1]
+    elif size < count:
+        # The first run, then those behind each of the others but the last.
+        joined[count - 1] = 0
+        held = joined[count - 1 : count + size - 1]
+    else:
+        held = target.positions(count).view(np.uint64)
+    return held + np.uint64(first) if first else held, ends
 
 
 def _running_bits(target: Target, bits: Buffer, offset: int, length: int) -> Items:

@@ -39,6 +39,14 @@ def decimals(d: Data, width: int) -> tuple[Any, ...]:
     return tuple(part for _ in range(2) for part in (d.words("u8", d.n * width), width))
 
 
+def divided_decimals(d: Data, width: int, words: int = 0) -> tuple[Any, ...]:
+    """Decimals by others, whose words from a number of them on are zeros."""
+    left, right = (d.words("u8", d.n * width) for _ in range(2))
+    for k in range(words or width, width):
+        right[k::width] = 0
+    return d.n, left, width, right, width, d.none, 0, width, d.out("u8", d.n * width)
+
+
 for kernel in (kernels.add_words, kernels.subtract_words, kernels.multiply_words):
     streaming(kernel, of_words, each=WORDS)
 streaming(
@@ -76,8 +84,9 @@ streaming(
     lambda d, width: (d.n, *decimals(d, width), width, d.out("u8", d.n * width)),
     each=WIDTHS,
 )
+streaming(decimal_arithmetic.divide_decimals, divided_decimals, each=WIDTHS)
 streaming(
     decimal_arithmetic.divide_decimals,
-    lambda d, width: (d.n, *decimals(d, width), d.none, 0, width, d.out("u8", d.n * width)),
-    each=WIDTHS,
+    lambda d, width: divided_decimals(d, width, width // 2),
+    each={f"{bits}, by half as many": width for bits, width in WIDTHS.items()},
 )

@@ -31,6 +31,7 @@ from colkern.kernels.intrinsics import fold as fold
 from colkern.kernels.intrinsics import get_byte as get_byte
 from colkern.kernels.intrinsics import get_word as get_word
 from colkern.kernels.intrinsics import high_product as high_product
+from colkern.kernels.intrinsics import leading_zeros as leading_zeros
 from colkern.kernels.intrinsics import multiply as multiply
 from colkern.kernels.intrinsics import popcount as popcount
 from colkern.kernels.intrinsics import set_byte as set_byte

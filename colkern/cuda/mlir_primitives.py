@@ -128,6 +128,12 @@ def trailing_zeros(typingctx: object, word: Type) -> Intrinsic:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def leading_zeros(typingctx: object, word: Type) -> Intrinsic:
+    """LLVM's `ctlz`, 64 for zero."""
+    return types.uint64(types.uint64), _of_words(lambda word: llvm.intr_ctlz(word, False))
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def add(typingctx: object, left: Type, right: Type) -> Intrinsic:
     """The sum, by one instruction."""
     return types.uint64(types.uint64, types.uint64), _of_words(arith.addi)

@@ -8,35 +8,16 @@ Columnar format 1.5: "Fixed-size Primitive Layout".
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy import uint8, uint16, uint64
 
 from colkern.kernels.arguments import In, Out, T, Truth
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.lanes import SECTOR, bits_of_lanes
 from colkern.kernels.primitives import lane, lanes, store_equal, store_equal_to
+from colkern.kernels.relations import eight_equal, eight_equal_to
 from colkern.kernels.strings import packed
 
 _HALF_NAN = 0x7C00
-
-
-@helper
-def eight_equal(left: In[T], right: In[T], first: uint64) -> uint64:
-    """Bit `k` = whether values `first + k` are equal, for `k` up to 7."""
-    bits = uint64(0)
-    for k in range(uint64(0), uint64(8)):
-        bits |= uint64(left[first + uint64(k)] == right[first + uint64(k)]) << uint64(k)
-    return bits
-
-
-@helper
-def eight_equal_to(left: In[T], value: Any, first: uint64) -> uint64:
-    """As `eight_equal`, with one value on the right."""
-    bits = uint64(0)
-    for k in range(uint64(0), uint64(8)):
-        bits |= uint64(left[first + uint64(k)] == value) << uint64(k)
-    return bits
 
 
 @kernel(T="u1 u2 u4 u8 f4 f8")
@@ -48,7 +29,7 @@ def equal_items(start, stop, step, left: In[T], right: In[T], length, flip, out:
         store_equal(out, b, left, b << uint64(3), right, b << uint64(3), flip)
         b += uint64(8)
     while step != 1 and b < whole:
-        out[b] = uint8(eight_equal(left, right, b << uint64(3)) ^ flip)
+        out[b] = uint8(eight_equal(left, b << uint64(3), right, b << uint64(3)) ^ flip)
         b += uint64(step)
     while b < stop:
         first = b << uint64(3)
@@ -68,7 +49,7 @@ def equal_item(start, stop, step, left: In[T], value: In[T], length, flip, out: 
         store_equal_to(out, b, left, b << uint64(3), value[uint64(0)], flip)
         b += uint64(8)
     while step != 1 and b < whole:
-        out[b] = uint8(eight_equal_to(left, value[uint64(0)], b << uint64(3)) ^ flip)
+        out[b] = uint8(eight_equal_to(left, b << uint64(3), value[uint64(0)]) ^ flip)
         b += uint64(step)
     while b < stop:
         first = b << uint64(3)

@@ -13,10 +13,10 @@ from numpy import uint64
 from colkern.kernels.arguments import Bitmap, In, Out, Truth
 from colkern.kernels.bitmaps import is_valid
 from colkern.kernels.casts import subtract
-from colkern.kernels.decimal_words import filling, sum_with_carry
+from colkern.kernels.decimal_words import filling, shifted, sum_with_carry
 from colkern.kernels.decimals import is_less, store_number, times, turned
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import add, multiply
+from colkern.kernels.primitives import add, high_product, leading_zeros, multiply
 
 
 class Side(NamedTuple):
@@ -50,6 +50,25 @@ def four_words(side: Side, i: uint64, width: uint64) -> tuple[uint64, uint64, ui
 
 
 @helper
+def sum_of_four(
+    a0: uint64,
+    a1: uint64,
+    a2: uint64,
+    a3: uint64,
+    b0: uint64,
+    b1: uint64,
+    b2: uint64,
+    b3: uint64,
+    carry: uint64,
+) -> tuple[uint64, uint64, uint64, uint64]:
+    """The sum of two numbers of four words and a carry, cut to four words."""
+    a0, carry = sum_with_carry(a0, b0, carry)
+    a1, carry = sum_with_carry(a1, b1, carry)
+    a2, carry = sum_with_carry(a2, b2, carry)
+    return a0, a1, a2, add(add(a3, b3), carry)
+
+
+@helper
 def plus_product(
     r0: uint64,
     r1: uint64,
@@ -66,10 +85,7 @@ def plus_product(
     p1, carry = times(word, b1, carry)
     p2, carry = times(word, b2, carry)
     p3 = add(multiply(word, b3), carry)
-    r0, carry = sum_with_carry(r0, p0, uint64(0))
-    r1, carry = sum_with_carry(r1, p1, carry)
-    r2, carry = sum_with_carry(r2, p2, carry)
-    return r0, r1, r2, add(add(r3, p3), carry)
+    return sum_of_four(r0, r1, r2, r3, p0, p1, p2, p3, uint64(0))
 
 
 @kernel()
@@ -102,15 +118,54 @@ def is_less_of_four(
     return is_less(a2, a3, b2, b3) | ((a2 == b2) & (a3 == b3) & is_less(a0, a1, b0, b1))
 
 
+@helper
+def highest_word(a0: uint64, a1: uint64, a2: uint64, a3: uint64) -> tuple[uint64, uint64]:
+    """The 64 bits of a number without a sign from its highest one on, and how many it has; not of 0."""
+    high, low, below, bits = a3, a2, a1, uint64(256)
+    if (a3 | a2) == 0:
+        high, low, below, bits = a1, a0, uint64(0), uint64(128)
+    if high == 0:
+        high, low, bits = low, below, bits - uint64(64)
+    zeros = uint64(leading_zeros(high))
+    return shifted(high, low, zeros), bits - zeros
+
+
+@helper
+def shifted_left(
+    a0: uint64, a1: uint64, a2: uint64, a3: uint64, by: uint64
+) -> tuple[uint64, uint64, uint64, uint64]:
+    """A number of four words times two to a power, cut to four words."""
+    while by >= uint64(64):
+        a1, a2, a3 = a0, a1, a2
+        a0 = uint64(0)
+        by -= uint64(64)
+    return a0 << by, shifted(a1, a0, by), shifted(a2, a1, by), shifted(a3, a2, by)
+
+
+@helper
+def inverse_of(word: uint64) -> uint64:
+    """2**127 over one more than a word whose highest bit is set; less by up to 2**-56 of it.
+
+    It is found for the upper half of the word, and brought nearer by one step of Newton's method.
+    """
+    near = (uint64(1) << uint64(63)) // ((word >> uint64(32)) + uint64(1))
+    # 2**95 less the product of both, which is below 2**67.
+    low, high = times(word, near, near)
+    rest = subtract(uint64(1) << uint64(31), high + uint64(low != 0))
+    rest = (rest << uint64(60)) | (subtract(uint64(0), low) >> uint64(4))
+    return (near << uint64(32)) + high_product(near << uint64(5), rest)
+
+
 @kernel()
 def divide_decimals(
     start, stop, step, left: Side, right: Side, validity: Bitmap, width, out: Out[uint64]
 ) -> uint64:
     """Number i of `out` is the quotient of those of both sides, cut towards 0.
 
-    Returns the first valid slot whose divisor is 0.
+    Returns the first valid slot whose divisor is 0. A round adds as much to a quotient as the highest 64
+    bits of both numbers tell, never too much: what is left then is smaller by 50 bits or more.
     """
-    none, one, last = uint64(0), uint64(1), uint64(63)
+    none, one, most = uint64(0), uint64(1), uint64(63)
     for i in range(start, stop, step):
         a0, a1, a2, a3 = four_words(left, uint64(i), width)
         b0, b1, b2, b3 = four_words(right, uint64(i), width)
@@ -121,30 +176,27 @@ def divide_decimals(
             if is_valid(validity, i):
                 return uint64(i)
             b0 = one
+        q0 = q1 = q2 = q3 = none
         if (a1 | a2 | a3 | b1 | b2 | b3) == none:
-            a0 //= b0
-        else:
-            r0 = r1 = r2 = r3 = none
-            # Bit by bit from the highest: the quotient takes the places of what was shifted out.
-            for _ in range(none, width << uint64(6)):
-                r3 = (r3 << one) | (r2 >> last)
-                r2 = (r2 << one) | (r1 >> last)
-                r1 = (r1 << one) | (r0 >> last)
-                top = a1 if width == uint64(2) else a3
-                r0 = (r0 << one) | (top >> last)
-                a3 = (a3 << one) | (a2 >> last)
-                a2 = (a2 << one) | (a1 >> last)
-                a1 = (a1 << one) | (a0 >> last)
-                a0 <<= one
-                if not is_less_of_four(r0, r1, r2, r3, b0, b1, b2, b3):
-                    a0 |= one
-                    borrow = uint64(r0 < b0)
-                    r0 = subtract(r0, b0)
-                    more = uint64(r1 < b1) | (uint64(r1 == b1) & borrow)
-                    r1 = subtract(subtract(r1, b1), borrow)
-                    borrow = uint64(r2 < b2) | (uint64(r2 == b2) & more)
-                    r2 = subtract(subtract(r2, b2), more)
-                    r3 = subtract(subtract(r3, b3), borrow)
-        a0, a1, a2, a3 = turned(a0, a1, a2, a3, sign)
-        store_number(out, uint64(i) * width, width, a0, a1, a2, a3)
+            q0 = a0 // b0
+        elif not is_less_of_four(a0, a1, a2, a3, b0, b1, b2, b3):
+            top, bits = highest_word(b0, b1, b2, b3)
+            inverse = inverse_of(top)
+            while not is_less_of_four(a0, a1, a2, a3, b0, b1, b2, b3):
+                top, more = highest_word(a0, a1, a2, a3)
+                away = min(more - bits, most)
+                up = more - bits - away
+                word = max(high_product(top, inverse) >> (most - away), one)
+                p0, carry = times(word, b0, none)
+                p1, carry = times(word, b1, carry)
+                p2, carry = times(word, b2, carry)
+                p3 = add(multiply(word, b3), carry)
+                w0, w1, w2, w3 = word, none, none, none
+                if up != none:
+                    p0, p1, p2, p3 = shifted_left(p0, p1, p2, p3, up)
+                    w0, w1, w2, w3 = shifted_left(word, none, none, none, up)
+                a0, a1, a2, a3 = sum_of_four(a0, a1, a2, a3, ~p0, ~p1, ~p2, ~p3, one)
+                q0, q1, q2, q3 = sum_of_four(q0, q1, q2, q3, w0, w1, w2, w3, none)
+        q0, q1, q2, q3 = turned(q0, q1, q2, q3, sign)
+        store_number(out, uint64(i) * width, width, q0, q1, q2, q3)
     return ~none

@@ -11,7 +11,7 @@ from numpy import float64, int64, uint64
 from colkern.kernels.arguments import Truth
 from colkern.kernels.casts import subtract
 from colkern.kernels.kernel import helper
-from colkern.kernels.primitives import add
+from colkern.kernels.primitives import add, leading_zeros
 
 
 @helper
@@ -77,19 +77,6 @@ def power_of_five(exponent: int64) -> uint64:
 
 
 @helper
-def leading_zeros(word: uint64) -> uint64:
-    """The number of zero bits above the highest set bit of a word, which is not 0."""
-    zeros = uint64(0)
-    step = uint64(32)
-    while step > 0:
-        more = uint64(word >> (uint64(64) - step) == 0) * step
-        word = word << more
-        zeros += more
-        step = step >> uint64(1)
-    return zeros
-
-
-@helper
 def shifted(high: uint64, low: uint64, by: uint64) -> uint64:
     """The upper word of two, shifted left by up to 63 bits."""
     return (high << by) | ((low >> uint64(1)) >> (uint64(63) - by))
@@ -120,7 +107,7 @@ def nearest_float(
     while a3 == 0:
         a0, a1, a2, a3 = uint64(0), a0, a1, a2
         exponent -= int64(64)
-    zeros = leading_zeros(a3)
+    zeros = uint64(leading_zeros(a3))
     a3, a2, a1, a0 = (
         shifted(a3, a2, zeros),
         shifted(a2, a1, zeros),
@@ -147,7 +134,7 @@ def nearest_float(
     while a3 == 0:
         a0, a1, a2, a3 = uint64(0), a0, a1, a2
         exponent -= int64(64)
-    zeros = leading_zeros(a3)
+    zeros = uint64(leading_zeros(a3))
     rests |= (a2 << zeros) | a1 | a0
     # The lowest of 64 bits stands for all below it: enough to tell a half from more than one.
     top = shifted(a3, a2, zeros) | uint64(rests != 0)

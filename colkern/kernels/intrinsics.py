@@ -78,6 +78,12 @@ def trailing_zeros(context: Target, builder: Builder, signature: Signature, args
     return builder.cttz(args[0], cgutils.false_bit)
 
 
+@instructions(types.uint64(types.uint64))
+def leading_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+    """LLVM's `ctlz`, 64 for zero."""
+    return builder.ctlz(args[0], cgutils.false_bit)
+
+
 @instructions(types.uint64(types.uint64, types.uint64))
 def add(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """One instruction."""

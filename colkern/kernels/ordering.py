@@ -27,7 +27,12 @@ from colkern.kernels.primitives import (
     trailing_zeros,
     word_at,
 )
-from colkern.kernels.relations import is_less_float, is_less_integer
+from colkern.kernels.relations import (
+    eight_less_floats,
+    eight_less_integers,
+    is_less_float,
+    is_less_integer,
+)
 from colkern.kernels.strings import (
     AHEAD,
     Pattern,
@@ -72,12 +77,18 @@ def less_integers(
             out, b, left.items, at * left.stride, right.items, at * right.stride, minus, flip
         )
         b += uint64(8)
+    while step != 1 and b < whole:
+        mine, other = (b << uint64(3)) * left.stride, (b << uint64(3)) * right.stride
+        out[b] = uint8(eight_less_integers(left.items, mine, right.items, other, minus) ^ flip)
+        b += uint64(step)
     while b < stop:
         first = b << uint64(3)
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
             mine, other = left.items[uint64(i) * left.stride], right.items[uint64(i) * right.stride]
-            bits |= uint64(is_less_integer(mine, other, minus)) << (uint64(i) - first)
+            bits |= uint64(is_less_integer(mine, other, left.items.dtype.type(minus))) << (
+                uint64(i) - first
+            )
         out[b] = packed(bits, flip, length - first)
         b += uint64(step)
 
@@ -99,6 +110,10 @@ def less_floats(
             out, b, left.items, at * left.stride, right.items, at * right.stride, relation, flip
         )
         b += uint64(8)
+    while step != 1 and b < whole:
+        mine, other = (b << uint64(3)) * left.stride, (b << uint64(3)) * right.stride
+        out[b] = uint8(eight_less_floats(left.items, mine, right.items, other, relation) ^ flip)
+        b += uint64(step)
     while b < stop:
         first = b << uint64(3)
         bits = uint64(0)

@@ -18,7 +18,12 @@ import numpy as np
 from numpy import float64, int64, uint8, uint64
 
 from colkern.kernels.arguments import In, Out, T
-from colkern.kernels.relations import is_less_float, is_less_integer
+from colkern.kernels.relations import (
+    eight_equal,
+    eight_equal_to,
+    eight_less_floats,
+    eight_less_integers,
+)
 
 
 def popcount(word: uint64) -> int:
@@ -30,6 +35,11 @@ def trailing_zeros(word: uint64) -> int:
     """The number of zero bits below the lowest set bit of a uint64; 64 for zero."""
     value = int(word)
     return (value & -value).bit_length() - 1 if value else 64
+
+
+def leading_zeros(word: uint64) -> int:
+    """The number of zero bits above the highest set bit of a uint64; 64 for zero."""
+    return 64 - int(word).bit_length()
 
 
 def extract_bits(word: uint64, mask: uint64) -> uint64:
@@ -123,10 +133,7 @@ def store_equal(
     Bit `k` is that of left[i + k] and right[j + k]. `flip` (0 or 255) turns each byte.
     """
     for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            same = left[i + uint64(k)] == right[j + uint64(k)]
-            bits |= uint64(same) << (uint64(k) & uint64(7))
+        bits = eight_equal(left, i + uint64(b), right, j + uint64(b))
         out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
@@ -135,9 +142,7 @@ def store_equal_to(
 ) -> None:
     """As `store_equal`, with one value on the right."""
     for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            bits |= uint64(left[i + uint64(k)] == value) << (uint64(k) & uint64(7))
+        bits = eight_equal_to(left, i + uint64(b), value)
         out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
@@ -153,10 +158,7 @@ def store_less_integers(
 ) -> None:
     """As `store_equal`, whether one integer is less: words with the sign bit `minus`, or 0."""
     for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], minus)
-            bits |= uint64(less) << (uint64(k) & uint64(7))
+        bits = eight_less_integers(left, i + uint64(b), right, j + uint64(b), minus)
         out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
@@ -172,10 +174,7 @@ def store_less_floats(
 ) -> None:
     """As `store_equal`, whether two floats are in a relation of `colkern.kernels.relations`."""
     for b in range(uint64(0), uint64(64), uint64(8)):
-        bits = uint64(0)
-        for k in range(uint64(b), uint64(b) + uint64(8)):
-            less = is_less_float(left[i + uint64(k)], right[j + uint64(k)], relation)
-            bits |= uint64(less) << (uint64(k) & uint64(7))
+        bits = eight_less_floats(left, i + uint64(b), right, j + uint64(b), relation)
         out[place + (uint64(b) >> uint64(3))] = uint8(bits ^ flip)
 
 
@@ -369,6 +368,7 @@ def product_overflows(left: int64, right: int64) -> bool:
 PRIMITIVES = (
     popcount,
     trailing_zeros,
+    leading_zeros,
     extract_bits,
     compress_items,
     most_one_by_one,

@@ -1,4 +1,4 @@
-"""Which of two numbers is less, for bodies and for primitives."""
+"""Which numbers are equal, and which of two is less, for bodies and for primitives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import uint64
 
-from colkern.kernels.arguments import Truth
+from colkern.kernels.arguments import In, T, Truth
 from colkern.kernels.kernel import helper
 
 LESS, LESS_OR_EQUAL, LESS_OR_NAN = 0, 1, 2
@@ -14,9 +14,9 @@ LESS, LESS_OR_EQUAL, LESS_OR_NAN = 0, 1, 2
 
 
 @helper
-def is_less_integer(left: Any, right: Any, minus: uint64) -> Truth:
+def is_less_integer(left: Any, right: Any, minus: Any) -> Truth:
     """Whether one integer is less than another, as unsigned words; `minus` is the sign bit, or 0."""
-    return uint64(left) ^ minus < uint64(right) ^ minus
+    return left ^ minus < right ^ minus
 
 
 @helper
@@ -27,3 +27,42 @@ def is_less_float(left: Any, right: Any, relation: uint64) -> Truth:
     if relation == LESS_OR_EQUAL:
         return left <= right
     return not (left >= right) and left == left
+
+
+@helper
+def eight_equal(left: In[T], i: uint64, right: In[T], j: uint64) -> uint64:
+    """Bit `k` = whether left[i + k] equals right[j + k], for `k` up to 7."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[i + uint64(k)] == right[j + uint64(k)]) << uint64(k)
+    return bits
+
+
+@helper
+def eight_equal_to(left: In[T], i: uint64, value: Any) -> uint64:
+    """As `eight_equal`, with one value on the right."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        bits |= uint64(left[i + uint64(k)] == value) << uint64(k)
+    return bits
+
+
+@helper
+def eight_less_integers(left: In[T], i: uint64, right: In[T], j: uint64, minus: uint64) -> uint64:
+    """As `eight_equal`, whether one integer is less, as for `is_less_integer`."""
+    turned = left.dtype.type(minus)
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], turned)
+        bits |= uint64(less) << uint64(k)
+    return bits
+
+
+@helper
+def eight_less_floats(left: In[T], i: uint64, right: In[T], j: uint64, relation: uint64) -> uint64:
+    """As `eight_equal`, whether two floats are in a relation."""
+    bits = uint64(0)
+    for k in range(uint64(0), uint64(8)):
+        less = is_less_float(left[i + uint64(k)], right[j + uint64(k)], relation)
+        bits |= uint64(less) << uint64(k)
+    return bits

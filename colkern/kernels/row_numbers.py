@@ -11,12 +11,12 @@ import math
 from numpy import float64, int64, uint64
 
 from colkern.kernels.arguments import Truth
-from colkern.kernels.decimal_words import leading_zeros
 from colkern.kernels.float_digits import fraction_and_exponent, power_of_ten
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
     bits_of_float,
     float_of_bits,
+    leading_zeros,
     popcount,
     product_overflows,
     wrapped,

@@ -71,6 +71,18 @@ def towards_zero(left: int, right: int) -> int:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
+def hard_pairs(rng: Random, bits: int) -> Iterator[tuple[int, int]]:
+    """Quotients next to the step from one number to the next, and numbers next to powers of two."""
+    most, least = 2 ** (bits - 1) - 1, -(2 ** (bits - 1))
+    for divisor in (1, -1, 2, 3, 2**63, 2**64 - 1, 2**64, most, least + 1, least):
+        yield from ((number, divisor) for number in (0, 1, most, least + 1, least))
+    for size in range(2, bits - 1, 7):
+        divisor = rng.choice((2**size - 1, 2**size, 2**size + 1, rng.getrandbits(size) or 1))
+        product = divisor * (rng.getrandbits(bits - 1 - size) // 4)
+        yield from ((product + more, divisor) for more in (-1, 0, 1))
+        yield -product, divisor
+
+
 @cases_of(kernels.divide_decimals)
 def divide_decimals(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("divide decimals")
@@ -78,6 +90,13 @@ def divide_decimals(types: dict[str, str]) -> Iterator[Case]:
         if 0 not in right:
             expected = cut(towards_zero, left, right, width)
             yield Case(label, count, (*passed, [], 0, width), (NOWHERE, expected))
+    for width in (2, 4):
+        pairs = [*hard_pairs(rng, 64 * width)]
+        left, right = ([pair[side] for pair in pairs] for side in (0, 1))
+        given = (words(left, width), width, words(right, width), width)
+        expected = cut(towards_zero, left, right, width)
+        arguments = (*given, [], 0, width)
+        yield Case(f"{width} words, hard", len(pairs), arguments, (NOWHERE, expected))
     for label, bytes_, offset, valid in validities(rng, 9):
         left, right = [some(rng, 128) for _ in range(9)], [some(rng, 60) or 1 for _ in range(9)]
         zeros = [slot for slot in range(9) if not valid[slot]]

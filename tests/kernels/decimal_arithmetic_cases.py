@@ -95,8 +95,8 @@ def divide_decimals(types: dict[str, str]) -> Iterator[Case]:
         left, right = ([pair[side] for pair in pairs] for side in (0, 1))
         given = (words(left, width), width, words(right, width), width)
         expected = cut(towards_zero, left, right, width)
-        arguments = (*given, [], 0, width)
-        yield Case(f"{width} words, hard", len(pairs), arguments, (NOWHERE, expected))
+        label, count = f"{width} words, hard", len(pairs)
+        yield Case(label, count, (*given, [], 0, width), (NOWHERE, expected))
     for label, bytes_, offset, valid in validities(rng, 9):
         left, right = [some(rng, 128) for _ in range(9)], [some(rng, 60) or 1 for _ in range(9)]
         zeros = [slot for slot in range(9) if not valid[slot]]

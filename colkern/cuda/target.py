@@ -261,8 +261,8 @@ class CudaTarget:
         return partials
 
     def _cut(self, kernel: Kernel, count: int, args: tuple[Argument, ...]) -> Cut:
-        # The last argument of a grouped kernel is its output.
-        out: Any = args[-1] if kernel.grouped else None
+        # The last argument of a grouped kernel is its output, if it has one.
+        out: Any = args[-1] if kernel.grouped and kernel.arguments[-1].array else None
         mean = 0 if out is None else out.nbytes // max(count, 1)
         return self._cut_of(kernel, count, mean)
 

@@ -156,7 +156,8 @@ def add_two_rounds(
 def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) -> int64:
     """The least key among the valid slots; `most` or a key above `highest` if none counts.
 
-    Only blocks with a smaller key are searched again for slots that are valid.
+    Only blocks with a smaller key are searched again for slots that are valid; a thread of a GPU has few
+    slots, and reads the validity of each.
     """
     word = values.dtype.type
     turned, lower, zero = word(keys.flip), word(keys.low), word(0)
@@ -164,7 +165,7 @@ def least_key(start, stop, step, values: In[T], validity: Bitmap, keys: Keys) ->
     least = word(keys.most)
     i = uint64(start)
     size = uint64(BLOCK_BYTES // values.itemsize)
-    while i + uint64(64) * step <= stop:
+    while (step == 1 or len(validity.bits) == 0) and i + uint64(64) * step <= stop:
         if i + size * step > stop:
             # The last block is shorter: slots behind the blocks are looked at one by one.
             size = (uint64(stop) - i) // uint64(step) & ~uint64(63)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numpy import int32, int64, uint8, uint32, uint64
 
 from colkern.kernels.arguments import Bitmap, In, Index, O, Out, R, T
-from colkern.kernels.bitmaps import bit_at, get_bit, is_valid, valid_mask, word_of
+from colkern.kernels.bitmaps import bits_from, get_bit, is_valid, lowest_bits, valid_mask, word_of
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.lanes import SECTOR
 from colkern.kernels.primitives import lane, lanes, load_item, load_word, trailing_zeros
@@ -207,17 +207,23 @@ def runs_with_set_bits(start, stop, step, run_ends: In[R], bits: In[uint8], out:
 @kernel()
 def repeat_bits(start, stop, step, bits: Bitmap, size, length, out: Out[uint64]):
     """Bit i of `out` = bit i // size of a bitmap; the range is over the words of `out`."""
+    most = ~uint64(0)
+    bit = (uint64(start) << uint64(6)) // size
+    begin = (uint64(start) << uint64(6)) - bit * size
+    pace = uint64(step) << uint64(6)
+    further = pace // size
+    rest = pace - further * size
     for w in range(start, stop, step):
-        place = uint64(w) << uint64(6)
-        end = min(place + uint64(64), length)
-        bit = place // size
-        until = (bit + uint64(1)) * size
-        packed = uint64(0)
-        while place < end:
-            count = min(until, end) - place
-            ones = ~uint64(0) >> (uint64(64) - count)
-            packed |= (ones * uint64(bit_at(bits, bit))) << (place & uint64(63))
-            place += count
-            bit += uint64(1)
-            until += size
-        out[w] = packed
+        # A bit is all of those behind it, up to the next one that is unlike it.
+        unlike = bits_from(bits.bits, bits.offset + bit, uint64(64))
+        unlike ^= unlike << uint64(1)
+        packed = most * (unlike & uint64(1))
+        place = size - begin
+        while place < uint64(64):
+            unlike >>= uint64(1)
+            packed ^= (most * (unlike & uint64(1))) << place
+            place += size
+        out[w] = packed & lowest_bits(min(length - (uint64(w) << uint64(6)), uint64(64)))
+        bit, begin = bit + further, begin + rest
+        if begin >= size:
+            bit, begin = bit + uint64(1), begin - size

@@ -218,7 +218,7 @@ def element_starts(
             out[length] = blocks[uint64(b) + uint64(1)]
 
 
-@kernel()
+@kernel(grouped=True, most_lanes=SECTOR)
 def first_list_of_another_length(start, stop, step, lists: Lists[O], length, size: int64) -> uint64:
     """The first valid list that has not `size` elements; the range is over blocks of lists."""
     for b in range(start, stop, step):
@@ -228,17 +228,18 @@ def first_list_of_another_length(start, stop, step, lists: Lists[O], length, siz
         # Whether there is one, without a branch for each; only then which.
         differ = int64(0)
         if valid == lowest_bits(count):
-            for i in range(first, first + count):
+            for i in range(first + lane(), first + count, lanes()):
                 differ |= list_length(lists, i) ^ size
         else:
-            for j in range(uint64(0), count):
+            for j in range(lane(), count, lanes()):
                 away = list_length(lists, first + uint64(j)) ^ size
                 differ |= away if (valid >> uint64(j)) & uint64(1) != 0 else int64(0)
-        if differ != 0:
-            for j in range(uint64(0), count):
+        if bits_of_lanes(uint64(differ)) != 0:
+            others = uint64(0)
+            for j in range(lane(), count, lanes()):
                 away = list_length(lists, first + uint64(j)) ^ size
-                if away != 0 and (valid >> uint64(j)) & uint64(1) != 0:
-                    return first + uint64(j)
+                others |= uint64(away != 0) << uint64(j)
+            return first + uint64(trailing_zeros(bits_of_lanes(others) & valid))
     return ~uint64(0)
 
 

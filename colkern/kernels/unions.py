@@ -69,17 +69,17 @@ def narrow_items(start, stop, step, items: In[uint64], gap, out: Out[T]) -> uint
 
 
 @kernel()
-def first_slot_out_of_bounds(start, stop, step, slots: Slots, lengths: In[int64]) -> uint64:
-    """The first slot of the range without a child, or past its end; `lengths` are those of children."""
+def first_slot_out_of_bounds(
+    start, stop, step, type_ids: In[int8], offsets: In[int32], ends: In[int64]
+) -> uint64:
+    """The first slot of the range without a child, or past its end.
+
+    `ends` has 128 entries, one a type id: the length of the child; 0 where there is none.
+    """
     for i in range(start, stop, step):
-        if slots.type_ids[i] < 0:
-            return uint64(i)
-        child = slots.child_of[uint64(slots.type_ids[i])]
-        if child < 0:
-            return uint64(i)
-        if len(slots.offsets) and slots.offsets[i] < 0:
-            return uint64(i)
-        if child_slot(slots.offsets, uint64(i)) >= uint64(lengths[uint64(child)]):
+        # What is negative is beyond all ends as a word.
+        end = uint64(ends[uint64(type_ids[i]) & uint64(127)])
+        if uint64(type_ids[i] < 0) | uint64(child_slot(offsets, uint64(i)) >= end) != 0:
             return uint64(i)
     return ~uint64(0)
 

@@ -237,10 +237,10 @@ def _check_sparse_union(array: Array, place: str) -> None:
 def _check_type_ids(array: Array, slot_offsets: Items, place: str) -> None:
     target = target_of(array.device)
     type_ids = array.items(Role.TYPE_IDS)
-    lengths = target.table([child.length for child in array.children], np.int64)
-    numbers = target.table(child_numbers(array.type.storage), np.int64)
+    numbers = child_numbers(array.type.storage)
+    ends = target.table([array.children[k].length if k >= 0 else 0 for k in numbers], np.int64)
     kernel = unions.first_slot_out_of_bounds
-    slot = first_slot(array, kernel, array.length, type_ids, numbers, slot_offsets, lengths)
+    slot = first_slot(array, kernel, array.length, type_ids, slot_offsets, ends)
     if slot != NOWHERE:
         shown = f"type id {target.item(type_ids, slot)}"
         if len(slot_offsets):

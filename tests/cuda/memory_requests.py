@@ -199,7 +199,8 @@ def work_of(measurement: Measurement) -> dict[str, Any]:
     """The work of a launch's warp: two figures of each kind, of threads that have so many items."""
     target = HostTarget()
     launch = measurement.at(target, SLOTS)
-    mean = launch.args[-1].nbytes // max(launch.count, 1) if launch.kernel.grouped else 0
+    is_sized = launch.kernel.grouped and launch.kernel.arguments[-1].array
+    mean = launch.args[-1].nbytes // max(launch.count, 1) if is_sized else 0
     lanes = schedule_for(1).cut(launch.kernel, launch.count, mean).lanes
     threads = max(WARP, lanes)
     text = _compiled(launch, threads, lanes)

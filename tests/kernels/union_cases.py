@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,26 +85,32 @@ def narrow_items(types: dict[str, str]) -> Iterator[Case]:
                 yield Case(f"{count}, gap {gap}, up to {most}", count, (items, gap), expected)
 
 
+def ends_of(lengths: Sequence[int]) -> list[int]:
+    """The length of the child of each type id, 0 where there is none."""
+    return [lengths[child] if child >= 0 else 0 for child in CHILD_OF]
+
+
 @cases_of(unions.first_slot_out_of_bounds)
 def first_slot_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
     for label, _, slots in unions_of("bounds"):
         count = len(slots.children)
-        args = (slots.type_ids, CHILD_OF, slots.offsets, slots.lengths)
+        ends = ends_of(slots.lengths)
+        args = (slots.type_ids, slots.offsets, ends)
         yield Case(f"{label}, good", count, args, NOWHERE)
         if not count:
             continue
         for slot in sorted({0, count // 2, count - 1}):
             for bad_id in (-1, -128, 1, 126):
                 ids = [bad_id if i == slot else v for i, v in enumerate(slots.type_ids)]
-                args = (ids, CHILD_OF, slots.offsets, slots.lengths)
+                args = (ids, slots.offsets, ends)
                 yield Case(f"{label}, type id {bad_id} at {slot}", count, args, slot)
             if slots.offsets:
                 length = slots.lengths[slots.children[slot]]
                 for bad in (-1, -(2**31), length, 2**31 - 1):
                     offsets = [bad if i == slot else v for i, v in enumerate(slots.offsets)]
-                    args = (slots.type_ids, CHILD_OF, offsets, slots.lengths)
+                    args = (slots.type_ids, offsets, ends)
                     yield Case(f"{label}, offset {bad} at {slot}", count, args, slot)
-    yield Case("short child", 3, ([5, 5, 5], CHILD_OF, [], [2, 0, 0]), 2)
+    yield Case("short child", 3, ([5, 5, 5], [], ends_of([2, 0, 0])), 2)
 
 
 @cases_of(unions.first_descending_slot)

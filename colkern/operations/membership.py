@@ -23,12 +23,13 @@ from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.dictionaries import number_values
-from colkern.operations.encodings import decoded, on_values
-from colkern.operations.moving import to_device, to_host
+from colkern.operations.encodings import decoded, few_on_host, on_values
+from colkern.operations.moving import to_device
 from colkern.operations.null_filling import fill_null, is_null
 from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import cast_alike, value_type
+from colkern.operations.searching import index
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.validity import compact_validity
@@ -61,7 +62,7 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     if isinstance(storage, s.Null) or (
         members.length <= FEW and not isinstance(storage, s.FloatingPoint)
     ):
-        ones = [equal(values, one) for one in to_host(members).to_pylist() if one is not None]
+        ones = [equal(values, one) for one in few_on_host(members).to_pylist() if one is not None]
         none = () if ones else (nulls(values.length, s.bool_(), values.device),)
         flags = functools.reduce(or_, [*ones, *none])
     else:
@@ -83,8 +84,7 @@ def index_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: boo
         places = on_values(values, lambda plain: _places(plain, members))
     if not members.null_count or skip_nulls:
         return places
-    first = to_host(members).to_pylist().index(None)
-    return if_else(is_null(values), first, places)
+    return if_else(is_null(values), index(is_null(members), True), places)
 
 
 @operation(kind=Kind.ELEMENT_WISE)

@@ -20,7 +20,7 @@ from colkern.operations.aggregates.encodings import is_enough
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.decimal_arithmetic import sum_digits
-from colkern.operations.encodings import decoded
+from colkern.operations.encodings import decoded, few_on_host
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
     ONE_VALUE,
@@ -28,7 +28,6 @@ from colkern.operations.group_aggregates import (
     numbers_of,
     one_group,
 )
-from colkern.operations.moving import to_host
 from colkern.operations.null_filling import is_valid
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
@@ -288,10 +287,13 @@ def product(
 
 
 def _product_of_decimals(values: Array, type_: s.Decimal) -> Decimal:
+    if values.device != HOST:
+        where = f"{values.type} on {values.device}; colkern.to_host copies it"
+        raise UnsupportedError(f"product: no product of {where}")
     last, product = Decimal(1).scaleb(-type_.scale), Decimal(1)
     most = Decimal(10) ** (sum_digits(type_) - type_.scale)
     with localcontext(prec=2 * 76):
-        for value in to_host(values):
+        for value in values:
             product = (product * value).quantize(last, ROUND_HALF_UP)
             if abs(product) >= most:
                 raise OverflowError(f"product: {sum_digits(type_)} digits do not hold {product}")
@@ -337,7 +339,7 @@ def _end(array: Array, place: int, skip_nulls: bool, min_count: int) -> Any:
         return None
     # Mostly, the slot at the end is not null, or one near it. A list of more takes longer than a mask.
     for size in (1, 64) if skip_nulls else (1,):
-        values = to_host(_end_part(array, place, size)).to_pylist()
+        values = few_on_host(_end_part(array, place, size)).to_pylist()
         known = _valid_at(values, place)
         if known is not None:
             return known
@@ -394,4 +396,4 @@ _FIGURES: dict[str, Callable[[Array], object]] = {
 
 def _only(array: Array) -> Any:
     """The value of an array of one slot."""
-    return to_host(array)[0]
+    return few_on_host(array)[0]

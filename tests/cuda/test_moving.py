@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from operations.samples import sample, samples
 from present import present
@@ -80,3 +82,34 @@ def test_a_device_that_there_is_none_of() -> None:
 def test_an_ordinal_that_no_device_has(ordinal: int, device: stand_in.StandIn) -> None:
     with pytest.raises(ck.DeviceUnavailableError, match=f"no device cuda:{ordinal}: there are 1"):
         ck.to_device(ck.array([1]), ck.Device("cuda", ordinal))
+
+
+COLUMNS = {
+    "numbers": ck.array([None, *range(1000), None]),
+    "text": ck.array([None, *map(str, range(1000)), None]),
+    "views": ck.array([None, *(f"longer than that: {k}" for k in range(1000))], ck.utf8_view()),
+    "dictionary": ck.dictionary_encode(ck.array(["b", *map(str, range(1000)), None])),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("find", [ck.first, ck.last, ck.min, ck.max, ck.min_max])
+def test_a_value_comes_without_its_column(
+    find: Callable[[ck.Array], object], name: str, device: stand_in.StandIn
+) -> None:
+    moved = ck.to_device(COLUMNS[name])
+    with ck.cuda.count_transfers() as counted:
+        assert find(moved) == find(COLUMNS[name])
+    assert counted.bytes_to_host < 3000
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_sets_stay_on_their_device(name: str, device: stand_in.StandIn) -> None:
+    column = COLUMNS[name]
+    moved = ck.to_device(column)
+    for find in (ck.is_in, ck.index_in):
+        with ck.cuda.count_transfers() as counted:
+            found = find(moved, moved), find(moved, moved.slice(4, 2))
+        assert counted.bytes_to_host < 3000
+        expected = find(column, column), find(column, column.slice(4, 2))
+        assert [ck.to_host(each).to_pylist() for each in found] == [e.to_pylist() for e in expected]

@@ -46,6 +46,10 @@ REFUSED: dict[str, tuple[Callable[[Any, Any], object], str]] = {
         lambda n, t: ck.group_by(t, "l").aggregate([("n", "sum")]),
         r"groups of list<.*> on cuda:0; colkern.to_host copies it",
     ),
+    "a product of decimals": (
+        lambda n, t: ck.product(ck.cast(n, ck.decimal128(20, 0))),
+        r"product of decimal.* on cuda:0; colkern.to_host copies it",
+    ),
     "a function that calls itself": (
         lambda n, t: ck.udf(product)(n),
         "on a device: it calls itself",

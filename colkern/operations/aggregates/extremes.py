@@ -21,7 +21,7 @@ from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
-from colkern.operations.moving import to_host
+from colkern.operations.encodings import few_on_host
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
@@ -112,7 +112,7 @@ def _no_extreme(array: Array, greatest: bool) -> Stored:
 @_EXTREMES.of(s.FixedSizeBinary, *TEXT, *BINARY)
 def _text_extreme(array: Array, greatest: bool) -> Stored:
     split = split_nulls(array)[: array.length - array.null_count] if array.null_count else None
-    value: str | bytes = to_host(array.slice(extreme_position(array, split, greatest), 1))[0]
+    value: str | bytes = few_on_host(array.slice(extreme_position(array, split, greatest), 1))[0]
     return value
 
 

@@ -11,14 +11,11 @@ from typing import TypeAlias
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind
-from colkern.memory import HOST
 from colkern.operations.creation import nulls
-from colkern.operations.moving import to_host
 from colkern.operations.operands import kept_type
 from colkern.operations.run_search import own_runs
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take
-from colkern.operations.selection.trimming import trim
 
 Work: TypeAlias = Callable[[Array], Array]
 
@@ -78,11 +75,6 @@ def decoded(array: Array) -> Array:
     if array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
         return on_values(array, lambda values: values)
     return array
-
-
-def few_on_host(array: Array) -> Array:
-    """A few slots in host memory, decoded if they are on a device: nothing else of its column is copied."""
-    return array if array.device == HOST else to_host(trim(decoded(array)))
 
 
 def dictionary_parts(array: Array) -> tuple[Array, Array]:

@@ -23,7 +23,8 @@ from colkern.operations.comparison import equal
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.dictionaries import number_values
-from colkern.operations.encodings import decoded, few_on_host, on_values
+from colkern.operations.encodings import decoded, on_values
+from colkern.operations.fetching import few_on_host
 from colkern.operations.moving import to_device
 from colkern.operations.null_filling import fill_null, is_null
 from colkern.operations.ordering import greater, greater_equal, less, less_equal

@@ -20,7 +20,8 @@ from colkern.operations.aggregates.encodings import is_enough
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.decimal_arithmetic import sum_digits
-from colkern.operations.encodings import decoded, few_on_host
+from colkern.operations.encodings import decoded
+from colkern.operations.fetching import few_on_host
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
     ONE_VALUE,

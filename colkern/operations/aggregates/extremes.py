@@ -21,7 +21,7 @@ from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
-from colkern.operations.encodings import few_on_host
+from colkern.operations.fetching import few_on_host
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order

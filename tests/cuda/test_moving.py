@@ -113,3 +113,14 @@ def test_sets_stay_on_their_device(name: str, device: stand_in.StandIn) -> None:
         assert counted.bytes_to_host < 3000
         expected = find(column, column), find(column, column.slice(4, 2))
         assert [ck.to_host(each).to_pylist() for each in found] == [e.to_pylist() for e in expected]
+
+
+@pytest.mark.parametrize("fill", [ck.fill_null, ck.coalesce])
+def test_a_column_of_nulls_is_filled_from_a_device(
+    fill: Callable[[ck.Array, ck.Array], ck.Array], device: stand_in.StandIn
+) -> None:
+    """It has no bytes, so it is on none."""
+    nulls, numbers = ck.array([None, None]), ck.array([1, None])
+    filled = fill(ck.to_device(nulls), ck.to_device(numbers))
+    assert filled.device == ck.Device("cuda")
+    assert ck.to_host(filled).to_pylist() == [1, None]

@@ -16,7 +16,7 @@ from colkern.arrays.tabular import Keys
 from colkern.bitmaps import bit_words, bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
-from colkern.memory import Buffer, Device
+from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, or_kleene
 from colkern.operations.compaction import Kept
@@ -121,12 +121,11 @@ def coalesce(*values: object) -> Array:
 def _first_valid(values: Sequence[object], names: Sequence[str]) -> Array:
     """As `coalesce`, with the names of the values in errors."""
     *others, result = values
-    device = device_of(value for value in values if isinstance(value, Array))
     for number, value in reversed([*enumerate(others)]):
         if isinstance(value, Array):
             is_whole = not value._null_count and _has_own_nulls(value)
             own = names[number : number + 2]
-            result = choose(_flags(value, device), value, result, own, is_whole=is_whole)
+            result = choose(_flags(value, values), value, result, own, is_whole=is_whole)
         elif value is not None:
             result = value
     if isinstance(result, Array):
@@ -239,11 +238,11 @@ def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array
     return concat([entering, array.slice(0, array.length - count)])
 
 
-def _valid_bits(array: Array, device: Device | None = None) -> Buffer:
+def _valid_bits(array: Array, beside: Sequence[object] = ()) -> Buffer:
     """A bit for each slot, from bit 0 on: whether it is valid."""
     kind = array.layout.kind
     if kind is LayoutKind.NULL:
-        target = target_of(device or array.device)
+        target = target_of(device_of(each for each in beside if isinstance(each, Array)))
         return target.buffer(target.allocate((array.length + 7) // 8, np.uint8))
     if kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
         shown = on_values(array, lambda values: _marked(values))
@@ -265,12 +264,12 @@ def _valid_bits(array: Array, device: Device | None = None) -> Buffer:
     return compact_validity(array) or _ones(array)
 
 
-def _flags(array: Array, device: Device | None = None) -> Array:
-    """As `is_valid`, on a device for an array without bytes; not copied if the array has a bitmap."""
+def _flags(array: Array, beside: Sequence[object] = ()) -> Array:
+    """As `is_valid`; not copied if the array has a bitmap; without bytes, where those beside it are."""
     require_valid(array)
     bitmap = array.buffers[0] if _has_own_nulls(array) else None
     if bitmap is None:
-        return _booleans(array, _valid_bits(array, device))
+        return _booleans(array, _valid_bits(array, beside))
     return Array.of_valid(_BOOL, array.length, (None, bitmap), 0, offset=array.offset)
 
 

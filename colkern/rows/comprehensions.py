@@ -407,11 +407,7 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
 def as_list(emitter: Emitter, node: ast.expr) -> Value:
     """Returns the items of an expression as a list, which nothing changes."""
     if not isinstance(node, ast.GeneratorExp) and not builtin_of(emitter, node):
-        value = needed(emitter, node)
-        if isinstance(value.kind, k.Container) and value.kind.name == "list":
-            return value
-        if not value.is_constant and not isinstance(value.kind, k.Tuple):
-            return listed(emitter, node, value)
+        return _in_list(emitter, node, needed(emitter, node))
     if isinstance(node, ast.Call) and builtin_of(emitter, node) in MADE_AHEAD:
         return made_ahead(emitter, node)
     return _list_of(emitter, node)
@@ -425,6 +421,12 @@ def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
         emitter.env["<side>"] = side
         items(emitter, load, lambda value: add(emitter, list_, (value,)))
     return list_
+
+
+def _in_list(emitter: Emitter, node: ast.expr, value: Value) -> Value:
+    """Returns the items of the value of an expression as a list, which nothing changes."""
+    is_list = isinstance(value.kind, k.Container) and value.kind.name == "list"
+    return value if is_list else listed(emitter, node, value)
 
 
 def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
@@ -598,11 +600,14 @@ def as_bytes(emitter: Emitter, node: ast.Call) -> Value:
     """`bytes(…)` of numbers, in order, or of bytes."""
     if len(node.args) != 1 or node.keywords:
         emitter.refuse("bytes() with such arguments has no compiled form")
-    if not isinstance(node.args[0], ast.GeneratorExp):
-        value = needed(emitter, node.args[0])
+    [items_] = node.args
+    if isinstance(items_, ast.GeneratorExp) or builtin_of(emitter, items_):
+        list_ = as_list(emitter, items_)
+    else:
+        value = needed(emitter, items_)
         if value.kind == k.BYTES:
             return value
-    list_ = as_list(emitter, node.args[0])
+        list_ = _in_list(emitter, items_, value)
     return list_ if list_.kind == k.NEVER else call(emitter, "bytes", [list_])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise, takewhile
@@ -39,6 +40,16 @@ def test_a_scanner_tells_the_kinds_of_its_tokens() -> None:
         return first + ":" + ",".join(kinds)
 
     checked(tokens, [("x1 = 23+y",), ("",), (" é",), ("+7",)])
+
+
+def test_items_of_bytes_and_counters_are_computed_once() -> None:
+    def counts(n: int) -> list[int]:
+        stack = [n, 66, 67, 68, 69, 70]
+        two = bytes([stack.pop(), stack.pop()]) + bytes((stack.pop(), n))
+        count = Counter((stack.pop(), n))
+        return [*two, count[67], count[66], *stack]
+
+    checked(counts, [(65,), (67,)])
 
 
 def test_steps_of_a_range_of_constants() -> None:

@@ -106,11 +106,14 @@ def write_function(
         except Exception as error:  # noqa: BLE001
             emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
         returned = widened.get(RETURN, k.NONE)
-        written = program.written[name] = Written(
+        written = Written(
             emitter.block, tuple(names), emitter.operations, returned, definition.path
         )
-        program.sources[name] = written.source(name)
-        return name, returned, names
+        text = written.source(name)
+        same = program.same_function(text, returned)
+        if same is None:
+            program.written[name], program.sources[name] = written, text
+        return same or name, returned, names
     return emitter.refuse("the kinds of its variables do not settle")
 
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Any
-from urllib.parse import ParseResult, SplitResult, uses_params
+from urllib.parse import ParseResult, SplitResult, scheme_chars, uses_params
 
 import numpy as np
 
@@ -585,15 +585,13 @@ def parse_qs(qs: str, keep_blank_values: bool = False) -> dict[str, list[str]]:
 
 def split_url(url: str) -> tuple[str, str, str, str, str]:
     """`urllib.parse.urlsplit` of usual addresses."""
-    if url and (url[0] <= " " or "\t" in url or "\r" in url or "\n" in url):
+    first = url[0] if url else ""
+    if url and (first <= " " or "\t" in url or "\r" in url or "\n" in url):
         raise Uncovered
     scheme = netloc = ""
-    colon = url.find(":")
-    if colon > 0 and url[0].isascii() and url[0].isalpha():
-        start = url[:colon]
-        if start.isascii() and start.replace("+", "").replace("-", "").replace(".", "").isalnum():
-            scheme = start.lower()
-            url = url[colon + 1 :]
+    start, colon, rest = url.partition(":")
+    if colon and not start.strip(scheme_chars) and first.isalpha():
+        scheme, url = start.lower(), rest
     if url.startswith("//"):
         stop = len(url)
         for mark in "/?#":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -105,7 +107,7 @@ class Written:
             elif isinstance(line, Return):
                 line = f"return {_tuple('bad', *([line] if line else []))}"
             lines.append(indent + line)
-        return "\n".join(lines) + "\n"
+        return _with_names("\n".join(lines) + "\n")
 
 
 @dataclass(frozen=True)
@@ -208,6 +210,21 @@ class Program:
         self.may_mix |= mixed not in (None, joined)
         return mixed or joined if self.mixes else joined
 
+    def same_function(self, text: str, returns: Kind) -> str | None:
+        """Returns the name of a function of which this is a copy; None if there is none.
+
+        The kinds of lists and their places in the source differ more often than the code that they need.
+        """
+        _, _, own = text.partition("(")
+        return next(
+            (
+                name
+                for name, written in self.written.items()
+                if written.kind == returns and self.sources[name].partition("(")[2] == own
+            ),
+            None,
+        )
+
     def code_of(self, kind: object) -> int:
         """Returns the code of a class of exceptions; users' classes get codes in the order of their first
         use."""
@@ -308,6 +325,24 @@ class Return(str):
     """A line that ends the function with the parts of its result."""
 
     __slots__ = ()
+
+
+_CONSTANT = re.compile(r"\b(?:Text|Bytes|Decimal)\((?:pool \+ )?\d+, \d+(?:, \w+)?\)")
+
+
+def _with_names(source: str) -> str:
+    """Returns a function in which the texts that it has in several places stand once, under names.
+
+    Numba takes some milliseconds for each text, and a function ends with texts wherever a row is left.
+    """
+    counts = Counter(_CONSTANT.findall(source))
+    names = {code: f"text_{at}c" for at, code in enumerate(counts) if counts[code] > 1}
+    if not names:
+        return source
+    head, _, body = source.partition("\n")
+    lines = [f"    {name} = {code}" for code, name in names.items()]
+    body = _CONSTANT.sub(lambda match: names.get(match[0], match[0]), body)
+    return "\n".join([head, *lines, body])
 
 
 def _tuple(*items: str) -> str:

@@ -25,6 +25,7 @@ from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     arguments_by_name,
+    arguments_of,
     expression,
     in_branches,
     needed,
@@ -32,11 +33,12 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.functions import special
+from colkern.rows.functions import special, users_function
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
 from colkern.rows.methods import raised_by
 from colkern.rows.several import by_class, is_instance, may_be_several
+from colkern.rows.text_library import loads
 from colkern.rows.values import Value, of_parts
 
 
@@ -141,6 +143,14 @@ def _repr(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import represented
 
     return represented(emitter, expression(emitter, node.args[0]))
+
+
+def _loads(emitter: Emitter, node: ast.Call) -> Value:
+    """`json.loads`, which has values of several types."""
+    emitter.program.may_mix = True
+    if not emitter.program.mixes:
+        return emitter.computed("json.loads")
+    return users_function(emitter, loads, *arguments_of(emitter, node))
 
 
 def _dumps(emitter: Emitter, node: ast.Call) -> Value:
@@ -262,6 +272,7 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     int: _number("int"),
     float: _number("float"),
     json.dumps: _dumps,
+    loads: _loads,
     drops_results: lambda emitter, _: emitter.left(k.BOOL, "a cache that drops results"),
     shared: lambda emitter, node: shared_value(emitter, expression(emitter, node.args[0])),
 }

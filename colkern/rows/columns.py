@@ -455,6 +455,15 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
 
+def may_be_declared(kind: Kind, returns: s.DataType) -> bool:
+    """Whether results of a kind may be values of the declared type."""
+    try:
+        declared_kind(kind, returns)
+    except UnsupportedError:
+        return False
+    return True
+
+
 def _declared_map(kind: k.Container, type_: s.Map) -> Kind:
     """Returns the kind of a dictionary, or of a list of pairs, that is declared to be a map."""
     fields = type_.entries_field.type.fields

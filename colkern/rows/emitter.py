@@ -36,7 +36,16 @@ from colkern.rows.program import (
 )
 from colkern.rows.row_displays import rows_of
 from colkern.rows.several import by_class, one_of
-from colkern.rows.values import NONE, UNSET, Value, loaded, of_parts, tuple_of_values, zeros
+from colkern.rows.values import (
+    NONE,
+    UNSET,
+    Value,
+    inner,
+    loaded,
+    of_parts,
+    tuple_of_values,
+    zeros,
+)
 
 
 class MeetsNumPy(Exception):
@@ -378,13 +387,22 @@ class Emitter:
 
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
-        if k.is_plain(value.kind) and not self.program.stack and self.yielded is None:
+        if k.is_plain(inner(value).kind) and not self.program.stack and self.yielded is None:
 
             def leave(each: Value) -> Value:
+                if not self.program.holds(each.kind):
+                    self.refuse(f"it returns {each.kind} where another type is declared")
                 self.leave(each)
                 return Value(k.NEVER)
 
-            by_class(self, value, leave)
+            if isinstance(value.kind, k.Optional):
+                self.chosen(
+                    value.none,
+                    lambda: leave(NONE),
+                    lambda: by_class(self, inner(value), leave),
+                )
+            else:
+                by_class(self, value, leave)
             return
         if self.yielded is not None:
             # It is always the same list, so the kind of its items is known once the function is written.

@@ -6,7 +6,7 @@ import ast
 import copy
 import inspect
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from decimal import localcontext
@@ -26,7 +26,7 @@ from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
-from colkern.rows.program import Program, Recursion, Written
+from colkern.rows.program import Program, Recursion, Written, any_kind
 from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, own_names, stored_names
 from colkern.rows.statements import is_own, statements
@@ -158,7 +158,12 @@ def of_fields(definition: Definition, count: int) -> Definition:
 
 
 def write_program(
-    wraps: bool, definition: Definition, arguments: dict[str, Value], returns: Kind | None = None
+    wraps: bool,
+    definition: Definition,
+    arguments: dict[str, Value],
+    returns: Kind | None = None,
+    holds: Callable[[Kind], bool] = any_kind,
+    can_mix: bool = True,
 ) -> tuple[Program, str, Kind]:
     """Writes a function and all that it calls; returns the program, the function's name, the result's kind.
 
@@ -167,6 +172,8 @@ def write_program(
         definition: As for `write_function`.
         arguments: As for `write_function`.
         returns: As for `write_function`.
+        holds: Whether results of a kind may be values of the declared type.
+        can_mix: Whether variables may have values of several types.
 
     Raises:
         CompileError: As `write_function`.
@@ -174,7 +181,7 @@ def write_program(
     has_numpy = changes_rows = mixes = False
     written: tuple[Program, str, Kind] | None = None
     while True:
-        program = Program(wraps, has_numpy, changes_rows, mixes=mixes)
+        program = Program(wraps, has_numpy, changes_rows, mixes=mixes, holds=holds)
         try:
             with localcontext(USUAL_CONTEXT):
                 other = program, *write_function(program, definition, arguments, returns)[:2]
@@ -182,6 +189,7 @@ def write_program(
             has_numpy = True
             continue
         except CompileError:
+            program.may_mix &= can_mix
             if not (program.may_change_rows > changes_rows or program.may_mix > mixes):
                 if written is None:
                     raise
@@ -189,6 +197,7 @@ def write_program(
         else:
             if written is None or len(program.gaps) < len(written[0].gaps):
                 written = other
+            program.may_mix &= can_mix
             if not program.gaps or not (
                 program.may_change_rows > changes_rows or program.may_mix > mixes
             ):

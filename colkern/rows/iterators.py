@@ -38,6 +38,8 @@ def new_iterator(emitter: Emitter, node: ast.expr) -> Value:
         if len(node.args) != 1 or node.keywords:
             emitter.refuse("iter() of a function has no compiled form")
         source = node.args[0]
+    elif isinstance(function, type) and not builtin_of(emitter, node):
+        emitter.refuse(f"{function.__name__}() has no compiled form: it is an iterator of its own")
     parts = (part for part in ast.walk(source) if isinstance(part, ast.expr))
     if any(builtin_of(emitter, part) in ENDLESS for part in parts):
         refuse_iterator(emitter)

@@ -29,13 +29,23 @@ import numpy as np
 from colkern.rows.digests import Md5, Sha1, Sha256
 from colkern.rows.number_library import (
     fsum,
+    isna,
     mean,
+    notna,
     pstdev,
     pvariance,
     stdev,
     variance,
 )
-from colkern.rows.text_library import Uncovered, fill, shorten, wrap
+from colkern.rows.text_library import (
+    Uncovered,
+    fill,
+    loads,
+    read_csv,
+    shorten,
+    string_lines,
+    wrap,
+)
 
 
 def nlargest(n: int, iterable: Any, key: Any = None) -> Any:
@@ -253,51 +263,6 @@ def normalize(form: str, unistr: str) -> str:
     if not unistr.isascii() or form not in ("NFC", "NFD", "NFKC", "NFKD"):
         raise Uncovered
     return unistr
-
-
-def read_csv(csvfile: Iterable[str], delimiter: str = ",") -> Iterator[list[str]]:
-    """`csv.reader` for lines each of which is a record."""
-    for line in csvfile:
-        if line.endswith("\n"):
-            line = line[:-2] if line.endswith("\r\n") else line[:-1]
-        if (
-            len(delimiter) != 1
-            or "\n" in line
-            or "\r" in line
-            or "\0" in line
-            or len(line) > 100000
-        ):
-            raise Uncovered
-        yield fields_of(line, delimiter)
-
-
-def fields_of(line: str, delimiter: str) -> list[str]:
-    """Returns the fields of a line, some of which may be quoted."""
-    if '"' not in line:
-        return line.split(delimiter) if line else []
-    fields = []
-    place = 0
-    while place <= len(line):
-        field = ""
-        if place < len(line) and line[place] == '"':
-            is_open = True
-            place += 1
-            while is_open:
-                end = line.find('"', place)
-                if end < 0:
-                    raise Uncovered
-                field += line[place:end]
-                place = end + 1
-                is_open = place < len(line) and line[place] == '"'
-                if is_open:
-                    field += '"'
-                    place += 1
-        end = line.find(delimiter, place)
-        if end < 0:
-            end = len(line)
-        fields.append(field + line[place:end])
-        place = end + 1
-    return fields
 
 
 def moment_of_format(date_string: str, format: str) -> datetime:
@@ -815,15 +780,18 @@ REPLACED: dict[str, Any] = {
     **_in_python(heapq, "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
+    "io.StringIO": string_lines,
     **_named("itertools", combinations, compress, permutations, repeat, zip_longest),
     "itertools.combinations_with_replacement": with_replacement,
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
     "itertools.starmap": star_map,
+    "json.loads": loads,
     **_named("math", dist, fsum, prod),
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,
     "os.fspath": fspath,
+    **_named("pandas", isna, notna),
     **_named("statistics", mean, pstdev, pvariance, stdev, variance),
     **_named("textwrap", fill, indent, shorten, wrap),
     **_named("unicodedata", category, combining, normalize),

@@ -1,4 +1,4 @@
-"""Sums and statistics of the standard library, as plain Python to compile with the user's.
+"""Sums and statistics of the library, and missing values of pandas, as plain Python to compile.
 
 Each gives the same result as the library's function, or leaves the row. The library computes with
 fractions; here, a number is a sum of two floats, `high + low`, and a result counts only if the error that
@@ -8,6 +8,8 @@ may remain does not affect its rounding.
 from __future__ import annotations
 
 import math
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 from colkern.rows.text_library import Uncovered
@@ -193,3 +195,19 @@ def rounded(high: float, low: float, error: float) -> float:
     if result + (rest + error) != result or result + (rest - error) != result:
         raise Uncovered
     return result
+
+
+def isna(obj: Any) -> bool:
+    """`pandas.isna` of a value that is no container."""
+    if obj is None:
+        return True
+    if isinstance(obj, float | Decimal):
+        return obj != obj
+    if not isinstance(obj, str | bytes | int | date | time | timedelta):
+        raise Uncovered
+    return False
+
+
+def notna(obj: Any) -> bool:
+    """`pandas.notna` of a value that is no container."""
+    return not isna(obj)

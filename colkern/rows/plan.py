@@ -23,7 +23,7 @@ from colkern.operations import cast, combine_validity, concat, nulls, take, unpa
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
-from colkern.rows.columns import LISTS, declared_kind, has_large, type_of
+from colkern.rows.columns import LISTS, declared_kind, has_large, may_be_declared, type_of
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import MISTAKE, of_fields, write_program
@@ -95,8 +95,14 @@ class Plan(Replanned):
         super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
         self.program, self.name, self.kind = self._written(returns, wraps)
-        self._require_results(returns)
-        declared = self._declared(returns)
+        try:
+            declared = self._declared(returns)
+        except (CompileError, UnsupportedError):
+            if not self.program.mixes:
+                raise
+            # Python's own results may be of the type.
+            self.program, self.name, self.kind = self._written(returns, wraps, can_mix=False)
+            declared = self._declared(returns)
         self.source: Source = loop_source(
             self.program, self.name, self.kind, self.arguments, self.site
         )
@@ -117,7 +123,7 @@ class Plan(Replanned):
         self._entry: Callable[..., int] | None = None
 
     def _written(
-        self, returns: s.DataType | type | None, wraps: bool
+        self, returns: s.DataType | type | None, wraps: bool, can_mix: bool = True
     ) -> tuple[Program, str, k.Kind]:
         """Returns the function's program, its name there, and the kind of its results."""
         names, count = self._definition.parameters, len(self.arguments)
@@ -127,10 +133,15 @@ class Plan(Replanned):
             # Parameters without a column have their defaults.
             parameters = inspect.signature(self.function, follow_wrapped=False).parameters
             values |= {name: constant(parameters[name].default) for name in names[count:]}
-        written = write_program(wraps, self._definition, values)
+
+        def holds(kind: k.Kind) -> bool:
+            return not isinstance(returns, s.DataType) or may_be_declared(kind, returns)
+
+        options: dict[str, Any] = {"holds": holds, "can_mix": can_mix}
+        written = write_program(wraps, self._definition, values, **options)
         if k.is_tuple(_present(written[2])) and isinstance(returns, s.Struct):
             self._definition = of_fields(self._definition, len(returns.fields))
-            written = write_program(wraps, self._definition, values)
+            written = write_program(wraps, self._definition, values, **options)
         return written
 
     def _require_results(self, returns: s.DataType | type | None) -> None:
@@ -154,6 +165,7 @@ class Plan(Replanned):
 
     def _declared(self, returns: s.DataType | type | None) -> s.DataType | None:
         """Returns the declared type of the results, and sets the kind of results accordingly."""
+        self._require_results(returns)
         of = _present(self.kind)
         if isinstance(returns, s.Map) and isinstance(of, k.Compound):
             # A dictionary with constant keys is a struct, whatever its hint says about keys.

@@ -129,6 +129,11 @@ class Site:
     text: str | None = None
 
 
+def any_kind(kind: Kind) -> bool:
+    """Whether results of a kind may be values where no type is declared."""
+    return True
+
+
 @dataclass
 class Program:
     """The state that the functions of one row function share.
@@ -162,6 +167,7 @@ class Program:
         stored: Constants that have been laid out, by constant and layout.
         written: The functions of `sources` in a form for translation to terms.
         codes: The codes of the exceptions that its functions raise or may meet.
+        holds: Whether results of a kind may be values of the declared type.
     """
 
     wraps: bool = False
@@ -190,6 +196,7 @@ class Program:
     stored: dict[Any, tuple[Any, Kind, ConstantBlock]] = field(default_factory=dict)
     written: dict[str, Written] = field(default_factory=dict)
     codes: dict[Any, int] = field(default_factory=lambda: dict(CODES))
+    holds: Callable[[Kind], bool] = any_kind
 
     def state(self) -> tuple[Any, ...]:
         """Returns a record of the present state, for `restore`."""

@@ -1,8 +1,10 @@
-"""Texts of `json` and `textwrap`, as plain Python that is compiled with the user's (as `library` is)."""
+"""Texts of `json`, `csv` and `textwrap`, as plain Python that is compiled with the user's."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 
@@ -31,6 +33,62 @@ def json_text(text: str, is_ascii: bool) -> str:
     return '"' + "".join(parts) + '"'
 
 
+def loads(s: str) -> dict[str, Any]:
+    """`json.loads` of an object whose values are texts without escapes, numbers, truth values and null."""
+    if not isinstance(s, str):
+        raise Uncovered
+    text = s.strip(_JSON_SPACES)
+    if len(text) < 2 or not text.startswith("{") or not text.endswith("}"):
+        raise Uncovered
+    entries: dict[str, Any] = {}
+    rest = text[1:-1].strip(_JSON_SPACES)
+    is_open = rest != ""
+    while is_open:
+        key, rest = json_word(rest)
+        if not rest.startswith(":"):
+            raise Uncovered
+        rest = rest[1:].lstrip(_JSON_SPACES)
+        if rest.startswith('"'):
+            entries[key], rest = json_word(rest)
+        else:
+            word, comma, rest = rest.partition(",")
+            rest = comma + rest
+            word = word.rstrip(_JSON_SPACES)
+            if word == "null":
+                entries[key] = None
+            elif word == "true":
+                entries[key] = True
+            elif word == "false":
+                entries[key] = False
+            elif not _JSON_NUMBER.fullmatch(word):
+                raise Uncovered
+            elif "." in word or "e" in word or "E" in word:
+                entries[key] = float(word)
+            else:
+                entries[key] = int(word)
+        is_open = rest != ""
+        if is_open:
+            if not rest.startswith(","):
+                raise Uncovered
+            rest = rest[1:].lstrip(_JSON_SPACES)
+    return entries
+
+
+def json_word(rest: str) -> tuple[str, str]:
+    """Returns the text in quotes at the beginning of JSON, and what follows it."""
+    end = rest.find('"', 1)
+    if not rest.startswith('"') or end < 0:
+        raise Uncovered
+    word = rest[1:end]
+    if "\\" in word or not word.isprintable():
+        raise Uncovered
+    return word, rest[end + 1 :].lstrip(_JSON_SPACES)
+
+
+_JSON_SPACES = " \t\n\r"
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
 def json_float(number: float) -> str:
     """`json.dumps` of a float."""
     if math.isnan(number):
@@ -38,6 +96,64 @@ def json_float(number: float) -> str:
     if math.isinf(number):
         return "Infinity" if number > 0 else "-Infinity"
     return repr(number)
+
+
+def read_csv(csvfile: Iterable[str], delimiter: str = ",") -> Iterator[list[str]]:
+    """`csv.reader` for lines each of which is a record."""
+    for line in csvfile:
+        if line.endswith("\n"):
+            line = line[:-2] if line.endswith("\r\n") else line[:-1]
+        if (
+            len(delimiter) != 1
+            or "\n" in line
+            or "\r" in line
+            or "\0" in line
+            or len(line) > 100000
+        ):
+            raise Uncovered
+        yield fields_of(line, delimiter)
+
+
+def string_lines(initial_value: str = "", newline: str = "\n") -> Iterator[str]:
+    """`io.StringIO`, read line by line."""
+    if newline != "\n" and (newline != "" or "\r" in initial_value):
+        raise Uncovered
+    start = 0
+    while start < len(initial_value):
+        end = initial_value.find("\n", start) + 1
+        if end == 0:
+            end = len(initial_value)
+        yield initial_value[start:end]
+        start = end
+
+
+def fields_of(line: str, delimiter: str) -> list[str]:
+    """Returns the fields of a line, some of which may be quoted."""
+    if '"' not in line:
+        return line.split(delimiter) if line else []
+    fields = []
+    place = 0
+    while place <= len(line):
+        field = ""
+        if place < len(line) and line[place] == '"':
+            is_open = True
+            place += 1
+            while is_open:
+                end = line.find('"', place)
+                if end < 0:
+                    raise Uncovered
+                field += line[place:end]
+                place = end + 1
+                is_open = place < len(line) and line[place] == '"'
+                if is_open:
+                    field += '"'
+                    place += 1
+        end = line.find(delimiter, place)
+        if end < 0:
+            end = len(line)
+        fields.append(field + line[place:end])
+        place = end + 1
+    return fields
 
 
 def wrap(text: str, width: int = 70) -> list[str]:

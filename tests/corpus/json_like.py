@@ -68,6 +68,37 @@ def loaded_id(line: str) -> int | None:
     return None
 
 
+@case(
+    rows=[values.documents(106)], covers="json.loads, a value of one of several types", raises=True
+)
+def loaded_name(line: str) -> str | None:
+    return json.loads(line).get("name")
+
+
+@case(rows=[values.documents(107)], covers="json.loads, arithmetic, several exceptions")
+def loaded_percent(line: str) -> float | None:
+    try:
+        return round(json.loads(line)["score"] * 10, 1)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+@case(rows=[values.documents(108)], covers="json.loads, f-string, truth and length", raises=True)
+def loaded_summary(line: str) -> str:
+    document = json.loads(line)
+    mark = "+" if document.get("ok") else "-"
+    return f"{mark}{document['id']}:{document.get('name') or '?'} {len(document)}"
+
+
+@case(rows=[values.documents(109)], covers="json.loads, items of an object")
+def loaded_texts(line: str) -> list[str]:
+    try:
+        document = json.loads(line)
+        return [key.upper() for key, value in document.items() if isinstance(value, str)]
+    except (ValueError, AttributeError):
+        return []
+
+
 @case(rows=[values.key_values(7)], covers="dict built in a loop, get")
 def value_of_a(text: str) -> str:
     found = {}

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import bisect
 import copy
+import csv
 import hashlib
 import heapq
 import importlib
+import io
 import ipaddress
 import itertools
 import json
@@ -23,6 +25,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +47,34 @@ SPREAD = (
     FLOATS
     | NUMBERS
     | st.lists(st.sampled_from([1.0, 1.0 + 2.0**-52, 1.0 + 2.0**-51, 1e9, 0.1]), max_size=9)
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.sampled_from('a é",:}\n\x7f'))
+)
+JSON = st.builds(
+    lambda entries, is_ascii, indent, cut, more: json.dumps(
+        entries, ensure_ascii=is_ascii, indent=indent
+    )[cut:].replace(*more),
+    st.dictionaries(st.text(st.sampled_from('ab "')), SCALARS | st.lists(SCALARS, max_size=1)),
+    st.booleans(),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from([0, 0, 0, 1]),
+    st.sampled_from(
+        [
+            ("b", "a"),
+            (" ", ""),
+            (",", ",,"),
+            ("}", "} "),
+            ("}", ",}"),
+            ("1", "01"),
+            (".", ".e"),
+            ("e", "E"),
+        ]
+    ),
 )
 AMOUNTS_OF_MONEY = st.lists(st.integers(-(10**6), 10**6).map(lambda cents: cents / 100))
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
@@ -73,6 +104,9 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
         st.sampled_from(["little", "big"]),
         st.booleans(),
     ),
+    "io.StringIO": st.tuples(
+        st.text(st.sampled_from("ab\n\r\x85")), st.sampled_from(["\n", "", "\r"])
+    ),
     "itertools.combinations": st.tuples(NUMBERS, st.integers(-1, 5)),
     "itertools.combinations_with_replacement": st.tuples(NUMBERS, st.integers(-1, 3)),
     "itertools.compress": st.tuples(NUMBERS, NUMBERS),
@@ -82,12 +116,17 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "itertools.repeat": st.tuples(st.integers(), st.integers(-1, 4)),
     "itertools.starmap": st.tuples(st.just(max), st.lists(st.tuples(st.integers(), st.integers()))),
     "itertools.zip_longest": st.tuples(NUMBERS, NUMBERS),
+    "json.loads": st.tuples(JSON | st.text(st.sampled_from('{"a": 1.-e0+,tn}'), max_size=12)),
     "math.dist": st.tuples(FLOATS, FLOATS),
     "math.fsum": st.tuples(FLOATS),
     "math.prod": st.tuples(NUMBERS),
     "numpy.clip": st.tuples(st.floats(), st.just(-1.5), st.just(9.0)),
     "numpy.round": st.tuples(st.floats(-1e9, 1e9), st.integers(-2, 6)),
     "os.fspath": st.tuples(TEXTS | st.binary(max_size=9)),
+    **dict.fromkeys(
+        ("pandas.isna", "pandas.notna"),
+        st.tuples(SCALARS | st.dates() | st.decimals(allow_nan=False)),
+    ),
     "statistics.mean": st.tuples(
         SPREAD
         | AMOUNTS_OF_MONEY
@@ -546,3 +585,35 @@ def test_counts_and_words_are_not_added_to_a_counter() -> None:
 
     with pytest.raises(ck.CompileError, match=r"Counter.update\(\) has no compiled form"):
         ck.udf(added)(ck.array(["ab"]))
+
+
+def cells_read(text: str) -> int:
+    return sum(len(cells) for cells in csv.reader(io.StringIO(text)))
+
+
+def lines_read(text: str) -> list[str]:
+    return [line.rstrip() for line in io.StringIO(text)]
+
+
+def has_value(number: float | None) -> bool:
+    return pd.notna(number) and not pd.isnull(number)
+
+
+@pytest.mark.parametrize(
+    ("function", "rows"),
+    [
+        (cells_read, ["a,b\nc\n", ""]),
+        (lines_read, ["a\n\nb", "\n", ""]),
+        (has_value, [1.5, None, math.nan]),
+    ],
+)
+def test_files_in_memory_and_missing_values(function: Callable[..., Any], rows: list[Any]) -> None:
+    assert ck.udf(function)(ck.array(rows)).to_pylist() == list(map(function, rows))
+
+
+def test_iterators_of_their_own_are_refused() -> None:
+    def first(text: str) -> Any:
+        return next(csv.DictReader([text, text]))
+
+    with pytest.raises(ck.CompileError, match="DictReader"):
+        ck.udf(first)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -354,3 +355,31 @@ def test_what_needs_one_type_is_refused_or_left(function: Callable[[str], Any]) 
     except ck.CompileError:
         return
     assert got == list(map(function, TEXTS))
+
+
+def number_or_none(s: str) -> int | None:
+    return parsed(s) if s else None  # type: ignore[return-value]
+
+
+def test_results_of_the_declared_type_are_compiled() -> None:
+    compiled = ck.udf(number_or_none)
+    assert compiled(ck.array(["12", "", None])).to_pylist() == [12, None, None]
+    assert not compiled.report().left
+    with pytest.raises(TypeError, match="fit"):
+        compiled(ck.array(["12", "x"]))
+
+
+def loaded(s: str) -> Any:
+    return json.loads(s)
+
+
+@pytest.mark.parametrize(
+    ("type_", "row", "want"),
+    [
+        (ck.map_(ck.utf8(), ck.int64()), '{"a": 1}', [("a", 1)]),
+        (ck.list_(ck.int64()), "[1, 2]", [1, 2]),
+        (ck.utf8(), '"a"', "a"),
+    ],
+)
+def test_results_of_json_are_of_the_declared_type(type_: ck.DataType, row: str, want: Any) -> None:
+    assert ck.udf(loaded, returns=type_)(ck.array([row])).to_pylist() == [want]

@@ -455,7 +455,7 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
     raise UnsupportedError(f"results that are {kind} as {returns}")
 
 
-def may_be_declared(kind: Kind, returns: s.DataType) -> bool:
+def may_be_declared(returns: s.DataType, kind: Kind) -> bool:
     """Whether results of a kind may be values of the declared type."""
     try:
         declared_kind(kind, returns)

@@ -33,6 +33,7 @@ from colkern.rows.program import (
     Recursion,
     Return,
     Site,
+    any_kind,
 )
 from colkern.rows.row_displays import rows_of
 from colkern.rows.several import by_class, one_of
@@ -388,6 +389,7 @@ class Emitter:
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
         if k.is_plain(inner(value).kind) and not self.program.stack and self.yielded is None:
+            self._require_one_result(inner(value).kind)
 
             def leave(each: Value) -> Value:
                 if not self.program.holds(each.kind):
@@ -424,6 +426,14 @@ class Emitter:
         else:
             self.write(Return(", ".join(self.converted(value, has).parts)))
         self.dead = True
+
+    def _require_one_result(self, kind: Kind) -> None:
+        """Refuse values of several types as results if no type says which of them are results."""
+        joined: Kind | None = k.NEVER
+        for each in getattr(kind, "items", ())[1:]:
+            joined = joined and k.joined(joined, each)
+        if joined is None and self.program.holds is any_kind:
+            self.refuse(f"it returns {kind}, and no type of its results is declared")
 
     def refuse(self, reason: str) -> NoReturn:
         """Raise CompileError for a part without a compiled form, with its line."""

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -133,11 +134,9 @@ class Plan(Replanned):
             # Parameters without a column have their defaults.
             parameters = inspect.signature(self.function, follow_wrapped=False).parameters
             values |= {name: constant(parameters[name].default) for name in names[count:]}
-
-        def holds(kind: k.Kind) -> bool:
-            return not isinstance(returns, s.DataType) or may_be_declared(kind, returns)
-
-        options: dict[str, Any] = {"holds": holds, "can_mix": can_mix}
+        options: dict[str, Any] = {"can_mix": can_mix}
+        if isinstance(returns, s.DataType):
+            options["holds"] = partial(may_be_declared, returns)
         written = write_program(wraps, self._definition, values, **options)
         if k.is_tuple(_present(written[2])) and isinstance(returns, s.Struct):
             self._definition = of_fields(self._definition, len(returns.fields))

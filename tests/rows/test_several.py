@@ -369,6 +369,16 @@ def test_results_of_the_declared_type_are_compiled() -> None:
         compiled(ck.array(["12", "x"]))
 
 
+def number_or_text(s: str) -> Any:
+    value = int(s) if s.isdigit() else s
+    return value if s else None
+
+
+def test_results_of_several_types_need_a_declared_one() -> None:
+    with pytest.raises(ck.CompileError):
+        ck.udf(number_or_text)(ck.array(["12", "x", ""]))
+
+
 def loaded(s: str) -> Any:
     return json.loads(s)
 

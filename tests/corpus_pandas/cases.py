@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import days, finance, loops, native, numeric, tables, texts
+from . import arrays, days, finance, loops, native, numeric, tables, texts
 from .case import CASES
 
-__all__ = ["CASES", "days", "finance", "loops", "native", "numeric", "tables", "texts"]
+__all__ = ["CASES", "arrays", "days", "finance", "loops", "native", "numeric", "tables", "texts"]

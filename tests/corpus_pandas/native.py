@@ -320,6 +320,34 @@ def day_before(t: pd.Series) -> pd.Series:
     return (t - pd.Timedelta("1D")).dt.date
 
 
+@case("int", x="amount")
+def graded(x: pd.Series) -> pd.Series:
+    if len(x) == 0:
+        return x
+    out = np.zeros(len(x), dtype=int)
+    out[x > 10] = 1
+    out[(x > 50).to_numpy()] += 1
+    return pd.Series(out)
+
+
+@case("string", x="amount")
+def with_labels(x: pd.Series) -> pd.Series:
+    labels = pd.Series("low", index=x.index)
+    labels[x > 50] = "medium"
+    return labels + pd.Series(["!"] * len(x))
+
+
+@case("double", x="amount")
+def either_way(x: pd.Series) -> pd.Series:
+    return x.transform(lambda v: v * 2 if v > 0 else -v)
+
+
+@case("double", a="amount", b="price")
+def of_rows(a: pd.Series, b: pd.Series) -> pd.Series:
+    frame = pd.DataFrame({"a": a, "b": b})
+    return frame["a"].clip(0.0, 9.0) - frame.b
+
+
 @case("string", country="country")
 def stated(country: pd.Series) -> pd.Series:
     return country.map(pd.Series(STATES)).fillna("other")

@@ -118,6 +118,20 @@ def counted(s: pd.Series) -> pd.Series:
     return s * len(values)
 
 
+def cut_texts(s: pd.Series) -> pd.Series:
+    texts = np.where(s > 0, "a", "b")
+    texts[s > 1] = "long"
+    return pd.Series(texts)
+
+
+def with_another_index(s: pd.Series) -> pd.Series:
+    s.index = pd.Index([2, 1])
+    return s
+
+
+PARTS = np.array([0.5, 0.25])
+
+
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an aggregate": (lambda s: s - s.mean(), r"Series\.mean is no element-wise operation"),
     "other rows": (lambda s: s.cumsum(), r"Series\.cumsum"),
@@ -136,6 +150,32 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "other selected rows": (lambda s: _put(s, s[s > 1]), "are assigned to other rows"),
     "texts for numbers": (lambda s: s["lat"], "a column has no part 'lat'"),
     "the length": (lambda s: s * len(s), "the length of a column"),
+    "the length of some rows": (
+        lambda s: pd.Series(np.zeros(len(s[s > 0]))),
+        "the length of a column",
+    ),
+    "the number of columns": (
+        lambda s: pd.Series(np.zeros(len(pd.DataFrame({"a": s}).columns))),
+        "the length of a column",
+    ),
+    "a length of some rows": (lambda s: s * 2 if len(s) > 1 else s, "the length of a column"),
+    "values beside each other": (
+        lambda s: pd.Series(np.full(len(s), [1.0, 2.0])),
+        "the length of a column",
+    ),
+    "numbers of rows": (lambda s: s + np.arange(len(s)), "the length of a column"),
+    "columns of rows": (
+        lambda s: pd.Series(np.column_stack([s, s]).T.max(axis=1)),
+        r"numpy\.ndarray\.T is no",
+    ),
+    "the highest of all rows": (lambda s: s - np.max(np.column_stack([s, s])), r"numpy\.max is no"),
+    "items of an array by a condition": (
+        lambda s: pd.Series(PARTS[s > 0]),
+        "at places that are no integers",
+    ),
+    "texts that an array cuts": (cut_texts, "a text that an array of texts may cut"),
+    "an index that is set": (with_another_index, "index of a column is set"),
+    "a method of other rows by its name": (lambda s: s.transform("cumsum"), r"Series\.cumsum"),
     "a loop": (lambda s: pd.Series([v + 1 for v in s]), "taken one by one"),
     "a loop with a sum": (running_sum, "taken one by one"),
     "a loop that ends": (until_negative, "taken one by one"),
@@ -378,8 +418,16 @@ def running(total: Iterator[pd.Series]) -> Iterator[pd.Series]:
         yield batch + count
 
 
-def test_iterators_that_depend_on_earlier_batches_are_refused() -> None:
-    original = pandas_udf(running, spark.DoubleType(), PandasUDFType.SCALAR_ITER)
+def after_the_first(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+    first = None
+    for batch in batches:
+        first = batch if first is None else first
+        yield batch - first
+
+
+@pytest.mark.parametrize("function", [running, after_the_first])
+def test_iterators_that_depend_on_earlier_batches_are_refused(function: Any) -> None:
+    original = pandas_udf(function, spark.DoubleType(), PandasUDFType.SCALAR_ITER)
     with pytest.warns(RuntimeWarning, match="depends on earlier batches"):
         assert accelerate(original) is original
 
@@ -608,8 +656,9 @@ def test_batches_that_are_left_go_to_the_original_together() -> None:
     made, said = reasons(lambda: [r.to_pylist() for r in compiled.of_batches(iter(batches))])
     assert made == [[False, True]] * 3
     assert len(said) == 1
-    # Two traces, and once each for the sample, for extreme values, and for the batches that are left.
-    assert len(started) - before == 5
+    # Two traces of two batches in both orders, and once each for the sample, for extreme values, and for
+    # the batches that are left.
+    assert len(started) - before == 7
 
 
 def test_a_process_has_a_pickled_function_once() -> None:

@@ -79,7 +79,7 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       itself has in native plans, such as `endswith`, `find`, `isdigit`, `removeprefix`, `strip`, `zfill`;
       parts of dates and timestamps, comparisons of them, days and seconds between two, a constant
       duration added; `apply` of a function of one value that has a native plan itself; a `DataFrame` of
-      such columns.
+      such columns; columns of one value, as `np.zeros(len(s))` or `pd.Series(0.0, index=s.index)`.
     - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
       `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
       `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, `s.loc[m] *= 2`);
@@ -88,13 +88,14 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
       `lstrip`, `rstrip`, `startswith`, `strip`, `upper`; choices between columns of texts; parts of
       timestamps in UTC or without a zone, such as `dt.year` and `dt.hour`.
-    - As row functions: `apply` and `map` of a function of one number, text, date, timestamp, decimal or
-      binary value; loops over `Series`, their `tolist()` or `zip` of them, as comprehensions,
-      `list(map(f, …))` or with `append` to an empty list, of which pandas makes a `Series` or a
-      `DataFrame`.
+    - As row functions: `apply`, `map` and `transform` of a function of one number, text, date, timestamp,
+      decimal or binary value; loops over `Series`, their `tolist()`, `zip` of them or the `itertuples()`
+      of a table, as comprehensions, `list(map(f, …))` or with `append` to an empty list, of which pandas
+      makes a `Series` or a `DataFrame`, or NumPy an array.
     - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
       `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
-      with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize` and others; `map` of
+      with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize`, `take`, `choose`
+      and others; `max` and others of `column_stack` with `axis=1`; `map` of
       tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,

@@ -5,23 +5,38 @@ from __future__ import annotations
 import functools
 import linecache
 import operator
+import sys
 import types
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from colkern.rows.front import names_in
 from colkern.spark.acceleration import times
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
-from colkern.spark.acceleration.nodes import BOOL, OTHER, TEXT, Form, Input, Whole, with_rows
-from colkern.spark.acceleration.operators import OPERATORS, UNARY
+from colkern.spark.acceleration.forms import Column
+from colkern.spark.acceleration.nodes import (
+    BOOL,
+    FULL,
+    OTHER,
+    TEXT,
+    Form,
+    Input,
+    Node,
+    Whole,
+    dtype_of,
+    with_rows,
+)
+from colkern.spark.acceleration.operators import COMPARISONS, OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import (
     NOT_ELEMENT_WISE,
     Recorded,
     Tracer,
     identity_of,
+    table_details,
     witness_of,
 )
 from colkern.spark.acceleration.row_calls import RowFunction
@@ -73,7 +88,7 @@ class TracedColumn(SeriesMethods):
         self, function: Any, _: Any, arguments: Sequence[Any], options: dict[Name, Any]
     ) -> Any:
         name = function.__name__
-        if name not in ELEMENT_WISE["numpy"] or options.keys() & NEVER:
+        if not _is_element_wise(name, arguments, options):
             raise self._tracer.refused(NOT_ELEMENT_WISE.format(f"numpy.{name}"))
         return self.instead(
             lambda: self._quick_function(function, arguments, options),
@@ -137,6 +152,19 @@ class TracedColumn(SeriesMethods):
         """Returns the results of a function for each value."""
         return self._of_rows("apply", *arguments, **options)
 
+    def transform(self, func: Any, *arguments: Any, **options: Any) -> Any:
+        """Returns the results of a function for each value, or of a method that is given by its name."""
+        self.require_method("transform")
+        if isinstance(func, str):
+            return getattr(self, func)(*arguments, **options)
+        if isinstance(func, np.ufunc) and not arguments and not options:
+            return func(self)
+        if not isinstance(func, types.FunctionType) or not self.is_series:
+            raise self.refused("Series.transform of anything but a function or a name")
+        # Where the function raises for a value, pandas calls it with the whole column.
+        self._witness.apply(func)
+        return self._of_rows("transform", func, *arguments, **options)
+
     def map(self, *arguments: Any, **options: Any) -> Any:
         """Returns the results of a function, or the entries of a table, for each value."""
         return self._of_rows("map", *arguments, **options)
@@ -177,15 +205,18 @@ class TracedColumn(SeriesMethods):
         """Returns an attribute or method of real columns; `of` reads it from a column."""
         label = _LABELS.get(owner, owner)
         member, label = of(self._witness), f"{label}.{name}"
-        is_by_row = owner == "DataFrame" and name in BY_ROW
-        if name not in ELEMENT_WISE.get(owner, ()) and not is_by_row:
+        has_rows = owner in ("DataFrame", "ndarray") and self._witness.ndim == 2
+        is_by_row = has_rows and name in BY_ROW
+        is_turned = has_rows and name == "T"
+        if is_turned or (name not in ELEMENT_WISE.get(owner, ()) and not is_by_row):
             raise self.refused(NOT_ELEMENT_WISE.format(label))
         is_sure = name not in VALUES_DECIDE
         if not callable(member):
             return self.in_pandas(label, of, self, is_sure=is_sure)
 
         def method(*arguments: Any, **options: Any) -> Any:
-            if options.keys() & NEVER or (is_by_row and options.get("axis") not in (1, "columns")):
+            axis = options.get("axis", *arguments[:1] if owner == "ndarray" else ())
+            if options.keys() & NEVER or (is_by_row and axis not in (1, -1, "columns")):
                 raise self.refused(f"{label} with these options is not element-wise")
             return self.in_pandas(
                 label,
@@ -204,6 +235,9 @@ class TracedColumn(SeriesMethods):
         if isinstance(witness, pd.DataFrame) and all(
             isinstance(name, Hashable) and name in witness.columns for name in names
         ):
+            of = self._column_of(key)
+            if of is not None:
+                return TracedColumn(of, witness[key], self._tracer)
             return self.in_pandas("DataFrame.__getitem__", operator.getitem, self, key)
         if isinstance(witness, pd.DataFrame) and isinstance(key, int):
             # As pandas does for texts that have fewer parts.
@@ -217,10 +251,22 @@ class TracedColumn(SeriesMethods):
             raise self.refused(f"a column has no part {key!r}, as a table of a struct's fields has")
         raise self.refused("rows of a column are selected")
 
+    def _column_of(self, key: Any) -> Node | None:
+        """Returns the column under a name of which this table was made; None if that is not known."""
+        node, names = self.node, list(self._witness.columns)
+        if not isinstance(node, Whole) or node.name != "pandas.DataFrame":
+            return None
+        if not isinstance(key, str) or node.details != table_details(names):
+            return None
+        of = node.operands[names.index(key)]
+        return of if of.dtype == dtype_of(self._witness[key]) and not of.rows else None
+
     def __setitem__(self, key: Any, value: Any) -> None:
         is_frame = isinstance(self._witness, pd.DataFrame)
         if not is_frame and not (isinstance(key, TracedColumn) and key.node.dtype == BOOL):
             raise self.refused("rows of a column are assigned to")
+        if self._cuts(value):
+            raise self.refused("a text that an array of texts may cut is assigned to it")
         if isinstance(value, TracedColumn) and value.node.rows != self.node.rows:
             if value.node.rows != key.node.identity:
                 raise self.refused("rows of a column are assigned to other rows")
@@ -232,10 +278,29 @@ class TracedColumn(SeriesMethods):
             )
         )
 
+    def _cuts(self, value: Any) -> bool:
+        """Whether NumPy may cut a value that is assigned to items of this array of texts."""
+        dtype = getattr(self._witness, "dtype", None)
+        if not isinstance(dtype, np.dtype) or dtype.kind != "U":
+            return False
+        return not isinstance(value, str) or np.asarray(value).dtype.itemsize > dtype.itemsize
+
     def _with_items(self, key: TracedColumn, value: Any) -> TracedColumn:
         """Returns an array with the items where `key` is true replaced by others of its dtype."""
         self.of_own_dtype(value, "__setitem__")
         return self._selected(key, value, self)
+
+    def __setattr__(self, name: Name, value: Any) -> None:
+        witness = vars(self).get("_witness")
+        if name.startswith("_") or (name == "name" and self.is_series):
+            # Names of results are not used.
+            super().__setattr__(name, value)
+        elif isinstance(witness, pd.DataFrame) and name == "columns":
+            self.become(self.in_pandas("columns", _with_names, self, value))
+        elif isinstance(witness, pd.DataFrame) and name in witness.columns:
+            self[name] = value
+        else:
+            raise self.refused(f"{name} of a column is set")
 
     def tolist(self) -> Any:
         """The values of a Series as a list, over which a loop runs as over the Series."""
@@ -245,9 +310,88 @@ class TracedColumn(SeriesMethods):
 
     to_list = tolist
 
+    @property
+    def size(self) -> Length:
+        """The number of rows of a column."""
+        if self._witness.ndim != 1:
+            raise self.refused(LENGTH_TAKEN)
+        return Length(self)
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The number of rows, and of a table's columns."""
+        return (Length(self), *self._witness.shape[1:])
+
+    @property
+    def empty(self) -> bool:
+        """False: functions get no batch without rows."""
+        self.require_method("empty")
+        return False
+
     def become(self, other: TracedColumn) -> None:
         """Stand for another column from now on, after an assignment to rows."""
         self._node, self._witness = other._node, other._witness
+
+
+class Length:
+    """The stand-in for the number of a column's rows, of which a body gets to know that it is not zero."""
+
+    def __init__(self, column: Recorded) -> None:
+        if column.node.rows or isinstance(column._witness, pd.Index):
+            raise column.refused(LENGTH_TAKEN)
+        self._column, self._witnesses = column, len(column._witness)
+
+    def filled(self, make: Callable[[int], Any]) -> TracedColumn:
+        """Returns the column with one value that a function makes for a number of rows."""
+        witness = make(self._witnesses)
+        dtype = dtype_of(witness)
+        # Arrays of texts cut longer ones that are assigned.
+        if dtype is None or getattr(witness.dtype, "kind", "") == "U":
+            raise self._column.refused("a column of one value that is neither number nor text")
+        value = str(witness[0]) if dtype == TEXT else witness[0].item()
+
+        def run(column: Column) -> Any:
+            rows = len(column.value)
+            return pa.repeat(value, rows) if dtype == TEXT else np.full(rows, value, dtype)
+
+        node = Whole(dtype, FULL, run, (self._column.node,), (value,), ("column",))
+        self._column._tracer.steps += 1
+        return TracedColumn(node, witness, self._column._tracer)
+
+    def __rmul__(self, values: Any) -> TracedList:
+        if type(values) is not list or len(values) != 1:
+            self.refuse()
+
+        def run(column: Column) -> Column:
+            return Column(values * len(column.value), OTHER)
+
+        details = (type(values[0]).__name__, repr(values[0]))
+        node = Whole(OTHER, "list", run, (self._column.node,), details, ("column",))
+        result = TracedList(node, values * self._witnesses, self._column._tracer)
+        result.series = self.filled(lambda rows: pd.Series(values * rows))
+        return result
+
+    __mul__ = __rmul__
+
+    def _compared(self, name: Name, other: object) -> bool:
+        """Returns the outcome of a comparison that is the same for all numbers of rows."""
+        compare = getattr(operator, name)
+        if type(other) is int and other < 2 and compare(1, other) == compare(sys.maxsize, other):
+            return bool(compare(1, other))
+        return self.refuse()
+
+    def refuse(self, *_: object) -> NoReturn:
+        """Refuse another use of the number of rows."""
+        raise self._column.refused(LENGTH_TAKEN)
+
+    __index__ = __int__ = __float__ = __add__ = __radd__ = __sub__ = __rsub__ = refuse
+    __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __repr__ = __format__ = __hash__ = refuse
+
+
+for _name in COMPARISONS:
+    setattr(Length, f"__{_name}__", functools.partialmethod(Length._compared, _name))
+
+LENGTH_TAKEN = "the length of a column is asked for"
 
 
 class TracedList(Recorded):
@@ -313,7 +457,7 @@ VALUES_TAKEN = "the values of a column are taken one by one"
 
 for _reason, _methods in {
     "the truth value of a whole column is asked for, as by `if` or `and`": "__bool__",
-    "the length of a column is asked for": "__len__",
+    LENGTH_TAKEN: "__len__",
     VALUES_TAKEN: "__iter__",
     "a column is passed to a function that is not NumPy's, or has no rows": "__array__",
     "a column is made into one number": "__float__ __int__ __index__",
@@ -375,6 +519,17 @@ class Located:
         return self._column[key]
 
 
+def _is_element_wise(name: Name, arguments: Sequence[Any], options: dict[Name, Any]) -> bool:
+    """Whether a function of NumPy treats each row by itself."""
+    witness = witness_of(arguments[0]) if arguments else None
+    axis = options.get("axis")
+    if name in BY_ROW:
+        return getattr(witness, "ndim", 1) == 2 and axis in (1, -1)
+    if name == "stack" and axis not in (1, -1):
+        return False
+    return name in ELEMENT_WISE["numpy"] and not options.keys() & NEVER
+
+
 def _listed(column: Any) -> Any:
     return column.tolist()
 
@@ -391,6 +546,10 @@ def _assigned(column: Any, key: Any, value: Any) -> Any:
     column = column.copy()
     column[key] = value
     return column
+
+
+def _with_names(table: Any, names: Any) -> Any:
+    return table.set_axis(names, axis=1)
 
 
 def _assigned_rows(table: Any, key: Any, value: Any) -> Any:

@@ -8,7 +8,7 @@ _METHODS = {
         infer_objects isin isna isnull map mask notna notnull rename replace reset_index round to_frame
         to_numpy values where index name
         add sub mul div divide truediv floordiv mod pow radd rsub rmul rtruediv rfloordiv rmod rpow
-        eq ne lt le gt ge
+        eq ne lt le gt ge transform
     """,
     "DataFrame": """
         abs add apply assign astype clip copy div drop eq fillna ge gt isin isna isnull le lt map mask mul
@@ -35,8 +35,9 @@ _METHODS = {
     """,
     "pandas": "DataFrame Series concat cut to_datetime to_numeric to_timedelta isna isnull notna notnull",
     "numpy": """
-        around clip copy datetime_as_string digitize fix full_like interp isclose isin isneginf isposinf
-        nan_to_num ones_like piecewise polyval real round searchsorted select sinc where zeros_like
+        around choose clip column_stack copy datetime_as_string digitize fix full_like interp isclose isin
+        isneginf isposinf nan_to_num ones_like piecewise polyval real round searchsorted select sinc stack
+        where zeros_like
     """,
 }
 
@@ -45,16 +46,28 @@ ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.ite
 
 BY_ROW = frozenset(
     [
-        *("agg", "aggregate", "all", "any", "apply", "count", "max", "mean", "median", "min"),
-        *("nunique", "prod", "std", "sum", "var"),
+        *(
+            "agg",
+            "aggregate",
+            "all",
+            "any",
+            "apply",
+            "argmax",
+            "argmin",
+            "count",
+            "idxmax",
+            "idxmin",
+        ),
+        *("max", "mean", "median", "min", "nunique", "prod", "std", "sum", "var"),
+        *("amax", "amin", "nanmax", "nanmean", "nanmin", "nansum"),
     ]
 )
-"""Methods of tables that are element-wise with `axis=1`."""
+"""Methods of tables and of arrays of rows, and functions of NumPy, that are element-wise with `axis=1`."""
 
 VALUES_DECIDE = frozenset(
     [
         *("agg", "aggregate", "apply", "case_when", "combine", "combine_first", "convert_dtypes"),
-        *("get", "infer_objects", "map", "mask", "replace", "where"),
+        *("get", "infer_objects", "map", "mask", "replace", "transform", "where"),
     ]
 )
 """Methods of columns whose result dtype depends on the values, not only on dtypes."""

@@ -23,10 +23,11 @@ from pyspark.sql.types import DataType, StructType
 
 from colkern import schema as s
 from colkern.rows import kinds as k
-from colkern.rows.terms import NoTermError
+from colkern.rows.terms import NoTermError, Raise
 from colkern.spark.acceleration.nodes import (
     BOOL,
     FLOAT,
+    FULL,
     OTHER,
     TEXT,
     Constant,
@@ -41,7 +42,7 @@ from colkern.spark.acceleration.recorded import ALONE, arguments_of, table_detai
 from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.texts import BY_PLACE, QUICK
 from colkern.spark.acceleration.verification import gives_what_str_gives
-from colkern.spark.native import integers
+from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor, floor_quotient, less
@@ -53,6 +54,8 @@ from colkern.spark.native.translation import spark_type_of, translated
 Value: TypeAlias = Column | Integer
 
 _NAN = float("nan")
+
+CALLED_AGAIN = "Series.transform calls a function that raises for a value with the whole column"
 
 BEYOND = "beyond the timestamps that pandas has"
 """The end of the message for timestamps for which the original function raises."""
@@ -250,6 +253,8 @@ class Expression:
 
     def _whole(self, node: Whole) -> Value:
         name = node.name
+        if name == FULL:
+            return _constant(node.details[0], node.dtype)
         if name == BY_PLACE:
             return self._text_at(node.operands[0], [f.lit(text) for text in node.details])
         if name.startswith(("dt.", "Series.dt.")):
@@ -359,6 +364,9 @@ class Expression:
         if others or (null and len(places) > 1):
             raise NoTermError(f"{node.name} of several columns with nulls has no native form", 0)
         typed = function.term([*types])
+        calls_again = node.name == "rows.transform"
+        if calls_again and any(isinstance(each, Raise) for each in sharing.unique(typed.term)):
+            raise NoTermError(CALLED_AGAIN, 0)
         is_rounded = isinstance(typed.kind, k.Optional) and typed.kind.of == k.INT
         if spark_type_of(typed.kind) != returns or is_rounded:
             raise NoTermError(f"{node.name} gives {typed.kind}, where {returns} is declared", 0)
@@ -375,7 +383,9 @@ class Expression:
         (column,) = columns
         try:
             value = function.of_null(null[0])
-        except Exception as error:  # noqa: BLE001 Users' functions may raise anything.
+        except Exception as error:
+            if calls_again:
+                raise NoTermError(CALLED_AGAIN, 0) from error
             message = f"{self._name}: for null Python raises {type(error).__name__}: {error}"
             of_null = f.raise_error(f.lit(message)).cast(returns)
         else:

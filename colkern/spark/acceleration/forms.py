@@ -95,7 +95,8 @@ def column_of(value: Any, dtype: DType) -> Column:
         if dtype != OTHER and dtype_of(value) != dtype:
             raise ValuesDecideError(f"{getattr(value, 'dtype', 'a table')}, not {dtype}")
         if dtype == TEXT:
-            return Column(pa.array(value), TEXT)
+            # Arrow ends the texts of NumPy's own type at a NUL.
+            return Column(pa.array(pd.Series(value, dtype=object)), TEXT)
         if dtype != OTHER:
             return Column(np.asarray(value), dtype)
     return Column(value, dtype)

@@ -24,6 +24,9 @@ DType: TypeAlias = "NumPyType | str"
 Form: TypeAlias = Literal["own", "pandas", "numpy", "column"]
 """The form in which a function takes a column: NumPy's or Arrow's, pandas', an array, or all forms."""
 
+FULL = "full"
+"""The name of nodes with one value in all rows, which is their only detail."""
+
 BOOL = np.dtype(bool)
 FLOAT = np.dtype(np.float64)
 
@@ -33,6 +36,8 @@ _NUMBERS = frozenset(["bool", "int8", "int16", "int32", "int64", "float32", "flo
 def dtype_of(witness: object) -> DType | None:
     """Returns the node dtype of a witness; None if no graph has such columns."""
     dtype = getattr(witness, "dtype", None)
+    if getattr(witness, "ndim", 1) != 1:
+        return None
     if isinstance(dtype, pd.StringDtype) and dtype.na_value is np.nan:
         return TEXT if dtype.storage == "pyarrow" else None
     if isinstance(witness, np.ndarray) and witness.dtype.kind in "OU":

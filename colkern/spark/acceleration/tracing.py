@@ -6,6 +6,7 @@ import contextlib
 import types
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ import pandas as pd
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.rows.front import names_in
-from colkern.spark.acceleration.columns import TracedColumn, TracedList
+from colkern.spark.acceleration.columns import Length, TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
-from colkern.spark.acceleration.nodes import OTHER, Input, Node, dtype_of
+from colkern.spark.acceleration.forms import AnyArray
+from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import Arguments, Recorded, Tracer
 from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, collecting
@@ -49,7 +51,6 @@ def _traced(
     function: Body, witnesses: Sequence[pd.Series], tracer: Tracer, over_batches: bool
 ) -> Node:
     tracer.code = getattr(function, "__code__", None)
-    columns = [_stand_in(k, witness, tracer) for k, witness in enumerate(witnesses)]
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -57,7 +58,10 @@ def _traced(
             if isinstance(function, types.FunctionType):
                 body = _Replacing(function.__globals__, tracer).of_function(function)
                 tracer.code = body.__code__
-            result = _for_a_batch(body, columns) if over_batches else body(*columns)
+            if over_batches:
+                result = _for_a_batch(body, partial(_stand_ins, witnesses, tracer))
+            else:
+                result = body(*_stand_ins(witnesses, tracer, 0))
     except Exception as error:
         # The user's body may raise anything for columns of unexpected dtypes.
         reason = tracer.refusal or f"{type(error).__name__}: {error}"
@@ -75,21 +79,27 @@ def _traced(
     return result.node
 
 
-def _for_a_batch(function: Body, columns: list[TracedColumn]) -> object:
-    """Returns the result for a batch. The function gets two, which shows whether it keeps state between
-    them."""
-    yielded = list(function(iter([as_one(columns)] * 2)))
-    nodes = [column.node for column in yielded if isinstance(column, TracedColumn)]
-    if len(yielded) != 2 or len(nodes) != 2:
-        raise UnsupportedError("it does not yield a column for each batch")
-    if nodes[0].identity != nodes[1].identity:
+def _for_a_batch(function: Body, columns: Callable[[int], list[TracedColumn]]) -> object:
+    """Returns the result for a batch. The function gets two in both orders, which shows whether it keeps
+    state between them."""
+    other = len(columns(0))
+    yielded = []
+    for order in ((0, other), (other, 0)):
+        results = list(function(iter([as_one(columns(start)) for start in order])))
+        if len(results) != 2 or not all(isinstance(each, TracedColumn) for each in results):
+            raise UnsupportedError("it does not yield a column for each batch")
+        yielded.append(results)
+    first, second = ([each.node.identity for each in results] for results in yielded)
+    if first != second[::-1]:
         raise UnsupportedError("what it yields depends on earlier batches")
-    return yielded[0]
+    return yielded[0][0]
 
 
-def _stand_in(position: int, witness: pd.Series, tracer: Tracer) -> TracedColumn:
-    dtype = dtype_of(witness)
-    return TracedColumn(Input(dtype or OTHER, position), witness, tracer)
+def _stand_ins(witnesses: Sequence[pd.Series], tracer: Tracer, start: int) -> list[TracedColumn]:
+    return [
+        TracedColumn(Input(dtype_of(witness) or OTHER, position), witness, tracer)
+        for position, witness in enumerate(witnesses, start)
+    ]
 
 
 def _line(error: BaseException, code: types.CodeType | None) -> str:
@@ -110,9 +120,9 @@ class _Replacing:
 
     def __init__(self, names: dict[str, object], tracer: Tracer) -> None:
         self._module = names
-        self._replaced = _replacements(tracer)
+        self._tracer, self._replaced = tracer, _replacements(tracer)
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
-        self._names = names | {COLLECT: self._collected, LOCALS: locals}
+        self._names = {"len": _length} | names | {COLLECT: self._collected, LOCALS: locals}
         tracer.names[id(self._names)] = names
 
     def of_function(self, function: types.FunctionType) -> types.FunctionType:
@@ -155,6 +165,11 @@ class _Replacing:
     def _of(self, value: object) -> object:
         if isinstance(value, types.FunctionType) and value.__globals__ is self._module:
             return self.of_function(value)
+        if isinstance(value, np.vectorize):
+            kinds = {name: getattr(value, name) for name in ("otypes", "excluded", "signature")}
+            return _vectorize(self._tracer, value.pyfunc, **kinds)
+        if type(value) is np.ndarray:
+            return value.view(_Table)
         return next((other for known, other in self._replaced if value is known), value)
 
 
@@ -175,6 +190,11 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
             )
             if isinstance(first, TracedList) and name == "Series" and is_whole:
                 return first.series
+            index = options.get("index")
+            if name == "Series" and np.isscalar(first) and isinstance(index, TracedColumn):
+                filled = _of_index(index, arguments, options)
+                if filled is not None:
+                    return filled
             if (
                 isinstance(first, TracedColumn)
                 and first.node.dtype != OTHER
@@ -193,22 +213,110 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
 
         return called
 
-    def vectorize(function: Callable[..., Any], **kinds: Any) -> Callable[..., Any]:
-        real = np.vectorize(function, **kinds)
-
+    def of_values(function: Callable[..., Any]) -> Callable[..., Any]:
         def called(*arguments: Any, **options: Any) -> Any:
-            if not Arguments((arguments, options)).columns:
-                return real(*arguments, **options)
+            if not isinstance(arguments[0] if arguments else None, TracedColumn | TracedList):
+                return function(*arguments, **options)
+            # The count of values says nothing new.
+            arguments = tuple(each for each in arguments if not isinstance(each, Length))
+            options = {name: each for name, each in options.items() if not isinstance(each, Length)}
             return TracedColumn.recorded(
-                tracer, "numpy.vectorize", _vectorized, (function, kinds, arguments), options
+                tracer, f"numpy.{function.__name__}", function, arguments, options, is_sure=True
             )
 
         return called
 
-    replaced = {name: of_pandas(name) for name in ELEMENT_WISE["pandas"]}
-    functions = [(getattr(pd, name), function) for name, function in replaced.items()]
-    modules = [(pd, _Module(pd, replaced)), (np, _Module(np, {"vectorize": vectorize}))]
-    return [*modules, (np.vectorize, vectorize), *functions]
+    of_pd = {name: of_pandas(name) for name in ELEMENT_WISE["pandas"]}
+    of_np: dict[str, Callable[..., Any]] = {
+        "vectorize": partial(_vectorize, tracer),
+        **{name: _full(getattr(np, name)) for name in ("empty", "full", "ones", "zeros")},
+        **{name: of_values(getattr(np, name)) for name in ("array", "asarray", "fromiter")},
+        "take": _take,
+    }
+    modules = [(pd, _Module(pd, of_pd)), (np, _Module(np, of_np))]
+    functions = [
+        (getattr(module, name), function)
+        for module, replaced in ((pd, of_pd), (np, of_np))
+        for name, function in replaced.items()
+    ]
+    return [*modules, *functions]
+
+
+def _vectorize(tracer: Tracer, function: Callable[..., Any], **kinds: Any) -> Callable[..., Any]:
+    real = np.vectorize(function, **kinds)
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        if not Arguments((arguments, options)).columns:
+            return real(*arguments, **options)
+        return TracedColumn.recorded(
+            tracer, "numpy.vectorize", _vectorized, (function, kinds, arguments), options
+        )
+
+    return called
+
+
+def _length(value: Any) -> Any:
+    """Returns the length of an object, as `len` does; a stand-in for that of a column."""
+    return Length(value) if isinstance(value, TracedColumn | TracedList) else len(value)
+
+
+def _full(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function of NumPy that makes an array of one value, also for the length of a column."""
+
+    def called(shape: Any, *arguments: Any, **options: Any) -> Any:
+        rows = shape[0] if type(shape) is tuple and len(shape) == 1 else shape
+        if not isinstance(rows, Length):
+            return function(shape, *arguments, **options)
+        if any(isinstance(v, list | tuple | np.ndarray) for v in (*arguments, *options.values())):
+            rows.refuse()
+        # What `empty` leaves in memory may be anything.
+        made = np.zeros if function is np.empty else function
+        return rows.filled(lambda count: made(count, *arguments, **options))
+
+    return called
+
+
+def _of_index(
+    index: TracedColumn, arguments: tuple[Any, ...], options: dict[str, Any]
+) -> TracedColumn | None:
+    """Returns `pandas.Series(value, index=column.index)`; None for another index, or a value that only
+    pandas has."""
+
+    def made(count: int) -> pd.Series:
+        return pd.Series(*arguments, **options | {"index": pd.RangeIndex(count)})
+
+    is_of_column = isinstance(index.node, Whole) and index.node.name == "Series.index"
+    if not is_of_column or dtype_of(made(1)) is None:
+        return None
+    (of,) = index.node.operands  # type: ignore[attr-defined]
+    return Length(TracedColumn(of, pd.Series(index._witness), index._tracer)).filled(made)
+
+
+class _Table(np.ndarray):
+    """A constant array, from which a column of places takes items."""
+
+    def __getitem__(self, key: Any) -> Any:
+        if not isinstance(key, TracedColumn):
+            return super().__getitem__(key)
+        kind = getattr(getattr(key._witness, "dtype", None), "kind", "")
+        if kind not in ("i", "u"):
+            raise key.refused("items of an array at places that are no integers")
+        return key.in_pandas("numpy.ndarray[]", _items, np.asarray(self), key, is_sure=True)
+
+
+def _items(table: AnyArray, places: Any) -> Any:
+    return table[places]
+
+
+def _take(table: Any, indices: Any, *arguments: Any, **options: Any) -> Any:
+    """`np.take`, also of items of a constant array at the places that a column has."""
+    if isinstance(table, Recorded) or not isinstance(indices, TracedColumn):
+        return np.take(table, indices, *arguments, **options)
+    if arguments or options.keys() - {"mode"}:
+        raise indices.refused("numpy.take along an axis")
+    return indices.in_pandas(
+        "numpy.take", np.take, np.asarray(table), indices, is_sure=True, **options
+    )
 
 
 _OF_A_COLUMN = ("isna", "isnull", "notna", "notnull")

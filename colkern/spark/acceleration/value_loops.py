@@ -103,6 +103,8 @@ class _Loops(ast.NodeTransformer):
                 value = ast.Call(function, [ast.Name(name, ast.Load()) for name in names], [])
                 call = self._collected(of, [ast.Return(value)], node.lineno)
                 return call or self.generic_visit(node)
+            case ast.Call(ast.Attribute(ast.Name(), "fromiter"), [given, *_]):
+                node.args[0] = _as_list(given)
         return self.generic_visit(node)
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
@@ -137,7 +139,8 @@ class _Loops(ast.NodeTransformer):
         self, of: ast.For | ast.comprehension, row: list[ast.stmt], line: int
     ) -> ast.Call | None:
         """Returns the call of `COLLECT` for a loop with the body `row`; None if it is not taken."""
-        match self._without_places(of, row):
+        loop, row = self._without_rows(of, row)
+        match self._without_places(loop, row):
             case ast.Tuple(targets), ast.Call(ast.Name("zip"), over, options) if (
                 "zip" in self._builtins
             ):
@@ -177,6 +180,31 @@ class _Loops(ast.NodeTransformer):
             options,
         )
 
+    def _without_rows(
+        self, of: ast.For | ast.comprehension, row: list[ast.stmt]
+    ) -> tuple[ast.For | ast.comprehension, list[ast.stmt]]:
+        """Returns a loop over `frame.itertuples()` and its body as a loop over those of its columns that
+        the body reads; other loops as they are."""
+        match of.target, of.iter:
+            case ast.Name(name), ast.Call(
+                ast.Attribute(ast.Name(frame), "itertuples"), [], options
+            ) if all(getattr(each.value, "value", None) is not None for each in options):
+                fields = _Fields(name)
+                body = [fields.visit(copy.deepcopy(each)) for each in row]
+                taken = {each.id for each in _names(self._function)}
+                if not fields.names or fields.is_used or taken & {*fields.names.values()}:
+                    return of, row
+                over: list[ast.expr] = [
+                    ast.Subscript(ast.Name(frame, ast.Load()), ast.Constant(field), ast.Load())
+                    for field in fields.names
+                ]
+                targets: list[ast.expr] = [
+                    ast.Name(each, ast.Store()) for each in fields.names.values()
+                ]
+                columns = ast.Call(ast.Name("zip", ast.Load()), over, [])
+                return ast.comprehension(ast.Tuple(targets, ast.Store()), columns, [], 0), body
+        return of, row
+
     def _without_places(
         self, of: ast.For | ast.comprehension, row: list[ast.stmt]
     ) -> tuple[ast.expr, ast.expr]:
@@ -190,6 +218,38 @@ class _Loops(ast.NodeTransformer):
             }:
                 return target, given
         return of.target, of.iter
+
+
+class _Fields(ast.NodeTransformer):
+    """Puts variables in place of the fields of a named tuple.
+
+    Args:
+        row: The variable with the tuple.
+
+    Attributes:
+        names: The variables by the names of the fields.
+        is_used: Whether the tuple is used in another way.
+    """
+
+    def __init__(self, row: str) -> None:
+        self._row = row
+        self.names: dict[str, str] = {}
+        self.is_used = False
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """A field, unless its name may be one that pandas or Python chooses."""
+        match node:
+            case ast.Attribute(ast.Name(self._row), field, ast.Load()) if (
+                field != "Index" and not field.startswith("_")
+            ):
+                name = self.names.setdefault(field, f"{self._row}_{field}")
+                return ast.Name(name, ast.Load())
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Any other use."""
+        self.is_used |= node.id == self._row
+        return node
 
 
 _BUILTINS = frozenset(["enumerate", "list", "map", "zip"])
@@ -215,6 +275,17 @@ def _is_same_each_time(function: ast.expr) -> bool:
         case ast.Lambda(ast.arguments(defaults=[], kw_defaults=[])):
             return True
     return False
+
+
+def _as_list(given: ast.expr) -> ast.expr:
+    """Returns a generator as a list of the same values; other expressions as they are."""
+    match given:
+        case ast.GeneratorExp(value, generators):
+            return ast.copy_location(ast.ListComp(value, generators), given)
+        case ast.Call(ast.Name("map")):
+            call = ast.Call(ast.Name("list", ast.Load()), [given], [])
+            return ast.copy_location(call, given)
+    return given
 
 
 def _names(tree: ast.AST) -> Iterator[ast.Name]:

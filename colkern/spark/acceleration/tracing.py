@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from colkern.errors import UnsupportedError
 from colkern.generated import function_of_text
 from colkern.rows.front import names_in
 from colkern.spark.acceleration.columns import Length, TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
-from colkern.spark.acceleration.forms import AnyArray
+from colkern.spark.acceleration.forms import AnyArray, Column
 from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import Arguments, Recorded, Tracer
@@ -220,6 +221,8 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
             # The count of values says nothing new.
             arguments = tuple(each for each in arguments if not isinstance(each, Length))
             options = {name: each for name, each in options.items() if not isinstance(each, Length)}
+            if isinstance(arguments[0], TracedList):
+                return _array_of(arguments[0], function, arguments[1:], options)
             return TracedColumn.recorded(
                 tracer, f"numpy.{function.__name__}", function, arguments, options, is_sure=True
             )
@@ -253,6 +256,42 @@ def _vectorize(tracer: Tracer, function: Callable[..., Any], **kinds: Any) -> Ca
         )
 
     return called
+
+
+def _array_of(
+    values: TracedList,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    options: dict[str, Any],
+) -> TracedColumn:
+    """Returns the array that a function of NumPy makes of a loop's list: the compiled results themselves,
+    where they are of its dtype."""
+    call = Arguments((arguments, options))
+    if call.columns:
+        raise values.refused("an array of a list with other columns")
+    witness = function(values._witness, *arguments, **options)
+
+    def run(column: Column) -> Any:
+        results = column.value
+        if isinstance(results, pa.Array) and results.type in _PLAIN and not results.null_count:
+            array = results.to_numpy()
+            if array.dtype == witness.dtype:
+                return array
+        return function(column.pandas, *arguments, **options)
+
+    dtype = dtype_of(witness) or OTHER
+    if not isinstance(dtype, str) and dtype.kind == "i":
+        # With nulls in a column, the results may be floats.
+        dtype = OTHER
+    values._tracer.steps += 1
+    node = Whole(
+        dtype, f"numpy.{function.__name__}", run, (values.node,), call.details, ("column",)
+    )
+    return TracedColumn(node, witness, values._tracer)
+
+
+_PLAIN = (pa.float64(), pa.int64())
+"""The types of results of which lists become arrays of the same type."""
 
 
 def _length(value: Any) -> Any:

@@ -209,10 +209,10 @@ def _import_path() -> str:
 def wait_for(answer: Callable[[], T | None], log: Path) -> T:
     """The first answer that is true."""
     limit = time.monotonic() + PATIENCE
-    while not (found := answer()):
+    while not (actual := answer()):
         assert time.monotonic() < limit, log.read_text()[-6000:]
         time.sleep(0.05)
-    return found
+    return actual
 
 
 @contextlib.contextmanager
@@ -231,9 +231,9 @@ def _stopped(process: P) -> Iterator[P]:
 
 def _session(leader: int) -> list[int]:
     """The processes of a session: an executor's Python has a process group of its own."""
-    found = []
+    actual = []
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if os.getsid(int(entry.name)) == leader:
-                found.append(int(entry.name))
-    return found
+                actual.append(int(entry.name))
+    return actual

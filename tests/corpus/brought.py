@@ -141,11 +141,11 @@ class Level(IntEnum):
 
 @case(rows=[values.integers(111)], covers="names of IntEnum, and their arithmetic")
 def level(x: int) -> str:
-    found = Level.LOW if x < -300 else Level.MID if x < 300 else Level.HIGH
+    actual = Level.LOW if x < -300 else Level.MID if x < 300 else Level.HIGH
     return (
-        f"{found.name}:{found + 1}"
-        if found >= Level.MID
-        else str(sorted([found, Level.LOW])[0].value)
+        f"{actual.name}:{actual + 1}"
+        if actual >= Level.MID
+        else str(sorted([actual, Level.LOW])[0].value)
     )
 
 
@@ -331,9 +331,9 @@ class Account:
     covers="methods of a data class that change it",
 )
 def account(owner: str, amounts: list[float]) -> str:
-    made = Account(owner, 10)
-    refused = sum(not made.move(5 - amount) for amount in amounts)
-    return f"{made.owner}: {made.balance:.2f}, {len(made.history)} moves, {refused} refused"
+    result = Account(owner, 10)
+    refused = sum(not result.move(5 - amount) for amount in amounts)
+    return f"{result.owner}: {result.balance:.2f}, {len(result.history)} moves, {refused} refused"
 
 
 class Dice:

@@ -79,10 +79,10 @@ def case(
 
     def register(function: FunctionT) -> FunctionT:
         named = f"{function.__module__.rpartition('.')[2]}.{name or function.__name__}"
-        made = Case(function, tuple(rows), covers, raises, named)
-        if made.name in CASES:
-            raise ValueError(f"two cases are named {made.name}")
-        CASES[made.name] = made
+        result = Case(function, tuple(rows), covers, raises, named)
+        if result.name in CASES:
+            raise ValueError(f"two cases are named {result.name}")
+        CASES[result.name] = result
         return function
 
     return register

@@ -213,11 +213,11 @@ class Permission(Flag):
 
     @classmethod
     def parse(cls, text):
-        found = cls(0)
+        actual = cls(0)
         for member in cls:
             if member.name[0].lower() in text:
-                found |= member
-        return found
+                actual |= member
+        return actual
 
 
 @case(rows=[values.words(47)], covers="flags: |=, &, in, name, value")

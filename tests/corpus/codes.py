@@ -306,10 +306,10 @@ OPERATIONS = {"A": operator.add, "S": operator.sub, "M": lambda a, b: a * b}
 
 @case(rows=[values.countries(31)], covers="table of dictionaries of several kinds, get, None")
 def vat_of(code: str) -> str:
-    found = COUNTRIES.get(code.strip().upper())
-    if found is None:
+    actual = COUNTRIES.get(code.strip().upper())
+    if actual is None:
         return "?"
-    return f"{found['name']}: {found['vat']} %" + (" EUR" if found["euro"] else "")
+    return f"{actual['name']}: {actual['vat']} %" + (" EUR" if actual["euro"] else "")
 
 
 @case(

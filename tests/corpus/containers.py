@@ -184,13 +184,13 @@ def triangle(n: int) -> int:
 @case(rows=[values.between(26, 0, 60)], covers="sieve: list of bools, slice assignment by loop")
 def primes_below(n: int) -> list[int]:
     sieve = [True] * (n + 1)
-    found = []
+    actual = []
     for i in range(2, n):
         if sieve[i]:
-            found.append(i)
+            actual.append(i)
             for j in range(i * i, n, i):
                 sieve[j] = False
-    return found
+    return actual
 
 
 @case(rows=[values.strands(27)], covers="itertools.groupby, list of a group")
@@ -321,8 +321,8 @@ def set_ops(xs: list[int]) -> list[int]:
 @case(rows=[values.number_lists(68)], covers="views in `in` and len")
 def dict_views(xs: list[int]) -> str:
     d = {x: x % 3 for x in xs if x is not None}
-    found = f"{2 in d.values()} {(5, 2) in d.items()} {len(d.items())}"
-    return f"{list(d.values())[:2]} {found} {max(d, default=0)}"
+    actual = f"{2 in d.values()} {(5, 2) in d.items()} {len(d.items())}"
+    return f"{list(d.values())[:2]} {actual} {max(d, default=0)}"
 
 
 @case(rows=[values.words(39)], covers="defaultdict of sets")

@@ -459,14 +459,14 @@ class Expressions:
         return self._filled(template, 1), kind, error
 
     def _leaf(self, kind: str) -> str:
-        found = [
+        actual = [
             variable
             for variable in self._scope
             if variable.kind == kind and (self._sums or not variable.sums)
         ]
-        if not found or self._random.random() < 0.15:
+        if not actual or self._random.random() < 0.15:
             return self._without_variable(kind)
-        variable = self._random.choice(found)
+        variable = self._random.choice(actual)
         if not variable.optional:
             return variable.name
         other = self._random.choice(LITERALS[kind])
@@ -525,16 +525,16 @@ class Expressions:
 
     def _f_string(self, depth: int) -> str:
         """A formatted text of variables: Python 3.11 takes no quotes within its fields."""
-        found = [
+        actual = [
             variable
             for variable in self._scope
             if variable.kind in SPECIFICATIONS and not variable.optional and not variable.sums
         ]
-        if not found:
+        if not actual:
             return "f'{1 + 1:03d}'"
         parts = []
         for _ in range(self._random.randint(1, 3)):
-            variable = self._random.choice(found)
+            variable = self._random.choice(actual)
             specification = self._random.choice(SPECIFICATIONS[variable.kind])
             parts.append(f"{{{variable.name}{specification}}}")
         start, between = self._random.choice(("", "-", "is ")), self._random.choice((" ", "|", ""))

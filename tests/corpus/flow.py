@@ -150,17 +150,17 @@ def describe(word: str | None, n: int | None) -> str:
     covers="continue, nested loops, break with flag",
 )
 def first_pair(a: int, b: int) -> int:
-    found = -1
+    actual = -1
     for i in range(a + 1):
         if i == 2:
             continue
         for j in range(b + 1):
             if i * j == 6:
-                found = i * 10 + j
+                actual = i * 10 + j
                 break
-        if found >= 0:
+        if actual >= 0:
             break
-    return found
+    return actual
 
 
 @case(
@@ -265,10 +265,10 @@ def spread(name: str, n: int) -> str:
 
 @case(rows=[values.clocks(28)], covers="starred targets of groups, range as a value")
 def office_hour(text: str) -> bool:
-    found = re.match(r"(\d{1,2})(:)(\d{2})", text)
-    if found is None:
+    actual = re.match(r"(\d{1,2})(:)(\d{2})", text)
+    if actual is None:
         return False
-    hour, *_, minute = found.groups()
+    hour, *_, minute = actual.groups()
     office = range(9, 17)
     return int(hour) in office and int(minute) in range(0, 60, 15)
 

@@ -30,8 +30,8 @@ def commonest_letter(s: str) -> str:
 
 @case(rows=[values.names(91)], covers="re.subn with a function")
 def capitals(name: str) -> tuple[str, int]:
-    made, count = re.subn(r"\b[a-z]", lambda m: m.group().upper(), name)
-    limited, few = re.subn("[aeiou]", "_", made, count=2)
+    result, count = re.subn(r"\b[a-z]", lambda m: m.group().upper(), name)
+    limited, few = re.subn("[aeiou]", "_", result, count=2)
     return limited, count * 10 + few
 
 
@@ -109,10 +109,10 @@ def word_lengths(line: str) -> dict[str, int]:
 def alternating(line: str) -> str:
     words = line.split()
     pairs = zip(words, words[1:])
-    made = []
+    result = []
     for left, right in pairs:
-        made.append(left[:1] + right[-1:])
-    return ",".join(made)
+        result.append(left[:1] + right[-1:])
+    return ",".join(result)
 
 
 @case(rows=[values.words(96)], covers="a table of functions within the function")
@@ -139,11 +139,11 @@ def csv_fields(line: str) -> list[str]:
 
 @case(rows=[values.log_lines(98)], covers="strptime with %z, astimezone")
 def logged_at(line: str) -> datetime | None:
-    found = re.search(r"\[([^\]]+)\]", line)
-    if not found:
+    actual = re.search(r"\[([^\]]+)\]", line)
+    if not actual:
         return None
     try:
-        moment = datetime.strptime(found.group(1), "%d/%b/%Y:%H:%M:%S %z")
+        moment = datetime.strptime(actual.group(1), "%d/%b/%Y:%H:%M:%S %z")
     except ValueError:
         return None
     return moment.astimezone(UTC).replace(tzinfo=None)
@@ -156,11 +156,11 @@ def logged_at(line: str) -> datetime | None:
 def seconds_of(text: str, hours: int) -> float:
     own = text[:10] + "T08:30:00" + (f"{hours:+03d}:30" if hours else "Z")
     try:
-        made = datetime.fromisoformat(own.replace("Z", "+00:00"))
-        late = made > datetime(2020, 1, 1, tzinfo=UTC)
+        result = datetime.fromisoformat(own.replace("Z", "+00:00"))
+        late = result > datetime(2020, 1, 1, tzinfo=UTC)
     except ValueError:
         return -1.0
-    return made.timestamp() + late
+    return result.timestamp() + late
 
 
 @case(rows=[values.integers(99)], covers="arguments that a container's own change does not reach")
@@ -181,16 +181,16 @@ def as_they_were(x: int) -> tuple[list[int], list[int], list[int]]:
 
 @case(rows=[values.words(98)], covers="list.extend, set.update and += of what is no list, tuple +=")
 def letters_and_more(s: str) -> list[str]:
-    made = [s]
-    made += s[:2]
-    made += "x", s
-    made.extend((s, "y"))
+    result = [s]
+    result += s[:2]
+    result += "x", s
+    result.extend((s, "y"))
     seen = {"z"}
     seen.update(s, [s, "e"], ("a", s))
     ends: tuple[str, ...] = ("<",)
     ends += (">",)
-    made += made[-1:]
-    return [*made, *sorted(seen), *ends]
+    result += result[-1:]
+    return [*result, *sorted(seen), *ends]
 
 
 def or_default(default: Any) -> Callable[[Any], Any]:

@@ -101,12 +101,12 @@ def loaded_texts(line: str) -> list[str]:
 
 @case(rows=[values.key_values(7)], covers="dict built in a loop, get")
 def value_of_a(text: str) -> str:
-    found = {}
+    actual = {}
     for pair in text.split(";"):
         key, sep, value = pair.partition("=")
         if sep:
-            found[key] = value
-    return found.get("a", "")
+            actual[key] = value
+    return actual.get("a", "")
 
 
 @case(rows=[values.key_values(8)], covers="dict of a generator, KeyError caught")

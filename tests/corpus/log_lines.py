@@ -166,8 +166,8 @@ def is_private(address: str) -> bool:
 @case(rows=[values.urls(18)], covers="str.split with default, dict of query")
 def query_parameter(url: str) -> str:
     query = url.split("?", 1)[1] if "?" in url else ""
-    found = dict(pair.split("=", 1) for pair in query.split("&") if "=" in pair)
-    return found.get("id", "")
+    actual = dict(pair.split("=", 1) for pair in query.split("&") if "=" in pair)
+    return actual.get("id", "")
 
 
 @case(rows=[values.urls(19)], covers="re.match groups(), or")

@@ -63,16 +63,16 @@ def is_prime(n: int) -> bool:
 
 @case(rows=[values.between(8, 1, 10000)], covers="while/else, list of factors")
 def factors(n: int) -> list[int]:
-    found = []
+    actual = []
     d = 2
     while d * d <= n:
         while n % d == 0:
-            found.append(d)
+            actual.append(d)
             n //= d
         d += 1
     if n > 1:
-        found.append(n)
-    return found
+        actual.append(n)
+    return actual
 
 
 @case(rows=[values.between(9, 0, 100)], covers="Fibonacci past 64 bits")

@@ -195,9 +195,9 @@ RULES = [
 @case(rows=[values.day_texts(28)], covers="a table of patterns of several groups, loop, break")
 def form_of_day(text: str) -> str:
     for pattern, form in RULES:
-        found = pattern.search(text)
-        if found:
-            return f"{form} {found.group()}"
+        actual = pattern.search(text)
+        if actual:
+            return f"{form} {actual.group()}"
     return "none"
 
 

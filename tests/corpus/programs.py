@@ -218,9 +218,9 @@ class _Writer:
         """The value that is returned: mostly one that has been computed, lest that be for nothing."""
         parts = []
         for kind in self.results:
-            made = [variable for variable in self.scope if self.is_made(variable, kind)]
-            if made and self.random.random() < 0.7:
-                parts.append(self.random.choice(made[-3:]).name)
+            actual = [variable for variable in self.scope if self.is_made(variable, kind)]
+            if actual and self.random.random() < 0.7:
+                parts.append(self.random.choice(actual[-3:]).name)
             else:
                 parts.append(self.expression(kind))
         return ", ".join(parts)

@@ -156,11 +156,11 @@ def _of_items(hint: Any, count: int) -> list[Any]:
     for one in (hint, *typing.get_args(hint)):
         if typing.get_origin(one) is list:
             return [typing.get_args(one)[0]] * count
-        found = typing.get_args(one) if typing.get_origin(one) is tuple else ()
+        actual = typing.get_args(one) if typing.get_origin(one) is tuple else ()
         if isinstance(one, type) and typing.get_origin(one) is None:
-            found = tuple(typing.get_type_hints(one).values())
-        if len(found) == count:
-            return list(found)
+            actual = tuple(typing.get_type_hints(one).values())
+        if len(actual) == count:
+            return list(actual)
     return [None] * count
 
 
@@ -303,13 +303,13 @@ def run_colkern(
     layout: Callable[[Column], ck.Array] = plain,
 ) -> tuple[list[Any], Left]:
     """The engine `ck.udf`, which says in `report` what it left to Python."""
-    made = _compiled(function)
-    before = Counter(made.report().left)
+    actual = _compiled(function)
+    before = Counter(actual.report().left)
     try:
-        result = made(*map(layout, columns))
+        result = actual(*map(layout, columns))
     except (ck.CompileError, ck.UnsupportedError) as error:
         raise Refused(str(error).split("\n")[0]) from error
-    return to_host(result).to_pylist(), dict(Counter(made.report().left) - before)
+    return to_host(result).to_pylist(), dict(Counter(actual.report().left) - before)
 
 
 def run_device(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[list[Any], Left]:

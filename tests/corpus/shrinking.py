@@ -86,7 +86,7 @@ def _with_parts(source: str) -> Iterator[str]:
 
 def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, ast.expr]]:
     """Expressions that may be replaced, each with what it is a part of."""
-    found = []
+    actual = []
     fixed = {
         id(part)
         for node in ast.walk(tree)
@@ -101,8 +101,8 @@ def _expressions(tree: ast.AST) -> list[tuple[ast.AST, str, ast.expr]]:
                 continue
             for node in value if isinstance(value, list) else [value]:
                 if isinstance(node, ast.expr) and id(node) not in fixed and not _limits(node):
-                    found.append((parent, field, node))
-    return found
+                    actual.append((parent, field, node))
+    return actual
 
 
 def _limits(node: ast.expr) -> bool:

@@ -161,8 +161,8 @@ def last_word(name: pd.Series) -> pd.Series:
 
 @case("boolean", address="address")
 def of_a_shop(address: pd.Series) -> pd.Series:
-    found = address.str.contains("shop1") | address.str.startswith("http://")
-    return found | address.str.endswith("x")
+    actual = address.str.contains("shop1") | address.str.startswith("http://")
+    return actual | address.str.endswith("x")
 
 
 @case("string", text="number_text")

@@ -53,16 +53,16 @@ def compare(case: Case, *, safely: bool) -> Outcome:
             said.clear()
             expected = _results(original, columns)
             try:
-                made = compiled.attempt(columns)
+                result = compiled.attempt(columns)
             except Exception as error:  # noqa: BLE001 Functions may raise anything.
-                made = type(error)
-            if made is None and not isinstance(expected, pa.Array):
+                result = type(error)
+            if result is None and not isinstance(expected, pa.Array):
                 # What the original refuses, it refuses itself.
                 continue
-            if made is None:
+            if result is None:
                 outcome.refusals[kind] = _reason(said)
-            elif not _same(made, expected):
-                outcome.differences.append(f"{kind}: {made}, not {expected}")
+            elif not _same(result, expected):
+                outcome.differences.append(f"{kind}: {result}, not {expected}")
     return outcome
 
 
@@ -77,11 +77,11 @@ def _results(original: Original, columns: Sequence[pa.Array]) -> pa.Array | type
         return type(error)
 
 
-def _same(made: object, expected: object) -> bool:
-    if not isinstance(made, pa.Array) or not isinstance(expected, pa.Array):
-        return made is expected
+def _same(actual: object, expected: object) -> bool:
+    if not isinstance(actual, pa.Array) or not isinstance(expected, pa.Array):
+        return actual is expected
     # Texts of Python's tell NaN, signs of zeros and nulls apart, in nested values too.
-    return made.type == expected.type and repr(made.to_pylist()) == repr(expected.to_pylist())
+    return actual.type == expected.type and repr(actual.to_pylist()) == repr(expected.to_pylist())
 
 
 def _reason(said: list[warnings.WarningMessage]) -> str:

@@ -154,10 +154,10 @@ def host(address: pd.Series) -> pd.Series:
 
 @case("string", address="address")
 def parameter(address: pd.Series) -> pd.Series:
-    found = re.compile(r"[?&]id=(\d+)")
+    actual = re.compile(r"[?&]id=(\d+)")
 
     def of(text):
-        match = found.search(text)
+        match = actual.search(text)
         return match.group(1) if match else None
 
     return address.map(of, na_action="ignore")

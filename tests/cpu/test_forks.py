@@ -249,11 +249,11 @@ print(batch.column(1).to_pylist() == [3, 4])
     assert outcome(code).split() == ["0", "True"]
 
 
-@pytest.mark.parametrize("made", ["io.BytesIO()", "tempfile.TemporaryFile()"])
-def test_a_child_reads_files_whose_position_it_does_not_share(made: str) -> None:
+@pytest.mark.parametrize("opening", ["io.BytesIO()", "tempfile.TemporaryFile()"])
+def test_a_child_reads_files_whose_position_it_does_not_share(opening: str) -> None:
     """Memory is the child's own, and a file of the system is read without its position."""
     code = f"""{READERS}
-file = {made}
+file = {opening}
 file.write(b"ahead" + written.getvalue())
 file.seek(5)
 batch = ck.ipc.open_file(file)[0]

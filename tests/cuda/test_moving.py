@@ -109,10 +109,12 @@ def test_sets_stay_on_their_device(name: str, device: stand_in.StandIn) -> None:
     moved = ck.to_device(column)
     for find in (ck.is_in, ck.index_in):
         with ck.cuda.count_transfers() as counted:
-            found = find(moved, moved), find(moved, moved.slice(4, 2))
+            actual = find(moved, moved), find(moved, moved.slice(4, 2))
         assert counted.bytes_to_host < 3000
         expected = find(column, column), find(column, column.slice(4, 2))
-        assert [ck.to_host(each).to_pylist() for each in found] == [e.to_pylist() for e in expected]
+        assert [ck.to_host(each).to_pylist() for each in actual] == [
+            e.to_pylist() for e in expected
+        ]
 
 
 @pytest.mark.parametrize("fill", [ck.fill_null, ck.coalesce])

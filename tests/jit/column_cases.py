@@ -35,11 +35,11 @@ class Case:
 
 
 def total(column):
-    found = 0
+    actual = 0
     for value in column:
         if value is not None:
-            found += value
-    return found
+            actual += value
+    return actual
 
 
 def positions(col):
@@ -97,56 +97,56 @@ def decimals(column):
 
 
 def rows_of_batch(batch):
-    found = 0.0
+    actual = 0.0
     for row in batch:
         if row.length is not None:
-            found += row.length
-        found += 10 * len(row["text"])
+            actual += row.length
+        actual += 10 * len(row["text"])
         rest = row["é 1"]
         if rest is not None:
-            found += rest
+            actual += rest
     first = batch["é 1"][0]
     missing = batch[1].length is None
-    return found, len(batch), batch.length.null_count, 0 if first is None else first, missing
+    return actual, len(batch), batch.length.null_count, 0 if first is None else first, missing
 
 
 def rows_of_structs(column):
-    found = 0
+    actual = 0
     for row in column:
         if row is not None and row.x is not None:
-            found += row.x
+            actual += row.x
     first = column.x[0]
-    return found, 0 if first is None else first, len(column["y"])
+    return actual, 0 if first is None else first, len(column["y"])
 
 
 def lists(column):
-    found = 0
+    actual = 0
     for part in column:
-        found = found * 1000 + (1 if part is None else len(part) * 100 + total(part))
-    return found, len(column)
+        actual = actual * 1000 + (1 if part is None else len(part) * 100 + total(part))
+    return actual, len(column)
 
 
 def maps(column):
-    found = 0
+    actual = 0
     for entries in column:
         if entries is not None:
             for entry in entries:
                 if entry.key == "a" and entry.value is not None:
-                    found += entry.value
+                    actual += entry.value
             keys, values = entries.keys, entries.values
             for k in range(len(entries)):
-                found += 10 * ord(keys[k][0]) * (values[k] is None)
-            found += 10000 * (len(keys) + len(values))
-    return found, len(column)
+                actual += 10 * ord(keys[k][0]) * (values[k] is None)
+            actual += 10000 * (len(keys) + len(values))
+    return actual, len(column)
 
 
 def dictionary(column):
-    found = 0
+    actual = 0
     for i in range(len(column)):
         text = column[i]
         if text is not None:
-            found += len(text) * 10 + column.index(i)
-    return found, len(column.dictionary), column.is_valid(0), column.is_valid(2)
+            actual += len(text) * 10 + column.index(i)
+    return actual, len(column.dictionary), column.is_valid(0), column.is_valid(2)
 
 
 def runs(column):
@@ -163,18 +163,18 @@ def runs(column):
 
 
 def union(column):
-    found = 0.0
+    actual = 0.0
     same = 0
     for i in range(len(column)):
         slot = column[i]
         same += slot.type_id == column.type_id(i)
         if column.type_id(i) == 5:
             value = column.child(0)[column.child_index(i)]
-            found += 100 if value is None else value
+            actual += 100 if value is None else value
         else:
             text = slot.child(1)
-            found += 0 if text is None else len(text) / 4
-    return found, same
+            actual += 0 if text is None else len(text) / 4
+    return actual, same
 
 
 def union_slots(column):

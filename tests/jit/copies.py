@@ -106,8 +106,8 @@ def copying(kind: s.DataType, whole: bool) -> Callable[..., None]:
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     namespace: dict[str, Any] = {"__name__": __name__}
     exec(compile(text, name, "exec"), namespace)
-    made: Callable[..., None] = namespace["copy_row"]
-    return made
+    result: Callable[..., None] = namespace["copy_row"]
+    return result
 
 
 def copied_values(array: Any) -> list[Any]:

@@ -42,8 +42,8 @@ def kernel_of(source: str, checked: bool | None = None, thread_bytes: int = 0, *
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     namespace = {"cuda": cuda, "__name__": __name__, **names}
     exec(compile(source, name, "exec"), namespace)
-    made = ck.cuda_jit(boundscheck=checked, thread_bytes=thread_bytes)
-    return made(namespace["checksums"])
+    actual = ck.cuda_jit(boundscheck=checked, thread_bytes=thread_bytes)
+    return actual(namespace["checksums"])
 
 
 @settings(
@@ -167,11 +167,12 @@ def _checked(number: int, case: Case) -> Callable[[], None]:
         if not kernels:
             kernels.append((kernel_of_case(case.function, results[0]), results[0]))
         kernel, example = kernels[0]
-        found = [
+        actual = [
             [part for _, part in parts_of(result)] for result in results or [example] * len(rows)
         ]
         columns = [
-            column(list(values)) for values in (*zip(*rows, strict=True), *zip(*found, strict=True))
+            column(list(values))
+            for values in (*zip(*rows, strict=True), *zip(*actual, strict=True))
         ]
         return run(kernel, len(rows), *columns)
 
@@ -182,8 +183,8 @@ def _checked(number: int, case: Case) -> Callable[[], None]:
         fine = [(row, plain(result)) for row, result in outcomes if not isinstance(result, type)]
         try:
             wanted = [(1 << len(list(parts_of(result)))) - 1 for _, result in fine]
-            found = launched([row for row, _ in fine], [r for _, r in fine]) if fine else []
-            assert found == wanted, fine
+            actual = launched([row for row, _ in fine], [r for _, r in fine]) if fine else []
+            assert actual == wanted, fine
         except ck.UnsupportedError:
             for row, result in fine:
                 same = outcome(launched, [row], [result])
@@ -277,8 +278,8 @@ def decimals_are_computed_with(pairs: list[tuple[Decimal | None, Decimal | None]
     left, right = map(list, zip(*pairs, strict=True))
     signs = np.zeros(len(pairs), np.int64)
     columns = column(left, ck.decimal128(38, 4)), column(right, ck.decimal32(9, 2))
-    found = run(decimal_sums, len(pairs), signs, *columns, dtype=np.float64)
-    for (a, b), total, sign in zip(pairs, found, signs.tolist(), strict=True):
+    actual = run(decimal_sums, len(pairs), signs, *columns, dtype=np.float64)
+    for (a, b), total, sign in zip(pairs, actual, signs.tolist(), strict=True):
         if a is None or b is None:
             assert (total, sign) == (0, 0)
             continue

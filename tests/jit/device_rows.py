@@ -38,10 +38,10 @@ def has_buffers(array: ck.Array) -> bool:
 
 def built(function: Callable[..., None], count: int, *arguments: Any, returns: Any) -> list[Any]:
     """The values of the rows that a function builds on the device."""
-    made = build_rows(function, count, *arguments, returns=returns)
-    assert made.device.kind == "cuda" or not has_buffers(made)
-    made.validate(full=True)
-    return pa.array(to_host(made)).to_pylist()
+    result = build_rows(function, count, *arguments, returns=returns)
+    assert result.device.kind == "cuda" or not has_buffers(result)
+    result.validate(full=True)
+    return pa.array(to_host(result)).to_pylist()
 
 
 @settings(
@@ -104,8 +104,8 @@ def split_words(text: str | None) -> Any:
     if text is None:
         return None
     words = text.split(" ")
-    made = [{"text": w, "is_long": len(w) > 3} for w in words]
-    return [None if len(w) == 2 else m for w, m in zip(words, made, strict=True)]
+    result = [{"text": w, "is_long": len(w) > 3} for w in words]
+    return [None if len(w) == 2 else m for w, m in zip(words, result, strict=True)]
 
 
 def all_words(texts: list[str | None]) -> list[Any]:
@@ -217,8 +217,8 @@ def expected_of_all(n: int) -> Any:
 
 def computed_values_are_those_of_their_types() -> None:
     numbers = list(range(36))
-    found = built(of_all, 36, column(numbers), returns=ALL)
-    assert found == [expected_of_all(n) for n in numbers]
+    actual = built(of_all, 36, column(numbers), returns=ALL)
+    assert actual == [expected_of_all(n) for n in numbers]
 
 
 def repeat(i, texts, out):

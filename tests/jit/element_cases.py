@@ -34,12 +34,12 @@ def outcome(function: Callable[..., Any], *args: Any) -> Any:
         return ValueError if isinstance(error, UnicodeError) else type(error)
 
 
-def agree(found: Any, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+def agree(actual: Any, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
     """Make sure that an outcome is Python's, or that of what compiled code does not cover."""
-    if found is not UnsupportedError:
+    if actual is not UnsupportedError:
         expected = plain(outcome(function, *arguments))
-        assert found == expected
-        assert type(found) is type(expected)
+        assert actual == expected
+        assert type(actual) is type(expected)
 
 
 def plain(value: Any) -> Any:
@@ -141,10 +141,10 @@ def item(s, i):
 
 
 def each(s):
-    found = []
+    actual = []
     for part in s:
-        found.append(part)  # Numba has no list() of it
-    return found
+        actual.append(part)  # Numba has no list() of it
+    return actual
 
 
 # With what the source says
@@ -198,8 +198,8 @@ def to_float(s):
 
 
 def _is_number(arguments: tuple[str]) -> tuple[str]:
-    found = outcome(float, *arguments)
-    assume(not (isinstance(found, float) and math.isnan(found)))
+    actual = outcome(float, *arguments)
+    assume(not (isinstance(actual, float) and math.isnan(actual)))
     return arguments
 
 
@@ -232,8 +232,8 @@ def of_a_time(t):
 
 def worked(d, span):
     later = d + span
-    made = datetime.datetime(2020, 1, 31, hour=5) - datetime.timedelta(days=31)
-    return later, later - d, made, datetime.date(d.year, 1, 1) <= d, bool(span)
+    result = datetime.datetime(2020, 1, 31, hour=5) - datetime.timedelta(days=31)
+    return later, later - d, result, datetime.date(d.year, 1, 1) <= d, bool(span)
 
 
 # Shortest first, so that each is an example with its neighbours.

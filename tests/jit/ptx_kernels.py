@@ -20,21 +20,21 @@ from colkern.memory import HOST
 def run_ptx(kernel: CudaKernel, capability: tuple[int, int], out: Any, *columns: Any) -> list[Any]:
     """The output of a kernel of an array and some columns, with one thread for each item of the array."""
     text = kernel.ptx([out, *columns], capability)
-    made = kernel._specialised(tuple(map(type_of, (out, *columns))), bool(kernel.checked))
+    result = kernel._specialised(tuple(map(type_of, (out, *columns))), bool(kernel.checked))
     names = kernel.function.__code__.co_varnames[1:]
     named = dict(zip(names, columns, strict=False))
-    kept = made_for(made, len(out), HOST)
+    kept = made_for(result, len(out), HOST)
     errors = kept.get(Shared("errors"), np.zeros(1, np.int64))
-    numbers = [needed(need, made, named, kept, HOST) for need in made.needs]
+    numbers = [needed(need, result, named, kept, HOST) for need in result.needs]
     values = parameters(out)
-    for need, number in zip(made.needs, numbers, strict=True):
+    for need, number in zip(result.needs, numbers, strict=True):
         values += parameters(errors) if need == Shared("errors") else [int(number) % (1 << 64)]
-    arrays = [out, *kept.values(), *(table for table, _ in made.literals.values())]
+    arrays = [out, *kept.values(), *(table for table, _ in result.literals.values())]
     arrays += [array for column in columns for array in memory_of(column)]
     allocations = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes]
     Machine(text).launch(1, len(out), values, in_pages(allocations))
-    found: list[Any] = out.tolist()
-    return [*found, int(errors[0])]
+    actual: list[Any] = out.tolist()
+    return [*actual, int(errors[0])]
 
 
 def in_pages(memory: list[Allocation]) -> list[Allocation]:

@@ -29,16 +29,16 @@ def appended(out: Any) -> Iterator[Any]:
 
 @njit
 def parts(column: Any) -> Any:
-    found = List()
-    found.append(column[1:])
-    return found
+    actual = List()
+    actual.append(column[1:])
+    return actual
 
 
 @njit
 def by_number(column: Any) -> Any:
-    found = Dict()
-    found[0] = column
-    return found
+    actual = Dict()
+    actual[0] = column
+    return actual
 
 
 @njit
@@ -76,25 +76,25 @@ def test_an_object_that_holds_a_column_is_not_made() -> None:
 
 def test_a_list_of_python_is_given_no_views() -> None:
     column = ck.array([1, 2])
-    found = List.empty_list(typeof(column))
+    result = List.empty_list(typeof(column))
 
     @njit
-    def keep(column: Any, found: Any) -> None:
-        found.append(column)
+    def keep(column: Any, result: Any) -> None:
+        result.append(column)
 
     with pytest.raises(TypeError, match="holds views"):
-        keep(column, found)
+        keep(column, result)
 
 
 def test_compiled_functions_hand_them_to_each_other() -> None:
     @njit
     def total(column: Any) -> Any:
-        found = 0
+        actual = 0
         for value in each(column):
-            found += value
+            actual += value
         for part in parts(column):
-            found += 10 * part.value(0)
-        return found
+            actual += 10 * part.value(0)
+        return actual
 
     assert total(ck.array([1, 2, 4])) == 7 + 20
 
@@ -102,10 +102,10 @@ def test_compiled_functions_hand_them_to_each_other() -> None:
 def test_what_holds_none_is_returned_as_ever() -> None:
     @njit
     def lengths(column: Any) -> Any:
-        found = List.empty_list(types.int64)
+        actual = List.empty_list(types.int64)
         for text in column:
-            found.append(len(text))
-        return found
+            actual.append(len(text))
+        return actual
 
     @njit
     def running(numbers: Any) -> Iterator[Any]:

@@ -131,10 +131,10 @@ def test_values_of_every_type_come_out_as_they_went_in(columns: list[pa.Array], 
     for _ in range(times):
         append_rows(valid, arguments, out)
     KEPT.clear()
-    made = out.finish()
-    made.validate(full=True)
-    pa.array(made).validate(full=True)
-    for field, column in zip(made.children, columns, strict=True):
+    result = out.finish()
+    result.validate(full=True)
+    pa.array(result).validate(full=True)
+    for field, column in zip(result.children, columns, strict=True):
         assert field.to_pylist() == column.to_pylist() * times
         assert field.null_count == column.null_count * times
 
@@ -218,10 +218,10 @@ def test_nested_values_come_out_as_they_went_in(rows: list[Any], times: int) -> 
     out = ck.Builder(NESTED)
     for _ in range(times):
         follow(steps_for(rows), out)
-    made = out.finish()
-    made.validate(full=True)
-    pa.array(made).validate(full=True)
-    assert made.to_pylist() == rows * times
+    result = out.finish()
+    result.validate(full=True)
+    pa.array(result).validate(full=True)
+    assert result.to_pylist() == rows * times
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,9 @@ def test_integers_out_of_range_are_refused(
     for value in bad:
         with pytest.raises(OverflowError, match=r"out of the range|no whole day"):
             append_all(np.array([value]), out)
-    made = out.finish()
-    made.validate(full=True)
-    assert len(made) == len(good)
+    result = out.finish()
+    result.validate(full=True)
+    assert len(result) == len(good)
 
 
 def test_the_upper_half_of_uint64_is_no_int64() -> None:
@@ -396,9 +396,9 @@ def test_what_a_column_holds_is_appended_whole() -> None:
     out = ck.Builder(kind)
     column = ck.array(values, kind)
     append_rows_of(column, out)
-    made = out.finish()
-    made.validate(full=True)
-    assert made.to_pylist() == column.to_pylist()
+    result = out.finish()
+    result.validate(full=True)
+    assert result.to_pylist() == column.to_pylist()
 
 
 @numba.njit
@@ -417,10 +417,10 @@ def test_what_compiled_code_makes_is_appended_whole() -> None:
     kinds = {"a": of_ints, "b": of_ints, "c": of_items, "d": of_items, "e": pair}
     out = ck.Builder(ck.struct(list(kinds.items())))
     append_made(out)
-    made = out.finish()
-    made.validate(full=True)
+    result = out.finish()
+    result.validate(full=True)
     items = {"c": [("a", 1)], "d": [("b", 2), ("c", 3)], "e": {"x": 1, "y": None}}
-    assert made.to_pylist() == [{"a": [1, 2], "b": [0, 1, 2], **items}]
+    assert result.to_pylist() == [{"a": [1, 2], "b": [0, 1, 2], **items}]
 
 
 @numba.njit
@@ -438,10 +438,10 @@ def test_a_union_takes_a_tuple_with_one_value_and_its_own_slots(make: Any) -> No
     out = ck.Builder(ck.list_(kind))
     append_choices(np.array([1, 2, 0, 300]), out.values)
     out.end_list()
-    made = out.finish()
-    made.validate(full=True)
-    assert made.to_pylist() == [[1, 2, None, 300]]
-    append_rows_of(made, out)
+    result = out.finish()
+    result.validate(full=True)
+    assert result.to_pylist() == [[1, 2, None, 300]]
+    append_rows_of(result, out)
     out.append_null()
     again = out.finish()
     again.validate(full=True)
@@ -484,9 +484,9 @@ def test_extend_takes_whole_arrays(numbers: list[int], nulls: int) -> None:
     out.append_nulls(nulls)
     out.extend(np.array(numbers, np.int64)[::2])
     assert len(out) == len(numbers) + nulls + (len(numbers) + 1) // 2
-    made = out.finish()
-    made.validate(full=True)
-    assert made.to_pylist() == [*numbers, *[None] * nulls, *numbers[::2]]
+    result = out.finish()
+    result.validate(full=True)
+    assert result.to_pylist() == [*numbers, *[None] * nulls, *numbers[::2]]
 
 
 def test_extend_takes_booleans_and_rounds_halves() -> None:
@@ -533,12 +533,12 @@ def test_buffers_are_aligned_and_padded_with_zeros(count: int) -> None:
         out.clear()
     out.extend(np.full(count, -1))
     out.append_null()
-    made = out.finish()
-    for buffer in made.buffers:
+    result = out.finish()
+    for buffer in result.buffers:
         assert buffer is not None
         assert buffer.address % 64 == 0
         assert not any(bytes_after(buffer))
-    data = made.buffers[1]
+    data = result.buffers[1]
     assert data is not None
     assert data.size == 4 * (count + 1)
     assert data.tobytes()[-4:] == bytes(4)
@@ -582,10 +582,10 @@ def append_until(stop, failing, out):
 def test_extension_types_are_built_as_their_storage() -> None:
     out = ck.Builder(ck.uuid())
     out.append(bytes(range(16)))
-    made = out.finish()
-    assert made.type == ck.uuid()
-    assert made.buffers[1] is not None
-    assert made.buffers[1].tobytes() == bytes(range(16))
+    result = out.finish()
+    assert result.type == ck.uuid()
+    assert result.buffers[1] is not None
+    assert result.buffers[1].tobytes() == bytes(range(16))
 
 
 def test_what_was_complete_before_an_error_can_be_dropped_or_completed() -> None:

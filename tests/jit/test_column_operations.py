@@ -34,11 +34,11 @@ def element(column: Any, i: int) -> Any:
 
 @njit
 def total(column: Any) -> Any:
-    found = 0
+    actual = 0
     for value in column:
         if value is not None:
-            found += value
-    return found
+            actual += value
+    return actual
 
 
 # What kernels have, too
@@ -86,10 +86,10 @@ def test_every_half_precision_float_is_the_one_that_numpy_says() -> None:
 def test_a_stream_is_read_batch_by_batch() -> None:
     @njit
     def totals(stream: Any) -> Any:
-        found = [0 for _ in range(0)]
+        actual = [0 for _ in range(0)]
         for batch in stream:
-            found.append(total(batch.length))
-        return found, len(stream), stream[1].text[0] == "bb"
+            actual.append(total(batch.length))
+        return actual, len(stream), stream[1].text[0] == "bb"
 
     batches = [batch_from_pyarrow(BATCH).slice(i, 2) for i in range(3)]
     stream = RecordBatchStream(batches[0].schema, iter(batches))
@@ -114,10 +114,10 @@ def test_a_stream_is_no_two_arguments() -> None:
 def test_chunks_are_a_tuple_of_columns() -> None:
     @njit
     def over(chunks: Any) -> Any:
-        found = 0
+        actual = 0
         for chunk in chunks:
-            found += total(chunk)
-        return found
+            actual += total(chunk)
+        return actual
 
     assert over((ck.array([1, 2]), ck.array([None, 4]))) == 7
 
@@ -137,8 +137,8 @@ def test_a_child_that_a_dense_slot_is_not_of_is_none_and_refused_by_checked_code
         [pa.array([5]), pa.array(["x", "y"])],
     )
     column = from_pyarrow(array)
-    found, checked = njit(_first_child), njit(boundscheck=True)(_first_child)
-    assert [found(column, i) for i in range(3)] == [5, None, None]
+    actual, checked = njit(_first_child), njit(boundscheck=True)(_first_child)
+    assert [actual(column, i) for i in range(3)] == [5, None, None]
     assert checked(column, 0) == 5
     with pytest.raises(ValueError, match="type_id"):
         checked(column, 2)
@@ -185,8 +185,8 @@ def test_compiled_code_reads_the_memory_of_the_column_itself() -> None:
 def test_threads_that_share_a_column_share_its_record() -> None:
     column = from_pyarrow(pa.array([1, 2, None]))
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: record_address(column), range(64)))
-    assert len(found) == 1
+        actual = set(pool.map(lambda _: record_address(column), range(64)))
+    assert len(actual) == 1
 
 
 def test_records_are_made_while_all_threads_of_the_pool_wait_for_them() -> None:
@@ -201,14 +201,14 @@ def test_records_are_made_while_all_threads_of_the_pool_wait_for_them() -> None:
         both.wait()
         return record_address(column)
 
-    found: list[int] = []
+    actual: list[int] = []
     thread = threading.Thread(
-        target=lambda: found.extend(run_ranges(address, 2, (), 1)), daemon=True
+        target=lambda: actual.extend(run_ranges(address, 2, (), 1)), daemon=True
     )
     thread.start()
     thread.join(60)
     set_num_threads(0)
-    assert len(set(found)) == 1
+    assert len(set(actual)) == 1
 
 
 def test_what_is_misaligned_is_read_from_a_copy() -> None:

@@ -65,8 +65,8 @@ def test_compiled_kernels_read_every_layout(what: str) -> None:
     columns = [from_pyarrow(array) for array in arrays.values()]
     source = kernel_source(dict(zip(arrays, (c.type for c in columns), strict=True)))
     out = np.zeros(THREADS, np.int64)
-    found = run_ptx(kernel_of(source), (9, 0), out, *columns)
-    assert found[:-1] == [sum(checksum(a, i) for a in arrays.values()) for i in range(THREADS)]
+    actual = run_ptx(kernel_of(source), (9, 0), out, *columns)
+    assert actual[:-1] == [sum(checksum(a, i) for a in arrays.values()) for i in range(THREADS)]
 
 
 def test_compiled_kernels_call_functions_with_columns() -> None:
@@ -91,10 +91,10 @@ def test_products_are_rounded_before_they_are_added_to_as_in_python() -> None:
             out[3] *= 10
             out[3] -= 1
 
-    made, column, out = ck.cuda_jit(kernel), ck.array([0.1]), np.ones(4)
-    assert "fma." not in made.ptx([out, column], (9, 0))
+    actual, column, out = ck.cuda_jit(kernel), ck.array([0.1]), np.ones(4)
+    assert "fma." not in actual.ptx([out, column], (9, 0))
     assert products(0.1) == njit(products)(0.1) == (0.0, 0.0, 0.0)
-    assert run_ptx(made, (9, 0), out, column)[:4] == [0.0] * 4
+    assert run_ptx(actual, (9, 0), out, column)[:4] == [0.0] * 4
 
 
 def test_products_of_float16_are_rounded_before_they_are_added_to() -> None:
@@ -121,8 +121,8 @@ def test_compiled_quotients_wrap_around_as_all_integers() -> None:
             out[3] = a
 
     least, column = -(2**63), ck.array([-(2**63), -1])
-    found = run_ptx(ck.cuda_jit(quotients), (9, 0), np.ones(4, np.int64), column)
-    assert found[:4] == [least, least, 0, least]
+    actual = run_ptx(ck.cuda_jit(quotients), (9, 0), np.ones(4, np.int64), column)
+    assert actual[:4] == [least, least, 0, least]
 
 
 ELEMENTS: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
@@ -142,12 +142,12 @@ ELEMENTS: dict[Callable[..., Any], list[tuple[Any, ...]]] = {
 def test_compiled_kernels_do_what_python_does(function: Callable[..., Any]) -> None:
     rows = ELEMENTS[function]
     results = [element_cases.plain(function(*row)) for row in rows]
-    found = [[part for _, part in parts_of(result)] for result in results]
-    columns = [*zip(*rows, strict=True), *zip(*found, strict=True)]
+    actual = [[part for _, part in parts_of(result)] for result in results]
+    columns = [*zip(*rows, strict=True), *zip(*actual, strict=True)]
     out = np.zeros(len(rows), np.int64)
     kernel = kernel_of_case(function, results[0])
     given = [ck.array(list(values)) for values in columns]
-    assert run_ptx(kernel, (9, 0), out, *given) == [(1 << len(found[0])) - 1] * len(rows) + [0]
+    assert run_ptx(kernel, (9, 0), out, *given) == [(1 << len(actual[0])) - 1] * len(rows) + [0]
 
 
 def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:
@@ -156,8 +156,8 @@ def test_compiled_checks_note_what_is_wrong_and_touch_nothing() -> None:
             out[k] = col.value(k)
 
     kernel = ck.cuda_jit(boundscheck=True)(beyond)
-    *found, noted = run_ptx(kernel, (9, 0), np.ones(3, np.int64), ck.array([5, 6]))
-    assert found == [5, 6, 0]
+    *actual, noted = run_ptx(kernel, (9, 0), np.ones(3, np.int64), ck.array([5, 6]))
+    assert actual == [5, 6, 0]
     assert noted == 1
 
 
@@ -175,10 +175,10 @@ def test_each_half_precision_float_is_the_same_number_as_a_wider_one() -> None:
     bits = np.arange(1 << 16, dtype=np.uint16)
     address = np.uint64(bits.ctypes.data)
     with np.errstate(all="ignore"):
-        found = [
+        actual = [
             slot_values.half_at(bits[:1], address, np.uint64(k), True) for k in range(len(bits))
         ]
-    np.testing.assert_array_equal(np.array(found, np.float32), bits.view(np.float16))
+    np.testing.assert_array_equal(np.array(actual, np.float32), bits.view(np.float16))
 
 
 # What is asked for

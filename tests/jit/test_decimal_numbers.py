@@ -56,10 +56,10 @@ def test_arithmetic_and_order_are_those_of_python(left: pa.DataType, right: pa.D
 @example(Decimal("133098375104.39723"))
 @example(Decimal("-814988708572803420818944.38215"))
 def test_words_scale_and_floats_are_those_of_the_integer_beneath(value: Decimal) -> None:
-    found, rescaled, scale, words = conversions(from_pyarrow(pa.array([value], TYPES[1])))
+    actual, rescaled, scale, words = conversions(from_pyarrow(pa.array([value], TYPES[1])))
     with localcontext(prec=100):
         number = int(value.scaleb(5))
-    assert found == float(value)
+    assert actual == float(value)
     assert (rescaled, scale) == (value, 5)
     assert words == (number % 2**64, (number >> 64) % 2**64)
 
@@ -77,11 +77,11 @@ def test_integers_drop_what_stands_behind_the_point() -> None:
 def test_a_sum_may_start_from_an_integer() -> None:
     @njit
     def total(column: Any) -> Any:
-        found = 0
+        actual = 0
         for value in column:
             if value is not None:
-                found += value
-        return found
+                actual += value
+        return actual
 
     values = [Decimal("1.25"), None, Decimal("-3.50")]
     assert total(from_pyarrow(pa.array(values, pa.decimal128(10, 2)))) == Decimal("-2.25")

@@ -26,10 +26,10 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
     return import_array(pa.array([None] * skipped + values, type_).slice(skipped))
 
 
-def listed(made: Generator, *columns: list[Any]) -> list[Any]:
+def listed(generator: Generator, *columns: list[Any]) -> list[Any]:
     """The items that the plain function yields for each row, None where an argument is."""
     rows = zip(*columns, strict=True)
-    return [None if None in row else list(made.function(*row)) for row in rows]  # type: ignore[call-overload]
+    return [None if None in row else list(generator.function(*row)) for row in rows]  # type: ignore[call-overload]
 
 
 skips = st.integers(0, 70)
@@ -53,10 +53,10 @@ texts = st.lists(st.none() | st.text("ab é€😀 ", max_size=12), max_size=100
 
 @given(values=texts, skipped=skips)
 def test_parts_of_text(values: list[Any], skipped: int) -> None:
-    found = words(column(values, pa.utf8(), skipped))
-    found.validate(full=True)
-    assert found.type == s.list_(s.utf8())
-    assert found.to_pylist() == listed(words, values)
+    actual = words(column(values, pa.utf8(), skipped))
+    actual.validate(full=True)
+    assert actual.type == s.list_(s.utf8())
+    assert actual.to_pylist() == listed(words, values)
     assert not words.report().left
 
 
@@ -78,11 +78,11 @@ def multiples(x: int, count: int):
 )
 def test_numbers_and_nulls_among_the_items(rows: list[Any], a: int, b: int) -> None:
     xs, counts = [x for x, _ in rows], [n for _, n in rows]
-    found = multiples(column(xs, pa.int64(), a), column(counts, pa.int8(), b))
-    found.validate(full=True)
-    assert found.type == s.list_(s.int64())
-    assert found.to_pylist() == listed(multiples, xs, counts)
-    items = found.children[0]
+    actual = multiples(column(xs, pa.int64(), a), column(counts, pa.int8(), b))
+    actual.validate(full=True)
+    assert actual.type == s.list_(s.int64())
+    assert actual.to_pylist() == listed(multiples, xs, counts)
+    items = actual.children[0]
     assert items.null_count == items.to_pylist().count(None)
 
 
@@ -110,10 +110,10 @@ def spelled(text: str | None, times: int) -> str | None:  # type: ignore[misc]
 )
 def test_a_null_may_be_passed(rows: list[Any], skipped: int) -> None:
     values, times = [v for v, _ in rows], [t for _, t in rows]
-    found = spelled(column(values, pa.utf8(), skipped), column(times, pa.int64()))
-    found.validate(full=True)
+    actual = spelled(column(values, pa.utf8(), skipped), column(times, pa.int64()))
+    actual.validate(full=True)
     expected = [None if t is None else list(spelled.function(v, t)) for v, t in rows]  # type: ignore[call-overload]
-    assert found.to_pylist() == expected
+    assert actual.to_pylist() == expected
 
 
 class Part(NamedTuple):
@@ -157,14 +157,14 @@ ROWS = ["a=1,b=2.5", "", "12 7 x 3", "é,=,a=b", "1 2", "aba"]
 
 @pytest.mark.parametrize("plain", [named_tuples, dictionaries, delegating, attempts])
 def test_items_of_many_forms(plain: Any) -> None:
-    made = generator(plain)
+    result = generator(plain)
     rows = [row for row in ROWS if plain is not dictionaries or "=b" not in row]
-    found = made(column(rows)).to_pylist()
+    actual = result(column(rows)).to_pylist()
     expected = [list(plain(row)) for row in rows]
     if plain is named_tuples:
         expected = [[item._asdict() for item in each] for each in expected]
-    assert found == expected
-    assert made.source()
+    assert actual == expected
+    assert result.source()
 
 
 def nested(n: int):
@@ -173,9 +173,9 @@ def nested(n: int):
 
 
 def test_items_of_items() -> None:
-    found = generator(nested)(column([0, 3]))
-    found.validate(full=True)
-    assert found.to_pylist() == [
+    actual = generator(nested)(column([0, 3]))
+    actual.validate(full=True)
+    assert actual.to_pylist() == [
         [],
         [{"f0": [], "f1": [("0", 0)]}, None, {"f0": [2, 2], "f1": [("2", 2)]}],
     ]
@@ -198,9 +198,9 @@ def twice(x):
     ids=str,
 )
 def test_items_of_each_kind(returns: s.DataType, values: list[Any]) -> None:
-    found = generator(twice, returns=returns)(column(values))
-    found.validate(full=True)
-    assert (found.type, found.to_pylist()) == (s.list_(returns), [[v, v] for v in values])
+    actual = generator(twice, returns=returns)(column(values))
+    actual.validate(full=True)
+    assert (actual.type, actual.to_pylist()) == (s.list_(returns), [[v, v] for v in values])
 
 
 def test_items_of_several_types_share_one() -> None:
@@ -209,8 +209,8 @@ def test_items_of_several_types_share_one() -> None:
         yield x
         yield x / 2
 
-    found = mixed(column([3]))
-    assert (found.type, found.to_pylist()) == (s.list_(s.float64()), [[3.0, 1.5]])
+    actual = mixed(column([3]))
+    assert (actual.type, actual.to_pylist()) == (s.list_(s.float64()), [[3.0, 1.5]])
 
     @generator
     def unlike(x):
@@ -227,8 +227,8 @@ def test_large_lists_are_declared() -> None:
         yield x
         yield -x
 
-    found = pair(column([1, None]))
-    assert (found.type, found.to_pylist()) == (s.large_list(s.int32()), [[1, -1], None])
+    actual = pair(column([1, None]))
+    assert (actual.type, actual.to_pylist()) == (s.large_list(s.int32()), [[1, -1], None])
 
 
 def test_encoded_columns_are_gone_through_by_their_values() -> None:
@@ -244,22 +244,22 @@ def test_threads_share_the_rows() -> None:
     lines = pa.array([f"{n} {n}" if n % 3 else "" for n in range(count)])
     set_num_threads(3)
     try:
-        found = multiples(pa.array(numbers, mask=mask), pa.array(numbers % 3))
+        actual = multiples(pa.array(numbers, mask=mask), pa.array(numbers % 3))
         split = words(lines)
     finally:
         set_num_threads(0)
     sizes = np.where(mask, 0, numbers % 3)
-    assert np.array_equal(np.diff(pa.array(found).offsets.to_numpy()), sizes)
+    assert np.array_equal(np.diff(pa.array(actual).offsets.to_numpy()), sizes)
     flat = [k * n for n in numbers.tolist() for k in range(sizes[n])]
-    assert found.children[0].to_pylist() == flat
+    assert actual.children[0].to_pylist() == flat
     expected = [[str(n), str(n)] if n % 3 else [] for n in range(count)]
     assert pa.array(split).equals(pa.array(expected))
 
 
 def test_few_rows_and_none() -> None:
-    found = words(column([], pa.utf8()))
-    found.validate(full=True)
-    assert (found.type, len(found)) == (s.list_(s.utf8()), 0)
+    actual = words(column([], pa.utf8()))
+    actual.validate(full=True)
+    assert (actual.type, len(actual)) == (s.list_(s.utf8()), 0)
     assert words(column([""])).to_pylist() == [[]]
     assert words(column([None], pa.utf8())).to_pylist() == [None]
     assert [part.to_pylist() for part in words.explode(column([""]))] == [[], []]
@@ -308,9 +308,9 @@ def test_what_compiled_code_does_not_cover_is_refused_or_runs_in_python() -> Non
     with pytest.raises(CompileError, match="choice"):
         generator(numbers)
     with pytest.warns(UserWarning, match="numbers runs in Python"):
-        made = generator(numbers, fallback=True)
-    assert [len(each) for each in made(column([3, 0])).to_pylist()] == [3, 0]
-    assert "choice" in made.report().reason
+        result = generator(numbers, fallback=True)
+    assert [len(each) for each in result(column([3, 0])).to_pylist()] == [3, 0]
+    assert "choice" in result.report().reason
 
 
 def test_what_is_no_generator_function() -> None:

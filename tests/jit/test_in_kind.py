@@ -75,10 +75,10 @@ def test_duckdb_takes_it_for_a_function_of_arrow_columns() -> None:
         connection.create_function(
             "score", score.in_kind, ["DOUBLE", "BIGINT"], "DOUBLE", type="arrow"
         )
-        found = connection.sql(
+        actual = connection.sql(
             "select sum(score(i::double, i)) from range(100_000) t(i)"
         ).fetchall()
-    assert found == [(3 * sum(range(100_000)),)]
+    assert actual == [(3 * sum(range(100_000)),)]
 
 
 @pytest.mark.parametrize("lazy", [False, True])

@@ -73,8 +73,8 @@ def context_manager(x: str):
 
 
 def mixed_variable(x: int):
-    found = 1 if x > 1 else [x]  # HERE
-    return len(str(found))
+    actual = 1 if x > 1 else [x]  # HERE
+    return len(str(actual))
 
 
 def either(x: int):
@@ -374,5 +374,5 @@ def test_a_source_that_has_changed_since_is_not_taken_for_the_function(
     path.write_text(edit)
     assert "its source cannot be read" in message(namespace["added"])
     with pytest.warns(UserWarning, match="its source cannot be read"):
-        made = udf(namespace["added"], fallback=True)
-    assert made(ck.array([2, None])).to_pylist() == [4, None]
+        result = udf(namespace["added"], fallback=True)
+    assert result(ck.array([2, None])).to_pylist() == [4, None]

@@ -25,10 +25,10 @@ def test_decimals_that_fit_no_integer_are_decimals() -> None:
 def test_a_declared_nested_type_is_compiled_ahead() -> None:
     @ck.udf
     def total(values: ck.list_(ck.float64())) -> float:  # type: ignore[valid-type]
-        found = 0.0
+        actual = 0.0
         for value in values:
-            found += value
-        return found
+            actual += value
+        return actual
 
     assert total.result_type(ck.list_(ck.float64())) == ck.float64()
     with pytest.raises(TypeError, match="values: expected list<item: double>"):

@@ -488,10 +488,10 @@ def test_a_function_in_a_function_cannot_be_pickled_plainly() -> None:
     def inner(x: int):
         return x
 
-    made = udf(inner)
-    assert isinstance(made, Udf)
+    result = udf(inner)
+    assert isinstance(result, Udf)
     with pytest.raises((pickle.PicklingError, AttributeError)):
-        pickle.dumps(made)
+        pickle.dumps(result)
 
 
 BUILDING = """
@@ -523,5 +523,5 @@ print(json.dumps([out.finish().to_pylist()[:2], rows.to_pylist(), hits]))
 def test_functions_with_builders_are_loaded_by_other_processes(tmp_path: Path) -> None:
     # What makes room stands elsewhere in each process.
     (tmp_path / "building.py").write_text(BUILDING)
-    found = [json.loads(run(tmp_path, "building.py").splitlines()[-1]) for _ in range(2)]
-    assert found == [[[[2, 1], []], [4, 0, 10_000], hits] for hits in (0, 1)]
+    actual = [json.loads(run(tmp_path, "building.py").splitlines()[-1]) for _ in range(2)]
+    assert actual == [[[[2, 1], []], [4, 0, 10_000], hits] for hits in (0, 1)]

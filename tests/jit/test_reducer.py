@@ -34,9 +34,9 @@ def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
     return import_array(pa.array([None] * skipped + values, type_).slice(skipped))
 
 
-def reduced(made: Reducer, rows: list[tuple[Any, ...]]) -> Any:
+def reduced(reducer: Reducer, rows: list[tuple[Any, ...]]) -> Any:
     """The result of the reducer's functions in plain Python, without the rows that have a null."""
-    functions = made.functions
+    functions = reducer.functions
     state = functions.init()
     for row in rows:
         if None not in row:
@@ -45,11 +45,11 @@ def reduced(made: Reducer, rows: list[tuple[Any, ...]]) -> Any:
 
 
 def reduced_by(
-    made: Reducer, keys: list[Any], rows: list[tuple[Any, ...]]
+    reducer: Reducer, keys: list[Any], rows: list[tuple[Any, ...]]
 ) -> list[tuple[Any, Any]]:
     """The same for each key, in the order of their first rows."""
     return [
-        (key, reduced(made, [row for k, row in zip(keys, rows, strict=True) if k == key]))
+        (key, reduced(reducer, [row for k, row in zip(keys, rows, strict=True) if k == key]))
         for key in dict.fromkeys(keys)
     ]
 
@@ -88,8 +88,8 @@ skips = st.integers(0, 70)
 @given(rows=rows_of_two, a=skips, b=skips)
 def test_all_rows_but_those_with_a_null(rows: list[Any], a: int, b: int) -> None:
     values, weights = [v for v, _ in rows], [w for _, w in rows]
-    found = weighted_mean(column(values, pa.float64(), a), column(weights, pa.int8(), b))
-    assert found == reduced(weighted_mean, rows)
+    actual = weighted_mean(column(values, pa.float64(), a), column(weights, pa.int8(), b))
+    assert actual == reduced(weighted_mean, rows)
 
 
 KEYS = [None, "a", "b", "", "a long key of many bytes"]
@@ -103,10 +103,10 @@ def test_groups_come_in_the_order_of_their_first_rows_and_null_is_one(
     values = column([v for v, _ in rows], pa.float64())
     weights = column([w for _, w in rows], pa.int64(), skipped)
     keys = column(names, pa.utf8(), skipped)
-    found = weighted_mean(values, weights, by=dictionary_encode(keys) if encoded else keys)
-    assert found.schema.names == ["key", "weighted_mean"]
+    actual = weighted_mean(values, weights, by=dictionary_encode(keys) if encoded else keys)
+    assert actual.schema.names == ["key", "weighted_mean"]
     expected = reduced_by(weighted_mean, names, rows)
-    assert list(zip(*[c.to_pylist() for c in found.columns], strict=True)) == expected
+    assert list(zip(*[c.to_pylist() for c in actual.columns], strict=True)) == expected
 
 
 @pytest.mark.usefixtures("three_threads")
@@ -119,12 +119,12 @@ def test_threads_have_states_of_their_own_that_are_merged_in_order() -> None:
     columns = [pa.array(values, mask=mask), pa.array(weights)]
     kept = ~mask
     assert weighted_mean(*columns) == np.average(values[kept], weights=weights[kept])
-    found = weighted_mean(*columns, by=pa.array(numbers))
+    actual = weighted_mean(*columns, by=pa.array(numbers))
     sums = np.bincount(numbers[kept], (values * weights)[kept])
     expected = sums / np.bincount(numbers[kept], weights[kept])
-    keys = np.array(found["key"].to_pylist())
+    keys = np.array(actual["key"].to_pylist())
     assert keys.tolist() == list(dict.fromkeys(numbers.tolist()))
-    assert found["weighted_mean"].to_pylist() == expected[keys].tolist()
+    assert actual["weighted_mean"].to_pylist() == expected[keys].tolist()
 
 
 @reducer
@@ -234,11 +234,11 @@ class LongestName:
 
 
 def test_text_in_and_out_of_an_object_of_static_functions() -> None:
-    made = reducer(LongestName())
-    assert made.name == "LongestName"
-    assert made(column(["a", None, "abcd"])) == "long"
-    found = made(column(["a", "b", "four"]), by=column([1, 1, 2]))
-    assert found["LongestName"].to_pylist() == ["short", "long"]
+    result = reducer(LongestName())
+    assert result.name == "LongestName"
+    assert result(column(["a", None, "abcd"])) == "long"
+    actual = result(column(["a", "b", "four"]), by=column([1, 1, 2]))
+    assert actual["LongestName"].to_pylist() == ["short", "long"]
 
 
 # What Python means
@@ -281,8 +281,8 @@ def test_rows_and_states_that_words_do_not_hold_are_pythons(rows: list[Any], dat
     x, y = column([x for x, _ in rows], pa.int64()), column([y for _, y in rows], pa.int64())
     assert tuple(mixed(x, y).values()) == reduced(mixed, rows)
     keys = data.draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
-    found = mixed(x, y, by=column(keys, pa.int64()))
-    got = [(row["key"], tuple(row["mixed"].values())) for row in found.to_pylist()]
+    actual = mixed(x, y, by=column(keys, pa.int64()))
+    got = [(row["key"], tuple(row["mixed"].values())) for row in actual.to_pylist()]
     assert got == reduced_by(mixed, keys, rows)
 
 
@@ -358,9 +358,9 @@ def test_rows_that_are_left_one_after_the_other(threads: int) -> None:
     try:
         assert hashed(column(values)) == reduced(hashed, [(value,) for value in values])
         keys = [n * 7 % 4 for n in range(len(values))]
-        found = hashed(column(values), by=column(keys))
+        actual = hashed(column(values), by=column(keys))
         rows = [(value,) for value in values]
-        assert [tuple(row.values()) for row in found.to_pylist()] == reduced_by(hashed, keys, rows)
+        assert [tuple(row.values()) for row in actual.to_pylist()] == reduced_by(hashed, keys, rows)
     finally:
         set_num_threads(0)
     assert hashed.report().rows == 6000
@@ -438,8 +438,8 @@ def test_rows_make_texts_and_lists_on_the_way() -> None:
     texts = ["a, b ,c", "", "stra\u00dfe,x" * 3, "d" * 100_000]
     lists = [["x"], [], ["yy", "z"], ["q"]]
     rows = list(zip(texts, lists, strict=True))
-    found = letters(column(texts), column(lists, pa.list_(pa.utf8())))
-    assert tuple(found.values()) == reduced(letters, rows)
+    actual = letters(column(texts), column(lists, pa.list_(pa.utf8())))
+    assert tuple(actual.values()) == reduced(letters, rows)
 
 
 def test_a_row_is_a_struct_and_may_have_nulls_within() -> None:
@@ -467,8 +467,8 @@ def test_states_of_groups_that_travel_have_64_bits() -> None:
     runs = states[[0, 2, 1, 3]]
     with pytest.raises(OverflowError, match="total_of_integers: a state is no int of 64 bits"):
         reduction.results_of_states(runs, np.array([0, 2, 4]))
-    found = reduction.results_of_states(runs[1:], np.array([0, 1, 3]))
-    assert found.to_pylist() == [2**62, 2]
+    actual = reduction.results_of_states(runs[1:], np.array([0, 1, 3]))
+    assert actual.to_pylist() == [2**62, 2]
 
 
 def test_columns_on_a_device_are_refused() -> None:
@@ -524,8 +524,8 @@ def test_keys_are_columns_of_any_kind_and_may_have_names() -> None:
 
 def test_no_rows_have_no_groups() -> None:
     none = column([], pa.float64())
-    found = weighted_mean(none, column([], pa.int64()), by=column([], pa.utf8()))
-    assert (found.num_rows, found.schema.names) == (0, ["key", "weighted_mean"])
+    actual = weighted_mean(none, column([], pa.int64()), by=column([], pa.utf8()))
+    assert (actual.num_rows, actual.schema.names) == (0, ["key", "weighted_mean"])
     assert weighted_mean(none, column([], pa.int64())) is None
 
 

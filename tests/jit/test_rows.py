@@ -57,10 +57,10 @@ def test_rows_of_nested_values_come_out_as_they_went_in(calls: list[list[Any]]) 
     steps = [steps_for(rows) for rows in calls]
     ends = np.cumsum([0, *map(len, steps)])
     together = np.concatenate([steps_for([]), *steps])
-    made = build_rows(follow_steps, len(calls), together, ends, returns=MAPS)
-    made.validate(full=True)
-    pa.array(made).validate(full=True)
-    assert made.to_pylist() == [row for rows in calls for row in rows]
+    result = build_rows(follow_steps, len(calls), together, ends, returns=MAPS)
+    result.validate(full=True)
+    pa.array(result).validate(full=True)
+    assert result.to_pylist() == [row for rows in calls for row in rows]
 
 
 def spell(i, numbers, out):
@@ -102,12 +102,12 @@ def test_threads_write_the_rows_of_one(count: int) -> None:
     threads = num_threads()
     set_num_threads(2)
     try:
-        made = build_rows(spell, count, numbers, returns=SPELLED)
+        result = build_rows(spell, count, numbers, returns=SPELLED)
     finally:
         set_num_threads(threads)
-    made.validate(full=True)
+    result.validate(full=True)
     period = [spelled(number) for number in range(min(count, 2000)) if number % 5]
-    assert made.to_pylist() == period * max(count // 2000, 1)
+    assert result.to_pylist() == period * max(count // 2000, 1)
 
 
 def leave_open(i, out):

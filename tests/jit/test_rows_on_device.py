@@ -18,9 +18,9 @@ def test_in_the_simulator(case: str, simulated_cases: dict[str, str]) -> None:
 
 def test_compiled_kernels_write_what_they_have_measured() -> None:
     texts = ["ab", None, "é", "four", ""]
-    found = rows_by_ptx(repeat, 5, ck.array(texts), returns=REPEATED, capability=(9, 0))
-    found.validate(full=True)
-    assert found.to_pylist() == list(map(repeated, texts))
+    actual = rows_by_ptx(repeat, 5, ck.array(texts), returns=REPEATED, capability=(9, 0))
+    actual.validate(full=True)
+    assert actual.to_pylist() == list(map(repeated, texts))
     with pytest.raises(ValueError, match="too long") as caught:
         rows_by_ptx(repeat, 3, ck.array(["a", "12345", "123456"]), returns=REPEATED)
     assert caught.value.__notes__ == ["repeat: row 2"]

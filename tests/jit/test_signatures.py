@@ -23,15 +23,15 @@ def of(function: Any, text: str | None = None, returns: Any = None) -> Any:
 def test_hints_are_kept_and_results_become_types() -> None:
     def f(a: int, b: float | None, c: Optional[str], d, e: Any) -> datetime.date: ...  # type: ignore[empty-body]  # noqa: UP045
 
-    found = of(f)
-    assert found.parameters == (
+    actual = of(f)
+    assert actual.parameters == (
         Parameter("a", int, False),
         Parameter("b", float, True),
         Parameter("c", str, True),
         Parameter("d", None, None),
         Parameter("e", None, None),
     )
-    assert found.returns == s.date32()
+    assert actual.returns == s.date32()
 
 
 @pytest.mark.parametrize(
@@ -73,18 +73,18 @@ def test_annotated_arrow_types_are_parameters() -> None:
 
 
 def test_text_signatures() -> None:
-    found = of(
+    actual = of(
         lambda a, b, c, d, e: a,
         "(float64, utf8?, decimal128(12, 2), timestamp(us, UTC)?, int8 ) -> large_utf8",
     )
-    assert [(p.type, p.nullable) for p in found.parameters] == [
+    assert [(p.type, p.nullable) for p in actual.parameters] == [
         (s.float64(), False),
         (s.utf8(), True),
         (s.decimal128(12, 2), False),
         (s.timestamp("us", "UTC"), True),
         (s.int8(), False),
     ]
-    assert found.returns == s.large_utf8()
+    assert actual.returns == s.large_utf8()
     assert of(lambda a: a, "(bool)").returns is None
 
 
@@ -125,9 +125,9 @@ def test_text_signatures() -> None:
     ],
 )
 def test_texts_of_types_with_parts(text: str, type_: s.DataType) -> None:
-    found = of(lambda a, b: a, f"({text}, {text} ?) -> {text}")
-    assert [(p.type, p.nullable) for p in found.parameters] == [(type_, False), (type_, True)]
-    assert found.returns == type_
+    actual = of(lambda a, b: a, f"({text}, {text} ?) -> {text}")
+    assert [(p.type, p.nullable) for p in actual.parameters] == [(type_, False), (type_, True)]
+    assert actual.returns == type_
     if not isinstance(type_, s.Union):
         assert s.as_type(str(type_)) == type_
 
@@ -146,8 +146,8 @@ def test_texts_of_types_with_parts(text: str, type_: s.DataType) -> None:
     ids=str,
 )
 def test_types_are_named_as_pyarrow_prints_them(type_: pa.DataType) -> None:
-    found = of(lambda a: a, f"({type_})").parameters[0].type
-    assert pa.array(ck.nulls(1, found)).type == type_
+    actual = of(lambda a: a, f"({type_})").parameters[0].type
+    assert pa.array(ck.nulls(1, actual)).type == type_
 
 
 @pytest.mark.parametrize(
@@ -237,8 +237,8 @@ def test_columns_go_by_position_and_by_the_names_of_parameters() -> None:
         return a - b
 
     seven, two = ck.array([7]), ck.array([2])
-    for found in (difference(seven, b=two), difference(b=two, a=seven)):
-        assert found.to_pylist() == [5]
+    for actual in (difference(seven, b=two), difference(b=two, a=seven)):
+        assert actual.to_pylist() == [5]
     for columns, named, message in [
         ((seven,), {"c": two}, "difference has no parameter 'c': it takes a, b"),
         ((seven,), {"a": two}, "a is given by position and by name"),

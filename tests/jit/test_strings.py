@@ -110,8 +110,8 @@ def test_what_is_made_lives_as_long_as_a_value_that_needs_it() -> None:
         parts = [column.value(0)]
         for text in column:
             if text is not None:
-                made = (text + "/" + text).upper()
-                for part in made.split("/"):
+                result = (text + "/" + text).upper()
+                for part in result.split("/"):
                     if len(part) > len(kept):
                         kept = part[1:].strip()
                     seen[part] = len(seen)

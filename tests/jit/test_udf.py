@@ -27,8 +27,8 @@ from colkern.rows import results
 
 def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Array:
     """A column of those values that starts at slot `skipped` of its buffers."""
-    made = pa.array([None] * skipped + values, type_)
-    return import_array(made.slice(skipped))
+    result = pa.array([None] * skipped + values, type_)
+    return import_array(result.slice(skipped))
 
 
 def rowwise(function: Any, *columns: list[Any]) -> list[Any]:
@@ -44,8 +44,8 @@ def test_text_of_integers_of_every_width_is_that_of_python(bits: int) -> None:
 
     least = -(2 ** (bits - 1))
     values = [least, least + 1, -1, 0, -(least + 1)]
-    found = texts(column([values], pa.list_(pa.type_for_alias(f"int{bits}"))))
-    assert found.to_pylist() == [[str(value) for value in values]]
+    actual = texts(column([values], pa.list_(pa.type_for_alias(f"int{bits}"))))
+    assert actual.to_pylist() == [[str(value) for value in values]]
 
 
 def nullable(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
@@ -92,16 +92,16 @@ INT_TYPES = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in
 @given(data=st.data(), skipped=skips)
 def test_integers_of_any_width_are_integers(type_: Any, data: Any, skipped: int) -> None:
     values = data.draw(nullable(int_range(type_)))
-    found = plus_one(column(values, type_, skipped))
-    assert found.type == s.int64()
-    assert found.to_pylist() == rowwise(lambda x: x + 1, values)
+    actual = plus_one(column(values, type_, skipped))
+    assert actual.type == s.int64()
+    assert actual.to_pylist() == rowwise(lambda x: x + 1, values)
 
 
 @given(values=nullable(st.integers(0, 2**64 - 2)), skipped=skips)
 def test_uint64_is_declared(values: list[Any], skipped: int) -> None:
-    found = uint64_plus_one(column(values, pa.uint64(), skipped))
-    assert found.type == s.uint64()
-    assert found.to_pylist() == rowwise(lambda x: x + 1, values)
+    actual = uint64_plus_one(column(values, pa.uint64(), skipped))
+    assert actual.type == s.uint64()
+    assert actual.to_pylist() == rowwise(lambda x: x + 1, values)
 
 
 @udf("(uint64) -> uint64")
@@ -115,9 +115,9 @@ def test_floats_of_any_width_are_floats(bits: int, data: Any, skipped: int) -> N
     values = data.draw(nullable(st.floats(width=bits, allow_nan=False)))
     type_ = getattr(pa, f"float{bits}")()
     passed = [np.float16(v) if bits == 16 and v is not None else v for v in values]
-    found = twice(column(passed, type_, skipped))
-    assert found.type == s.float64()
-    assert found.to_pylist() == rowwise(lambda x: x * 2, values)
+    actual = twice(column(passed, type_, skipped))
+    assert actual.type == s.float64()
+    assert actual.to_pylist() == rowwise(lambda x: x * 2, values)
 
 
 @given(values=nullable(st.booleans()), skipped=skips)
@@ -199,9 +199,9 @@ RESULTS = [
 
 @pytest.mark.parametrize(("returns", "values"), RESULTS, ids=lambda v: str(v))
 def test_results_of_each_number_type(returns: s.DataType, values: list[Any]) -> None:
-    found = udf(same.function, returns=returns)(column(values))
-    assert (found.type, found.to_pylist()) == (returns, values)
-    found.validate(full=True)
+    actual = udf(same.function, returns=returns)(column(values))
+    assert (actual.type, actual.to_pylist()) == (returns, values)
+    actual.validate(full=True)
 
 
 @pytest.mark.parametrize(
@@ -232,9 +232,9 @@ def test_what_stands_under_a_null_is_not_computed_and_reads_zero() -> None:
     values = pa.array([2**40, 5], pa.int64())
     mask = pa.py_buffer(b"\x02")
     hidden = import_array(pa.Array.from_buffers(pa.int64(), 2, [mask, values.buffers()[1]]))
-    found = udf(same.function, returns=s.int8())(hidden)
-    assert found.to_pylist() == [None, 5]
-    assert found.items(Role.DATA).tolist() == [0, 5]
+    actual = udf(same.function, returns=s.int8())(hidden)
+    assert actual.to_pylist() == [None, 5]
+    assert actual.items(Role.DATA).tolist() == [0, 5]
 
 
 @udf
@@ -248,20 +248,20 @@ def middle(x: str, start: int, end: int) -> str:
 )
 def test_slices_of_arguments_become_text(rows: list[Any], skipped: int) -> None:
     texts, starts, ends = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])
-    found = middle(
+    actual = middle(
         column(texts, pa.utf8(), skipped), column(starts, pa.int64()), column(ends, pa.int8())
     )
-    found.validate(full=True)
-    assert found.to_pylist() == [t[a:b] for t, a, b in rows]
+    actual.validate(full=True)
+    assert actual.to_pylist() == [t[a:b] for t, a, b in rows]
 
 
 @pytest.mark.parametrize("returns", [s.utf8(), s.large_utf8()], ids=str)
 @given(values=nullable(st.text(max_size=8)))
 def test_text_is_built_measured_and_written(returns: s.DataType, values: list[Any]) -> None:
-    found = shouted(returns)(column(values, pa.utf8()))
-    found.validate(full=True)
+    actual = shouted(returns)(column(values, pa.utf8()))
+    actual.validate(full=True)
     expected = rowwise(lambda t: t.upper() + "!", values)
-    assert (found.type, found.to_pylist()) == (returns, expected)
+    assert (actual.type, actual.to_pylist()) == (returns, expected)
 
 
 _SHOUTED: dict[s.DataType, Udf] = {}
@@ -286,8 +286,8 @@ def size_class(x: int) -> str:
 
 @given(values=nullable(st.integers(-20, 20)))
 def test_literals_become_text(values: list[Any]) -> None:
-    found = size_class(column(values, pa.int64()))
-    assert found.to_pylist() == rowwise(size_class.function, values)
+    actual = size_class(column(values, pa.int64()))
+    assert actual.to_pylist() == rowwise(size_class.function, values)
 
 
 def test_bytes_become_binary() -> None:
@@ -295,8 +295,8 @@ def test_bytes_become_binary() -> None:
     def header(x: bytes):
         return x[:2] if len(x) > 2 else b"\xff"
 
-    found = header(column([b"abc", b"", None]))
-    assert (found.type, found.to_pylist()) == (s.binary(), [b"ab", b"\xff", None])
+    actual = header(column([b"abc", b"", None]))
+    assert (actual.type, actual.to_pylist()) == (s.binary(), [b"ab", b"\xff", None])
 
 
 def test_bytes_that_the_function_builds_are_written_while_they_are_there() -> None:
@@ -339,10 +339,10 @@ numbers = st.floats(-1e6, 1e6)
 )
 def test_a_null_in_any_argument_makes_a_null(rows: list[Any], a: int, b: int) -> None:
     xs, ys = [x for x, _ in rows], [y for _, y in rows]
-    found = add(column(xs, pa.float64(), a), column(ys, pa.float64(), b))
-    assert found.to_pylist() == rowwise(lambda x, y: x + y, xs, ys)
-    assert found.null_count == sum(None in row for row in rows)
-    found.validate(full=True)
+    actual = add(column(xs, pa.float64(), a), column(ys, pa.float64(), b))
+    assert actual.to_pylist() == rowwise(lambda x, y: x + y, xs, ys)
+    assert actual.null_count == sum(None in row for row in rows)
+    actual.validate(full=True)
 
 
 def test_without_nulls_there_is_no_bitmap() -> None:
@@ -379,11 +379,11 @@ maybe = st.none() | numbers
 @given(rows=st.lists(st.tuples(maybe, maybe, maybe), max_size=150), a=skips, b=skips)
 def test_passed_nulls_are_none(rows: list[Any], a: int, b: int) -> None:
     xs, ys, zs = ([row[k] for row in rows] for k in range(3))
-    found = coalesce(
+    actual = coalesce(
         column(xs, pa.float64(), a), column(ys, pa.float64(), b), column(zs, pa.float64())
     )
-    found.validate(full=True)
-    assert found.to_pylist() == [coalesce.function(*row) for row in rows]
+    actual.validate(full=True)
+    assert actual.to_pylist() == [coalesce.function(*row) for row in rows]
 
 
 @udf
@@ -401,10 +401,10 @@ def labelled(name: str | None, count: int) -> str | None:
 )
 def test_only_parameters_hinted_so_are_none(rows: list[Any], skipped: int) -> None:
     names, counts = [n for n, _ in rows], [c for _, c in rows]
-    found = labelled(column(names, pa.utf8(), skipped), column(counts, pa.int32()))
+    actual = labelled(column(names, pa.utf8(), skipped), column(counts, pa.int32()))
     expected = [None if c is None else labelled.function(n, c) for n, c in rows]
-    assert found.to_pylist() == expected
-    found.validate(full=True)
+    assert actual.to_pylist() == expected
+    actual.validate(full=True)
 
 
 def test_results_for_different_nulls_share_a_type() -> None:
@@ -412,8 +412,8 @@ def test_results_for_different_nulls_share_a_type() -> None:
     def filled(x: float):
         return 0 if x is None else x * 2
 
-    found = filled(column([1.5, None]))
-    assert (found.type, found.to_pylist()) == (s.float64(), [3.0, 0.0])
+    actual = filled(column([1.5, None]))
+    assert (actual.type, actual.to_pylist()) == (s.float64(), [3.0, 0.0])
 
 
 def test_a_function_may_return_none_under_both_policies() -> None:
@@ -421,8 +421,8 @@ def test_a_function_may_return_none_under_both_policies() -> None:
     def checked_int(x: str) -> int | None:
         return int(x) if x.isdigit() else None
 
-    found = checked_int(column(["12", "x", None, "7"]))
-    assert (found.to_pylist(), found.null_count) == ([12, None, None, 7], 2)
+    actual = checked_int(column(["12", "x", None, "7"]))
+    assert (actual.to_pylist(), actual.null_count) == ([12, None, None, 7], 2)
 
 
 # Many rows, few rows, wrong columns
@@ -446,14 +446,14 @@ def test_threads_share_the_rows() -> None:
     mask = np.arange(count) % 1001 == 0
     set_num_threads(3)
     try:
-        found = add(import_array(pa.array(xs, mask=mask)), import_array(pa.array(xs)))
+        actual = add(import_array(pa.array(xs, mask=mask)), import_array(pa.array(xs)))
         flags = negated(import_array(pa.array(xs > 5)))
         texts = size_class(import_array(pa.array(np.arange(count) % 20)))
         lists = both_ways(import_array(pa.array(np.arange(300_000))))
     finally:
         set_num_threads(0)
     expected = pa.array(xs * 2, mask=mask)
-    assert pa.array(found).equals(expected)
+    assert pa.array(actual).equals(expected)
     assert pa.array(flags).equals(pa.array(~(xs > 5)))
     assert texts.slice(count - 5).to_pylist() == ["large"] * 2 + ["small"] * 3
     assert lists.to_pylist() == [both_ways.function(x) for x in range(300_000)]
@@ -468,11 +468,11 @@ def test_threads_may_all_need_pythons_own_float() -> None:
     spelled = ["9007199254740993" + "." + "0" * 30 + "1", "9007199254740993"] * 150_000
     set_num_threads(3)
     try:
-        found = parsed(column(spelled)).items(Role.DATA)
+        actual = parsed(column(spelled)).items(Role.DATA)
     finally:
         set_num_threads(0)
-    assert set(found[0::2].tolist()) == {9007199254740994.0}
-    assert set(found[1::2].tolist()) == {9007199254740992.0}
+    assert set(actual[0::2].tolist()) == {9007199254740994.0}
+    assert set(actual[1::2].tolist()) == {9007199254740992.0}
 
 
 def test_columns_of_other_libraries() -> None:
@@ -800,9 +800,9 @@ def test_without_a_compiled_form_it_is_refused_unless_python_is_to_run_it() -> N
     with pytest.raises(CompileError, match="with fallback=True, it runs in Python"):
         udf(spelled)
     with pytest.warns(UserWarning, match="spelled runs in Python"):
-        made = udf(spelled, fallback=True)
-    assert made(column([1, None])).to_pylist() == ["no", None]
-    assert made.report().reason.startswith("spelled does not compile")
+        result = udf(spelled, fallback=True)
+    assert result(column([1, None])).to_pylist() == ["no", None]
+    assert result.report().reason.startswith("spelled does not compile")
 
 
 def test_the_result_type_is_known_without_a_column() -> None:

@@ -46,8 +46,8 @@ def merge_in_order(types: dict[str, str]) -> Iterator[Case]:
             sides = list(zip((left, right), offsets, strict=True))
             whole = length - max(offsets)
             for count in {whole, whole // 2}:
-                found = {min(end - at, count) for ends, at in sides for end in ends if end > at}
-                ends = sorted(found) if count else []
+                actual = {min(end - at, count) for ends, at in sides for end in ends if end > at}
+                ends = sorted(actual) if count else []
                 held = [sum(e < at + end for e in own) for own, at in sides for end in ends]
                 args = (left, offsets[0], right, offsets[1])
                 where = f"{label}, {count} from {offsets}"

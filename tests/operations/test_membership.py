@@ -71,10 +71,10 @@ def test_a_set_of_other_text_or_numbers_is_compared_by_value(
     values: pa.Array, members: pa.Array
 ) -> None:
     wanted = members.to_pylist()
-    found = [value is not None and value in wanted for value in values.to_pylist()]
-    assert ck.is_in(values, members).to_pylist() == found
+    matches = [value is not None and value in wanted for value in values.to_pylist()]
+    assert ck.is_in(values, members).to_pylist() == matches
     places = [
-        wanted.index(v) if f else None for v, f in zip(values.to_pylist(), found, strict=True)
+        wanted.index(v) if f else None for v, f in zip(values.to_pylist(), matches, strict=True)
     ]
     assert ck.index_in(values, members).to_pylist() == places
 

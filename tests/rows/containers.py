@@ -120,11 +120,11 @@ class Containers:
                 for n in range(row_lists.list_size(header))
             ]
         key, value = (*kind.items, k.NONE)[:2]
-        found, place = {}, 0
+        actual, place = {}, 0
         while place := int(row_dicts.next_item(key.words, value.words, header, place)):
-            found[self.read(place, key)] = self.read(place + 8 * key.words, value)
-        assert len(found) == row_dicts.dict_size(header)
-        return found if kind.name == "dict" else set(found)
+            actual[self.read(place, key)] = self.read(place + 8 * key.words, value)
+        assert len(actual) == row_dicts.dict_size(header)
+        return actual if kind.name == "dict" else set(actual)
 
     def list(self, values: Any) -> int:
         """A list, by its handle."""

@@ -24,10 +24,10 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 def check(function: Any, *columns: ck.Array, left: int = 0, **options: Any) -> None:
     """Make sure that results on a device are Python's, with so many rows left to Python."""
-    made = ck.udf(function, **options)
-    found = made(*map(to_device, columns))
-    assert found.device.kind == "cuda"
-    host = to_host(found)
+    result = ck.udf(function, **options)
+    actual = result(*map(to_device, columns))
+    assert actual.device.kind == "cuda"
+    host = to_host(actual)
     host.validate(full=True)
     rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
     nulls = options.get("nulls", "propagate")
@@ -40,15 +40,15 @@ def check(function: Any, *columns: ck.Array, left: int = 0, **options: Any) -> N
     expected = list(map(of, rows))
     assert values_of(host) == expected
     assert host.null_count == expected.count(None)
-    assert host.type == made.result_type(*(column.type for column in columns))
-    assert made.report().rows == len(rows)
-    assert sum(made.report().left.values()) == left
+    assert host.type == result.result_type(*(column.type for column in columns))
+    assert result.report().rows == len(rows)
+    assert sum(result.report().left.values()) == left
 
 
-def values_of(made: ck.Array) -> list[Any]:
+def values_of(result: ck.Array) -> list[Any]:
     """Results in host memory as functions return them: structs are tuples."""
-    values = made.to_pylist()
-    if not isinstance(made.type, s.Struct):
+    values = result.to_pylist()
+    if not isinstance(result.type, s.Struct):
         return values
     return [None if value is None else tuple(value.values()) for value in values]
 
@@ -156,8 +156,8 @@ LOG = re.compile(r"(\w+)=(\d+)")
 
 
 def read(s: str) -> int | None:
-    found = LOG.search(s)
-    return int(found[2]) if found else None
+    actual = LOG.search(s)
+    return int(actual[2]) if actual else None
 
 
 def patterns_are_searched() -> None:
@@ -274,9 +274,9 @@ def lists_are_results() -> None:
     check(numbers, ck.array([0, 3, None, 4, 1] * 4))
     check(lambda row: row["tags"], ck.array(ROWS * 2))
     check(lambda x: [x, x > 1], ck.array([0.5, None, 2.5]), returns=ck.list_(ck.float32()))
-    found = ck.udf(described)(to_device(ck.array(WORDS * 3)))
+    actual = ck.udf(described)(to_device(ck.array(WORDS * 3)))
     expected = [None if word is None else described(word) for word in WORDS * 3]
-    assert to_host(found).to_pylist() == expected
+    assert to_host(actual).to_pylist() == expected
 
 
 def arenas_grow_where_many_rows_have_no_room() -> None:
@@ -291,12 +291,12 @@ def a_list_that_has_no_room_is_left() -> None:
 
 def dictionaries_are_maps() -> None:
     words = ck.array(["b,a,b", None, "", "x"] * 3)
-    found = ck.udf(lambda s: {word: len(word) for word in s.split(",")})(to_device(words))
+    actual = ck.udf(lambda s: {word: len(word) for word in s.split(",")})(to_device(words))
     expected = [
         None if s is None else list({word: len(word) for word in s.split(",")}.items())
         for s in words.to_pylist()
     ]
-    assert to_host(found).to_pylist() == expected
+    assert to_host(actual).to_pylist() == expected
 
 
 def on_a_device_that_is_not_the_current_one() -> None:
@@ -305,9 +305,9 @@ def on_a_device_that_is_not_the_current_one() -> None:
         return
     with stand_in.installed(devices=2) as devices:
         texts = to_device(ck.array(["a b", None, "c"]), "cuda:1")
-        found = ck.udf(lambda text: text.upper().split())(texts)
-        assert found.device == ck.Device("cuda", 1)
-        assert to_host(found).to_pylist() == [["A", "B"], None, ["C"]]
+        actual = ck.udf(lambda text: text.upper().split())(texts)
+        assert actual.device == ck.Device("cuda", 1)
+        assert to_host(actual).to_pylist() == [["A", "B"], None, ["C"]]
         assert devices.used[0] == 0
 
 
@@ -321,14 +321,14 @@ def generators_give_lists() -> None:
         return max((size for _, size in parts_of(text)), default=0)
 
     words = ck.array(["b,a,bcd", None, "", "x"] * 3)
-    made = ck.generator(parts_of)
-    found = to_host(made(to_device(words)))
-    found.validate(full=True)
+    result = ck.generator(parts_of)
+    actual = to_host(result(to_device(words)))
+    actual.validate(full=True)
     rows = [None if s is None else list(parts_of(s)) for s in words.to_pylist()]
     assert [
-        row if row is None else [tuple(item.values()) for item in row] for row in found.to_pylist()
+        row if row is None else [tuple(item.values()) for item in row] for row in actual.to_pylist()
     ] == rows
-    assert not made.report().left
+    assert not result.report().left
     check(longest, words)
 
 

@@ -50,11 +50,11 @@ class ByPtx:
             self._made(given).launch(blocks, THREADS, values, in_pages(memory))
 
         target = target_of(HOST)
-        made, left = self._on_device._run(
+        result, left = self._on_device._run(
             columns, columns[0].length, target, Grid(BLOCKS, THREADS), launch
         )
-        made.validate(full=True)
-        return made, {site.line if site else 0: count for site, count in left.items()}
+        result.validate(full=True)
+        return result, {site.line if site else 0: count for site, count in left.items()}
 
     def _made(self, given: Sequence[Any]) -> Machine:
         if self._machine is None:

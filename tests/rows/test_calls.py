@@ -136,9 +136,9 @@ def unpacked(n: int) -> tuple[int, int, bool, list[int]]:
 
 def looked_at_once(n: int) -> list[int]:
     items = [1, 2, 3, 4, 5, n]
-    found = [x + 0 for x in [items.pop(), 3]] + [*tuple([items.pop()])]  # noqa: C409
-    found += [sum(x for x in (items.pop(), items.pop())), {1: items.pop()}.get(1, 0)]
-    return [*found, int(items.pop() or items.pop() or 1), *items]
+    actual = [x + 0 for x in [items.pop(), 3]] + [*tuple([items.pop()])]  # noqa: C409
+    actual += [sum(x for x in (items.pop(), items.pop())), {1: items.pop()}.get(1, 0)]
+    return [*actual, int(items.pop() or items.pop() or 1), *items]
 
 
 def written_in_order(n: int) -> list[int]:

@@ -34,8 +34,8 @@ SCANNER = re.compile(r"(?P<number>\d+)|(?P<name>[a-z]\w*)|(?P<space> +)|(.)")
 
 def test_a_scanner_tells_the_kinds_of_its_tokens() -> None:
     def tokens(text: str) -> str:
-        found = SCANNER.match(text)
-        first = f"{found.lastgroup} {found.lastindex} in {found.string}" if found else "none"
+        actual = SCANNER.match(text)
+        first = f"{actual.lastgroup} {actual.lastindex} in {actual.string}" if actual else "none"
         kinds = [f"{m.lastgroup}={m[0]}" for m in SCANNER.finditer(text) if m.lastgroup != "space"]
         return first + ":" + ",".join(kinds)
 
@@ -460,8 +460,8 @@ def test_none_in_a_dictionary_is_not_the_default_of_get() -> None:
     def got(key: str, other: str | None) -> str | None:
         own: dict[str, int | None] = {"abc": None, "": 1}
         kept = own.get(key, 2)
-        found = TABLE.get(key, "x")
-        return f"{kept} {found} {own.pop(key, 3)} {other and TABLE.get(other, 'z')}"
+        actual = TABLE.get(key, "x")
+        return f"{kept} {actual} {own.pop(key, 3)} {other and TABLE.get(other, 'z')}"
 
     checked(got, [("abc", None), ("", "abc"), ("q", "q")])
 
@@ -790,28 +790,28 @@ def version(text: str) -> tuple[int, ...]:
 
 
 def compared(text: str) -> Any:
-    found = version(text)
+    actual = version(text)
     return (
-        found >= (10, 2, 0),
-        found == (1, 2),
-        found != (1, 2),
-        found == (),
-        found == [1, 2],
-        list(found) == [1, 2],
-        found < version("2.3"),
+        actual >= (10, 2, 0),
+        actual == (1, 2),
+        actual != (1, 2),
+        actual == (),
+        actual == [1, 2],
+        list(actual) == [1, 2],
+        actual < version("2.3"),
     )
 
 
 def parts(text: str) -> Any:
-    found = version(text)
+    actual = version(text)
     return (
-        found[:2] == (1, 2),
-        found + version("7") == (1, 2, 7),
-        (found * 2)[:1] == (1,),
-        len(found) + found[0] + found.count(2),
-        2 in found,
-        isinstance(found, tuple),
-        isinstance(found, list),
+        actual[:2] == (1, 2),
+        actual + version("7") == (1, 2, 7),
+        (actual * 2)[:1] == (1,),
+        len(actual) + actual[0] + actual.count(2),
+        2 in actual,
+        isinstance(actual, tuple),
+        isinstance(actual, list),
     )
 
 
@@ -825,9 +825,9 @@ def test_tuples_of_any_length_are_no_lists(function: Callable[..., Any]) -> None
 
 
 def test_a_tuple_of_any_length_is_a_list_of_the_column() -> None:
-    made = ck.udf(version)
-    assert made.result_type(ck.utf8()) == ck.list_(ck.int64())
-    assert made(ck.array(["1.2", "7"])).to_pylist() == [[1, 2], [7]]
+    result = ck.udf(version)
+    assert result.result_type(ck.utf8()) == ck.list_(ck.int64())
+    assert result(ck.array(["1.2", "7"])).to_pylist() == [[1, 2], [7]]
 
 
 def beside_integers(x: float) -> tuple[bool, bool, bool, bool, bool]:
@@ -1062,9 +1062,9 @@ def place(word: str, n: int) -> str:
 
 def test_cases_with_guards_are_written_once() -> None:
     checked(place, [(word * k, n + k) for word, n in WORDS for k in range(4)])
-    made = ck.udf(place)
-    made(*(ck.array([x]) for x in WORDS[0]))
-    assert made.source().count("number_formatting_integer_of_width(") == 4
+    result = ck.udf(place)
+    result(*(ck.array([x]) for x in WORDS[0]))
+    assert result.source().count("number_formatting_integer_of_width(") == 4
 
 
 # Lists and tuples as text
@@ -1104,18 +1104,18 @@ def left_early(word: str, n: int) -> str:
 
 
 def in_loops(word: str, n: int) -> str:
-    found = ""
+    actual = ""
     for k in range(n):
         for pattern, width in ((r"(\d)x?", 1), (r"([a-z])([a-z])", "2")):
             m = re.search(pattern, word[k:])
             if m is None:
                 continue
-            found += f"{m.group(1)}{width}"
-            if len(found) > 4:
-                return found
+            actual += f"{m.group(1)}{width}"
+            if len(actual) > 4:
+                return actual
         if k > 2:
             break
-    return found
+    return actual
 
 
 def in_tests(word: str, n: int) -> tuple[bool, bool, int]:
@@ -1133,11 +1133,11 @@ def test_loops_over_constants_of_several_kinds(function: Callable[..., Any]) -> 
 
 
 def changed_later(word: str, n: int) -> list[str]:
-    made = []
+    result = []
     for part in (letter * n for letter in word):
         n += 1
-        made.append(part)
-    return made
+        result.append(part)
+    return result
 
 
 def test_a_generator_expression_that_reads_what_its_loop_changes_is_refused() -> None:
@@ -1218,10 +1218,10 @@ def two_of(word: str, n: int) -> int:
 
 
 def of_known_length(word: str, n: int) -> int:
-    found = re.match(r"(\d+)(?:x(\d+))?", word)
-    if not found:
+    actual = re.match(r"(\d+)(?:x(\d+))?", word)
+    if not actual:
         return n
-    return area(*(int(part or 7) for part in found.groups())) + area(*map(len, (word, "ab")))
+    return area(*(int(part or 7) for part in actual.groups())) + area(*map(len, (word, "ab")))
 
 
 def area(width: int, height: int = 1, depth: int = 2) -> int:
@@ -1450,13 +1450,13 @@ def test_such_a_dictionary_with_two_names_does_not_change(function: Callable[...
 
 
 def first_group(word: str, n: int) -> str | None:
-    found = re.search(r"\d+", word)
-    return found and found.group()
+    actual = re.search(r"\d+", word)
+    return actual and actual.group()
 
 
 def matched_group(word: str, n: int) -> str:
-    found = re.search(r"\d", word)
-    match found and found.group(0):
+    actual = re.search(r"\d", word)
+    match actual and actual.group(0):
         case "1" | "2":
             return "low"
         case "7":

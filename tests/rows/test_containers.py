@@ -89,15 +89,15 @@ def _list_step(c: Containers, handle: int, mine: list[Any], data: Any, value: An
         c.put(call(row_lists.insert_place, handle, n), value, c.item)
         mine.insert(n, value)
     elif step == 5:
-        found = call(row_lists.remove, handle, place)
-        assert outcome(lambda: mine.remove(value)) in (None, found)
+        actual = call(row_lists.remove, handle, place)
+        assert outcome(lambda: mine.remove(value)) in (None, actual)
     elif step == 6:
         assert call(row_lists.count, handle, place) == mine.count(value)
         assert call(row_lists.is_in, place, handle) == (value in mine)
     elif step == 7:
         bounds = data.draw(st.sampled_from([(0, GREATEST), (n, GREATEST), (-2, 4), (LEAST, n)]))
-        found = call(row_lists.index, handle, place, *bounds)
-        assert found == outcome(lambda: mine.index(value, *bounds))
+        actual = call(row_lists.index, handle, place, *bounds)
+        assert actual == outcome(lambda: mine.index(value, *bounds))
     elif step == 8:
         call(row_lists.reverse, handle)
         mine.reverse()
@@ -244,8 +244,8 @@ def _dict_step(c: Containers, handle: int, mine: dict[Any, Any], data: Any, key:
     elif step == 5:
         place = call(row_dicts.pop_item, handle)
         pair = k.tuple_of((c.item, c.value))
-        found = c.read(place, pair) if isinstance(place, int) else place
-        assert same(found, outcome(mine.popitem))
+        actual = c.read(place, pair) if isinstance(place, int) else place
+        assert same(actual, outcome(mine.popitem))
     elif step == 6:
         changes = row_dicts.dict_changes(handle)
         assert (read(call(row_dicts.take_place, handle, room)) or None) == (
@@ -337,8 +337,8 @@ def test_sets_combine_as_python_s(by: str, data: Any) -> None:
         row_sets.symmetric_difference: mine ^ others,
     }
     for body, wanted in operations.items():
-        found = c.values(c.call(body, a, b), of)
-        assert sorted(map(repr, found)) == sorted(map(repr, wanted))
+        actual = c.values(c.call(body, a, b), of)
+        assert sorted(map(repr, actual)) == sorted(map(repr, wanted))
     common = c.call(row_sets.count_common, a, b)
     sizes = row_dicts.dict_size(a), row_dicts.dict_size(b)
     assert (common == sizes[0]) == (mine <= others)
@@ -363,8 +363,8 @@ def test_counters_count_as_python_s(by: str, data: Any) -> None:
     assert same(c.values(counted, k.dict_of(kind, k.INT)), dict(mine))
     pairs = k.list_of(k.tuple_of((kind, k.INT)))
     for most in (-1, 0, 1, 2, 99):
-        found = c.values(c.call(row_dicts.most_common, counted, most), pairs)
-        assert same(found, mine.most_common(most))
+        actual = c.values(c.call(row_dicts.most_common, counted, most), pairs)
+        assert same(actual, mine.most_common(most))
     assert same(
         c.values(c.call(row_dicts.most_common, counted, GREATEST), pairs), mine.most_common()
     )
@@ -425,12 +425,12 @@ def test_a_row_of_the_table_does_as_python(method: Method) -> None:
     @given(arguments=st.tuples(*map(_argument, kinds)))
     def check(arguments: tuple[Any, ...]) -> None:
         mine, theirs = copy.deepcopy(list(arguments)), copy.deepcopy(list(arguments))
-        found = Containers("plain", k.TEXT).do(method, mine, bindings)
+        actual = Containers("plain", k.TEXT).do(method, mine, bindings)
         if python is operator.methodcaller:
             wanted = outcome(lambda: getattr(theirs[0], name)(*theirs[1:]))
         else:
             wanted = outcome(lambda: python(*theirs))
-        assert found == wanted
+        assert actual == wanted
         if not isinstance(wanted, type):
             assert mine == theirs
             assert list(map(repr, mine)) == list(map(repr, theirs)) or "set" in method.signature
@@ -457,8 +457,8 @@ def test_constants_are_looked_up_as_python_s(by: str, data: Any) -> None:
         at = c.place(key, kind)
         assert int(row_items.hash_words(layout_of(kind), at)) % (1 << 64) == hash_of(key, kind)
         place = c.call(row_dicts.find_place, header, at)
-        found = c.read(place, of.items[1]) if place else None
-        assert same(found, table.get(key))
+        actual = c.read(place, of.items[1]) if place else None
+        assert same(actual, table.get(key))
         special = {k.TEXT: constant_tables.find_text}
         if kind in special:
             assert c.call(special[kind], header, c._memory.argument(key)) == place
@@ -479,10 +479,10 @@ CONSTANTS = [
 
 @pytest.mark.parametrize(("value", "kind"), CONSTANTS)
 def test_a_constant_of_one_kind_is_read_back(value: Any, kind: Kind | None) -> None:
-    found = kind_of(value)
-    assert kind in (None, found)
+    actual = kind_of(value)
+    assert kind in (None, actual)
     c = Containers("plain", k.INT)
-    assert c.read(c.place(value, found), found) == value
+    assert c.read(c.place(value, actual), actual) == value
 
 
 def test_the_days_of_a_constant_are_numbers() -> None:

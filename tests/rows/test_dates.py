@@ -110,12 +110,12 @@ class Parameter:
 
 @cache
 def parameters(row: Method) -> list[Parameter]:
-    found = []
+    actual = []
     for k, part in enumerate(row.signature[1 : row.signature.index(") ->")].split(",")):
         declared, _, default = part.partition("=")
         name, _, kind = declared.rpartition(":")
-        found.append(Parameter(name.strip() or f"_{k}", kind.strip(), default.strip()))
-    return found
+        actual.append(Parameter(name.strip() or f"_{k}", kind.strip(), default.strip()))
+    return actual
 
 
 def oracle(row: Method) -> Callable[..., Any]:
@@ -127,10 +127,10 @@ def oracle(row: Method) -> Callable[..., Any]:
     if (first.name, first.kind) == ("_0", owner):
         member = getattr(KINDS[owner], name)
         return member if inspect.isroutine(member) else operator.attrgetter(name)
-    found: Any = {"datetime": datetime, "calendar": calendar}[owner]
+    actual: Any = {"datetime": datetime, "calendar": calendar}[owner]
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        actual = getattr(actual, part)
+    return actual
 
 
 def expected(row: Method, values: dict[str, Any]) -> Any:
@@ -184,15 +184,15 @@ def samples(row: Method) -> list[dict[str, Any]]:
         own = "strptime" if row.name.endswith("strptime") else "format"
         name = parameter.name if parameter.name in POOLS else parameter.kind
         pools[parameter] = POOLS[own if name == "const" else name]
-    found = []
+    actual = []
     for turn in range(3 * max(map(len, pools.values()))):
         values = {}
         for parameter, pool in pools.items():
             value = pool[turn] if turn < len(pool) else chance.choice(pool)
             if not parameter.default or chance.random() < 0.5:
                 values[parameter.name] = value
-        found.append(values)
-    return found
+        actual.append(values)
+    return actual
 
 
 def label(row: Method) -> str:
@@ -203,12 +203,12 @@ def label(row: Method) -> str:
 def test_row_gives_what_python_gives(row: Method) -> None:
     left = 0
     for values in samples(row):
-        found = by_row(row, values, "plain")
-        if found == LEFT:
+        actual = by_row(row, values, "plain")
+        if actual == LEFT:
             left += 1
             continue
         wanted = expected(row, values)
-        assert (found, type(found)) == (wanted, type(wanted)) or found != found, values
+        assert (actual, type(actual)) == (wanted, type(wanted)) or actual != actual, values
     assert left < len(samples(row)) or row.name == "datetime.timestamp"
 
 
@@ -237,8 +237,8 @@ def test_compiled_row_gives_what_the_plain_body_gives(row: Method) -> None:
     for values in samples(row):
         if row.maker and values.get("timespec", "auto") != "auto":
             continue  # one format is one body
-        found, wanted = by_row(row, values, "compiled"), by_row(row, values, "plain")
-        assert (found, type(found)) == (wanted, type(wanted)), values
+        actual, wanted = by_row(row, values, "compiled"), by_row(row, values, "plain")
+        assert (actual, type(actual)) == (wanted, type(wanted)), values
 
 
 # The whole calendar and the whole day, at once as arrays.
@@ -250,8 +250,8 @@ def test_each_day_has_its_year_month_and_day() -> None:
     years, months = dates.astype("M8[Y]"), dates.astype("M8[M]")
     year, month = years.astype(int) + 1970, months.astype(int) % 12 + 1
     day = (dates - months).astype(int) + 1
-    for found, wanted in zip(civil.civil(days), (year, month, day), strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    for actual, wanted in zip(civil.civil(days), (year, month, day), strict=True):
+        np.testing.assert_array_equal(actual, wanted)
     np.testing.assert_array_equal(civil.days_of(year, month, day), days)
     np.testing.assert_array_equal(civil.weekday(days), (days + 3) % 7)
     np.testing.assert_array_equal(
@@ -263,8 +263,8 @@ def test_each_day_has_its_year_month_and_day() -> None:
 def test_each_second_of_a_day_has_its_hour_and_minute(microsecond: int) -> None:
     second = np.arange(86400)
     wanted = second // 3600, second // 60 % 60, second % 60, microsecond
-    found = clock.clock(second * 1_000_000 + microsecond)
-    for one, other in zip(found, wanted, strict=True):
+    actual = clock.clock(second * 1_000_000 + microsecond)
+    for one, other in zip(actual, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -285,8 +285,8 @@ def test_total_seconds_are_rounded_as_in_python(number: int) -> None:
 )
 def test_durations_of_floats_are_rounded_as_in_python(units: list[float]) -> None:
     units += [0.0] * (7 - len(units))
-    found = run(clock.new_float_timedelta, *units)
-    assert found == as_numbers(datetime.timedelta(*units))
+    actual = run(clock.new_float_timedelta, *units)
+    assert actual == as_numbers(datetime.timedelta(*units))
 
 
 @given(st.integers(-(10**7), 10**7), st.integers(-50, 50))
@@ -364,12 +364,12 @@ def changed(text: str, chance: random.Random) -> str:
 def test_strptime_reads_what_python_reads(value: datetime.datetime, chance: random.Random) -> None:
     for format in PARSED:
         text = changed(value.strftime(format), chance)
-        found = run(date_formats.strptime(format), text)
+        actual = run(date_formats.strptime(format), text)
         try:
             wanted = as_numbers(datetime.datetime.strptime(text, format))
         except ValueError:
             wanted = ValueError
-        assert found in (wanted, LEFT)
+        assert actual in (wanted, LEFT)
 
 
 def test_strptime_leaves_only_unusual_texts_to_python() -> None:
@@ -412,9 +412,11 @@ def test_other_dates_are_wrong(text: str) -> None:
 @pytest.mark.parametrize("milliseconds", [0.0, 0.001, 0.002])
 def test_half_a_microsecond_goes_to_the_even_one(microseconds: float, milliseconds: float) -> None:
     zero = 0.0
-    found = run(clock.new_float_timedelta, zero, zero, microseconds, milliseconds, zero, zero, zero)
+    actual = run(
+        clock.new_float_timedelta, zero, zero, microseconds, milliseconds, zero, zero, zero
+    )
     wanted = datetime.timedelta(microseconds=microseconds, milliseconds=milliseconds)
-    assert found == as_numbers(wanted)
+    assert actual == as_numbers(wanted)
 
 
 def test_a_zone_in_a_format_is_refused() -> None:
@@ -441,12 +443,12 @@ def test_iso_text_is_read_as_in_python(value: datetime.datetime, chance: random.
         (date_text.fromisoformat_datetime, datetime.datetime, value.isoformat()),
     ):
         text = changed(text, chance)
-        found = run(body, text)
+        actual = run(body, text)
         try:
             wanted = as_numbers(kind.fromisoformat(text))
         except ValueError:
             wanted = ValueError
-        assert found in (wanted, LEFT), text
+        assert actual in (wanted, LEFT), text
 
 
 def test_no_room_in_the_arena() -> None:

@@ -99,8 +99,8 @@ def test_each_row_has_what_python_gives(
 ) -> None:
     columns = [ck.array(list(side), data_type) for side in zip(*PAIRS, strict=True)]
     compiled = ck.udf(function)
-    found = compiled(*columns).to_pylist()
-    assert [tuple(map(plain, row.values())) for row in found] == [function(*row) for row in PAIRS]
+    actual = compiled(*columns).to_pylist()
+    assert [tuple(map(plain, row.values())) for row in actual] == [function(*row) for row in PAIRS]
     # What has more digits, and a negative number that is rounded to zero.
     assert sum(compiled.report().left.values()) < len(PAIRS) / 3
 
@@ -123,14 +123,14 @@ WAYS = {
     st.sampled_from(sorted(WAYS)),
 )
 def test_rounding_is_pythons(number: int, exponent: int, places: int, way: str) -> None:
-    made, code = row_decimals.rounded(row_values.Decimal(number, exponent), places, WAYS[way])
+    result, code = row_decimals.rounded(row_values.Decimal(number, exponent), places, WAYS[way])
     try:
         want = Decimal(number).scaleb(exponent).quantize(Decimal(1).scaleb(places), rounding=way)
     except decimal.InvalidOperation:
         assert code == row_values.LEFT
         return
     if code == row_values.DONE:
-        assert str(Decimal(int(made.coefficient)).scaleb(int(made.exponent))) == str(want)
+        assert str(Decimal(int(result.coefficient)).scaleb(int(result.exponent))) == str(want)
     else:
         assert abs(want.scaleb(-places)) >= 10**18 or (want == 0 and number < 0)
 
@@ -154,9 +154,9 @@ def test_quotients_are_pythons(number: int, exponent: int, divisor: int) -> None
         (row_decimals.floor_divide, lambda: a // b),
         (row_decimals.modulo, lambda: a % b),
     ):
-        made, code = body(*sides)
-        if code == row_values.DONE and not row_decimals.is_cut(made):
-            assert str(as_python(made)) == str(operation())
+        result, code = body(*sides)
+        if code == row_values.DONE and not row_decimals.is_cut(result):
+            assert str(as_python(result)) == str(operation())
 
 
 CUT = st.tuples(NUMBERS, st.integers(-9, 3), NUMBERS.filter(bool), st.integers(-6, 6))
@@ -165,11 +165,11 @@ CUT = st.tuples(NUMBERS, st.integers(-9, 3), NUMBERS.filter(bool), st.integers(-
 def cut_quotient(parts: tuple[int, int, int, int]) -> tuple[Any, Decimal]:
     """A quotient that compiled code has cut, or reject, and Python's."""
     number, exponent, divisor, other = parts
-    made, code = row_decimals.divide(
+    result, code = row_decimals.divide(
         row_values.Decimal(number, exponent), row_values.Decimal(divisor, other)
     )
-    assume(code == row_values.DONE and row_decimals.is_cut(made))
-    return made, Decimal(number).scaleb(exponent) / Decimal(divisor).scaleb(other)
+    assume(code == row_values.DONE and row_decimals.is_cut(result))
+    return result, Decimal(number).scaleb(exponent) / Decimal(divisor).scaleb(other)
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")  # Compiled code wraps around there.
@@ -178,22 +178,22 @@ def cut_quotient(parts: tuple[int, int, int, int]) -> tuple[Any, Decimal]:
 def test_what_is_known_of_a_quotient_that_is_cut(
     parts: tuple[int, int, int, int], places: int, way: str, zeros: int, other: int
 ) -> None:
-    made, quotient = cut_quotient(parts)
-    made, code = row_decimals.multiply(made, row_values.Decimal(10**zeros, 0))
+    result, quotient = cut_quotient(parts)
+    result, code = row_decimals.multiply(result, row_values.Decimal(10**zeros, 0))
     quotient *= 10**zeros
     assert code == row_values.DONE
-    made = row_values.Decimal(int(made.coefficient), int(made.exponent))
-    rounded, code = row_decimals.rounded(made, places, WAYS[way])
+    result = row_values.Decimal(int(result.coefficient), int(result.exponent))
+    rounded, code = row_decimals.rounded(result, places, WAYS[way])
     if code == row_values.DONE:
         assert str(as_python(rounded)) == str(
             quotient.quantize(Decimal(1).scaleb(places), rounding=way)
         )
-    nearest, code = row_decimals.to_float(made)
+    nearest, code = row_decimals.to_float(result)
     if code == row_values.DONE:
         assert nearest == float(quotient)
-    for exponent in (int(row_decimals.kept_of(made).exponent), -2):
-        for number in (other, int(made.coefficient), int(made.coefficient) + 1):
-            order, code = row_decimals.difference(made, row_values.Decimal(number, exponent))
+    for exponent in (int(row_decimals.kept_of(result).exponent), -2):
+        for number in (other, int(result.coefficient), int(result.coefficient) + 1):
+            order, code = row_decimals.difference(result, row_values.Decimal(number, exponent))
             if code == row_values.DONE:
                 value = Decimal(number).scaleb(exponent)
                 assert (order > 0, order < 0) == (quotient > value, quotient < value)
@@ -207,14 +207,14 @@ def test_nothing_else_is_known_of_it(
     number: int,
     exponent: int,
 ) -> None:
-    made, second = cut_quotient(parts)[0], cut_quotient(others)[0]
+    result, second = cut_quotient(parts)[0], cut_quotient(others)[0]
     plain = row_values.Decimal(number, exponent)
     bodies = row_decimals.add, row_decimals.divide, row_decimals.floor_divide, row_decimals.modulo
-    for sides in ((made, plain), (plain, made), (made, second)):
+    for sides in ((result, plain), (plain, result), (result, second)):
         assert all(body(*sides)[1] == row_values.LEFT for body in bodies)
-    assert row_decimals.difference(made, second)[1] == row_values.LEFT
-    assert row_decimals.normalize(made)[1] == row_values.LEFT
-    assert row_decimals.multiply(made, second)[1] == row_values.LEFT
+    assert row_decimals.difference(result, second)[1] == row_values.LEFT
+    assert row_decimals.normalize(result)[1] == row_values.LEFT
+    assert row_decimals.multiply(result, second)[1] == row_values.LEFT
 
 
 def test_values_of_more_digits_are_left_to_python() -> None:
@@ -236,8 +236,8 @@ def test_lists_and_rows_of_decimals() -> None:
         return {"total": sum(xs), "each": [x * 2 for x in xs], "most": max(xs)}
 
     lists = [[Decimal("1.10"), Decimal("2.5")], [Decimal("-1.00")], None]
-    found = priced(ck.array(lists, ck.list_(ck.decimal128(12, 2))))
-    assert found.to_pylist() == [xs and priced.function(xs) for xs in lists]
+    actual = priced(ck.array(lists, ck.list_(ck.decimal128(12, 2))))
+    assert actual.to_pylist() == [xs and priced.function(xs) for xs in lists]
 
 
 def test_reducers_and_generators_of_decimals() -> None:
@@ -288,8 +288,8 @@ def test_a_decimal_in_a_list_that_does_not_fit_is_the_error_of_its_row() -> None
     def tenfold(x: Any) -> Any:
         return [([x, None, x * 10],)]
 
-    found = tenfold(ck.array([Decimal("1.20"), None], ck.decimal128(12, 3)))
-    assert found.to_pylist() == [[{"x": [Decimal("1.2"), None, Decimal("12.0")]}], None]
+    actual = tenfold(ck.array([Decimal("1.20"), None], ck.decimal128(12, 3)))
+    assert actual.to_pylist() == [[{"x": [Decimal("1.2"), None, Decimal("12.0")]}], None]
     with pytest.raises(ValueError, match="does not fit") as caught:
         tenfold(ck.array([Decimal(1), Decimal("1.255")]))
     assert caught.value.__notes__ == ["tenfold: row 1"]
@@ -325,8 +325,8 @@ def test_what_is_sure_to_be_no_decimal_raises(text: str) -> None:
 
 def test_white_space_around_a_decimal_is_no_part_of_it() -> None:
     texts = [" 4.31", "-25.26 ", "\t\n7\r\x1f", "\u2003+1.0\xa0"]
-    made = ck.udf(text_of, strict=True)
-    assert made(ck.array(texts)).to_pylist() == list(map(text_of, texts))
+    result = ck.udf(text_of, strict=True)
+    assert result(ck.array(texts)).to_pylist() == list(map(text_of, texts))
     for text in (" ", "1 2", "- 1", ""):
         with pytest.raises(decimal.InvalidOperation):
             ck.udf(text_of)(ck.array([text]))
@@ -343,9 +343,9 @@ def of_what_is_finite(text: str) -> str:
 
 def test_decimals_are_finite_and_methods_without_a_compiled_form_are_left_to_python() -> None:
     texts = ["1.5", "NaN", "-Infinity", "sNaN", "100"]
-    made = ck.udf(of_what_is_finite)
-    assert made(ck.array(texts)).to_pylist() == list(map(of_what_is_finite, texts))
-    left = Counter(site.reason for site in made.report().sites.elements() if site)
+    result = ck.udf(of_what_is_finite)
+    assert result(ck.array(texts)).to_pylist() == list(map(of_what_is_finite, texts))
+    left = Counter(site.reason for site in result.report().sites.elements() if site)
     assert left == {"decimal.Decimal": 3, "Decimal.sqrt": 1}
 
 

@@ -230,9 +230,9 @@ def unit(s: str) -> str:
 
 
 def signal(s: str) -> str:
-    made = Signal(s)
-    made.seen.append(len(s))
-    return f"{made} {made!r} {Signal(s).seen}"
+    result = Signal(s)
+    result.seen.append(len(s))
+    return f"{result} {result!r} {Signal(s).seen}"
 
 
 TEXTS = ["red", "Green ones", "amber", "", "x", "YELLOW", "RED red green", "kg", "lb"]

@@ -79,17 +79,17 @@ def branches(n: int) -> str:
 
 
 def last_of_a_loop(s: str) -> str:
-    found = "none"
+    actual = "none"
     for part in s.split(","):
         part = part.strip()
         if not part:
             continue
         if part in STOPS:
             break
-        found = part
+        actual = part
     else:
-        found += "!"
-    return found
+        actual += "!"
+    return actual
 
 
 def kinds_change(s: str) -> int:

@@ -154,8 +154,8 @@ def described(n: int, x: float) -> Described:
 
 
 def of_match(n: int, x: float) -> dict[str, str] | None:
-    found = re.match(r"(?P<whole>\d+)\.(?P<part>\d)", str(x))
-    return found.groupdict() if found else None
+    actual = re.match(r"(?P<whole>\d+)\.(?P<part>\d)", str(x))
+    return actual.groupdict() if actual else None
 
 
 def first_of_each(n: int, x: float) -> list[str]:

@@ -179,19 +179,19 @@ def original(name: str) -> Callable[..., Any]:
 def result(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """A function's result, or that it raises."""
     try:
-        made = function(*arguments)
-        if hasattr(made, "__next__"):
-            made = [
+        actual = function(*arguments)
+        if hasattr(actual, "__next__"):
+            actual = [
                 (item[0], list(item[1])) if isinstance(item, tuple) and hasattr(item[1], "__next__")
                 else item
-                for item in made
+                for item in actual
             ]  # fmt: skip
     except Uncovered:
         raise
     except Exception:  # noqa: BLE001
         return "raises"
-    made = made.hexdigest() if hasattr(made, "hexdigest") else made
-    return repr(np.float64(made)) if isinstance(made, float) else repr(made)
+    actual = actual.hexdigest() if hasattr(actual, "hexdigest") else actual
+    return repr(np.float64(actual)) if isinstance(actual, float) else repr(actual)
 
 
 def test_each_replacement_is_tested() -> None:
@@ -221,8 +221,8 @@ def kept_in_order(numbers: list[int], n: int) -> list[int]:
         taken.append(heapq.heappop(heap))
     bisect.insort(places, n)
     bisect.insort_left(places, n, key=abs)
-    found = bisect.bisect(places, n), bisect.bisect_left(places, n, 1)
-    return [*taken, *places, *found, bisect.bisect_right(places, n, 0, 2)]
+    actual = bisect.bisect(places, n), bisect.bisect_left(places, n, 1)
+    return [*taken, *places, *actual, bisect.bisect_right(places, n, 0, 2)]
 
 
 @given(st.lists(st.tuples(NUMBERS, st.integers(-9, 9)), min_size=1, max_size=9))
@@ -258,9 +258,9 @@ def test_what_python_computes_is_reported_by_name() -> None:
         return f"{is_private} {hashlib.md5(text.encode()).hexdigest()}"
 
     texts = ["10.0.0.1", "::1", None, "8.8.8.8"]
-    made = ck.udf(network)
-    assert made(ck.array(texts)).to_pylist() == [t and network(t) for t in texts]
-    report = made.report()
+    actual = ck.udf(network)
+    assert actual(ck.array(texts)).to_pylist() == [t and network(t) for t in texts]
+    report = actual.report()
     assert [site.reason for site in report.sites if site] == ["ipaddress.ip_address"]
     assert sum(report.left.values()) == 2
 
@@ -270,9 +270,9 @@ def test_rows_left_within_what_stands_for_the_library_are_those_of_the_users_lin
         return text + bytes.fromhex(text).hex()
 
     texts = ["0a", "0a 0b"]
-    made = ck.udf(parsed)
-    assert made(ck.array(texts)).to_pylist() == list(map(parsed, texts))
-    (site,) = filter(None, made.report().sites)
+    actual = ck.udf(parsed)
+    assert actual(ck.array(texts)).to_pylist() == list(map(parsed, texts))
+    (site,) = filter(None, actual.report().sites)
     assert (site.line, site.reason) == (parsed.__code__.co_firstlineno + 1, "bytes.fromhex")
 
 
@@ -303,10 +303,10 @@ def test_json_is_written(options: dict[str, Any]) -> None:
     rows = [
         ("a,b", 1, 0.5), ("", 0, math.nan), ('é"\\', 2, -math.inf), ("😀,\x7f\n\0", -5, 2.5e10)
     ]  # fmt: skip
-    made = ck.udf(written)
+    actual = ck.udf(written)
     columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
-    assert made(*columns).to_pylist() == [written(*row) for row in rows]
-    assert not made.report().left
+    assert actual(*columns).to_pylist() == [written(*row) for row in rows]
+    assert not actual.report().left
 
 
 def test_json_has_lines_and_an_order() -> None:
@@ -350,10 +350,10 @@ def test_templates_are_filled_in() -> None:
         return whole + other + LETTER.safe_substitute()
 
     rows = [("Zoë", 1, 0.5), (None, -3, 2e6), ("", 0, -0.0)]
-    made = ck.udf(filled)
+    actual = ck.udf(filled)
     columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
-    assert made(*columns).to_pylist() == [filled(*row) for row in rows]
-    assert not made.report().left
+    assert actual(*columns).to_pylist() == [filled(*row) for row in rows]
+    assert not actual.report().left
 
 
 @pytest.mark.parametrize("text", ["$other", "$", "$name"])
@@ -379,9 +379,9 @@ def test_counters_have_a_text() -> None:
         return f"{Counter(text)}{Counter(text.split())!r}"
 
     texts = ["mississippi is", "", "b a"]
-    made = ck.udf(shown)
-    assert made(ck.array(texts)).to_pylist() == list(map(shown, texts))
-    assert not made.report().left
+    actual = ck.udf(shown)
+    assert actual(ck.array(texts)).to_pylist() == list(map(shown, texts))
+    assert not actual.report().left
 
 
 def twice(text: str) -> int:
@@ -432,8 +432,8 @@ def copied(text: str) -> str:
     other["h"] += 1
     known = Counter(PRICES)["ab"] + Counter({"ab": len(text), "cd": 2})["ab"]
     pairs = Counter({letter: len(text) for letter in text}.items())
-    found = [*mine.items(), *other.items(), *words.items(), *other.most_common(1)]
-    shown = "".join([f"{key}{count} " for key, count in found])
+    actual = [*mine.items(), *other.items(), *words.items(), *other.most_common(1)]
+    shown = "".join([f"{key}{count} " for key, count in actual])
     return f"{shown}{known} {sum(pairs.values())} {words['q']}"
 
 

@@ -32,12 +32,12 @@ def pairs(values: list[Any]) -> tuple[list[Any], list[Any]]:
     return [x for x in values for _ in values], [y for _ in values for y in values]
 
 
-def same(found: Any, expected: Any) -> bool:
+def same(actual: Any, expected: Any) -> bool:
     """Whether two numbers are the same, also in the sign of a zero."""
-    if isinstance(found, float):
-        alike = found == expected and math.copysign(1, found) == math.copysign(1, expected)
-        return alike or (math.isnan(found) and math.isnan(expected))
-    return bool(found == expected)
+    if isinstance(actual, float):
+        alike = actual == expected and math.copysign(1, actual) == math.copysign(1, expected)
+        return alike or (math.isnan(actual) and math.isnan(expected))
+    return bool(actual == expected)
 
 
 @pytest.mark.parametrize(
@@ -47,21 +47,21 @@ def same(found: Any, expected: Any) -> bool:
 def test_operators_are_those_of_numpys_scalars(
     function: Callable[..., Any], kind: Any, values: list[Any]
 ) -> None:
-    made = ck.udf(function, arithmetic="machine", strict=True)
+    result = ck.udf(function, arithmetic="machine", strict=True)
     left, right = pairs(values)
-    rows = made(ck.array(left), ck.array(right)).to_pylist()
+    rows = result(ck.array(left), ck.array(right)).to_pylist()
     for x, y, row in zip(left, right, rows, strict=True):
-        for found, expected in zip(row.values(), function(kind(x), kind(y)), strict=True):
-            assert same(found, expected.item()), (x, y)
+        for actual, expected in zip(row.values(), function(kind(x), kind(y)), strict=True):
+            assert same(actual, expected.item()), (x, y)
 
 
 def test_powers_and_shifts_wrap_around() -> None:
-    made = ck.udf(
+    result = ck.udf(
         lambda x, n: (x**n, x << n, x >> n, divmod(x, n - 3)),
         signature="(int64, int64)",
         arithmetic="machine",
     )
-    rows = made(ck.array([3, 10, -2]), ck.array([50, 20, 70])).to_pylist()
+    rows = result(ck.array([3, 10, -2]), ck.array([50, 20, 70])).to_pylist()
 
     def wrapped(value: int) -> int:
         return (value + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -72,7 +72,7 @@ def test_powers_and_shifts_wrap_around() -> None:
         [wrapped((-2) ** 70), 0, -1],
     ]
     # By zero, both are 0.
-    assert made(ck.array([7]), ck.array([3])).to_pylist()[0]["f3"] == {"f0": 0, "f1": 0}
+    assert result(ck.array([7]), ck.array([3])).to_pylist()[0]["f3"] == {"f0": 0, "f1": 0}
 
 
 def test_constants_wrap_around_and_an_overflow_is_no_exception() -> None:
@@ -83,18 +83,18 @@ def test_constants_wrap_around_and_an_overflow_is_no_exception() -> None:
             return -1
 
     values = [0, 1, -1, 1 << 50]
-    found = ck.udf(hashed, arithmetic="machine", strict=True)(ck.array(values))
-    assert found.to_pylist() == [x * 1099511628211 & 0xFFFF for x in values]
+    actual = ck.udf(hashed, arithmetic="machine", strict=True)(ck.array(values))
+    assert actual.to_pylist() == [x * 1099511628211 & 0xFFFF for x in values]
 
 
 def test_functions_of_math_give_nan_and_infinity() -> None:
-    made = ck.udf(
+    result = ck.udf(
         lambda x: (math.sqrt(x), math.log(x), math.exp(x), int(x), math.floor(x), x**0.5),
         signature="(float64)",
         arithmetic="machine",
         strict=True,
     )
-    row, last = (list(row.values()) for row in made(ck.array([-1.5, math.inf])).to_pylist())
+    row, last = (list(row.values()) for row in result(ck.array([-1.5, math.inf])).to_pylist())
     assert [row[3], row[4]] == [-1, -2]
     assert math.isnan(row[0])
     assert math.isnan(row[1])
@@ -102,21 +102,21 @@ def test_functions_of_math_give_nan_and_infinity() -> None:
 
 
 def test_integers_beyond_53_bits_meet_floats_as_they_are_rounded() -> None:
-    made = ck.udf(
+    result = ck.udf(
         lambda x, y: (x + 0.5 if x > y else y, x < y),
         signature="(int64, float64)",
         arithmetic="machine",
         strict=True,
     )
-    rows = made(ck.array([(1 << 53) + 1]), ck.array([2.0**53])).to_pylist()
+    rows = result(ck.array([(1 << 53) + 1]), ck.array([2.0**53])).to_pylist()
     assert rows == [{"f0": 2.0**53, "f1": False}]
 
 
 def test_unsigned_integers_beyond_63_bits_are_left_to_python() -> None:
-    made = ck.udf(lambda x: x // 10, arithmetic="machine")
+    result = ck.udf(lambda x: x // 10, arithmetic="machine")
     values = [0, 1 << 63, (1 << 64) - 1]
-    assert made(ck.array(values, ck.uint64())).to_pylist() == [x // 10 for x in values]
-    assert sum(made.report().left.values()) == 2
+    assert result(ck.array(values, ck.uint64())).to_pylist() == [x // 10 for x in values]
+    assert sum(result.report().left.values()) == 2
 
 
 # NumPy's functions
@@ -143,8 +143,8 @@ def test_functions_of_numpy(name: str, method: Any) -> None:
     function, plain = called(name)
     # In Python, there is no integer of what is not finite.
     in_python = method.body is not None and method.machine is None
-    made = ck.udf(function, arithmetic="python" if in_python else "machine")
-    found = made(*map(ck.array, columns)).to_pylist()
+    result = ck.udf(function, arithmetic="python" if in_python else "machine")
+    actual = result(*map(ck.array, columns)).to_pylist()
     exact = name not in numpy_scalars._ELEMENTARY and name not in ("power", "hypot", "arctan2")
     for place, row in enumerate(zip(*columns, strict=True)):
         given = [np.int64(value) if type(value) is int else np.float64(value) for value in row]
@@ -155,17 +155,17 @@ def test_functions_of_numpy(name: str, method: Any) -> None:
             # The sign of a zero, and a root of infinity, depend on the processor.
             continue
         expected = plain(*given).item()
-        assert same(found[place], expected) or (
-            not exact and math.isclose(found[place], expected, rel_tol=1e-14)
+        assert same(actual[place], expected) or (
+            not exact and math.isclose(actual[place], expected, rel_tol=1e-14)
         ), row
 
 
 def test_zeros_of_two_signs_are_numpys() -> None:
-    made = ck.udf(lambda x, y: (np.maximum(x, y), np.minimum(x, y)))
+    result = ck.udf(lambda x, y: (np.maximum(x, y), np.minimum(x, y)))
     columns = pairs([0.0, -0.0, 1.5])
-    found = made(*map(ck.array, columns)).to_pylist()
-    for row, got in zip(zip(*columns, strict=True), found, strict=True):
-        assert all(map(same, got.values(), map(float, made.python(*row))))  # type: ignore[call-overload]
+    actual = result(*map(ck.array, columns)).to_pylist()
+    for row, got in zip(zip(*columns, strict=True), actual, strict=True):
+        assert all(map(same, got.values(), map(float, result.python(*row))))  # type: ignore[call-overload]
 
 
 def rooted(x: float) -> float:
@@ -177,13 +177,13 @@ def rooted(x: float) -> float:
 
 def test_numbers_of_numpys_raise_nothing_in_python_either() -> None:
     """Its quotient is NumPy's, where Python's would raise."""
-    made = ck.udf(rooted)
+    result = ck.udf(rooted)
     values = [4.0, 0.0, -0.0, -1.0, 2.0]
-    found = made(ck.array(values)).to_pylist()
+    actual = result(ck.array(values)).to_pylist()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert all(map(same, found, map(rooted, values)))
-    assert sum(made.report().left.values()) == 2
+        assert all(map(same, actual, map(rooted, values)))
+    assert sum(result.report().left.values()) == 2
 
 
 @pytest.mark.parametrize(
@@ -211,10 +211,10 @@ def narrowed(x: float) -> str:
 
 @pytest.mark.parametrize("function", [rooted_logarithm, narrowed])
 def test_what_numpy_computes_by_processor_is_left(function: Callable[..., Any]) -> None:
-    made = ck.udf(function)
+    result = ck.udf(function)
     values = [0.1, 4.0, -1.0, 1.1, 1e300]
-    assert made(ck.array(values)).to_pylist() == list(map(function, values))
-    assert sum(made.report().left.values()) == 3
+    assert result(ck.array(values)).to_pylist() == list(map(function, values))
+    assert sum(result.report().left.values()) == 3
 
 
 TABLE = np.array([3, -1, 2**62])
@@ -229,8 +229,8 @@ def test_items_of_constant_arrays_are_numbers_of_numpy(arithmetic: Any) -> None:
     keys, factors = [0, 1, -1, 2], [5, 2**62, 1, 4]
     function = ck.udf(looked_up, arithmetic=arithmetic)
     with np.errstate(all="ignore"):
-        found = function(ck.array(keys), ck.array(factors))
-        assert found.to_pylist() == [looked_up(*row) for row in zip(keys, factors, strict=True)]
+        actual = function(ck.array(keys), ck.array(factors))
+        assert actual.to_pylist() == [looked_up(*row) for row in zip(keys, factors, strict=True)]
     with pytest.raises(IndexError):
         function(ck.array([3]), ck.array([1]))
 

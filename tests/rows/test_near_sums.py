@@ -89,8 +89,8 @@ def test_blocks_give_what_python_gives(of: Any, most: int) -> None:
     for value in values.tolist():
         state = of.update(state, value)
     expected = of.finish(state)
-    found = ck.reducer(of)(ck.array(values))
-    assert (tuple(found.values()) if isinstance(found, dict) else found) == expected
+    actual = ck.reducer(of)(ck.array(values))
+    assert (tuple(actual.values()) if isinstance(actual, dict) else actual) == expected
 
 
 LINES = """\
@@ -122,9 +122,9 @@ def f(arena, pool, s_0, s_1, x_0):
 def test_only_numbers_that_grow_by_steps_are_near(
     more: str, returned: str, near: list[str] | None
 ) -> None:
-    found = near_sums(LINES.format(more=more, returned=returned), "g", ["s_0", "s_1"])
-    assert (found and found[1]) == near
-    assert found is None or "sum_overflows" not in found[0]
+    actual = near_sums(LINES.format(more=more, returned=returned), "g", ["s_0", "s_1"])
+    assert (actual and actual[1]) == near
+    assert actual is None or "sum_overflows" not in actual[0]
 
 
 def _product(a: int, b: int) -> int:

@@ -18,15 +18,15 @@ def check(
     function: Callable[..., Any], *columns: pa.Array, left: int = 0, **options: Any
 ) -> ck.Array:
     """Make sure that compiled code gives what Python gives, with so many rows left to Python."""
-    made = ck.udf(function, **options) if left else ck.udf(function, strict=True, **options)
-    found = made(*map(from_pyarrow, columns))
-    found.validate(full=True)
+    result = ck.udf(function, **options) if left else ck.udf(function, strict=True, **options)
+    actual = result(*map(from_pyarrow, columns))
+    actual.validate(full=True)
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     called = options.get("nulls") == "pass"
     expected = [function(*row) if called or None not in row else None for row in rows]
-    assert pa.array(found).to_pylist() == expected
-    assert sum(made.report().left.values()) == left
-    return found
+    assert pa.array(actual).to_pylist() == expected
+    assert sum(result.report().left.values()) == left
+    return actual
 
 
 class Pair(TypedDict):
@@ -134,8 +134,8 @@ def test_a_list_is_the_function_s_own() -> None:
         return items
 
     column = pa.array([[1, 2], None, []])
-    found = ck.udf(swapped, strict=True)(column).to_pylist()
-    assert found == [swapped(list(x)) if x is not None else None for x in column.to_pylist()]
+    actual = ck.udf(swapped, strict=True)(column).to_pylist()
+    assert actual == [swapped(list(x)) if x is not None else None for x in column.to_pylist()]
     assert column.to_pylist() == [[1, 2], None, []]
 
 
@@ -185,8 +185,8 @@ def test_what_goes_over_a_struct_gets_its_names() -> None:
         a, b = row.values()
         return a == b, list(row.keys())
 
-    found = ck.udf(both, strict=True)(column).to_pylist()
-    assert [tuple(row.values()) for row in found] == [both(row) for row in column.to_pylist()]
+    actual = ck.udf(both, strict=True)(column).to_pylist()
+    assert [tuple(row.values()) for row in actual] == [both(row) for row in column.to_pylist()]
 
 
 def test_structs_are_equal_by_names() -> None:

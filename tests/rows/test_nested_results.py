@@ -30,25 +30,25 @@ def as_in_column(value: Any) -> Any:
 
 def check(function: Callable[[Any], Any], values: list[Any], returns: Any = None) -> ck.Array:
     """Make sure that compiled code gives what Python gives for each value."""
-    made = ck.udf(function, strict=True, returns=returns)
-    found = made(ck.array(values))
-    found.validate(full=True)
+    result = ck.udf(function, strict=True, returns=returns)
+    actual = result(ck.array(values))
+    actual.validate(full=True)
     expected = [None if value is None else function(value) for value in values]
-    assert without_names(found.to_pylist(), expected) == as_in_column(expected)
-    return found
+    assert without_names(actual.to_pylist(), expected) == as_in_column(expected)
+    return actual
 
 
-def without_names(found: Any, expected: Any) -> Any:
+def without_names(actual: Any, expected: Any) -> Any:
     """The values of a column, with a list in place of a row where the function returned a tuple."""
-    if isinstance(found, dict) and isinstance(expected, tuple):
-        return [without_names(*pair) for pair in zip(found.values(), expected, strict=True)]
-    if isinstance(found, list) and isinstance(expected, list):
-        return [without_names(*pair) for pair in zip(found, expected, strict=True)]
-    if isinstance(found, dict) and isinstance(expected, dict):
-        return {name: without_names(found[name], expected[name]) for name in found}
-    if isinstance(found, list) and isinstance(expected, dict):
-        return {name: without_names(item, expected[name]) for name, item in found}
-    return found
+    if isinstance(actual, dict) and isinstance(expected, tuple):
+        return [without_names(*pair) for pair in zip(actual.values(), expected, strict=True)]
+    if isinstance(actual, list) and isinstance(expected, list):
+        return [without_names(*pair) for pair in zip(actual, expected, strict=True)]
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        return {name: without_names(actual[name], expected[name]) for name in actual}
+    if isinstance(actual, list) and isinstance(expected, dict):
+        return {name: without_names(item, expected[name]) for name, item in actual}
+    return actual
 
 
 # Lists
@@ -63,16 +63,16 @@ def test_lists_in_lists() -> None:
 
 
 def test_lists_of_tuples_and_tuples_of_lists() -> None:
-    found = check(lambda s: [(w, len(w)) for w in s.split()], LINES)
-    assert found.type == ck.list_(ck.struct([("f0", ck.utf8()), ("f1", ck.int64())]))
+    actual = check(lambda s: [(w, len(w)) for w in s.split()], LINES)
+    assert actual.type == ck.list_(ck.struct([("f0", ck.utf8()), ("f1", ck.int64())]))
     check(lambda s: (s.split(), [len(w) for w in s.split()], s or None), LINES)
     check(lambda s: [((w, [w]), None if w == "a" else 0.5) for w in s.split()], LINES)
     check(lambda s: [None if w == "a" else (w, [w, None]) for w in s.split()], LINES)
 
 
 def test_a_set_is_a_list() -> None:
-    made = ck.udf(lambda s: set(s), strict=True)(ck.array(["abca", None, ""])).to_pylist()
-    assert [value and sorted(value) for value in made] == [["a", "b", "c"], None, []]
+    result = ck.udf(lambda s: set(s), strict=True)(ck.array(["abca", None, ""])).to_pylist()
+    assert [value and sorted(value) for value in result] == [["a", "b", "c"], None, []]
 
 
 def test_results_of_many_threads_are_in_order() -> None:
@@ -91,19 +91,19 @@ def test_dictionaries_with_constant_keys_are_rows() -> None:
         summary = {"first": words[0] if words else None, "all": words}
         return {"summary": summary, "count": len(words)}
 
-    found = check(described, LINES)
-    assert found.type.fields[1].type == ck.int64()
+    actual = check(described, LINES)
+    assert actual.type.fields[1].type == ck.int64()
     check(lambda s: [{"w": w, "x": None} for w in s.split()], LINES)
     check(lambda s: {"a": {"b": [{"c": s}]}} if s else None, LINES)
 
 
 def test_a_dictionary_that_changes_is_a_map() -> None:
     def counts(line: str) -> Any:
-        found = {"words": 0}
+        actual = {"words": 0}
         for word in line.split():
-            found["words"] += 1
-            found[word] = len(word)
-        return found
+            actual["words"] += 1
+            actual[word] = len(word)
+        return actual
 
     assert check(counts, LINES).type == ck.map_(ck.utf8(), ck.int64())
     check(lambda s: {w: [w, None] for w in s.split()}, LINES)
@@ -131,8 +131,8 @@ def test_classes_of_rows_in_each_other() -> None:
         words = [Word(word, len(word)) for word in line.split()]
         return Line(words, words[0] if words else None)
 
-    found = ck.udf(split, strict=True)(ck.array(LINES))
-    assert found.to_pylist() == [
+    actual = ck.udf(split, strict=True)(ck.array(LINES))
+    assert actual.to_pylist() == [
         line
         if line is None
         else {
@@ -253,10 +253,10 @@ nested = st.none() | st.fixed_dictionaries(
 @given(values=st.lists(nested, max_size=40), start=st.integers(0, 3))
 def test_values_of_any_nesting_are_results(values: list[Any], start: int) -> None:
     column = pa.array(values, NESTED).slice(min(start, len(values)))
-    found = ITSELF(from_pyarrow(column))
-    found.validate(full=True)
+    actual = ITSELF(from_pyarrow(column))
+    actual.validate(full=True)
     expected = column.to_pylist()
     for row in expected:
         if row and row["map"] is not None:
             row["map"] = [{"f0": key, "f1": value} for key, value in row["map"]]
-    assert found.to_pylist() == expected
+    assert actual.to_pylist() == expected

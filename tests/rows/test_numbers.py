@@ -182,14 +182,14 @@ def cases(row: Method) -> list[tuple[Any, ...]]:
         values[1] = [0, 2, 8, 10, 16, 36, 1, 37]
     if row.name == "round" and len(values) == 2:
         values[1] = [0, 1, 2, 5, -1, -2, -18, -19, 17, 22, 23, 400]
-    found = list(product(*values))
+    actual = list(product(*values))
     if row.name in SMALL and "int" in kinds(row):
-        found = [case for case in found if all(abs(value) < 70 for value in case)]
+        actual = [case for case in actual if all(abs(value) < 70 for value in case)]
     if row.name == "pow":
-        found = random.Random(1).sample(found, 300)
+        actual = random.Random(1).sample(actual, 300)
     if row.name == "<<":
-        found = [case for case in found if case[1] < 100]
-    return found
+        actual = [case for case in actual if case[1] < 100]
+    return actual
 
 
 def expected(row: Method, values: tuple[Any, ...]) -> Any:
@@ -362,13 +362,13 @@ def test_sums_of_floats_are_those_of_python_from_3_12_on(values: list[float]) ->
     for value in values:
         lost = run(row_numbers.lost_by_addition, total, value, lost)
         total += value
-    found = run(row_numbers.with_lost, total, lost)
+    actual = run(row_numbers.with_lost, total, lost)
     if sys.version_info >= (3, 12):
-        assert same(found, float(sum(values)))
+        assert same(actual, float(sum(values)))
     elif all(map(math.isfinite, values)) and math.isfinite(sum(map(abs, values))):
         # Of the sum without a rounding, the most that Neumaier's may be off.
         spread = math.fsum(map(abs, values)) * len(values) ** 2 * 2**-104
-        assert abs(found - math.fsum(values)) <= abs(math.fsum(values)) * 2**-52 + spread
+        assert abs(actual - math.fsum(values)) <= abs(math.fsum(values)) * 2**-52 + spread
 
 
 @settings(max_examples=150, deadline=None)

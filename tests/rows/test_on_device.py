@@ -33,9 +33,9 @@ def test_on_a_gpu(case: Callable[[], None]) -> None:
 
 def assert_python_s(function: Any, *columns: ck.Array, left: int = 0) -> None:
     """Make sure that the PTX of a function gives Python's results, with so many rows left."""
-    made, lines = by_ptx(function, *(column.type for column in columns)).run(columns)
+    result, lines = by_ptx(function, *(column.type for column in columns)).run(columns)
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    assert values_of(made) == [None if None in row else function(*row) for row in rows]
+    assert values_of(result) == [None if None in row else function(*row) for row in rows]
     assert sum(lines.values()) == left
 
 
@@ -93,11 +93,11 @@ def run_ptx(function: Callable[..., Any], columns: Sequence[Column]) -> tuple[li
     except (ck.CompileError, ck.UnsupportedError, TypeError) as error:
         raise Refused(str(error).split("\n")[0]) from error
     try:
-        made, left = compiled.run(arrays)
+        result, left = compiled.run(arrays)
     except NotImplementedError as error:
         # What the device's elementary functions consist of, the machine lacks in part.
         raise Refused(f"{error} on the machine") from error
-    return made.to_pylist(), left
+    return result.to_pylist(), left
 
 
 @pytest.mark.parametrize("name", CORPUS)

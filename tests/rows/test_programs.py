@@ -32,13 +32,13 @@ def written_again(a: str) -> str:
 
 
 def items_of_nothing(a: str) -> int:
-    made = [len(x) + 1 for x in []]
+    actual = [len(x) + 1 for x in []]
     for x in []:
         if x == 3 or not x:
-            made.append(x + x[0] + len(f"{x:>3}{x}"))
+            actual.append(x + x[0] + len(f"{x:>3}{x}"))
         for y in x:
-            made.append(max(y, 3) + (y or 2))
-    return len(made) + sum(x * 2 for x in []) + len(a)
+            actual.append(max(y, 3) + (y or 2))
+    return len(actual) + sum(x * 2 for x in []) + len(a)
 
 
 def zero_and_its_negative(a: int) -> float:
@@ -124,8 +124,8 @@ def in_a_range(a: int) -> bool:
     ],
 )
 def test_programs_give_what_python_gives(function: Callable[[Any], Any], values: list[Any]) -> None:
-    made = ck.udf(function)
-    results = made(ck.array(values)).to_pylist()
+    actual = ck.udf(function)
+    results = actual(ck.array(values)).to_pylist()
     assert repr(results) == repr([function(value) for value in values])
 
 
@@ -143,9 +143,9 @@ def has_many_tests(a: str) -> int:
 
 
 def test_a_test_of_many_parts_is_written_once() -> None:
-    made = ck.udf(has_many_tests)
-    assert made(ck.array(WORDS)).to_pylist() == list(map(has_many_tests, WORDS))
-    assert made.source().count("find(") == 24
+    actual = ck.udf(has_many_tests)
+    assert actual(ck.array(WORDS)).to_pylist() == list(map(has_many_tests, WORDS))
+    assert actual.source().count("find(") == 24
 
 
 def compares_kinds(a: int) -> bool:

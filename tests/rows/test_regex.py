@@ -152,10 +152,10 @@ def spans_of(pattern: str, subject: str, how: str, by: str = "plain") -> Any:
     result = run(search.find(how, pattern).body, subject, by=by)
     if result == LEFT:
         return LEFT
-    found, *ends = result
+    actual, *ends = result
     data = subject.encode()
     chars = [len(data[:end].decode()) if end >= 0 else -1 for end in ends]
-    return list(zip(chars[::2], chars[1::2], strict=True)) if found else None
+    return list(zip(chars[::2], chars[1::2], strict=True)) if actual else None
 
 
 def expected_spans(pattern: str, subject: str, how: str) -> Any:
@@ -167,11 +167,11 @@ def expected_spans(pattern: str, subject: str, how: str) -> Any:
 @pytest.mark.parametrize(("pattern", "subjects"), CASES, ids=[case[0] for case in CASES])
 def test_matches_are_those_of_re(pattern: str, subjects: list[str], how: str) -> None:
     for subject in subjects:
-        found = spans_of(pattern, subject, how)
-        if found == LEFT:
+        actual = spans_of(pattern, subject, how)
+        if actual == LEFT:
             assert not subject.isascii()
         else:
-            assert found == expected_spans(pattern, subject, how), subject
+            assert actual == expected_spans(pattern, subject, how), subject
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
@@ -234,9 +234,9 @@ def test_generated_patterns(pattern: str, subjects: list[str], how: str) -> None
     except CompileError:
         return
     for subject in subjects:
-        found = spans_of(pattern, subject, how)
-        assert found in (LEFT, expected_spans(pattern, subject, how)), (pattern, subject)
-        assert found != LEFT or not subject.isascii()
+        actual = spans_of(pattern, subject, how)
+        assert actual in (LEFT, expected_spans(pattern, subject, how)), (pattern, subject)
+        assert actual != LEFT or not subject.isascii()
 
 
 def made_list(body: Any, subject: str, width: int = 1, by: str = "plain") -> Any:
@@ -275,13 +275,13 @@ def test_every_match(pattern: str) -> None:
         ]
         for count in (0, 1, 2, -1):
             if all(search.find("search", pattern).always):
-                made = made_list(every.split(pattern, count), text)
-                results.append((made, re.split(pattern, text, maxsplit=count)))
+                actual = made_list(every.split(pattern, count), text)
+                results.append((actual, re.split(pattern, text, maxsplit=count)))
             for repl in ("", "-", r"<\g<0>>", "é" * 9):
-                made = run(every.sub(pattern, repl, count), text)
-                results.append((made, re.sub(pattern, repl, text, count=count)))
-        for made, expected in results:
-            assert made == expected or (made == LEFT and not text.isascii()), text
+                actual = run(every.sub(pattern, repl, count), text)
+                results.append((actual, re.sub(pattern, repl, text, count=count)))
+        for actual, expected in results:
+            assert actual == expected or (actual == LEFT and not text.isascii()), text
 
 
 def test_replacements_with_groups() -> None:
@@ -303,13 +303,13 @@ def test_a_full_arena_says_so() -> None:
 
 
 def test_matchers_know_their_groups() -> None:
-    found = search.find("search", r"(?P<a>x)|(?P<b>y)(z)")
-    assert (found.groups, found.group_names) == (3, {"a": 1, "b": 2})
-    assert found.always == (True, False, False, False)
-    assert found.number("b") == 2
+    actual = search.find("search", r"(?P<a>x)|(?P<b>y)(z)")
+    assert (actual.groups, actual.group_names) == (3, {"a": 1, "b": 2})
+    assert actual.always == (True, False, False, False)
+    assert actual.number("b") == 2
     for group in (4, -1, "c"):
         with pytest.raises(IndexError, match="no such group"):
-            found.number(group)
+            actual.number(group)
     compiled = search.find("search", re.compile("(a)(?:b|(c))", re.IGNORECASE))
     assert compiled.always == (True, True, False)
     with pytest.raises(ValueError, match="compiled pattern"):
@@ -349,8 +349,8 @@ COMPILED = [
 @pytest.mark.parametrize("pattern", COMPILED)
 def test_compiled_matchers(pattern: str) -> None:
     for subject in dict.fromkeys(s for case, subjects in CASES if len(case) > 9 for s in subjects):
-        found = spans_of(pattern, subject, "search", by="compiled")
-        assert found == spans_of(pattern, subject, "search")
+        actual = spans_of(pattern, subject, "search", by="compiled")
+        assert actual == spans_of(pattern, subject, "search")
 
 
 def test_compiled_bodies() -> None:
@@ -370,10 +370,10 @@ def test_rows_of_the_table_take_pythons_arguments(row: Method) -> None:
     body = row.body
     constants = {"sub": ("(A)", r"<\1>", 1), "split": ("a", 1)}.get(row.name.split(".")[1], ("a",))
     flags = (re.IGNORECASE,) if row.name.startswith("re.") else ()
-    made = body(*constants, *flags)  # type: ignore[misc, operator]
-    if "arena" not in inspect.signature(made).parameters:
-        assert run(made, "a")[0] == 1
+    actual = body(*constants, *flags)  # type: ignore[misc, operator]
+    if "arena" not in inspect.signature(actual).parameters:
+        assert run(actual, "a")[0] == 1
     elif row.name.endswith("sub"):
-        assert run(made, "xAa") == ("x<A>a")
+        assert run(actual, "xAa") == ("x<A>a")
     else:
-        assert len(made_list(made, "aab")) == (2)
+        assert len(made_list(actual, "aab")) == (2)

@@ -103,10 +103,10 @@ def test_rows_behind_one_that_takes_too_much(monkeypatch: pytest.MonkeyPatch) ->
         return [s] * n
 
     texts, counts = ["a" * 900, "b" * 900, "c" * 900, "d"], [1, 50, 2, 1]
-    made = ck.udf(repeated)
-    results = made(ck.array(texts), ck.array(counts)).to_pylist()
+    result = ck.udf(repeated)
+    results = result(ck.array(texts), ck.array(counts)).to_pylist()
     assert results == [[s] * n for s, n in zip(texts, counts, strict=True)]
-    assert sum(made.report().left.values()) == 1
+    assert sum(result.report().left.values()) == 1
 
 
 def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,9 +119,9 @@ def test_a_row_that_takes_the_arena_leaves_it_to_others(monkeypatch: pytest.Monk
             zeros.append(k)
         return len(zeros)
 
-    made = ck.udf(size)
-    assert made(ck.array([10, 20_000, 10, 10])).to_pylist() == [10, 20_000, 10, 10]
-    assert sum(made.report().left.values()) == 1
+    result = ck.udf(size)
+    assert result(ck.array([10, 20_000, 10, 10])).to_pylist() == [10, 20_000, 10, 10]
+    assert sum(result.report().left.values()) == 1
 
 
 PAGE = mmap.PAGESIZE
@@ -200,9 +200,9 @@ def test_ranges_of_large_numbers(bounds: tuple[int, int, int]) -> None:
 
 
 def _item_of_a_constant(x: int) -> int:
-    found = LISTS[x]
-    found.append(x)
-    return len(found)
+    actual = LISTS[x]
+    actual.append(x)
+    return len(actual)
 
 
 def _constant_or_not(x: int) -> int:
@@ -262,8 +262,8 @@ def test_copies_of_constants_may_change() -> None:
         return values
 
     rows = [1, 2, 1]
-    made = ck.udf(longer, strict=True)
-    assert made(ck.array(rows)).to_pylist() == [longer(x) for x in rows]
+    result = ck.udf(longer, strict=True)
+    assert result(ck.array(rows)).to_pylist() == [longer(x) for x in rows]
 
 
 def _remainder(n: int) -> int:

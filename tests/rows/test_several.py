@@ -123,8 +123,8 @@ def by_a_loop(n: int) -> str:
 
 
 def of_constants(n: int) -> str:
-    found = BY_NUMBER.get(n)
-    return ANIMALS[n % 3].speak() + (found.speak() if found is not None else "none")
+    actual = BY_NUMBER.get(n)
+    return ANIMALS[n % 3].speak() + (actual.speak() if actual is not None else "none")
 
 
 def by_a_function(n: int) -> str:

@@ -43,10 +43,10 @@ def oracle(row: Method) -> Callable[..., Any]:
     """Python's function for the name of a row."""
     if row.name in OPERATORS:
         return OPERATORS[row.name]
-    found: Any = builtins
+    actual: Any = builtins
     for name in row.name.split("."):
-        found = getattr(found, name)
-    return found
+        actual = getattr(actual, name)
+    return actual
 
 
 def parameters(row: Method) -> list[str]:

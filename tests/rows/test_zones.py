@@ -58,8 +58,8 @@ def other_zones(d: Any) -> Any:
 
 
 def without(d: Any) -> Any:
-    made = datetime.datetime(d.year, d.month, 15, tzinfo=NEW_YORK)
-    return d.replace(tzinfo=None), d.date(), d.time(), made.timestamp(), NAIVE.tzinfo
+    result = datetime.datetime(d.year, d.month, 15, tzinfo=NEW_YORK)
+    return d.replace(tzinfo=None), d.date(), d.time(), result.timestamp(), NAIVE.tzinfo
 
 
 def again(d: Any) -> Any:
@@ -88,8 +88,8 @@ def names(d: Any) -> Any:
 def test_each_row_has_what_python_gives(function: Callable[[Any], Any], zone: str) -> None:
     column = ck.array(INSTANTS, ck.timestamp("us", zone))
     compiled = ck.udf(function)
-    found = compiled(column).to_pylist()
-    for value, got in zip(column.to_pylist(), found, strict=True):
+    actual = compiled(column).to_pylist()
+    for value, got in zip(column.to_pylist(), actual, strict=True):
         want = None if value is None else function(value)
         assert (tuple(got.values()) if isinstance(got, dict) else got) == want
     # The years outside of the table, and of the hours that are there twice, those of a change.

@@ -49,8 +49,8 @@ def is_promotion(kind: str) -> bool:
 def numbers_go_to_the_device_and_back() -> None:
     call = ArrowFunction(net, ck.float64())
     with task_with_gpu() as counted:
-        found = call(pa.array([1.0, 2.0, None]), discount=pa.array([0.5, None, 0.5]))
-    assert found.to_pylist() == [0.5, 2.0, None]
+        actual = call(pa.array([1.0, 2.0, None]), discount=pa.array([0.5, None, 0.5]))
+    assert actual.to_pylist() == [0.5, 2.0, None]
     assert counted.bytes_to_device > 0
     assert counted.bytes_to_host > 0
 
@@ -66,8 +66,8 @@ def the_columns_of_a_batch_are_one_upload() -> None:
 
 def text_goes_to_the_device() -> None:
     with task_with_gpu() as counted:
-        found = ArrowFunction(is_promotion, ck.bool_())(pa.array(["PROMO A", "PRO", None]))
-    assert found.to_pylist() == [True, False, None]
+        actual = ArrowFunction(is_promotion, ck.bool_())(pa.array(["PROMO A", "PRO", None]))
+    assert actual.to_pylist() == [True, False, None]
     assert counted.bytes_to_device > 0
 
 

@@ -59,9 +59,9 @@ def test_in_spark_too(spark: SparkSession, ansi: str, safely: str) -> None:
             names = [f"c{k}" for k in range(len(case.columns))]
             frame = spark.createDataFrame(pa.table(rows(case.columns), names)).repartition(2)
             original = pandas_udf(case.function, RETURNS[case.returns])
-            made = accelerate(original)
-            assert made is not original
-            columns = frame.select(made(*names).alias("a"), original(*names).alias("b")).collect()
+            result = accelerate(original)
+            assert result is not original
+            columns = frame.select(result(*names).alias("a"), original(*names).alias("b")).collect()
             assert [repr(row.a) for row in columns] == [repr(row.b) for row in columns], case.name
     finally:
         cloudpickle.unregister_pickle_by_value(corpus_pandas)

@@ -37,11 +37,11 @@ def frame(spark: SparkSession) -> DataFrame:
 
 
 def require_same(frame: DataFrame, original: Any, *columns: str) -> Any:
-    made = accelerate(original)
-    results = frame.select(made(*columns).alias("a"), original(*columns).alias("b")).collect()
+    result = accelerate(original)
+    results = frame.select(result(*columns).alias("a"), original(*columns).alias("b")).collect()
     assert [row.a for row in results] == [row.b for row in results]
     assert len({row.a for row in results}) > 1
-    return made
+    return result
 
 
 def test_results_and_use_are_those_of_the_original(spark: SparkSession, frame: DataFrame) -> None:
@@ -51,8 +51,8 @@ def test_results_and_use_are_those_of_the_original(spark: SparkSession, frame: D
     def due(x: pd.Series, n: pd.Series) -> pd.Series:
         return pd.Series(np.where(x > 0, np.sqrt(x) * rate, 0.0)) + n
 
-    made = require_same(frame, due, "x", "n")
-    spark.udf.register("due", made)
+    result = require_same(frame, due, "x", "n")
+    spark.udf.register("due", result)
     frame.createOrReplaceTempView("accelerated")
     by_name = spark.sql("SELECT due(n => n, x => x) AS due FROM accelerated").collect()
     assert by_name == frame.select(due("x", "n").alias("due")).collect()
@@ -83,12 +83,12 @@ def test_what_only_workers_can_tell_is_in_the_executors_log_once(
     def seldom_null(n: pd.Series, day: pd.Series) -> pd.Series:
         return n + day.isna()
 
-    made = accelerate(seldom_null)
+    result = accelerate(seldom_null)
     days = frame.withColumn("day", f.create_map(f.lit("2020-01-01"), f.lit(1)))
     expected = days.select(seldom_null("n", "day")).collect()
     before = len(spark_log.read_bytes())
     for _ in range(2):
-        assert [*map(tuple, days.coalesce(1).select(made("n", "day")).collect())] == [
+        assert [*map(tuple, days.coalesce(1).select(result("n", "day")).collect())] == [
             *map(tuple, expected)
         ]
     reason = b"seldom_null is not accelerated, and runs in pandas as before: columns of map"
@@ -148,9 +148,9 @@ def test_results_that_do_not_fit_are_treated_as_the_session_says(
         if safely is not None:
             spark.conf.set(SAFELY, safely)
         # What fails costs a worker process: what is said to be as it is by default, is tried once.
-        for original, made, columns in cases[:1] if safely == "true" else cases:
+        for original, result, columns in cases[:1] if safely == "true" else cases:
             expected = outcome(rows, original, columns)
-            assert outcome(rows, made, columns) == expected
+            assert outcome(rows, result, columns) == expected
             assert isinstance(expected, list) == (safely == "false")
     finally:
         spark.conf.unset(SAFELY)

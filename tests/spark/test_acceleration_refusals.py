@@ -228,9 +228,9 @@ BLAMED: dict[str, tuple[Callable[..., Any], Any, str]] = {
 def test_a_reason_names_the_operation_that_was_the_cause(case: str) -> None:
     function, returns, reason = BLAMED[case]
     original = scalar(function, returns)
-    with pytest.warns(RuntimeWarning, match=reason) as found:
+    with pytest.warns(RuntimeWarning, match=reason) as actual:
         assert accelerate(original) is original
-    said = [str(w.message) for w in found if w.category is RuntimeWarning]
+    said = [str(w.message) for w in actual if w.category is RuntimeWarning]
     assert len(said) == 1
     # No name that the user has not written or cannot look up.
     assert not re.search(r"[\s.]_\w|Traced|0x[0-9a-f]", said[0])
@@ -436,10 +436,10 @@ def test_name_type_and_determinism_are_those_of_the_original() -> None:
     def doubled(s: pd.Series) -> pd.Series:
         return s * 2
 
-    made = accelerate(scalar(doubled).asNondeterministic())
-    assert made.__name__ == "doubled"
-    assert made.returnType == spark.DoubleType()
-    assert not made.deterministic
+    result = accelerate(scalar(doubled).asNondeterministic())
+    assert result.__name__ == "doubled"
+    assert result.returnType == spark.DoubleType()
+    assert not result.deterministic
     assert accelerate(scalar(doubled)).deterministic
 
 
@@ -475,18 +475,18 @@ def in_worker(function: Any, returns: spark.DataType | None = None) -> Compiled:
 
 
 def reasons(call: Callable[[], Any]) -> tuple[Any, list[str]]:
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as actual:
         warnings.simplefilter("always")
-        made = call()
-    return made, [str(w.message) for w in found if "not accelerated" in str(w.message)]
+        result = call()
+    return result, [str(w.message) for w in actual if "not accelerated" in str(w.message)]
 
 
 def test_another_result_makes_the_original_run_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = in_worker(lambda s: s + 1)
     monkeypatch.setattr(compiling, "Program", lambda *_: lambda columns: pa.array([2.0, 3.5]))
     column = pa.array([1.0, 2.0])
-    made, said = reasons(lambda: [compiled((column,)), compiled((column,))])
-    assert [results.to_pylist() for results in made] == [[2.0, 3.0]] * 2
+    result, said = reasons(lambda: [compiled((column,)), compiled((column,))])
+    assert [results.to_pylist() for results in result] == [[2.0, 3.0]] * 2
     assert len(said) == 1
     assert said[0].endswith("its results were not verified: for (2.0) it is 3.5, not 3.0")
     assert compiled.attempt((pa.array([1.0, None]),)) is None
@@ -502,8 +502,8 @@ def test_large_batches_go_to_the_original_where_it_is_faster(
     compiled = in_worker(lambda s: s + 1)
     monkeypatch.setattr(compiling, "Program", lambda *_: slow)
     column = pa.array(np.arange(5000.0))
-    made, said = reasons(lambda: [compiled.attempt((column[:10],)), compiled.attempt((column,))])
-    assert [made[0].to_pylist(), made[1]] == [list(range(1, 11)), None]
+    result, said = reasons(lambda: [compiled.attempt((column[:10],)), compiled.attempt((column,))])
+    assert [result[0].to_pylist(), result[1]] == [list(range(1, 11)), None]
     assert compiled((column,)).to_pylist() == list(range(1, 5001))
     assert not said
 
@@ -511,8 +511,8 @@ def test_large_batches_go_to_the_original_where_it_is_faster(
 def test_signs_of_zeros_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = in_worker(lambda s: s * 0)
     monkeypatch.setattr(compiling, "Program", lambda *_: lambda columns: pa.array([0.0]))
-    made, said = reasons(lambda: compiled((pa.array([-1.0]),)))
-    assert str(made.to_pylist()) == "[-0.0]"
+    result, said = reasons(lambda: compiled((pa.array([-1.0]),)))
+    assert str(result.to_pylist()) == "[-0.0]"
     assert len(said) == 1
 
 
@@ -532,8 +532,8 @@ def test_extreme_values_are_compared_too(wrong: Any, monkeypatch: pytest.MonkeyP
         "Program",
         lambda *_: lambda c: pa.array(wrong(c[0].to_numpy()), from_pandas=True),
     )
-    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
-    assert made.to_pylist() == [1.0, 2.0]
+    result, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
+    assert result.to_pylist() == [1.0, 2.0]
     assert len(said) == 1
     assert "its results were not verified: for (" in said[0]
 
@@ -556,12 +556,12 @@ def test_extreme_values_that_the_original_refuses_cost_few_calls_and_no_warnings
 
     compiled = in_worker(halved, spark.IntegerType())
     column = pa.array([4.0, None, 2.0])
-    with warnings.catch_warnings(record=True) as found:
+    with warnings.catch_warnings(record=True) as actual:
         warnings.simplefilter("always")
         assert cast("Any", compiled.attempt((column,))).to_pylist() == [2, None, 1]
     assert len(calls) <= 6
     # Tracing, and the sample of what is there.
-    assert len([w for w in found if str(w.message) == "called"]) <= 4
+    assert len([w for w in actual if str(w.message) == "called"]) <= 4
 
 
 def test_a_result_is_verified_at_extremes_beside_those_that_are_refused(
@@ -575,8 +575,8 @@ def test_a_result_is_verified_at_extremes_beside_those_that_are_refused(
         return pa.array(np.trunc(values + np.copysign(0.5, values)), from_pandas=True)
 
     monkeypatch.setattr(compiling, "Program", lambda *_: wrong)
-    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0, None]),)))
-    assert made.to_pylist() == [1, 2, None]
+    result, said = reasons(lambda: compiled((pa.array([1.0, 2.0, None]),)))
+    assert result.to_pylist() == [1, 2, None]
     assert len(said) == 1
     assert re.search(r"not verified: for \(-?\d+\.5\) it is", said[0])
 
@@ -590,8 +590,8 @@ def test_a_result_where_the_original_raises_is_a_difference(
         "Program",
         lambda *_: lambda c: pa.array(np.nan_to_num(c[0].to_numpy()).astype("int64")),
     )
-    made, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
-    assert made.to_pylist() == [1, 2]
+    result, said = reasons(lambda: compiled((pa.array([1.0, 2.0]),)))
+    assert result.to_pylist() == [1, 2]
     assert len(said) == 1
     assert "where the original raises IntCastingNaNError" in said[0]
 
@@ -600,8 +600,8 @@ def test_extreme_values_whose_results_have_no_column_do_not_stop_it() -> None:
     # Python's integers have no bounds, which those of a compiled function have.
     compiled = in_worker(lambda s: s.map(lambda v: v * 2).astype(str), spark.StringType())
     assert cast("Any", compiled.attempt((pa.array([1, -2]),))).to_pylist() == ["2", "-4"]
-    made, said = reasons(lambda: compiled((pa.array([2**62]),)))
-    assert made.to_pylist() == [str(2**63)]
+    result, said = reasons(lambda: compiled((pa.array([2**62]),)))
+    assert result.to_pylist() == [str(2**63)]
     assert "does not fit int64" in said[0]
 
 
@@ -609,8 +609,8 @@ def test_each_shape_of_columns_is_compiled_and_verified() -> None:
     # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
     compiled = in_worker(lambda s: s + 1, spark.LongType())
     whole, holed = pa.array([2**53 + 1]), pa.array([2**53 + 1, None])
-    made, said = reasons(lambda: [compiled.attempt((column,)) for column in (whole, holed)])
-    assert [results.to_pylist() for results in made] == [[2**53 + 2], [2**53, None]]
+    result, said = reasons(lambda: [compiled.attempt((column,)) for column in (whole, holed)])
+    assert [results.to_pylist() for results in result] == [[2**53 + 2], [2**53, None]]
     assert not said
 
 
@@ -619,16 +619,16 @@ def test_a_shape_that_is_refused_leaves_others_compiled() -> None:
     with pytest.raises(TypeError, match="NoneType"):
         # As in pandas.
         reasons(lambda: compiled((pa.array([True, None]),)))
-    made = compiled.attempt((pa.array([True, False]),))
-    assert made is not None
-    assert made.to_pylist() == [False, True]
+    result = compiled.attempt((pa.array([True, False]),))
+    assert result is not None
+    assert result.to_pylist() == [False, True]
 
 
 def test_one_warning_for_all_shapes() -> None:
     compiled = in_worker(lambda s: s.isna(), spark.BooleanType())
     columns = [pa.array([0], pa.time64("us")), pa.array([0, None], pa.time64("us"))]
-    made, said = reasons(lambda: [compiled((column,)).to_pylist() for column in columns])
-    assert made == [[False], [False, True]]
+    result, said = reasons(lambda: [compiled((column,)).to_pylist() for column in columns])
+    assert result == [[False], [False, True]]
     assert len(said) == 1
     assert "columns of time64[us] are not compiled" in said[0]
 
@@ -653,8 +653,8 @@ def test_batches_that_are_left_go_to_the_original_together() -> None:
     days = pa.array([0, None], pa.time64("us"))
     batches = [(column,) for column in (pa.array([1.0, None]), days, days)]
     before = len(started)
-    made, said = reasons(lambda: [r.to_pylist() for r in compiled.of_batches(iter(batches))])
-    assert made == [[False, True]] * 3
+    result, said = reasons(lambda: [r.to_pylist() for r in compiled.of_batches(iter(batches))])
+    assert result == [[False, True]] * 3
     assert len(said) == 1
     # Two traces of two batches in both orders, and once each for the sample, for extreme values, and for
     # the batches that are left.

@@ -91,9 +91,9 @@ def both(
 
 
 def require_same(function: Any, returns: str, *columns: pa.Array) -> None:
-    made, expected = both(function, returns, *columns)
-    assert made is not None
-    assert difference(columns, made, expected) is None
+    result, expected = both(function, returns, *columns)
+    assert result is not None
+    assert difference(columns, result, expected) is None
 
 
 def helped(s: pd.Series) -> pd.Series:
@@ -293,9 +293,9 @@ def test_decimals_keep_the_digits_that_a_function_gives_them() -> None:
         original = Original(function, TYPES["string"], Settings())
         compiled = Compiled("function", original, TYPES["string"])
         for batch in (first, second):
-            made = compiled.attempt([batch])
-            assert made is not None
-            assert made.to_pylist() == original([batch]).to_pylist()
+            result = compiled.attempt([batch])
+            assert result is not None
+            assert result.to_pylist() == original([batch]).to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -364,9 +364,9 @@ def test_a_result_is_converted_or_refused_as_pyspark_does(
         else:
             fits.append(row)
     whole = NUMBERS[column].take(pa.array(fits, pa.int64()))
-    made, expected = both(identity, returns, whole, safely=safely)
-    assert made is not None
-    assert difference([whole], made, expected) is None
+    result, expected = both(identity, returns, whole, safely=safely)
+    assert result is not None
+    assert difference([whole], result, expected) is None
     assert not refused or safely
     for row, kind in refused[:1]:
         compiled = Compiled("function", original, TYPES[returns])
@@ -433,9 +433,9 @@ def test_expressions_give_what_pandas_gives_or_are_refused(
             warnings.filterwarnings("ignore", ".*not accelerated", RuntimeWarning)
             warnings.filterwarnings("error", ".*not verified", RuntimeWarning)
             try:
-                made, expected = both(expression, "double", first, second)
+                result, expected = both(expression, "double", first, second)
             except (TypeError, NotImplementedError, ValueError, pa.ArrowInvalid):
                 # Of the original: pandas does not do that either.
                 return
-    if made is not None:
-        assert difference((first, second), made, expected) is None
+    if result is not None:
+        assert difference((first, second), result, expected) is None

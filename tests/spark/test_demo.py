@@ -50,8 +50,8 @@ def three_ways(name: str, inputs: list[pa.Array], **options: Any) -> list[Any]:
 @given(LINES)
 def test_amount_due(lines: list[tuple[Any, ...]]) -> None:
     inputs = [pa.array(column, pa.float64()) for column in zip(*lines, strict=True)]
-    found = three_ways("amount_due", inputs, nulls="pass")
-    for (quantity, price, _, _), due in zip(lines, found, strict=True):
+    actual = three_ways("amount_due", inputs, nulls="pass")
+    for (quantity, price, _, _), due in zip(lines, actual, strict=True):
         assert (due is None) == (not quantity or price is None)
 
 
@@ -73,8 +73,8 @@ def test_amount_due_by_hand() -> None:
 
 @given(st.lists(TEXTS, min_size=1))
 def test_reading_grade(texts: list[str | None]) -> None:
-    found = three_ways("reading_grade", [pa.array(texts, pa.string())])
-    assert found == [None if text is None else plain_reading_grade(text) for text in texts]
+    actual = three_ways("reading_grade", [pa.array(texts, pa.string())])
+    assert actual == [None if text is None else plain_reading_grade(text) for text in texts]
 
 
 def plain_reading_grade(text: str) -> float | None:
@@ -93,8 +93,8 @@ def plain_reading_grade(text: str) -> float | None:
 @given(st.lists(st.tuples(DATES, DATES), min_size=1))
 def test_payment_day(pairs: list[tuple[Any, Any]]) -> None:
     inputs = [pa.array(column, pa.date32()) for column in zip(*pairs, strict=True)]
-    found = three_ways("payment_day", inputs)
-    assert found == [None if None in pair else plain_payment_day(*pair) for pair in pairs]
+    actual = three_ways("payment_day", inputs)
+    assert actual == [None if None in pair else plain_payment_day(*pair) for pair in pairs]
 
 
 def plain_payment_day(committed: datetime.date, received: datetime.date) -> datetime.date:
@@ -178,8 +178,8 @@ def test_own_arrow_files_become_parquet(lineitem: pa.Table, tmp_path: Path) -> N
     own = lineitem.set_column(8, "l_comment", text).set_column(2, "l_quantity", quantity)
     with pa.ipc.new_file(path, own.schema) as writer:
         writer.write_table(own)
-    (made,) = data.own_files([tmp_path], tmp_path)
-    assert pq.read_table(made).equals(lineitem)
+    (actual,) = data.own_files([tmp_path], tmp_path)
+    assert pq.read_table(actual).equals(lineitem)
 
 
 def test_own_files_must_have_the_columns(lineitem: pa.Table, tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ def test_the_archive_of_the_package_holds_all_its_files_and_bytecode(package: Pa
 
 
 def test_python_takes_the_bytecode_of_the_archive(package: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(package) as found, zipfile.ZipFile(tmp_path / "p.zip", "w") as bare:
-        for name in found.namelist():
+    with zipfile.ZipFile(package) as actual, zipfile.ZipFile(tmp_path / "p.zip", "w") as bare:
+        for name in actual.namelist():
             if name.endswith(".pyc"):
-                bare.writestr(name, found.read(name))
+                bare.writestr(name, actual.read(name))
     importer = zipimporter(str(tmp_path / "p.zip"))
     assert importer.get_code("colkern/errors").co_filename == "colkern/errors.py"
 
@@ -134,8 +134,8 @@ def problems(**changed: Any) -> list[tuple[str, str, str]]:
     """The problems where one of two executors differs from the driver."""
     good = {**copy.deepcopy(HERE), "host": "good"}
     bad = {**copy.deepcopy(HERE), "host": "bad", **changed}
-    found = diagnosed(HERE, [cast("Any", good), cast("Any", bad)])
-    return [(f.name, f.state, f.remedy) for f in found if f.remedy]
+    actual = diagnosed(HERE, [cast("Any", good), cast("Any", bad)])
+    return [(f.name, f.state, f.remedy) for f in actual if f.remedy]
 
 
 def test_executors_like_the_driver_are_no_problem() -> None:
@@ -143,15 +143,15 @@ def test_executors_like_the_driver_are_no_problem() -> None:
 
 
 def test_a_missing_package_is_named_with_its_host() -> None:
-    ((name, found, remedy),) = problems(versions=VERSIONS | {"numba": ""})
-    assert (name, found) == ("numba", "not installed on bad")
+    ((name, actual, remedy),) = problems(versions=VERSIONS | {"numba": ""})
+    assert (name, actual) == ("numba", "not installed on bad")
     assert "venv-pack" in remedy
 
 
 @pytest.mark.parametrize("name", ["python", "numpy", "numba", "llvmlite"])
 def test_another_release_where_machine_code_depends_on_it(name: str) -> None:
-    ((said, found, _),) = problems(versions=VERSIONS | {name: "2.0"})
-    assert (said, found) == (name, "2.0 on bad, 1.0 on the driver")
+    ((said, actual, _),) = problems(versions=VERSIONS | {name: "2.0"})
+    assert (said, actual) == (name, "2.0 on bad, 1.0 on the driver")
 
 
 def test_another_release_of_other_packages_is_no_problem() -> None:
@@ -159,27 +159,27 @@ def test_another_release_of_other_packages_is_no_problem() -> None:
 
 
 def test_another_processor_compiles_itself() -> None:
-    ((name, found, remedy),) = problems(processor="x86_64 haswell")
-    assert (name, found) == ("processor", "x86_64 haswell on bad, x86_64 znver5 on the driver")
+    ((name, actual, remedy),) = problems(processor="x86_64 haswell")
+    assert (name, actual) == ("processor", "x86_64 haswell on bad, x86_64 znver5 on the driver")
     assert "one compilation a machine" in remedy
 
 
 def test_colkern_that_cannot_be_imported() -> None:
-    ((name, found, _),) = problems(error="ModuleNotFoundError: No module named 'colkern'")
+    ((name, actual, _),) = problems(error="ModuleNotFoundError: No module named 'colkern'")
     assert name == "colkern"
-    assert found.startswith("ModuleNotFoundError: No module named 'colkern' on bad")
+    assert actual.startswith("ModuleNotFoundError: No module named 'colkern' on bad")
 
 
 def test_an_executor_without_a_cache() -> None:
-    ((name, found, remedy),) = problems(cache="", no_cache="no private directory")
-    assert (name, found) == ("cache", "bad: no private directory")
+    ((name, actual, remedy),) = problems(cache="", no_cache="no private directory")
+    assert (name, actual) == ("cache", "bad: no private directory")
     assert "spark.executorEnv.COLKERN_CACHE_DIR" in remedy
 
 
 def test_a_cache_directory_that_an_executor_does_not_use_is_said_with_the_reason() -> None:
-    ((name, found, remedy),) = problems(passed_over=["/home/x/.cache/colkern: not writable"])
+    ((name, actual, remedy),) = problems(passed_over=["/home/x/.cache/colkern: not writable"])
     assert name == "cache"
-    assert found == "bad: a directory is not used: /home/x/.cache/colkern: not writable"
+    assert actual == "bad: a directory is not used: /home/x/.cache/colkern: not writable"
     assert "spark.executorEnv.COLKERN_CACHE_DIR" in remedy
 
 

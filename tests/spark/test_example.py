@@ -93,13 +93,13 @@ def test_sales_lie_in_a_directory_for_each_category(
     names = ["day", "pieces", "revenue", "largest", "category"]
     assert dataset.schema.names == names
     assert dataset.schema.field("day").type == pa.date32()
-    found = {}
+    actual = {}
     for row in dataset.to_table().to_pylist():
         key = row["category"], row["day"]
-        assert key not in found
-        found[key] = [row["pieces"], pytest.approx(row["revenue"]), row["largest"]]
-    assert found == expected["sales"]
-    assert {category for category, _ in found} == {"books", "garden", "tools & parts"}
+        assert key not in actual
+        actual[key] = [row["pieces"], pytest.approx(row["revenue"]), row["largest"]]
+    assert actual == expected["sales"]
+    assert {category for category, _ in actual} == {"books", "garden", "tools & parts"}
 
 
 def test_the_report_counts_the_rows_of_each_stage(

@@ -40,8 +40,8 @@ def before(name: str, *columns: Any) -> list[Any]:
 
 def after(name: str, *columns: Any) -> list[Any]:
     """The results of a function of rows, in Spark's own wrapper."""
-    found: list[Any] = page()[name].func(*columns).to_pylist()
-    return found
+    actual: list[Any] = page()[name].func(*columns).to_pylist()
+    return actual
 
 
 def test_numbers_with_nulls() -> None:

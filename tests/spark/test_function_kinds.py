@@ -70,11 +70,11 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
 
     @colkern.spark.udf
     def flipped(counts: dict[str, int]) -> dict[int, str]:
-        found = []
+        actual = []
         for key, value in counts:
             if value is not None:
-                found.append((value, key))
-        return found
+                actual.append((value, key))
+        return actual
 
     @colkern.spark.udf
     def doubled(amount: ck.decimal128(38, 2)) -> ck.decimal128(38, 2):
@@ -97,7 +97,7 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
         " CAST('123456789012345678901234567890.25' AS DECIMAL(38, 2)) d,"
         " named_struct('name', 'ü', 'size', 1) s, parse_json('{\"k\": [1]}') j"
     )
-    found = frame.select(
+    actual = frame.select(
         total("v"),
         doubled("d"),
         name("s"),
@@ -105,7 +105,7 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
         is_missing("x"),
         flipped("m"),
     )
-    assert tuple(found.first() or ()) == (
+    assert tuple(actual.first() or ()) == (
         (3, 3.5),
         # Python's sum has 28 digits.
         decimal.Decimal("246913578024691357802469135800.00"),
@@ -166,7 +166,7 @@ def test_aggregates_of_groups(spark: SparkSession, rows: DataFrame, mean: Any) -
     weighted = colkern.spark.udf(Weighted)
     spark.udf.register("mean_of", mean)
     rows.createOrReplaceTempView("priced")
-    found = spark.sql("SELECT shop, mean_of(price) AS mean FROM priced GROUP BY shop")
+    actual = spark.sql("SELECT shop, mean_of(price) AS mean FROM priced GROUP BY shop")
     several = rows.groupBy("shop").agg(
         mean("price").alias("mean"), weighted(n=f.col("n"), price=f.col("price")).alias("sum")
     )
@@ -176,19 +176,21 @@ def test_aggregates_of_groups(spark: SparkSession, rows: DataFrame, mean: Any) -
         total = sum(row["price"] for row in priced)
         expected[shop] = total / len(priced), sum(row["price"] * row["n"] for row in priced)
     assert {row.shop: (row.mean, row["sum"]) for row in several.collect()} == expected
-    assert {row.shop: row.mean for row in found.collect()} == {k: v[0] for k, v in expected.items()}
+    assert {row.shop: row.mean for row in actual.collect()} == {
+        k: v[0] for k, v in expected.items()
+    }
 
 
 def test_aggregates_over_windows(rows: DataFrame, mean: Any) -> None:
     whole = Window.partitionBy("shop")
     sliding = whole.orderBy("n").rowsBetween(-2, 1)
-    found = rows.where("n < 60").select(
+    actual = rows.where("n < 60").select(
         mean("price").over(whole).alias("a"),
         f.avg("price").over(whole).alias("b"),
         mean("price").over(sliding).alias("c"),
         f.avg("price").over(sliding).alias("d"),
     )
-    for a, b, c, d in found.collect():
+    for a, b, c, d in actual.collect():
         assert a == (None if b is None else pytest.approx(b))
         assert c == (None if d is None else pytest.approx(d))
 
@@ -246,10 +248,10 @@ def test_iterators_are_set_up_once_a_partition(spark: SparkSession, rows: DataFr
             yield [len(text) for text in texts.to_pylist()]
 
     spark.udf.register("scored", scored)
-    found = rows.coalesce(1).select(
+    actual = rows.coalesce(1).select(
         "n", f.expr("scored(price, n)").alias("s"), f.expr("price * n").alias("wanted")
     )
-    collected = found.collect()
+    collected = actual.collect()
     assert all(row.s.value == row.wanted for row in collected)
     assert {row.s.batch for row in collected} == set(range(5))
     other = rows.select(lengths("text").alias("a"), f.length("text").alias("b"))
@@ -265,13 +267,13 @@ def test_batches_of_a_partition(spark: SparkSession, rows: DataFrame) -> None:
             yield batch.select(["n", "shop"])
             yield {"shop": ["rows"], "n": [batch.num_rows]}
 
-    found = colkern.spark.map_batches(rows, totals, "shop string, n long")
-    made = [tuple(row) for row in found.collect()]
-    assert sum(n for shop, n in made if shop == "rows") == ROWS
-    assert sorted(n for shop, n in made if shop != "rows") == list(range(ROWS))
+    actual = colkern.spark.map_batches(rows, totals, "shop string, n long")
+    result = [tuple(row) for row in actual.collect()]
+    assert sum(n for shop, n in result if shop == "rows") == ROWS
+    assert sorted(n for shop, n in result if shop != "rows") == list(range(ROWS))
     counted = colkern.spark.map_batches(rows.select(), sizes, {"n": ck.int32()})
     assert counted.agg(f.sum("n")).first() == (ROWS,)
-    none = colkern.spark.map_batches(rows.where("n < 0"), totals, found.schema)
+    none = colkern.spark.map_batches(rows.where("n < 0"), totals, actual.schema)
     assert none.collect() == []
 
 
@@ -300,9 +302,9 @@ def test_groups_one_at_a_time(rows: DataFrame) -> None:
     whole = colkern.spark.apply_in_groups(grouped, summed, schema)
     parts = colkern.spark.apply_in_groups(grouped, counted, schema, iterator=True)
     both = whole.select("*", f.lit(1).alias("form")).union(parts.select("*", f.lit(2)))
-    found = both.groupBy("shop", "form").agg(f.sum("rows").cast("int"), f.sum("total")).collect()
-    assert {(shop, n, total) for shop, form, n, total in found if form == 1} == expected
-    assert {(shop, n) for shop, form, n, _ in found if form == 2} == {row[:2] for row in expected}
+    actual = both.groupBy("shop", "form").agg(f.sum("rows").cast("int"), f.sum("total")).collect()
+    assert {(shop, n, total) for shop, form, n, total in actual if form == 1} == expected
+    assert {(shop, n) for shop, form, n, _ in actual if form == 2} == {row[:2] for row in expected}
 
 
 def test_groups_of_two_frames(rows: DataFrame) -> None:
@@ -311,9 +313,9 @@ def test_groups_of_two_frames(rows: DataFrame) -> None:
 
     left = rows.where("n < 10").groupBy(f.expr("n % 3").alias("k"))
     right = rows.where("n < 8").groupBy(f.expr("n % 4").alias("k"))
-    found = colkern.spark.cogroup_apply(left, right, sides, "key long, left int, right int")
+    actual = colkern.spark.cogroup_apply(left, right, sides, "key long, left int, right int")
     expected = [(0, 4, 2), (1, 3, 2), (2, 3, 2), (3, 0, 2)]
-    assert sorted(tuple(row) for row in found.collect()) == expected
+    assert sorted(tuple(row) for row in actual.collect()) == expected
 
 
 def test_compiled_groups(spark: SparkSession, rows: DataFrame) -> None:
@@ -322,8 +324,8 @@ def test_compiled_groups(spark: SparkSession, rows: DataFrame) -> None:
     ) -> Annotated[Any, ck.struct({"rows": ck.int64(), "last": ck.int64(), "total": ck.float64()})]:
         return len(n), max(n), sum(value for value in price if value is not None)
 
-    found = colkern.spark.map_groups(rows.repartition(5), "shop", summary)
-    assert {tuple(row) for row in found.collect()} == {
+    actual = colkern.spark.map_groups(rows.repartition(5), "shop", summary)
+    assert {tuple(row) for row in actual.collect()} == {
         (
             shop,
             len(group),
@@ -341,14 +343,14 @@ def test_compiled_groups_by_several_keys_and_with_generators(rows: DataFrame) ->
                 yield item
 
     keys = [f.expr("n % 2").alias("odd"), f.expr("if(n % 3 = 0, -0.0D, 0.0D)").alias("zero")]
-    found = colkern.spark.map_groups(rows, keys, high, columns=["price"])
-    assert found.columns == ["odd", "zero", "high"]
+    actual = colkern.spark.map_groups(rows, keys, high, columns=["price"])
+    assert actual.columns == ["odd", "zero", "high"]
     expected = sorted(
         (row["n"] % 2, row["price"])
         for row in plain_rows()
         if row["price"] is not None and row["price"] > 100
     )
-    assert sorted((odd, price) for odd, _, price in found.collect()) == expected
+    assert sorted((odd, price) for odd, _, price in actual.collect()) == expected
     counts = colkern.spark.map_groups(rows, keys, Rows, columns=["n"]).collect()
     assert sorted(tuple(row) for row in counts) == [(0, 0.0, ROWS // 2), (1, 0.0, ROWS // 2)]
 
@@ -390,9 +392,9 @@ def test_reducers_beside_each_other_and_beside_aggregates_of_spark(rows: DataFra
         priced = [row for row in group if row["price"] is not None]
         ends = min(row["price"] for row in priced), max(row["n"] + 1.0 for row in priced)
         expected[shop] = len(group), ends
-    found = mixed.collect()
-    assert {row.shop: (row["count"], tuple(row.ends)) for row in found} == expected
-    assert all(row["rows"] == row["count"] == row.shops for row in found)
+    actual = mixed.collect()
+    assert {row.shop: (row["count"], tuple(row.ends)) for row in actual} == expected
+    assert all(row["rows"] == row["count"] == row.shops for row in actual)
     alone = colkern.spark.aggregate(rows, [f.col("shop")], **both).collect()
     assert {row.shop: (row["count"], tuple(row.ends)) for row in alone} == expected
 
@@ -499,10 +501,10 @@ def test_functions_in_a_streaming_query(
         for batch in batches:
             yield {"half": batch["half"], "large": [n >= 100 for n in batch["n"].to_pylist()]}
 
-    found: list[tuple[Any, ...]] = []
+    actual: list[tuple[Any, ...]] = []
 
     def keep(frame: DataFrame, batch: int) -> None:
-        found.extend(tuple(row) for row in frame.groupBy("large").agg(mean("half")).collect())
+        actual.extend(tuple(row) for row in frame.groupBy("large").agg(mean("half")).collect())
 
     source = str(tmp_path / "source")
     rows.select("n").coalesce(1).write.parquet(source)
@@ -510,7 +512,7 @@ def test_functions_in_a_streaming_query(
     mapped = colkern.spark.map_batches(stream, large, {"half": ck.float64(), "large": ck.bool_()})
     query = mapped.writeStream.foreachBatch(keep).trigger(availableNow=True).start()
     assert query.awaitTermination(120)
-    assert sorted(found) == [(False, 99 / 4), (True, (100 + ROWS - 1) / 4)]
+    assert sorted(actual) == [(False, 99 / 4), (True, (100 + ROWS - 1) / 4)]
 
 
 def test_a_day_of_dates(spark: SparkSession) -> None:
@@ -518,5 +520,5 @@ def test_a_day_of_dates(spark: SparkSession) -> None:
     def week(day: datetime.date):
         return [day + datetime.timedelta(days=k) for k in range(7)]
 
-    (found,) = spark.sql("SELECT DATE'2024-02-26' d").select(week("d")).first() or ()
-    assert found[3:5] == [datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)]
+    (actual,) = spark.sql("SELECT DATE'2024-02-26' d").select(week("d")).first() or ()
+    assert actual[3:5] == [datetime.date(2024, 2, 29), datetime.date(2024, 3, 1)]

@@ -99,8 +99,8 @@ def test_a_time_of_day_has_nanoseconds(spark: SparkSession) -> None:
         return max(at, datetime.time(12))
 
     frame = spark.sql("select time'08:30:00' t union all select null")
-    found = {row[0] for row in frame.select(noon("t")).collect()}
-    assert found == {datetime.time(12), None}
+    actual = {row[0] for row in frame.select(noon("t")).collect()}
+    assert actual == {datetime.time(12), None}
 
 
 def test_a_hint_of_datetime_is_a_moment_in_any_time_zone(spark: SparkSession) -> None:
@@ -156,8 +156,8 @@ def test_nulls_pass_by_or_go_in_as_declared(numbers: Any) -> None:
             return -1.0
         return None if half == 0.5 else half
 
-    found = numbers.select("n", plus_one("half").alias("a"), or_minus_one("half").alias("b"))
-    for n, a, b in found.collect():
+    actual = numbers.select("n", plus_one("half").alias("a"), or_minus_one("half").alias("b"))
+    for n, a, b in actual.collect():
         assert a == (None if n % 7 == 0 else n / 2 + 1)
         assert b == (-1.0 if n % 7 == 0 else None if n == 1 else n / 2)
 
@@ -171,8 +171,8 @@ def test_several_columns_and_functions_share_a_query_with_others(numbers: Any) -
     def added(a: int, b: int) -> int:
         return a + b
 
-    found = numbers.select("n", added("n", last_digit("text")).alias("sum"), f.upper("text"))
-    for n, total, text in found.collect():
+    actual = numbers.select("n", added("n", last_digit("text")).alias("sum"), f.upper("text"))
+    for n, total, text in actual.collect():
         assert (total, text) == (n + n % 10, f"ROW {n}")
 
 
@@ -191,8 +191,8 @@ def test_registered_functions_work_in_sql(spark: SparkSession, numbers: Any) -> 
 
     spark.udf.register("cubed", cubed)
     numbers.createOrReplaceTempView("numbers")
-    found = spark.sql("select sum(cubed(n)), max(cubed(n)) from numbers where cubed(n) > 0")
-    assert tuple(found.first() or ()) == (sum(n**3 for n in range(ROWS)), (ROWS - 1) ** 3)
+    actual = spark.sql("select sum(cubed(n)), max(cubed(n)) from numbers where cubed(n) > 0")
+    assert tuple(actual.first() or ()) == (sum(n**3 for n in range(ROWS)), (ROWS - 1) ** 3)
 
 
 def test_a_column_of_another_type_fails_with_the_name_of_the_parameter(numbers: Any) -> None:
@@ -222,8 +222,8 @@ def test_compressed_batches(spark: SparkSession, numbers: Any, codec: str) -> No
         return len(text)
 
     with settings(spark, spark__sql__execution__arrow__compression__codec=codec):
-        found = numbers.select(f.sum(length("text"))).first()
-    assert found[0] == sum(len(f"row {n}") for n in range(ROWS))
+        actual = numbers.select(f.sum(length("text"))).first()
+    assert actual[0] == sum(len(f"row {n}") for n in range(ROWS))
 
 
 def test_large_types(spark: SparkSession, numbers: Any) -> None:
@@ -232,8 +232,8 @@ def test_large_types(spark: SparkSession, numbers: Any) -> None:
         return text[4:]
 
     with settings(spark, spark__sql__execution__arrow__useLargeVarTypes="true"):
-        found = numbers.select("n", tail("text").alias("tail")).collect()
-    assert all(row.tail == str(row.n) for row in found)
+        actual = numbers.select("n", tail("text").alias("tail")).collect()
+    assert all(row.tail == str(row.n) for row in actual)
 
 
 def test_grouped_and_filtered_by_a_function(numbers: Any) -> None:
@@ -241,8 +241,8 @@ def test_grouped_and_filtered_by_a_function(numbers: Any) -> None:
     def odd(n: int) -> bool:
         return n % 2 == 1
 
-    found = {row[0]: row[1] for row in numbers.groupBy(odd("n")).count().collect()}
-    assert found == {True: ROWS // 2, False: ROWS // 2}
+    actual = {row[0]: row[1] for row in numbers.groupBy(odd("n")).count().collect()}
+    assert actual == {True: ROWS // 2, False: ROWS // 2}
     assert numbers.where(odd("n")).count() == ROWS // 2
 
 
@@ -263,8 +263,8 @@ def test_a_function_of_a_row_gives_what_it_gives_in_python(spark: SparkSession) 
     names = ["ann lee", "ÉMILE ZOLA", "", "straße nach ulm"]
     rows = [(names[n % 4], days[n], n / 7) for n in range(ROWS)]
     frame = spark.createDataFrame(rows, "name string, day date, share double")
-    made = frame.select("*", colkern.spark.udf(label)("name", "day", "share").alias("made"))
-    assert [row.made for row in made.collect()] == [label(*row) for row in rows]
+    result = frame.select("*", colkern.spark.udf(label)("name", "day", "share").alias("made"))
+    assert [row.made for row in result.collect()] == [label(*row) for row in rows]
 
 
 def test_rows_left_to_python_are_told_in_the_log(spark: SparkSession, spark_log: Path) -> None:
@@ -334,8 +334,8 @@ def compiled_in_workers(frame: Any, function: Any) -> set[int]:
             call(batch["n"])
         yield pa.record_batch({"compiled": pa.array([COUNTS["compiled"] - before], pa.int64())})
 
-    found = frame.select("n").repartition(4).mapInArrow(count, "compiled long").collect()
-    return {row.compiled for row in found}
+    actual = frame.select("n").repartition(4).mapInArrow(count, "compiled long").collect()
+    return {row.compiled for row in actual}
 
 
 SCRIPT = """

@@ -27,14 +27,14 @@ def batches_of(rows: list[tuple[Any, Any]], cuts: list[int]) -> list[list[ck.Arr
 def test_each_group_is_whole_wherever_batches_are_cut(sizes: list[int], cuts: list[int]) -> None:
     names = [None, *"abcdefghijk"]
     rows = [(name, k) for name, size in zip(names, sizes, strict=False) for k in range(size)]
-    found = []
+    actual = []
     for runs in runs_of_groups(batches_of(rows, cuts), 1):
         keys, values = (column.to_pylist() for column in runs.columns)
         assert runs.offsets[0] == 0
         assert runs.offsets[-1] == len(keys) == len(values)
         for start, stop in zip(runs.offsets, runs.offsets[1:], strict=False):
-            found.append(list(zip(keys[start:stop], values[start:stop], strict=True)))
-    assert found == [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
+            actual.append(list(zip(keys[start:stop], values[start:stop], strict=True)))
+    assert actual == [list(group) for _, group in groupby(rows, key=lambda row: row[0])]
 
 
 def test_groups_come_as_soon_as_they_are_whole_and_are_not_copied() -> None:

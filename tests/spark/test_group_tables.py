@@ -47,9 +47,9 @@ def test_values_of_each_type_and_of_slices(type_: pa.DataType, values: list[Any]
 def test_columns_are_sparks_unless_it_sends_several_pieces() -> None:
     table = pa.table({"n": [1, 2], "t": ["a", "b"]})
     tables = GroupTables("f")
-    found = tables.batch(table)["n"].buffers[1]
-    assert found is not None
-    assert found.address == table["n"].chunk(0).buffers()[1].address
+    actual = tables.batch(table)["n"].buffers[1]
+    assert actual is not None
+    assert actual.address == table["n"].chunk(0).buffers()[1].address
     two = pa.concat_tables([table, table])
     assert tables.batch(two).to_pydict() == {"n": [1, 2, 1, 2], "t": ["a", "b", "a", "b"]}
 

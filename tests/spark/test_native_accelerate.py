@@ -89,10 +89,10 @@ def test_results_are_those_of_pandas(
             *(column.alias(name.replace(".", "_")) for name, column in columns.items())
         )
         assert not _in_worker(chosen)
-        made = chosen.toArrow()
+        result = chosen.toArrow()
         for name, results in wanted.items():
             # Python's texts tell signs of zeros and nulls apart.
-            assert repr(made[name.replace(".", "_")].to_pylist()) == repr(results), name
+            assert repr(result[name.replace(".", "_")].to_pylist()) == repr(results), name
         for name, column in refused.items():
             with pytest.raises(PySparkException, match=name.partition(".")[2]):
                 frame.select(column).collect()
@@ -135,8 +135,8 @@ def test_functions_of_texts_give_what_pandas_gives(spark: SparkSession) -> None:
     columns, expected, native = {}, {}, {}
     for name, (function, returns, is_native) in OF_TEXTS.items():
         original = pandas_udf(function, returns)
-        made = accelerate(original, plan="auto")
-        columns[name], native[name] = made("s").alias(name), (made.planned(), is_native)
+        result = accelerate(original, plan="auto")
+        columns[name], native[name] = result("s").alias(name), (result.planned(), is_native)
         plain = Original(function, original.returnType, Settings())
         expected[name] = plain([TEXTS]).to_pylist()
     results = spark.createDataFrame(pa.table({"s": TEXTS})).select(*columns.values()).toArrow()
@@ -155,20 +155,20 @@ def hour(t: pd.Series) -> pd.Series:
 
 
 def test_integers_whose_results_would_be_rounded_run_over_arrow(spark: SparkSession) -> None:
-    made = accelerate(doubled, plan="auto")
+    result = accelerate(doubled, plan="auto")
     frame = spark.range(1 << 60, (1 << 60) + 3).selectExpr("id", "CAST(id AS double) AS x")
-    assert not _in_worker(frame.select(made("x")))
-    assert _in_worker(frame.select(made("id")))
-    assert [row[0] for row in frame.select(made("x")).collect()] == [2.0**61] * 3
+    assert not _in_worker(frame.select(result("x")))
+    assert _in_worker(frame.select(result("id")))
+    assert [row[0] for row in frame.select(result("x")).collect()] == [2.0**61] * 3
 
 
 def test_timestamps_in_another_time_zone_run_over_arrow(spark: SparkSession) -> None:
-    made = accelerate(hour, plan="auto")
+    result = accelerate(hour, plan="auto")
     frame = spark.sql("SELECT timestamp_seconds(0) AS t")
-    assert not _in_worker(frame.select(made("t")))
+    assert not _in_worker(frame.select(result("t")))
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
     try:
-        there = frame.select(made("t"))
+        there = frame.select(result("t"))
         assert _in_worker(there)
         assert there.first()[0] == 9
     finally:
@@ -186,9 +186,9 @@ def test_seconds_between_timestamps_far_apart_are_rounded_as_in_pandas(spark: Sp
     rows = [pa.array([0] * len(micros)), pa.array(micros)]
     columns = [each.cast(pa.timestamp("us", "UTC")) for each in rows]
     frame = spark.createDataFrame(pa.table(columns, ["start", "end"]))
-    made = frame.select(accelerate(seconds, plan="native")("start", "end")).toArrow()
+    result = frame.select(accelerate(seconds, plan="native")("start", "end")).toArrow()
     expected = Original(seconds.func, DoubleType(), Settings())(columns)
-    assert made.column(0).to_pylist() == expected.to_pylist()
+    assert result.column(0).to_pylist() == expected.to_pylist()
 
 
 def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
@@ -202,10 +202,11 @@ def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
     reason = "upper has no native form: Java has another version of Unicode"
     with pytest.raises(CompileError, match=reason):
         accelerate(loud, plan="native")("name")
-    made = accelerate(loud, plan="auto")
+    result = accelerate(loud, plan="auto")
     place = f"(line {loud.func.__code__.co_firstlineno + 2} of {__file__})"
     assert (
-        explain(frame.select(made("name"))) == f"loud: arrow, in a Python worker: {reason} {place}"
+        explain(frame.select(result("name")))
+        == f"loud: arrow, in a Python worker: {reason} {place}"
     )
     native = accelerate(doubled, plan="native")
     assert explain(native) == "doubled: native for columns of double; arrow for others"
@@ -220,11 +221,15 @@ def test_columns_of_any_type_that_pandas_takes_are_taken(spark: SparkSession) ->
     def missing(x: pd.Series) -> pd.Series:
         return x.isna()
 
-    made = accelerate(missing, plan="auto")
+    result = accelerate(missing, plan="auto")
     frame = spark.sql(
         "SELECT DATE'2024-01-31' AS day, array(1.0D) AS list, CAST(NULL AS double) AS x"
     )
-    assert frame.select(made("day"), made("list"), made("x")).first()[:] == (False, False, True)
+    assert frame.select(result("day"), result("list"), result("x")).first()[:] == (
+        False,
+        False,
+        True,
+    )
 
 
 def test_two_columns_of_any_type_that_pandas_compares_are_taken(spark: SparkSession) -> None:
@@ -232,10 +237,10 @@ def test_two_columns_of_any_type_that_pandas_compares_are_taken(spark: SparkSess
     def before(x: pd.Series, y: pd.Series) -> pd.Series:
         return x < y
 
-    made = accelerate(before, plan="auto")
+    result = accelerate(before, plan="auto")
     frame = spark.sql("SELECT DATE'2024-01-31' AS x, DATE'2024-02-01' AS y, X'61' AS a, X'62' AS b")
-    assert frame.select(made("x", "y"), made("a", "b")).first()[:] == (True, True)
-    numbers = spark.range(3).selectExpr("id * 2D AS x", "id + 1 AS y").select(made("x", "y"))
+    assert frame.select(result("x", "y"), result("a", "b")).first()[:] == (True, True)
+    numbers = spark.range(3).selectExpr("id * 2D AS x", "id + 1 AS y").select(result("x", "y"))
     assert not _in_worker(numbers)
     assert [row[0] for row in numbers.collect()] == [True, False, False]
 
@@ -245,9 +250,9 @@ def test_columns_of_any_type_that_pandas_takes_without_nulls_are_taken(spark: Sp
     def is_last(x: pd.Series, y: pd.Series) -> pd.Series:
         return pd.Series(np.maximum(x, y) == x)
 
-    made = accelerate(is_last, plan="auto")
+    result = accelerate(is_last, plan="auto")
     frame = spark.sql("SELECT DATE'2024-01-31' AS x, DATE'2024-02-01' AS y, 2.0D AS a, true AS b")
-    assert frame.select(made("x", "y"), made("y", "x"), made("a", "a")).first()[:] == (
+    assert frame.select(result("x", "y"), result("y", "x"), result("a", "a")).first()[:] == (
         *(False, True, True),
     )
 
@@ -267,13 +272,13 @@ def test_columns_of_many_types_stand_in_few_places(spark: SparkSession) -> None:
     def order(x: pd.Series, y: pd.Series) -> pd.Series:
         return pd.Series(np.select([x > y, x == y], [1.0, 2.0], 3.0))
 
-    made = accelerate(order, plan="auto")
+    result = accelerate(order, plan="auto")
     # Its type, its value twice, for a method of its own, the argument of the function in Python, the name.
-    assert repr(made("first_of_two", "y")).count("first_of_two") == 5
+    assert repr(result("first_of_two", "y")).count("first_of_two") == 5
     frame = spark.sql("SELECT 1.5D AS x, 2.5D AS y UNION ALL SELECT 3D, CAST(NULL AS double)")
     wanted = frame.toPandas()
     for _ in range(3):
-        frame = frame.select(made("x", "y").alias("x"), made("y", "x").alias("y"))
+        frame = frame.select(result("x", "y").alias("x"), result("y", "x").alias("y"))
         wanted = pd.DataFrame(
             {"x": order.func(wanted.x, wanted.y), "y": order.func(wanted.y, wanted.x)}
         )
@@ -343,12 +348,12 @@ def test_explain_says_why_a_function_is_left_to_pandas(spark: SparkSession) -> N
         return x - x.mean()
 
     frame = spark.range(3).selectExpr("CAST(id AS double) AS x")
-    made = accelerate(standardized)
-    said = explain(made)
+    result = accelerate(standardized)
+    said = explain(result)
     assert said.startswith("standardized: in pandas as before: Series.mean is no element-wise")
-    assert explain(frame.select(made("x"))) == said
-    made = accelerate(pandas_udf(doubled.func, DoubleType()).asNondeterministic())
-    assert explain(made) == "doubled: arrow, in a Python worker: it is not deterministic"
+    assert explain(frame.select(result("x"))) == said
+    result = accelerate(pandas_udf(doubled.func, DoubleType()).asNondeterministic())
+    assert explain(result) == "doubled: arrow, in a Python worker: it is not deterministic"
 
 
 def test_texts_are_not_tried_where_numbers_are_multiplied(spark: SparkSession) -> None:

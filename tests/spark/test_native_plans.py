@@ -63,8 +63,8 @@ def by_value() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def natives(spark: SparkSession) -> dict[str, Any]:
-    found = {name: _native(case) for name, case in CASES.items()}
-    return {name: function for name, function in found.items() if function is not None}
+    actual = {name: _native(case) for name, case in CASES.items()}
+    return {name: function for name, function in actual.items() if function is not None}
 
 
 def _plain(value: Any) -> Any:

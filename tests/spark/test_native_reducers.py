@@ -163,8 +163,8 @@ def test_groups_and_windows_give_what_python_gives(frame: DataFrame, table: list
     )
     for plan in (grouped, running):
         assert "Arrow" not in str(plan._jdf.queryExecution().executedPlan())
-    for found, get in ((grouped.collect(), None), (running.collect(), 21)):
-        for result in found:
+    for actual, get in ((grouped.collect(), None), (running.collect(), 21)):
+        for result in actual:
             mine = [row for row in table if row.key == result.key]
             if get:
                 mine = [row for row in mine if row.at <= result.at][-get:]
@@ -269,16 +269,16 @@ def test_aggregate_takes_rows_in_any_order(spark: SparkSession) -> None:
     pairs = [(x, y) for x in FLOATS for y in FLOATS]
     rows = [(n % 7, *pair) for n, pair in enumerate(pairs)]
     frame = spark.createDataFrame(rows, "key int, x double, y double")
-    found = aggregate(
+    actual = aggregate(
         frame, "key", all=(Floats, "x", "y"), deepest=(Deepest, "y"), rows=f.count("*")
     )
-    for row in found.collect():
+    for row in actual.collect():
         mine = [(x, y) for key, x, y in rows if key == row.key]
         assert len(mine) == row.rows
         total, least, most = _python(Floats, mine)
         assert math.isclose(row.all.f0, total) or (math.isnan(total) and math.isnan(row.all.f0))
         assert (row.all.f1, row.all.f2) == (least, most)
-    said = explain(found)
+    said = explain(actual)
     assert "Floats: native" in said
     assert "Deepest: arrow" in said
     only = aggregate(frame, "key", all=(Floats, "x", "y"))

@@ -374,7 +374,7 @@ _VARIABLES = {"T": "str", "K": "date", "V": "float"}
 
 
 def _kind(parameter: Parameter) -> str:
-    return re.sub(r"\b[TKV]\b", lambda found: _VARIABLES[found[0]], ast.unparse(parameter.kind))
+    return re.sub(r"\b[TKV]\b", lambda match: _VARIABLES[match[0]], ast.unparse(parameter.kind))
 
 
 def _cases(name: str, row: Row) -> Iterator[Case]:
@@ -395,9 +395,9 @@ def _cases(name: str, row: Row) -> Iterator[Case]:
                 else columns[place]
                 for place, (kind, parameter) in enumerate(zip(kinds, row.parameters, strict=True))
             ]
-            found = _columns(name, row, arguments)
-            if found and any(isinstance(argument, Of) for argument in arguments):
-                yield Case(name, row, arguments, found)
+            actual = _columns(name, row, arguments)
+            if actual and any(isinstance(argument, Of) for argument in arguments):
+                yield Case(name, row, arguments, actual)
                 break
 
 
@@ -456,8 +456,8 @@ def _python(name: str, row: Row) -> Callable[..., Any]:
     if owner == kinds[0].partition("[")[0]:
 
         def method(first: Any, *rest: Any) -> Any:
-            found = getattr(first, attribute)
-            return _called(found, row, rest, 1) if callable(found) else found
+            actual = getattr(first, attribute)
+            return _called(actual, row, rest, 1) if callable(actual) else actual
 
         return method
     module, *path = (owner or "builtins").split(".")
@@ -564,11 +564,11 @@ def test_rules_give_what_python_gives(spark: SparkSession, frame: DataFrame) -> 
                     for number, column in enumerate(case.columns)
                 ]
                 results = frame.select(*columns).toArrow()
-                found = [
+                actual = [
                     _difference(case, expected[start + place], results, place)
                     for place, case in enumerate(some)
                 ]
-                differences += [f"ANSI {ansi}: {text}" for text in found if text]
+                differences += [f"ANSI {ansi}: {text}" for text in actual if text]
     finally:
         for key, value in kept.items():
             spark.conf.set(key, value)

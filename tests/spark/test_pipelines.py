@@ -18,8 +18,8 @@ ROWS = 600
 def test_all_ways_give_the_same_rows(name: str, spark: SparkSession, tmp_path: Path) -> None:
     pipeline = pipelines.pipeline(spark, name)
     pipeline.write(tmp_path, ROWS)
-    found = {way: frame.collect() for way, frame in pipeline.ways(spark, tmp_path).items()}
-    expected = sorted(map(repr, found.pop("colkern")))
+    actual = {way: frame.collect() for way, frame in pipeline.ways(spark, tmp_path).items()}
+    expected = sorted(map(repr, actual.pop("colkern")))
     assert len(expected) > ROWS / 40
-    for way, rows in found.items():
+    for way, rows in actual.items():
         assert sorted(map(repr, rows)) == expected, way

@@ -44,12 +44,12 @@ ROWS = st.lists(
 
 @given(ROWS)
 def test_they_are_those_of_the_general_way(rows: list[tuple[Any, ...]]) -> None:
-    made = {name: [row[place] for row in rows] for place, name in enumerate(SCHEMA.names)}
-    found = PlainResults(SCHEMA).batch(made)
-    expected = conformed_batch("f", made, SCHEMA)
-    assert found is not None
-    assert found.schema.equals(expected.schema, check_metadata=True)
-    assert str(found.to_pylist()) == str(expected.to_pylist())
+    result = {name: [row[place] for row in rows] for place, name in enumerate(SCHEMA.names)}
+    actual = PlainResults(SCHEMA).batch(result)
+    expected = conformed_batch("f", result, SCHEMA)
+    assert actual is not None
+    assert actual.schema.equals(expected.schema, check_metadata=True)
+    assert str(actual.to_pylist()) == str(expected.to_pylist())
 
 
 OTHERS: list[tuple[Any, ck.DataType]] = [
@@ -90,9 +90,9 @@ def test_other_values_are_left_to_the_general_way(values: Any, type_: ck.DataTyp
     ],
     ids=str,
 )
-def test_what_is_not_as_declared_is_left_to_it_too(made: Any) -> None:
+def test_what_is_not_as_declared_is_left_to_it_too(value: Any) -> None:
     schema = ck.Schema([ck.field("a", ck.int64(), nullable=False), ck.field("b", ck.int64())])
-    assert PlainResults(schema).batch(made) is None
+    assert PlainResults(schema).batch(value) is None
 
 
 def test_messages_are_those_of_the_general_way() -> None:

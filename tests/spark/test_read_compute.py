@@ -32,11 +32,11 @@ def source(*paths: Path, **options: str) -> ColkernDataSource:
 
 def rows(*paths: Path, **options: str) -> list[dict[str, Any]]:
     """The rows of all partitions, each of them and the reader handed on as Spark does."""
-    found = source(*paths, **options)
-    made = found.reader(found.schema())
-    assert isinstance(made, SourceReader)
-    copy: SourceReader = pickle.loads(pickle.dumps(made))
-    partitions = pickle.loads(pickle.dumps(made.partitions()))
+    actual = source(*paths, **options)
+    result = actual.reader(actual.schema())
+    assert isinstance(result, SourceReader)
+    copy: SourceReader = pickle.loads(pickle.dumps(result))
+    partitions = pickle.loads(pickle.dumps(result.partitions()))
     return [row for part in partitions for batch in copy.read(part) for row in batch.to_pylist()]
 
 
@@ -49,19 +49,19 @@ def test_lines_are_cut_for_the_tasks_into_parts_of_1_to_128_mebibytes(
     path = tmp_path / "lines.txt"
     with path.open("wb") as file:
         file.truncate(mebibytes << 20)
-    found = source(path)
-    made = found.reader(found.schema())
-    assert isinstance(made, SourceReader)
-    assert len(made.plan.shared(tasks).partitions()) == parts
+    actual = source(path)
+    result = actual.reader(actual.schema())
+    assert isinstance(result, SourceReader)
+    assert len(result.plan.shared(tasks).partitions()) == parts
 
 
 def test_row_groups_are_shared_among_the_tasks(tmp_path: Path) -> None:
     path = tmp_path / "numbers.parquet"
     pq.write_table(pa.table({"n": range(300_000)}), path, row_group_size=20_000)
-    found = source(path)
-    made = found.reader(found.schema())
-    assert isinstance(made, SourceReader)
-    pieces = [piece for part in made.plan.shared(2).partitions() for piece in part.pieces]
+    actual = source(path)
+    result = actual.reader(actual.schema())
+    assert isinstance(result, SourceReader)
+    pieces = [piece for part in result.plan.shared(2).partitions() for piece in part.pieces]
     assert [len(piece.parts or ()) for piece in pieces] == [8, 7]
 
 
@@ -96,8 +96,8 @@ def results(
 
     def plan_of(names: Sequence[str] | None, conditions: Sequence[object]) -> Plan:
         chosen = {} if names is None else {"columns": json.dumps(names)}
-        found = source(path, **options, **chosen, filters=json.dumps(conditions))
-        reader = found.reader(found.schema())
+        actual = source(path, **options, **chosen, filters=json.dumps(conditions))
+        reader = actual.reader(actual.schema())
         assert isinstance(reader, SourceReader)
         return reader.plan
 
@@ -156,7 +156,7 @@ def is_round(t: str) -> bool:
 
 @in_each_format
 def test_filters_come_before_functions_and_after_them(table: Path) -> None:
-    found = results(
+    actual = results(
         table,
         {"y": scaled},
         columns=["t"],
@@ -168,8 +168,8 @@ def test_filters_come_before_functions_and_after_them(table: Path) -> None:
         for row in TABLE.to_pylist()
         if row["n"] is not None and row["n"] > 10 and is_round(row["t"])
     ]
-    assert found == [row for row in expected if row["y"] is not None and row["y"] < 1000]
-    assert len(found) > 3
+    assert actual == [row for row in expected if row["y"] is not None and row["y"] < 1000]
+    assert len(actual) > 3
 
 
 def test_row_groups_without_a_match_are_not_planned(tmp_path: Path) -> None:
@@ -182,10 +182,10 @@ def test_row_groups_without_a_match_are_not_planned(tmp_path: Path) -> None:
         (["x", ">", 5.0], [(0, 1)]),
         (["n", "is null"], []),
     ):
-        found = source(path, filters=json.dumps([condition]))
-        made = found.reader(found.schema())
-        assert isinstance(made, SourceReader)
-        plan = made.plan.partitions()
+        actual = source(path, filters=json.dumps([condition]))
+        result = actual.reader(actual.schema())
+        assert isinstance(result, SourceReader)
+        plan = result.plan.partitions()
         assert [piece.parts for part in plan for piece in part.pieces] == groups
 
 
@@ -246,14 +246,14 @@ def lines(tmp_path: Path) -> Path:
 
 
 def test_lines_of_several_files_become_numbers(lines: Path) -> None:
-    found = results(
+    actual = results(
         lines,
         {"number": first_number, "words": words},
         filters=[("words", "!=", 3)],
         partitionBytes="200",
     )
     expected = [{"number": n, "words": 1 + n % 7} for n in range(300)]
-    assert found == [row for row in expected if row["words"] != 3]
+    assert actual == [row for row in expected if row["words"] != 3]
 
 
 def test_without_lines_there_is_nothing(tmp_path: Path) -> None:
@@ -407,9 +407,9 @@ def test_declared_columns_of_csv(spark: SparkSession, tmp_path: Path) -> None:
     path.write_text("1,2\n3,\n")
     options: dict[str, Any] = {"schema": "a double, b string", "columnNames": ["a", "b"]}
     plain = read(spark, str(path), **options)
-    made = read(spark, str(path), columns=["b"], compute={"n": doubled}, **options)
+    result = read(spark, str(path), columns=["b"], compute={"n": doubled}, **options)
     assert plain.collect() == [(1.0, "2"), (3.0, "")]
-    assert made.collect() == [("2", 2.0), ("", 6.0)]
+    assert result.collect() == [("2", 2.0), ("", 6.0)]
 
 
 def doubled(a: float) -> float:

@@ -38,9 +38,9 @@ def test_what_has_the_declared_type_is_not_copied() -> None:
 def test_values_become_those_of_the_declared_type(
     values: list[Any], given: ck.DataType, declared: ck.DataType
 ) -> None:
-    made = conformed("f", ck.array(values, given), ck.field("x", declared))
-    assert made.type == declared
-    assert made.to_pylist() == values
+    result = conformed("f", ck.array(values, given), ck.field("x", declared))
+    assert result.type == declared
+    assert result.to_pylist() == values
 
 
 def failure(function: Any, *arguments: Any, **options: Any) -> str:
@@ -87,8 +87,8 @@ def test_a_null_struct_may_have_nulls_in_fields_that_never_are() -> None:
 
 def test_variants_are_marked_as_such() -> None:
     plain = ck.array([{"value": b"\x0c\x01", "metadata": b"\x01\x00\x00"}])
-    made = pa.array(conformed("f", plain, ck.field("x", VARIANT)))
-    assert made.type.field("metadata").metadata == {b"variant": b"true"}
+    result = pa.array(conformed("f", plain, ck.field("x", VARIANT)))
+    assert result.type.field("metadata").metadata == {b"variant": b"true"}
 
 
 def test_offsets_outside_of_their_memory_do_not_leave_the_worker() -> None:
@@ -113,8 +113,8 @@ SCHEMA = ck.Schema([ck.field("a", ck.int32()), ck.field("b", ck.utf8(), nullable
     ],
     ids=["mapping", "colkern", "pyarrow"],
 )
-def test_batches_and_mappings_become_the_declared_batch(made: Any) -> None:
-    batch = conformed_batch("f", made, SCHEMA)
+def test_batches_and_mappings_become_the_declared_batch(actual: Any) -> None:
+    batch = conformed_batch("f", actual, SCHEMA)
     assert batch.schema.equals(pa.schema([("a", pa.int32()), pa.field("b", pa.string(), False)]))
     assert batch.to_pydict() == {"a": [1, 2], "b": ["x", "y"]}
 
@@ -131,8 +131,8 @@ def test_batches_and_mappings_become_the_declared_batch(made: Any) -> None:
         ([1], "expected a record batch or columns by name, got list"),
     ],
 )
-def test_other_batches_are_refused(made: Any, said: str) -> None:
-    assert re.search(said, failure(conformed_batch, "f", made, SCHEMA, batch=3))
+def test_other_batches_are_refused(actual: Any, said: str) -> None:
+    assert re.search(said, failure(conformed_batch, "f", actual, SCHEMA, batch=3))
 
 
 def test_a_batch_without_columns_keeps_its_rows() -> None:

@@ -38,11 +38,11 @@ def test_tasks_and_the_service_exchange_batches(spark: SparkSession, example: Mo
     empty = orders.where("id < 0")
     with serve(example.answer_to, "shm:") as service:
         exchange = example.through(service.uri)
-        found = orders.union(empty).mapInArrow(exchange, "id long, net double").collect()
+        actual = orders.union(empty).mapInArrow(exchange, "id long, net double").collect()
         assert service.traffic.packed_bytes == 0
     expected = orders.selectExpr("id", "price * (1 - discount)").collect()
-    assert len(found) == 1000
-    assert dict(map(tuple, found)) == pytest.approx(dict(map(tuple, expected)))
+    assert len(actual) == 1000
+    assert dict(map(tuple, actual)) == pytest.approx(dict(map(tuple, expected)))
 
 
 def test_the_service_connects_to_shared_memory_alone(example: ModuleType) -> None:

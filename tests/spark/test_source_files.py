@@ -18,8 +18,8 @@ from colkern.spark.source.options import ReadOptions, WriteOptions, local_path
 
 def test_names_of_options_have_no_case() -> None:
     given = CaseInsensitiveDict({"path": "in", "PARTITIONBYTES": "5", "mergeschema": "TRUE"})
-    found = ReadOptions.of(given)
-    assert (found.partition_bytes, found.merge_schema) == (5, True)
+    actual = ReadOptions.of(given)
+    assert (actual.partition_bytes, actual.merge_schema) == (5, True)
 
 
 def test_spark_passes_one_path_as_path_and_several_as_json() -> None:
@@ -140,8 +140,8 @@ def test_names_in_directories_can_be_chosen_by_a_pattern(folder: Path) -> None:
 
 
 def test_directories_below_are_read_if_asked_for(folder: Path) -> None:
-    found = names(folder, "", recursiveFileLookup="true")
-    assert found == ["a.arrow", "b.arrow", "c.txt", "below/d.arrow"]
+    actual = names(folder, "", recursiveFileLookup="true")
+    assert actual == ["a.arrow", "b.arrow", "c.txt", "below/d.arrow"]
 
 
 def test_globs_and_repeated_paths_give_each_file_once(folder: Path) -> None:
@@ -181,8 +181,8 @@ def test_a_link_to_itself_is_refused_in_words(folder: Path) -> None:
 
 def test_a_link_to_another_directory_is_followed(folder: Path) -> None:
     (folder / "below" / "other").symlink_to(folder / "_staging")
-    found = names(folder, "below", recursiveFileLookup="true")
-    assert found == ["below/d.arrow", "below/other/e.arrow"]
+    actual = names(folder, "below", recursiveFileLookup="true")
+    assert actual == ["below/d.arrow", "below/other/e.arrow"]
 
 
 @pytest.mark.parametrize(

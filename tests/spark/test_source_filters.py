@@ -182,9 +182,9 @@ def test_prefixes_are_compared_with_bounds() -> None:
 
 
 def statistics(values: Any) -> dict[str, Any]:
-    found = json.loads(statistics_of(pa.record_batch({"c": values})))
-    assert found["version"] == 1
-    return found["columns"].get("c", {})
+    actual = json.loads(statistics_of(pa.record_batch({"c": values})))
+    assert actual["version"] == 1
+    return actual["columns"].get("c", {})
 
 
 def test_statistics_are_the_json_that_is_documented() -> None:
@@ -233,8 +233,8 @@ def test_long_strings_are_cut_so_that_the_bounds_still_hold() -> None:
 )
 def test_statistics_of_another_form_are_not_used(said: bytes) -> None:
     schema = ck.Schema([("c", ck.int64()), ("x", ck.float64()), ("t", ck.utf8())])
-    found = bounds_of({KEY: said}, schema)
-    assert all(bounds == Bounds() for name, bounds in found.items() if name in schema.names)
+    actual = bounds_of({KEY: said}, schema)
+    assert all(bounds == Bounds() for name, bounds in actual.items() if name in schema.names)
 
 
 # What is left to Spark
@@ -269,8 +269,8 @@ def test_fields_of_structs_are_looked_into() -> None:
 
 def test_booleans_and_binary_values_are_compared_for_equality() -> None:
     flags = ck.array([True, None, False])
-    found = mask_of([spark.Not(spark.EqualTo(("c",), True))], {"c": flags})
-    assert found.to_pylist() == [False, None, True]
+    actual = mask_of([spark.Not(spark.EqualTo(("c",), True))], {"c": flags})
+    assert actual.to_pylist() == [False, None, True]
     blobs = ck.array([b"\x00", b"", None])
     assert mask_of([spark.EqualTo(("c",), b"")], {"c": blobs}).to_pylist() == [False, True, None]
 

@@ -78,10 +78,10 @@ def test_rows_are_chosen_on_the_device(
     filter_, passes = FILTERS[name]
     request = Request(request_schema(path), (filter_,))
     with count_transfers() as counted:
-        found = [
+        actual = [
             row for batch in read_pieces([Piece(path, None)], request) for row in batch.to_pylist()
         ]
-    assert found == list(filter(passes, rows()))
+    assert actual == list(filter(passes, rows()))
     assert counted.bytes_to_device > 0
 
 
@@ -93,8 +93,8 @@ def request_schema(path: str) -> ck.Schema:
 def test_without_filters_nothing_goes_there(task: StandIn, tmp_path: Path) -> None:
     path = file_of(tmp_path, None)
     with count_transfers() as counted:
-        found = list(read_pieces([Piece(path, None)], Request(request_schema(path))))
-    assert sum(batch.num_rows for batch in found) == N
+        actual = list(read_pieces([Piece(path, None)], Request(request_schema(path))))
+    assert sum(batch.num_rows for batch in actual) == N
     assert counted.bytes_to_device == 0
 
 

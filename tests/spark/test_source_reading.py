@@ -51,23 +51,23 @@ def source(*paths: str | Path, **options: str) -> ColkernDataSource:
     return ColkernDataSource({"paths": json.dumps([str(path) for path in paths]), **options})
 
 
-def reader(found: ColkernDataSource, declared: StructType | None = None) -> SourceReader:
+def reader(source: ColkernDataSource, declared: StructType | None = None) -> SourceReader:
     """The reader of a source, as the processes of Spark hand it on."""
-    made = found.reader(found.schema() if declared is None else declared)
-    assert isinstance(made, SourceReader)
-    copy: SourceReader = pickle.loads(pickle.dumps(made))
+    result = source.reader(source.schema() if declared is None else declared)
+    assert isinstance(result, SourceReader)
+    copy: SourceReader = pickle.loads(pickle.dumps(result))
     return copy
 
 
 def filtered(
-    found: ColkernDataSource, *filters: spark.Filter, declared: StructType | None = None
+    source: ColkernDataSource, *filters: spark.Filter, declared: StructType | None = None
 ) -> SourceReader:
     """The reader of a source that takes all of some filters over from Spark."""
-    found.options["pushdown"] = "true"
-    made = reader(found, declared)
-    assert isinstance(made, PushdownReader)
-    assert made.pushFilters(list(filters)) == []
-    return made
+    source.options["pushdown"] = "true"
+    result = reader(source, declared)
+    assert isinstance(result, PushdownReader)
+    assert result.pushFilters(list(filters)) == []
+    return result
 
 
 def rows(reader_: SourceReader) -> list[dict[str, Any]]:
@@ -134,10 +134,10 @@ def test_many_small_files_are_read_side_by_side(tmp_path: Path) -> None:
     content = Path(write(tmp_path / "0000.arrow", numbers(0))).read_bytes()
     for n in range(1, 300):
         (tmp_path / f"{n:04d}.arrow").write_bytes(content)
-    found = [len(partition) for partition in pieces(reader(source(tmp_path)))]
-    assert len(found) == 3
-    assert sum(found) == 300
-    assert max(found) <= 128
+    actual = [len(partition) for partition in pieces(reader(source(tmp_path)))]
+    assert len(actual) == 3
+    assert sum(actual) == 300
+    assert max(actual) <= 128
 
 
 def test_files_are_listed_once(three: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +161,8 @@ def test_without_anything_to_read_there_is_a_partition_with_nothing(tmp_path: Pa
 
 def test_every_row_is_read_once(three: Path) -> None:
     expected = pa.Table.from_batches([numbers(start) for start in range(N, 6 * N, N)])
-    found = rows(reader(source(three, partitionBytes="1")))
-    assert sorted(found, key=lambda row: row["n"]) == expected.to_pylist()
+    actual = rows(reader(source(three, partitionBytes="1")))
+    assert sorted(actual, key=lambda row: row["n"]) == expected.to_pylist()
 
 
 # Columns
@@ -171,8 +171,8 @@ def test_every_row_is_read_once(three: Path) -> None:
 def test_batches_have_exactly_the_schema_that_spark_asks_for(tmp_path: Path) -> None:
     column = pa.array(["a", None, "a"]).dictionary_encode()
     path = write(tmp_path / "a.arrow", pa.record_batch({"d": column, "i": pa.array([1, 2, 3])}))
-    found = reader(source(path))
-    (batch,) = found.read(SourcePartition((Piece(path, (0,)),)))
+    actual = reader(source(path))
+    (batch,) = actual.read(SourcePartition((Piece(path, (0,)),)))
     assert batch.schema.equals(to_arrow_schema(source(path).schema(), timezone="UTC"))
     assert batch.to_pydict() == {"d": ["a", None, "a"], "i": [1, 2, 3]}
 
@@ -205,10 +205,10 @@ def test_values_of_types_that_spark_lacks_arrive(
     else:
         column = pa.array(values, type_)
     path = write(tmp_path / "a.arrow", pa.record_batch({"c": column}))
-    found = [row["c"] for row in rows(reader(source(path)))]
+    actual = [row["c"] for row in rows(reader(source(path)))]
     if pa.types.is_timestamp(type_):
         values = [values[0].replace(tzinfo=datetime.UTC), None]
-    assert found == values
+    assert actual == values
 
 
 # Of time in nanoseconds; microseconds are Spark's unit.
@@ -322,11 +322,11 @@ def test_a_column_without_a_type_in_spark_is_no_matter_unless_asked_for(tmp_path
 def test_a_declared_schema_chooses_columns_and_their_types(tmp_path: Path) -> None:
     path = write(tmp_path / "a.arrow", numbers(0))
     declared = StructType().add("n", "byte")
-    found = reader(source(path), declared)
-    assert [row["n"] for row in rows(found)] == list(range(N))
+    actual = reader(source(path), declared)
+    assert [row["n"] for row in rows(actual)] == list(range(N))
     write(tmp_path / "a.arrow", numbers(120))
     with pytest.raises(ValueError, match=r"a\.arrow: n: .*128"):
-        rows(found)
+        rows(actual)
     with pytest.raises(TypeError, match=r"a\.arrow: t: .* does not become"):
         rows(reader(source(path), StructType().add("t", "boolean")))
 
@@ -335,7 +335,7 @@ def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "a.arrow", *[numbers(N * i) for i in range(5)])
-    found = reader(source(tmp_path))
+    actual = reader(source(tmp_path))
     decoded = []
     convert = conversion.converted
 
@@ -344,8 +344,8 @@ def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
         return convert(column, field, path)
 
     monkeypatch.setattr(reading_module, "converted", counted)
-    (partition,) = found.partitions()
-    for number, _ in enumerate(found.read(partition), 1):
+    (partition,) = actual.partitions()
+    for number, _ in enumerate(actual.read(partition), 1):
         assert len(decoded) == 2 * number
 
 
@@ -353,15 +353,15 @@ def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
 
 
 def test_rows_that_do_not_pass_are_not_handed_to_spark(three: Path) -> None:
-    found = filtered(source(three), spark.IsNotNull(("t",)), spark.LessThan(("n",), 24))
-    assert sorted(row["n"] for row in rows(found)) == [*range(11, 24, 2)]
+    actual = filtered(source(three), spark.IsNotNull(("t",)), spark.LessThan(("n",), 24))
+    assert sorted(row["n"] for row in rows(actual)) == [*range(11, 24, 2)]
 
 
 def test_filters_that_are_left_to_spark_are_handed_back(three: Path) -> None:
     contains = spark.StringContains(("t",), "1")
-    found = reader(source(three, pushdown="true"))
-    assert isinstance(found, PushdownReader)
-    assert found.pushFilters([spark.LessThan(("n",), 24), contains]) == [contains]
+    actual = reader(source(three, pushdown="true"))
+    assert isinstance(actual, PushdownReader)
+    assert actual.pushFilters([spark.LessThan(("n",), 24), contains]) == [contains]
 
 
 def test_spark_takes_filters_for_pushed_down_only_if_asked_to(three: Path) -> None:
@@ -373,8 +373,8 @@ def test_spark_takes_filters_for_pushed_down_only_if_asked_to(three: Path) -> No
 def test_batches_are_skipped_by_null_counts_whoever_wrote_them(tmp_path: Path) -> None:
     none = pa.record_batch({"n": pa.nulls(N, pa.int64()), "t": pa.nulls(N, pa.string())})
     path = write(tmp_path / "a.arrow", none, numbers(0))
-    found = filtered(source(path), spark.IsNotNull(("t",)))
-    assert pieces(found) == [[("a.arrow", (1,))]]
+    actual = filtered(source(path), spark.IsNotNull(("t",)))
+    assert pieces(actual) == [[("a.arrow", (1,))]]
 
 
 def test_batches_are_skipped_by_the_statistics_of_colkerns_writer(tmp_path: Path) -> None:
@@ -385,8 +385,8 @@ def test_batches_are_skipped_by_the_statistics_of_colkerns_writer(tmp_path: Path
             ours = ck.interchange.import_batch(batch)
             said = {KEY: statistics_of(batch)}
             writer.write(ck.RecordBatch(ours.schema, ours.columns, N, said))
-    found = filtered(source(path), spark.GreaterThan(("n",), 12), spark.LessThan(("t",), "2"))
-    assert pieces(found) == [[("a.arrow", (1,))]]
+    actual = filtered(source(path), spark.GreaterThan(("n",), 12), spark.LessThan(("t",), "2"))
+    assert pieces(actual) == [[("a.arrow", (1,))]]
     # What the values of a column are as another type, the statistics do not say.
     doubles = StructType().add("n", "double")
     above = spark.GreaterThan(("n",), 12.0)
@@ -462,8 +462,8 @@ def test_a_condition_that_cannot_be_told_is_named(condition: Any, message: str) 
 
 
 def test_rows_and_batches_are_chosen_by_the_option(three: Path) -> None:
-    found = reader(source(three, filters=filters_text([("n", "<", 24), ("t", "<", "2")])))
-    assert sorted(row["n"] for row in rows(found)) == [*range(11, 20, 2)]
+    actual = reader(source(three, filters=filters_text([("n", "<", 24), ("t", "<", "2")])))
+    assert sorted(row["n"] for row in rows(actual)) == [*range(11, 20, 2)]
 
 
 def test_an_empty_list_has_no_value_in_it(three: Path) -> None:
@@ -482,8 +482,8 @@ def test_numbers_are_rounded_to_the_type_of_the_column_with_statistics_or_withou
     schema = source(tmp_path / "without.arrow").schema()
     write_file(tmp_path / "with.arrow", [batch], schema, WriteOptions(str(tmp_path)))
     for comparison, passes in (("=", True), ("<=", True), ("<", False), ("!=", False)):
-        found = rows(reader(source(tmp_path, filters=filters_text([("x", comparison, 0.1)]))))
-        assert len(found) == 2 * passes
+        actual = rows(reader(source(tmp_path, filters=filters_text([("x", comparison, 0.1)]))))
+        assert len(actual) == 2 * passes
 
 
 def test_columns_that_are_named_alike_are_refused(tmp_path: Path) -> None:
@@ -525,10 +525,10 @@ def test_files_that_do_not_agree_with_the_first_are_named(tmp_path: Path) -> Non
 def test_merged_schemas_read_what_a_file_lacks_as_nulls(tmp_path: Path) -> None:
     write(tmp_path / "a.arrow", pa.record_batch({"n": pa.array([1])}))
     write(tmp_path / "b.arrow", pa.record_batch({"t": pa.array(["x"]), "n": pa.array([2])}))
-    found = source(tmp_path, mergeSchema="true")
-    assert found.schema().names == ["n", "t"]
-    assert rows(reader(found)) == [{"n": 1, "t": None}, {"n": 2, "t": "x"}]
-    some = filtered(found, spark.IsNotNull(("t",)))
+    actual = source(tmp_path, mergeSchema="true")
+    assert actual.schema().names == ["n", "t"]
+    assert rows(reader(actual)) == [{"n": 1, "t": None}, {"n": 2, "t": "x"}]
+    some = filtered(actual, spark.IsNotNull(("t",)))
     assert pieces(some) == [[("b.arrow", (0,))]]
     with pytest.raises(ValueError, match="option columns: no file has a column 'z'"):
         source(tmp_path, mergeSchema="true", columns="z").schema()

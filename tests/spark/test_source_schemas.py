@@ -70,8 +70,8 @@ def test_types_are_those_that_spark_sees(type_: pa.DataType) -> None:
 def test_types_that_spark_lacks_become_ones_that_hold_all_values(
     type_: ck.DataType, expected: spark.DataType
 ) -> None:
-    found = schema_in_spark(ck.Schema([("c", type_)]), None, "f")
-    assert found == spark.StructType([spark.StructField("c", expected)])
+    actual = schema_in_spark(ck.Schema([("c", type_)]), None, "f")
+    assert actual == spark.StructType([spark.StructField("c", expected)])
 
 
 def test_a_type_without_a_counterpart_is_named_with_its_field_and_file() -> None:
@@ -151,16 +151,16 @@ def of(path: str, text: str) -> FileSchema:
 def struct(text: str) -> spark.StructType:
     """From `name type, …`; structs as `name{…}`, lists as `name[type]`, to one level."""
     types = {"int": spark.IntegerType(), "str": spark.StringType(), "void": spark.NullType()}
-    made = spark.StructType()
+    result = spark.StructType()
     for part in text.split(", "):
         name, _, kind = part.partition(" ")
         if kind.startswith("["):
-            made.add(name, spark.ArrayType(types[kind[1:-1]]))
+            result.add(name, spark.ArrayType(types[kind[1:-1]]))
         elif kind.startswith("{"):
-            made.add(name, struct(kind[1:-1].replace("; ", ", ")))
+            result.add(name, struct(kind[1:-1].replace("; ", ", ")))
         else:
-            made.add(name, types[kind])
-    return made
+            result.add(name, types[kind])
+    return result
 
 
 def test_merged_fields_come_in_the_order_in_which_files_have_them() -> None:

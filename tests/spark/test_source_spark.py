@@ -192,6 +192,6 @@ def test_a_stream_from_directory_to_directory(
     run()
     save(spark.range(10, 20, numPartitions=1), incoming)
     run()
-    found = [row.id for row in load(spark, out).collect()]
-    assert sorted(found) == [n for n in range(20) if n != 5]
+    actual = [row.id for row in load(spark, out).collect()]
+    assert sorted(actual) == [n for n in range(20) if n != 5]
     assert len([name for name in os.listdir(out) if name.startswith("part-")]) == 3

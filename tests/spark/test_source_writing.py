@@ -30,8 +30,8 @@ def batch(*values: int, zone: str = "UTC") -> pa.RecordBatch:
 
 def writer(path: Path, overwrite: bool = False, **options: str) -> SourceWriter:
     """The writer of a job, as the processes of Spark hand it on."""
-    made = ColkernDataSource({"path": str(path), **options}).writer(SCHEMA, overwrite)
-    copy: SourceWriter = pickle.loads(pickle.dumps(made))
+    result = ColkernDataSource({"path": str(path), **options}).writer(SCHEMA, overwrite)
+    copy: SourceWriter = pickle.loads(pickle.dumps(result))
     return copy
 
 
@@ -71,11 +71,11 @@ def test_each_batch_says_between_which_values_it_lies(tmp_path: Path) -> None:
         job.commit([job.write(iter([batch(5, 9, 1)]))])
     (name,) = visible(tmp_path / "true")
     with pa.ipc.open_file(tmp_path / "true" / name) as file:
-        found = [
+        actual = [
             json.loads(file.get_batch_with_custom_metadata(i)[1]["colkern.statistics"])
             for i in (0, 1)
         ]
-    assert [part["columns"]["n"] for part in found] == [{"min": 5, "max": 9}, {"min": 1, "max": 1}]
+    assert [part["columns"]["n"] for part in actual] == [{"min": 5, "max": 9}, {"min": 1, "max": 1}]
     (name,) = visible(tmp_path / "false")
     with pa.ipc.open_file(tmp_path / "false" / name) as file:
         assert file.get_batch_with_custom_metadata(0)[1] is None
@@ -209,9 +209,9 @@ def test_a_file_in_the_place_of_the_directory_is_an_error(tmp_path: Path) -> Non
 @pytest.fixture
 def sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SourceStreamWriter:
     monkeypatch.setattr(stream_writer_module, "_query", lambda: "q")
-    made = ColkernDataSource({"path": str(tmp_path / "out")}).streamWriter(SCHEMA, False)
-    assert isinstance(made, SourceStreamWriter)
-    return made
+    result = ColkernDataSource({"path": str(tmp_path / "out")}).streamWriter(SCHEMA, False)
+    assert isinstance(result, SourceStreamWriter)
+    return result
 
 
 def staged(sink: SourceStreamWriter, monkeypatch: pytest.MonkeyPatch, *numbers: int) -> list[Any]:
@@ -292,8 +292,8 @@ def taken(offset: Offset, *files: Stamped, late: int = 10) -> tuple[list[str], O
 
 def test_files_are_taken_in_the_order_of_their_times_and_names() -> None:
     files = [Stamped(2, "a"), Stamped(1, "c"), Stamped(1, "b")]
-    found, offset = taken(Offset(), *files)
-    assert found == ["b", "c", "a"]
+    actual, offset = taken(Offset(), *files)
+    assert actual == ["b", "c", "a"]
     assert taken(offset, *files)[0] == []
 
 
@@ -301,8 +301,8 @@ def test_a_file_that_comes_late_is_new_but_not_one_from_long_before() -> None:
     newest = Stamped(100 * SECOND, "newest")
     _, offset = taken(Offset(), newest)
     late, old = Stamped(95 * SECOND, "late"), Stamped(80 * SECOND, "old")
-    found, offset = taken(offset, newest, late, old)
-    assert found == ["late"]
+    actual, offset = taken(offset, newest, late, old)
+    assert actual == ["late"]
     assert taken(offset, newest, late, old)[0] == []
 
 
@@ -317,9 +317,9 @@ def test_an_offset_does_not_grow_with_the_history() -> None:
 @pytest.fixture
 def arriving(tmp_path: Path) -> tuple[Path, SourceStreamReader]:
     options = {"path": str(tmp_path), "maxFilesPerTrigger": "2"}
-    made = ColkernDataSource(options).streamReader(StructType().add("n", "long"))
-    assert isinstance(made, SourceStreamReader)
-    return tmp_path, made
+    result = ColkernDataSource(options).streamReader(StructType().add("n", "long"))
+    assert isinstance(result, SourceStreamReader)
+    return tmp_path, result
 
 
 def arrive(folder: Path, name: str, second: int) -> None:
@@ -331,7 +331,7 @@ def arrive(folder: Path, name: str, second: int) -> None:
 
 def read(reader: SourceStreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[int]:
     parts = reader.partitions(start, end)
-    return [n for part in parts for found in reader.read(part) for n in found["n"].to_pylist()]
+    return [n for part in parts for actual in reader.read(part) for n in actual["n"].to_pylist()]
 
 
 def test_a_stream_reads_each_file_once_and_so_many_at_a_time(

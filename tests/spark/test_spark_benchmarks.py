@@ -24,10 +24,10 @@ ROWS = 40
 def test_all_ways_give_the_same_rows(case: Case, spark: SparkSession) -> None:
     frame = case.frame(spark, ROWS)
     ways = {name: way(frame) for name, way in case.ways().items() if name != IDENTITY}
-    found = rows_of(ways)
-    expected = found.pop("colkern")
+    actual = rows_of(ways)
+    expected = actual.pop("colkern")
     assert len(expected) == (case.group_count(ROWS) or ROWS)
-    for name, rows in found.items():
+    for name, rows in actual.items():
         assert rows == expected, name
 
 
@@ -40,11 +40,11 @@ def rows_of(frames: dict[str, DataFrame]) -> dict[str, list[str]]:
         )
         for name, frame in frames.items()
     ]
-    found: dict[str, list[str]] = {name: [] for name in frames}
+    actual: dict[str, list[str]] = {name: [] for name in frames}
     for name, row in functools.reduce(DataFrame.union, parts).collect():
         rounded = json.loads(row, parse_float=lambda text: round(float(text), 9))
-        found[name].append(json.dumps(rounded))
-    return {name: sorted(rows) for name, rows in found.items()}
+        actual[name].append(json.dumps(rounded))
+    return {name: sorted(rows) for name, rows in actual.items()}
 
 
 def test_native_plans_give_what_is_written_by_hand(spark: SparkSession) -> None:
@@ -55,8 +55,8 @@ def test_native_plans_give_what_is_written_by_hand(spark: SparkSession) -> None:
         columns.append(udf(function.plain, plan="native")(*given))
         expected.append(function.by_hand(*given))
     names = [function.plain.__name__ for function in natives.FUNCTIONS]
-    found = [frame.select(*each).toDF(*names).collect() for each in (columns, expected)]
-    for ours, by_hand in zip(*found, strict=True):
+    actual = [frame.select(*each).toDF(*names).collect() for each in (columns, expected)]
+    for ours, by_hand in zip(*actual, strict=True):
         for name in names:
             assert ours[name] == pytest.approx(by_hand[name]), name
 

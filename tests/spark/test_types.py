@@ -124,8 +124,8 @@ def test_a_struct_is_a_variant_by_its_metadata_alone() -> None:
 
 def test_schemas_keep_names_order_and_nullability() -> None:
     fields: Any = {"b": ck.int32(), "a": ck.list_(ck.utf8())}
-    made = spark_schema(fields)
-    assert made.simpleString() == "struct<b:int,a:array<string>>"
+    result = spark_schema(fields)
+    assert result.simpleString() == "struct<b:int,a:array<string>>"
     strict = ck.Schema([ck.field("a", ck.int8(), nullable=False)])
     assert not spark_schema(strict)["a"].nullable
     assert arrow_schema(spark_schema(strict)) == strict

@@ -119,10 +119,10 @@ def test_moments_of_single_rows_stay_what_they_are(in_new_york: None) -> None:
         yield round(moment.timestamp()), clock.hour
 
     noon = datetime.datetime(2024, 1, 1, 12)
-    (found,) = rows_of(
+    (actual,) = rows_of(
         handed_on, noon, noon, returns=ck.struct([("f0", ck.int64()), ("f1", ck.int64())])
     )
-    assert found == (1_704_110_400 + 5 * 3600, 12)
+    assert actual == (1_704_110_400 + 5 * 3600, 12)
 
 
 def test_null_rows_are_null_in_all_columns_and_maps_are_dicts() -> None:
@@ -180,8 +180,8 @@ def minus() -> ArrowFunction:
 
 def test_columns_go_to_parameters_by_name(minus: ArrowFunction) -> None:
     three, one = pa.array([3.0, None]), pa.array([1.0, 1.0])
-    for found in (minus(three, one), minus(three, right=one), minus(right=one, left=three)):
-        assert found.to_pylist() == [2.0, None]
+    for actual in (minus(three, one), minus(three, right=one), minus(right=one, left=three)):
+        assert actual.to_pylist() == [2.0, None]
 
 
 def test_wrong_names_are_told(minus: ArrowFunction) -> None:
@@ -267,9 +267,9 @@ def same_batches(batches: Iterator[Any]) -> Iterator[Any]:
 
 def test_batches_of_a_map_are_not_copied_in_either_direction() -> None:
     batch = pa.record_batch({"a": pa.array([1, None]), "b": pa.array(["x", "yz"])})
-    (made,) = BatchFunction(same_batches, import_schema(batch.schema))(iter([batch]))
-    assert made.equals(batch)
-    for ours, theirs in zip(made.columns, batch.columns, strict=True):
+    (result,) = BatchFunction(same_batches, import_schema(batch.schema))(iter([batch]))
+    assert result.equals(batch)
+    for ours, theirs in zip(result.columns, batch.columns, strict=True):
         for one, other in zip(ours.buffers(), theirs.buffers(), strict=True):
             assert (one and one.address) == (other and other.address)
 
@@ -305,8 +305,8 @@ class Sum:
 def calls() -> dict[str, GroupFunction]:
     keys = ck.Schema([ck.field("key", ck.int64())])
     values = ck.Schema([ck.field("value", ck.int32())])
-    made = ck.udf(total_and_count), ck.generator(positives), ck.reducer(Sum)
-    return {function.name: GroupFunction(function, keys, values) for function in made}
+    result = ck.udf(total_and_count), ck.generator(positives), ck.reducer(Sum)
+    return {function.name: GroupFunction(function, keys, values) for function in result}
 
 
 @given(ROWS, st.integers(1, 5))

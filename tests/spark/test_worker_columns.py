@@ -53,5 +53,5 @@ def test_the_buffers_are_the_same() -> None:
 
 
 def test_results_of_kernels_go_to_pyarrow() -> None:
-    made = ck.add(ck.array([1, None, 3]), ck.array([1, 2, 3]))
-    assert to_pyarrow(made).to_pylist() == [2, None, 6]
+    result = ck.add(ck.array([1, None, 3]), ck.array([1, 2, 3]))
+    assert to_pyarrow(result).to_pylist() == [2, None, 6]

@@ -46,21 +46,21 @@ def test_it_takes_no_byte_beyond_the_end_of_the_stream() -> None:
 
 
 def test_batches_stay_when_the_stream_goes_on() -> None:
-    found = list(read_batches(ArrowStreamSerializer(), io.BytesIO(stream_of(BATCHES * 50))))
-    assert found == BATCHES * 50
+    actual = list(read_batches(ArrowStreamSerializer(), io.BytesIO(stream_of(BATCHES * 50))))
+    assert actual == BATCHES * 50
 
 
 def test_batches_without_columns_have_rows() -> None:
     batch = pa.RecordBatch.from_struct_array(pa.array([{}, {}], pa.struct([])))
-    (found,) = read_batches(ArrowStreamSerializer(), io.BytesIO(stream_of([batch])))
-    assert found.num_rows == 2
+    (actual,) = read_batches(ArrowStreamSerializer(), io.BytesIO(stream_of([batch])))
+    assert actual.num_rows == 2
 
 
 def test_metadata_of_fields_comes_along() -> None:
     field = pa.field("n", pa.int64(), nullable=False, metadata={"variant": "true"})
     batch = pa.record_batch([pa.array([1])], schema=pa.schema([field]))
-    (found,) = read_batches(ArrowStreamSerializer(), io.BytesIO(stream_of([batch])))
-    assert found.schema.field(0).equals(field, check_metadata=True)
+    (actual,) = read_batches(ArrowStreamSerializer(), io.BytesIO(stream_of([batch])))
+    assert actual.schema.field(0).equals(field, check_metadata=True)
 
 
 def test_a_damaged_stream_is_refused() -> None:
@@ -104,9 +104,9 @@ def test_columns_of_scalar_functions(numbers: DataFrame) -> None:
     def more(half: float, text: str) -> float:
         return half + len(text)
 
-    found = numbers.select("n", more("half", "text").alias("more")).collect()
-    assert len(found) == 1000
-    for n, value in found:
+    actual = numbers.select("n", more("half", "text").alias("more")).collect()
+    assert len(actual) == 1000
+    for n, value in actual:
         assert value == (None if n % 7 == 0 else n / 2 + len(f"row {n}"))
 
 
@@ -115,12 +115,12 @@ def test_batches_of_map_in_arrow(numbers: DataFrame, near: Callable[..., Any]) -
     def mapped(call: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         reader = ArrowStreamSerializer.load_stream.__module__
         for batch in batches:
-            made = call(batch["n"])
-            yield pa.record_batch({"made": made, "reader": [reader] * len(made)})
+            result = call(batch["n"])
+            yield pa.record_batch({"made": result, "reader": [reader] * len(result)})
 
-    found = numbers.mapInArrow(near(mapped), "made long, reader string").collect()
-    assert sorted(row.made for row in found) == [n * 2 for n in range(1000)]
-    assert {row.reader for row in found} == {"colkern.spark.worker_reader"}
+    actual = numbers.mapInArrow(near(mapped), "made long, reader string").collect()
+    assert sorted(row.made for row in actual) == [n * 2 for n in range(1000)]
+    assert {row.reader for row in actual} == {"colkern.spark.worker_reader"}
 
 
 @pytest.mark.spark
@@ -130,10 +130,10 @@ def test_tables_of_groups(numbers: DataFrame, near: Callable[..., Any]) -> None:
         return pa.table({"digit": [group["digit"][0].as_py()], "total": [total]})
 
     digits = numbers.withColumn("digit", f.expr("n % 10"))
-    made = near(summed)
-    found = digits.groupBy("digit").applyInArrow(lambda t: made(t), "digit long, total long")
+    result = near(summed)
+    actual = digits.groupBy("digit").applyInArrow(lambda t: result(t), "digit long, total long")
     expected = {d: sum(2 * n for n in range(d, 1000, 10)) for d in range(10)}
-    assert {row.digit: row.total for row in found.collect()} == expected
+    assert {row.digit: row.total for row in actual.collect()} == expected
 
 
 @pytest.mark.spark
@@ -157,8 +157,8 @@ def test_values_of_all_types(spark: SparkSession, numbers: DataFrame) -> None:
     )
     for codec in ("none", "zstd"):
         spark.conf.set("spark.sql.execution.arrow.compression.codec", codec)
-        found = colkern.spark.map_batches(every, iter, every.schema)
-        assert sorted(map(str, found.collect())) == sorted(map(str, every.collect()))
+        actual = colkern.spark.map_batches(every, iter, every.schema)
+        assert sorted(map(str, actual.collect())) == sorted(map(str, every.collect()))
     spark.conf.unset("spark.sql.execution.arrow.compression.codec")
 
 
@@ -169,8 +169,8 @@ def test_columns_of_iterators(numbers: DataFrame) -> None:
         for n in batches:
             yield ck.add(n, n)
 
-    found = numbers.select(doubled("n").alias("doubled")).collect()
-    assert sorted(row.doubled for row in found) == [2 * n for n in range(1000)]
+    actual = numbers.select(doubled("n").alias("doubled")).collect()
+    assert sorted(row.doubled for row in actual) == [2 * n for n in range(1000)]
 
 
 @pytest.mark.spark
@@ -212,8 +212,8 @@ def test_pieces_of_groups_and_groups_of_two_frames(numbers: DataFrame) -> None:
         return {"digit": [key[0]], "left": [left.num_rows], "right": [right.num_rows]}
 
     digits = numbers.groupBy(f.expr("n % 2").alias("digit"))
-    found = colkern.spark.apply_in_groups(digits, counted, "digit long, rows long", iterator=True)
-    rows = found.collect()
+    actual = colkern.spark.apply_in_groups(digits, counted, "digit long, rows long", iterator=True)
+    rows = actual.collect()
     assert len(rows) > 2
     assert [sum(row.rows for row in rows if row.digit == digit) for digit in (0, 1)] == [500, 500]
     few = numbers.where("n < 5").groupBy(f.expr("n % 3").alias("digit"))
@@ -228,9 +228,9 @@ def test_columns_of_table_functions(numbers: DataFrame) -> None:
         for k in range(n):
             yield k * n
 
-    found = multiples(numbers.where("n < 5").select("n").asTable()).collect()
+    actual = multiples(numbers.where("n < 5").select("n").asTable()).collect()
     expected = sorted(k * n for n in range(5) for k in range(n))
-    assert sorted(row.multiples for row in found) == expected
+    assert sorted(row.multiples for row in actual) == expected
 
 
 @pytest.mark.spark
@@ -239,5 +239,5 @@ def test_rows_that_the_data_source_writes(
 ) -> None:
     colkern.spark.register_source(spark)
     numbers.write.format("colkern").mode("append").save(str(tmp_path))
-    found = colkern.spark.read(spark, str(tmp_path), filters=[("half", "<", 4)]).collect()
-    assert sorted(map(tuple, found)) == [(n, n / 2, f"row {n}") for n in range(1, 8) if n % 7]
+    actual = colkern.spark.read(spark, str(tmp_path), filters=[("half", "<", 4)]).collect()
+    assert sorted(map(tuple, actual)) == [(n, n / 2, f"row {n}") for n in range(1, 8) if n % 7]

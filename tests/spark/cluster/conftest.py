@@ -10,5 +10,5 @@ from spark_cluster import Cluster, standalone_cluster
 
 @pytest.fixture(scope="package")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as found:
-        yield found
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as actual:
+        yield actual

@@ -15,7 +15,7 @@ CONNECTED = Path(__file__).parent / "jobs" / "connected.py"
 
 
 @pytest.fixture(scope="module")
-def found(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("connected")
     cache = str(folder / "cache")
     with (
@@ -30,8 +30,8 @@ def read(path: Path) -> Any:
     return json.loads(path.read_text())
 
 
-def test_install_ships_what_is_needed(found: Path) -> None:
-    report = read(found / "report")
+def test_install_ships_what_is_needed(folder: Path) -> None:
+    report = read(folder / "report")
     assert report["works"], report["text"]
     lines = report["text"].splitlines()
     assert lines[0].startswith("ok       package: colkern-")
@@ -39,15 +39,15 @@ def test_install_ships_what_is_needed(found: Path) -> None:
     assert lines[2] == 'ok       data source: format("colkern") is registered'
 
 
-def test_functions_run_in_sql(found: Path) -> None:
-    assert read(found / "rows")["in_sql"] == steps(27) == 111
+def test_functions_run_in_sql(folder: Path) -> None:
+    assert read(folder / "rows")["in_sql"] == steps(27) == 111
 
 
-def test_native_plans_give_what_python_gives(found: Path) -> None:
+def test_native_plans_give_what_python_gives(folder: Path) -> None:
     expected = [n // 7 + 2**60 for n in range(100)]
-    assert read(found / "native") == expected
+    assert read(folder / "native") == expected
 
 
-def test_files_are_written_read_with_filters_and_grouped(found: Path) -> None:
+def test_files_are_written_read_with_filters_and_grouped(folder: Path) -> None:
     expected = [[d, max(steps(n) for n in range(d, 50, 10))] for d in range(10)]
-    assert sorted(read(found / "rows")["rows"]) == expected
+    assert sorted(read(folder / "rows")["rows"]) == expected

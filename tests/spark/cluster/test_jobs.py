@@ -63,9 +63,9 @@ def test_workers_import_what_was_shipped_and_compile_nothing(
 
 @pytest.mark.parametrize("killed", ["undisturbed", *VICTIMS])
 def test_files_hold_each_row_once_whoever_is_killed(written: Path, killed: str) -> None:
-    found = [path for path in (written / killed / "files").iterdir() if path.name != "_SUCCESS"]
+    actual = [path for path in (written / killed / "files").iterdir() if path.name != "_SUCCESS"]
     rows = {}
-    for path in found:
+    for path in actual:
         # A file that was cut short has no footer.
         with pa.ipc.open_file(path) as reader:
             table = reader.read_all().to_pydict()

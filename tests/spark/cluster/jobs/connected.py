@@ -38,8 +38,8 @@ def written(spark, steps, folder):
     rows = spark.range(0, 100, numPartitions=2)
     taken = rows.selectExpr("id % 10 AS digit", "id").withColumn("taken", steps("id"))
     taken.write.format("colkern").mode("overwrite").save(str(folder / "files"))
-    found = colkern.spark.read(spark, str(folder / "files"), filters=[("id", "<", 50)])
-    return map_groups(found, "digit", longest).collect()
+    actual = colkern.spark.read(spark, str(folder / "files"), filters=[("id", "<", 50)])
+    return map_groups(actual, "digit", longest).collect()
 
 
 if __name__ == "__main__":

@@ -321,7 +321,7 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
 
     items(emitter, node.args[0], take, any_order=_is_exact)
     total = result.get()
-    if _SUMS_COMPENSATE and not _is_exact(total.kind):
+    if _SUMS_COMPENSATE and total.kind.name == "float":
         total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
     if isinstance(total.kind, k.Decimal) and total.kind.loose:
         # Without any decimal, the sum is still the integer 0 with which it began.

@@ -136,7 +136,6 @@ def try_(emitter: Emitter, node: ast.Try) -> None:
 
         def fine() -> None:
             emitter.env = after
-            emitter.dead = ended
             statements(emitter, node.orelse)
 
         def handle(rest: list[tuple[ast.ExceptHandler, tuple[int, ...] | None]]) -> None:
@@ -152,11 +151,11 @@ def try_(emitter: Emitter, node: ast.Try) -> None:
                 lambda: handle(rest[1:]),
             )
 
-        emitter.branch(
-            f"{attempt.code} == 0",
-            fine,
-            lambda: handle(list(zip(node.handlers, caught, strict=True))),
-        )
+        handlers = list(zip(node.handlers, caught, strict=True))
+        if ended:
+            handle(handlers)
+        else:
+            emitter.branch(f"{attempt.code} == 0", fine, lambda: handle(handlers))
 
 
 def _with_result_apart(emitter: Emitter, node: ast.Try) -> ast.Try:

@@ -606,9 +606,11 @@ def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
 def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether code was compiled from a function of a file, by the places of both."""
     if isinstance(node, ast.Lambda):
-        place = node.body.lineno, node.body.col_offset
-        places = ((line, column) for line, _, column, _ in code.co_positions())
-        return code.co_name == "<lambda>" and place in places
+        # Code of an f-string of one value has the place of that value only, from Python 3.12 on.
+        parts = node.body.values if isinstance(node.body, ast.JoinedStr) else []
+        places = {(part.lineno, part.col_offset) for part in (node.body, *parts)}
+        own = ((line, column) for line, _, column, _ in code.co_positions())
+        return code.co_name == "<lambda>" and not places.isdisjoint(own)
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return node.name == code.co_name and first == code.co_firstlineno
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -483,7 +484,7 @@ def checked_shares(q: float | Sequence[float], interpolation: str) -> tuple[bool
     """Whether `q` is one share, and the shares as `checked_share` has them."""
     is_one = isinstance(q, float | str) or not (isinstance(q, Sequence) or np.ndim(q))
     shares: Any = [q] if is_one else q
-    return is_one, [checked_share(share, interpolation) for share in shares]
+    return is_one, list(map(checked_share, shares, repeat(interpolation)))
 
 
 INTERPOLATIONS: dict[str, Callable[[Any, Any], Any]] = {

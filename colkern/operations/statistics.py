@@ -153,9 +153,8 @@ def quantile(
             count, at = numbers.length, _counted(*few)
         else:
             count, at = _selected(numbers.items(Role.DATA), shares)
-        results = _quantiles(count, shares, INTERPOLATIONS[interpolation], at)
-        if interpolation not in ONE_VALUE:
-            results = [None if result is None else float(result) for result in results]
+        kind = None if interpolation in ONE_VALUE else float
+        results = _quantiles(count, shares, INTERPOLATIONS[interpolation], at, kind)
     else:
         rows = one_group(array)
         options = [{"q": share, "interpolation": interpolation} for share in shares]
@@ -234,8 +233,12 @@ def _quantiles(
     shares: Sequence[float],
     way: Callable[[float, int], float],
     at: Callable[[int], float],
+    kind: type[float] | None,
 ) -> list[float | None]:
-    """The quantiles of `count` numbers, which `at` gives by place; `way` as in `INTERPOLATIONS`."""
+    """The quantiles of `count` numbers, which `at` gives by place; `way` as in `INTERPOLATIONS`.
+
+    They are of the class `kind`, or as `at` gives them.
+    """
     results: list[float | None] = []
     for share in shares if count else ():
         low = int((count - 1) * share)
@@ -244,7 +247,8 @@ def _quantiles(
         second = at(low + 1) if part else first
         # Between infinities, the difference would be NaN.
         between = first * (1 - part) + second * part
-        results.append(second if part in (0, 1) else between)
+        result = second if part in (0, 1) else between
+        results.append(result if kind is None else kind(result))
     return results if count else [None] * len(shares)
 
 

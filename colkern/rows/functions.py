@@ -110,7 +110,7 @@ def write_function(
             emitter.block, tuple(names), emitter.operations, returned, definition.path
         )
         text = written.source(name)
-        same = program.same_function(text, returned)
+        same = program.same_function(name, text, returned)
         if same is None:
             program.written[name], program.sources[name] = written, text
         return same or name, returned, names

@@ -217,17 +217,20 @@ class Program:
         self.may_mix |= mixed not in (None, joined)
         return mixed or joined if self.mixes else joined
 
-    def same_function(self, text: str, returns: Kind) -> str | None:
+    def same_function(self, name: str, text: str, returns: Kind) -> str | None:
         """Returns the name of a function of which this is a copy; None if there is none.
 
         The kinds of lists and their places in the source differ more often than the code that they need.
         """
+        if any(f"{name}(" in source for source in self.sources.values()):
+            # A function that it calls calls it.
+            return None
         _, _, own = text.partition("(")
         return next(
             (
-                name
-                for name, written in self.written.items()
-                if written.kind == returns and self.sources[name].partition("(")[2] == own
+                other
+                for other, written in self.written.items()
+                if written.kind == returns and self.sources[other].partition("(")[2] == own
             ),
             None,
         )

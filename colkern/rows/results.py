@@ -105,7 +105,8 @@ class Output:
             self.slots.append(Slots(name, _FIXED[inside.name]))
         elif not self.is_nothing and not self.is_text:
             of = "functions or classes" if inside.name == "function" else kind
-            raise UnsupportedError(f"results that are {of}")
+            remedy = ": declare their type" if isinstance(inside, k.Several) else ""
+            raise UnsupportedError(f"results that are {of}{remedy}")
 
     def below(self) -> Iterator[Output]:
         """Yields this output and all its parts, including those of the items of lists."""

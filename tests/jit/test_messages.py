@@ -60,7 +60,7 @@ def changed_global(x: str):
 
 
 def library_call(x: str):
-    return json.loads(x)  # HERE
+    return json.loads(x)["a"]  # HERE
 
 
 def builtin(x: str):

@@ -78,7 +78,7 @@ def test_other_values_are_left_to_the_general_way(values: Any, type_: ck.DataTyp
 
 
 @pytest.mark.parametrize(
-    "made",
+    "value",
     [
         {"a": [1]},
         {"a": [1], "b": [1], "c": [1]},

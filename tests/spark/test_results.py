@@ -105,7 +105,7 @@ SCHEMA = ck.Schema([ck.field("a", ck.int32()), ck.field("b", ck.utf8(), nullable
 
 
 @pytest.mark.parametrize(
-    "made",
+    "actual",
     [
         {"b": ["x", "y"], "a": np.array([1, 2], np.int32)},
         ck.record_batch({"a": ck.array([1, 2], ck.int32()), "b": ck.array(["x", "y"])}),
@@ -120,7 +120,7 @@ def test_batches_and_mappings_become_the_declared_batch(actual: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("actual", "said"),
     [
         ({"a": [1]}, "f: result 3 has no column 'b'"),
         ({"a": [1], "b": ["x"], "c": [1]}, "a column 'c' that was not declared"),

@@ -44,6 +44,8 @@ OPTIONAL = 5
 """A word that says whether the following part is None, whose words are anything then."""
 HANDLE = 6
 """A list, set or dictionary; whether it is equal to another or less is `UNKNOWN`."""
+OPAQUE = 7
+"""Words that stand for a value in a form of their own: all that follows is `UNKNOWN`."""
 
 NO = 0
 YES = 1
@@ -133,6 +135,8 @@ def equal_words(layout: Layout, left: Place, right: Place) -> int64:
     while layout != 0:
         part = layout & 15
         layout >>= 4
+        if part == OPAQUE:
+            return int64(UNKNOWN)
         a = get_word(left)
         b = get_word(right)
         left += 8

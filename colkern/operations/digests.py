@@ -113,8 +113,14 @@ class TDigest:
             return -math.inf if place < 0 else math.inf
         # A centroid lies in the middle of its numbers.
         places = self._weights.cumsum() - (self._weights + 1) / 2
-        least, greatest = self._ends
-        return float(np.interp(place, [0, *places, last], [least, *self._means, greatest]))
+        places = np.concatenate([[0.0], places, [last]])
+        values = np.concatenate([self._ends[:1], self._means, self._ends[1:]])
+        high = int(np.searchsorted(places, place).clip(1, len(places) - 1))
+        low, high_place = places[high - 1 : high + 1].tolist()
+        part = (place - low) / (high_place - low) if high_place > low else 0.0
+        least, greatest = values[high - 1 : high + 1].tolist()
+        # The difference of two large numbers may be infinite, and the result rounded to beyond them.
+        return float(min(max(least * (1 - part) + greatest * part, least), greatest))
 
     def _join(
         self, infinite: Sequence[int], ends: tuple[float, float], means: Items, weights: Items
@@ -129,8 +135,10 @@ class TDigest:
         for mean, weight in zip(means[order].tolist(), weights[order].tolist(), strict=True):
             if merged and before + weight <= limit:
                 last = merged[-1]
+                part = weight / (last[1] + weight)
+                # The mean is between both, the smaller of which is first, in spite of rounding.
+                last[0] = min(max(last[0] * (1 - part) + mean * part, last[0]), mean)
                 last[1] += weight
-                last[0] += (mean - last[0]) * (weight / last[1])
             else:
                 merged.append([mean, weight])
                 limit = _limit(before / total, self._delta) * total

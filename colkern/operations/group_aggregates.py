@@ -137,12 +137,16 @@ class GroupedRows:
         return self._once(array, kernels.count_group_rows, np.uint64, bitmap, offset)
 
     def _once(self, array: Array, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
-        """As `_sums`; kept, since several aggregates of a column may need them."""
+        """As `_sums`; kept until `forget`, since several aggregates of a column may need them."""
         key = (kernel, id(array))
         if key not in self._known:
             # With the array, so that no other one gets its id.
             self._known[key] = array, self._sums(kernel, dtype, *args)
         return self._known[key][1]
+
+    def forget(self) -> None:
+        """Forget the sums that are kept."""
+        self._known.clear()
 
     def _sums(self, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
         parts = self.run(kernel, dtype, *args, lanes=_LANES)[:, :, 0]

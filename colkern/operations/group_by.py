@@ -179,8 +179,11 @@ class GroupBy(Generic[Rows]):
             names.append(
                 "_".join([*own, function if isinstance(function, str) else function.__name__])
             )
-        for aggregation in (*aggregations, *named.values()):
-            results.append(self._aggregated(*aggregation))
+        try:
+            for aggregation in (*aggregations, *named.values()):
+                results.append(self._aggregated(*aggregation))
+        finally:
+            self._rows.forget()
         batch: Any = RecordBatch.from_arrays(results, [*names, *named])
         source: Any = Table([batch]) if self._of_table else batch
         rows: Rows = source

@@ -40,7 +40,7 @@ _LACKING = object()
 _PARTS = {"float": row_items.FLOAT, "str": row_items.TEXT, "bytes": row_items.BYTES}
 _PARTS_AT_MOST = 15
 
-_UNKNOWN = [row_items.HANDLE] * 2
+_UNKNOWN = [row_items.OPAQUE] * 2
 """Parts of which it is unknown whether they are equal; the first may be skipped behind a None."""
 
 

@@ -73,6 +73,15 @@ def test_quantiles_of_few_numbers_are_exact() -> None:
     assert ck.approximate_median(ck.array(values)) == 2.5
 
 
+def test_numbers_that_are_far_apart_have_finite_quantiles() -> None:
+    far = [-1.7e308, 1.7e308]
+    assert ck.tdigest(ck.array(far), [0.0, 0.5, 1.0]) == [-1.7e308, 0.0, 1.7e308]
+    many: Any = ck.tdigest(ck.array([each for each in far for _ in range(300)]), SHARES)
+    assert many[:3] == far[:1] * 3
+    assert many[-2:] == far[1:] * 2
+    assert far[0] <= many[3] <= far[1]
+
+
 def test_numbers_of_all_kinds_have_a_digest() -> None:
     assert ck.approximate_median(ck.array([3, None, 1], ck.int8())) == 2.0
     assert ck.approximate_median(ck.array([Decimal("1.5"), Decimal("2.5")])) == 2.0

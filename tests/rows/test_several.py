@@ -393,3 +393,27 @@ def loaded(s: str) -> Any:
 )
 def test_results_of_json_are_of_the_declared_type(type_: ck.DataType, row: str, want: Any) -> None:
     assert ck.udf(loaded, returns=type_)(ck.array([row])).to_pylist() == [want]
+
+
+def same_after_change(s: str) -> bool:
+    first, second = json.loads(s), json.loads(s)
+    second["a"] = 3
+    return bool(first == second)
+
+
+def same_tuples(n: int) -> bool:
+    first: Any = {}
+    second: Any = {}
+    for key in range(2):
+        first[key] = None if n % 2 else (1, 2, n)
+        second[key] = None if n % 2 else (1, 2, 6)
+    return bool(first == second)
+
+
+def test_dictionaries_of_values_in_forms_of_their_own_are_compared_as_in_python() -> None:
+    texts = ['{"a": 0}', '{"a": 3}', '{"a": "b"}', '{"a": null}', '{"b": 3}']
+    assert ck.udf(same_after_change)(ck.array(texts)).to_pylist() == [
+        *map(same_after_change, texts)
+    ]
+    numbers = [0, 1, 2, 6]
+    assert ck.udf(same_tuples)(ck.array(numbers)).to_pylist() == [*map(same_tuples, numbers)]

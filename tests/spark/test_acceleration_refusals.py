@@ -133,6 +133,14 @@ PARTS = np.array([0.5, 0.25])
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
+    "take wraps": (
+        lambda s: pd.Series(np.take(np.array([1.5, 2.5]), s.astype(int), mode="wrap")),
+        'numpy.take with mode="wrap"',
+    ),
+    "choose wraps": (
+        lambda s: pd.Series(np.choose(s.astype(int), [s, 2.0], mode="wrap")),
+        'numpy.choose with mode="wrap"',
+    ),
     "an aggregate": (lambda s: s - s.mean(), r"Series\.mean is no element-wise operation"),
     "other rows": (lambda s: s.cumsum(), r"Series\.cumsum"),
     "a function of one row with another column": (
@@ -425,10 +433,24 @@ def after_the_first(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
         yield batch - first
 
 
-@pytest.mark.parametrize("function", [running, after_the_first])
+def beside_the_third(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+    seen: list[Any] = []
+    for batch in batches:
+        seen.append(batch)
+        yield batch + (seen[-3] if len(seen) > 2 else 0.0)
+
+
+def in_turn(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+    state = {"turn": 0}
+    for batch in batches:
+        state["turn"] = (state["turn"] + 1) % 4
+        yield batch if state["turn"] else -batch
+
+
+@pytest.mark.parametrize("function", [running, after_the_first, beside_the_third, in_turn])
 def test_iterators_that_depend_on_earlier_batches_are_refused(function: Any) -> None:
     original = pandas_udf(function, spark.DoubleType(), PandasUDFType.SCALAR_ITER)
-    with pytest.warns(RuntimeWarning, match="depends on earlier batches"):
+    with pytest.warns(RuntimeWarning, match="depends? on earlier batches"):
         assert accelerate(original) is original
 
 

@@ -33,6 +33,7 @@ from colkern.spark.acceleration.nodes import (
 from colkern.spark.acceleration.operators import COMPARISONS, OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import (
     NOT_ELEMENT_WISE,
+    WRAPS_SLOWLY,
     Recorded,
     Tracer,
     identity_of,
@@ -88,6 +89,8 @@ class TracedColumn(SeriesMethods):
         self, function: Any, _: Any, arguments: Sequence[Any], options: dict[Name, Any]
     ) -> Any:
         name = function.__name__
+        if name == "choose" and "wrap" in (options.get("mode"), *arguments[3:]):
+            raise self._tracer.refused(WRAPS_SLOWLY.format(f"numpy.{name}"))
         if not _is_element_wise(name, arguments, options):
             raise self._tracer.refused(NOT_ELEMENT_WISE.format(f"numpy.{name}"))
         return self.instead(

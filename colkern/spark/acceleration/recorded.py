@@ -35,6 +35,8 @@ from colkern.spark.acceleration.nodes import (
     is_float,
 )
 
+WRAPS_SLOWLY = '{} with mode="wrap": NumPy takes a step for each length of the table'
+
 NOT_ELEMENT_WISE = (
     "{} is no element-wise operation that can be compiled: it may use other rows of the batch"
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import types
 import warnings
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
 from colkern.spark.acceleration.forms import AnyArray, Column
 from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
-from colkern.spark.acceleration.recorded import Arguments, Recorded, Tracer
+from colkern.spark.acceleration.recorded import WRAPS_SLOWLY, Arguments, Recorded, Tracer
 from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, collecting
 
 
@@ -86,7 +87,7 @@ def _for_a_batch(function: Body, columns: Callable[[int], list[TracedColumn]]) -
     other = len(columns(0))
     yielded = []
     for order in ((0, other), (other, 0)):
-        results = list(function(iter([as_one(columns(start)) for start in order])))
+        results = _yielded(function, [as_one(columns(start)) for start in order])
         if len(results) != 2 or not all(isinstance(each, TracedColumn) for each in results):
             raise UnsupportedError("it does not yield a column for each batch")
         yielded.append(results)
@@ -94,6 +95,51 @@ def _for_a_batch(function: Body, columns: Callable[[int], list[TracedColumn]]) -
     if first != second[::-1]:
         raise UnsupportedError("what it yields depends on earlier batches")
     return yielded[0][0]
+
+
+def _yielded(function: Body, batches: Sequence[object]) -> list[Any]:
+    """Returns what a function yields for batches, if no variable changes that it has before the first."""
+    states: list[dict[str, object]] = []
+    generators: list[Any] = []
+
+    def given() -> Iterator[object]:
+        for batch in batches:
+            states.append(_state(generators[0]))
+            yield batch
+        states.append(_state(generators[0]))
+
+    generators.append(function(given()))
+    results: list[Any] = list(generators[0])
+    for name, before in states[0].items() if states else ():
+        if any(state.get(name) != before for state in states):
+            raise UnsupportedError(
+                f"what it yields may depend on earlier batches: it changes {name}"
+            )
+    return results
+
+
+def _state(generator: object) -> dict[str, object]:
+    """Returns what shows a change of a generator's variables."""
+    frame = getattr(generator, "gi_frame", None)
+    return {name: _shown(value) for name, value in frame.f_locals.items()} if frame else {}
+
+
+def _shown(value: object, depth: int = 3) -> object:
+    """Returns what shows a change of an object: of what it holds, too, down to a depth."""
+    if value is None or isinstance(value, bool | int | float | str | bytes):
+        return type(value), repr(value)
+    if isinstance(value, set | frozenset):
+        return id(value), frozenset(value)
+    held: list[object] = []
+    if isinstance(value, list | tuple | deque):
+        held = [*value]
+    elif isinstance(value, dict):
+        held = [*value, *value.values()]
+    elif isinstance(value, np.ndarray):
+        held = [value.tobytes()]
+    elif not isinstance(value, type | types.ModuleType | Recorded | pd.Series | pd.DataFrame):
+        held = [*getattr(value, "__dict__", {}).values()]
+    return id(value), [_shown(each, depth - 1) for each in held] if depth else None
 
 
 def _stand_ins(witnesses: Sequence[pd.Series], tracer: Tracer, start: int) -> list[TracedColumn]:
@@ -353,6 +399,8 @@ def _take(table: Any, indices: Any, *arguments: Any, **options: Any) -> Any:
         return np.take(table, indices, *arguments, **options)
     if arguments or options.keys() - {"mode"}:
         raise indices.refused("numpy.take along an axis")
+    if options.get("mode") == "wrap":
+        raise indices.refused(WRAPS_SLOWLY.format("numpy.take"))
     return indices.in_pandas(
         "numpy.take", np.take, np.asarray(table), indices, is_sure=True, **options
     )

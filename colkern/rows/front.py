@@ -569,10 +569,12 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
     text = "".join(linecache.getlines(path, function.__globals__))
     if not text:
         raise OSError(f"there is no file {path}")
-    definitions = [node for node in _definitions(text) if _is_of(node, function.__code__)]
-    if not definitions or not _says(definitions[0], function.__code__):
+    code = function.__code__
+    definitions = (node for node in _definitions(text) if _is_of(node, code))
+    node = next((node for node in definitions if _says(node, code)), None)
+    if node is None:
         raise OSError("its file has changed since")
-    return textwrap.dedent(_segment(text, definitions[0])), definitions[0].lineno
+    return textwrap.dedent(_segment(text, node)), node.lineno
 
 
 def _segment(text: str, node: ast.FunctionDef | ast.Lambda) -> str:
@@ -606,11 +608,16 @@ def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
 def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:
     """Whether code was compiled from a function of a file, by the places of both."""
     if isinstance(node, ast.Lambda):
+        if code.co_name != "<lambda>":
+            return False
         # Code of an f-string of one value has the place of that value only, from Python 3.12 on.
         parts = node.body.values if isinstance(node.body, ast.JoinedStr) else []
         places = {(part.lineno, part.col_offset) for part in (node.body, *parts)}
-        own = ((line, column) for line, _, column, _ in code.co_positions())
-        return code.co_name == "<lambda>" and not places.isdisjoint(own)
+        own = {(line, column) for line, _, column, _ in code.co_positions()}
+        if own == {(code.co_firstlineno, 0)}:
+            # Code of a constant has no place but its line, from Python 3.12 on.
+            return node.lineno == code.co_firstlineno
+        return not places.isdisjoint(own)
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
     return node.name == code.co_name and first == code.co_firstlineno
 

@@ -51,6 +51,9 @@ class TDigest:
         self._means = self._weights = np.empty(0)
         self._ends = (math.inf, -math.inf)
 
+    def __repr__(self) -> str:
+        return f"<colkern.TDigest: {self.count:,} numbers>"
+
     def update(self, values: object) -> TDigest:
         """Adds numbers, and returns the digest itself.
 

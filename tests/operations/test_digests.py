@@ -71,6 +71,7 @@ def test_quantiles_of_few_numbers_are_exact() -> None:
     exact = ck.quantile(ck.array(values), SHARES)
     assert ck.tdigest(ck.array(values), SHARES) == exact
     assert ck.approximate_median(ck.array(values)) == 2.5
+    assert repr(ck.TDigest().update(ck.array(values))) == "<colkern.TDigest: 6 numbers>"
 
 
 def test_numbers_that_are_far_apart_have_finite_quantiles() -> None:

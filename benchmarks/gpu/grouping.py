@@ -16,7 +16,7 @@ def shares(d: Data) -> tuple[Any, ...]:
     numbers = d.range("u4")
     numbers //= ROWS
     groups = d.n // ROWS
-    return groups, d.range("u8"), d.range("i8", ROWS, count=groups + 1), numbers, 0
+    return groups, d.range("u8"), d.range("i8", ROWS, count=groups + 1), numbers, 1, 0
 
 
 def matches(d: Data) -> tuple[Any, ...]:

@@ -187,10 +187,7 @@ def divide_decimals(
                 away = min(more - bits, most)
                 up = more - bits - away
                 word = max(high_product(top, inverse) >> (most - away), one)
-                p0, carry = times(word, b0, none)
-                p1, carry = times(word, b1, carry)
-                p2, carry = times(word, b2, carry)
-                p3 = add(multiply(word, b3), carry)
+                p0, p1, p2, p3 = plus_product(none, none, none, none, word, b0, b1, b2, b3)
                 w0, w1, w2, w3 = word, none, none, none
                 if up != none:
                     p0, p1, p2, p3 = shifted_left(p0, p1, p2, p3, up)

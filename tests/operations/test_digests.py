@@ -52,7 +52,7 @@ def test_quantiles_of_parts_are_near_those_of_all(parts: list[list[Any]], delta:
 
 @pytest.mark.parametrize("kind", ["normal", "skewed", "few values", "in order"])
 def test_quantiles_of_many_numbers_are_off_by_half_a_percent_at_most(kind: str) -> None:
-    """A digest of chunks, one after the other; that of pyarrow is off by a quarter of a percent here."""
+    """A digest of chunks, one after the other."""
     rng, count = np.random.default_rng(3), 50_000
     values = {
         "normal": rng.normal(size=count),

@@ -355,8 +355,8 @@ def _full(function: Callable[..., Any]) -> Callable[..., Any]:
         if any(isinstance(v, list | tuple | np.ndarray) for v in (*arguments, *options.values())):
             rows.refuse()
         # What `empty` leaves in memory may be anything.
-        made = np.zeros if function is np.empty else function
-        return rows.filled(lambda count: made(count, *arguments, **options))
+        fill = np.zeros if function is np.empty else function
+        return rows.filled(lambda count: fill(count, *arguments, **options))
 
     return called
 
@@ -367,14 +367,14 @@ def _of_index(
     """Returns `pandas.Series(value, index=column.index)`; None for another index, or a value that only
     pandas has."""
 
-    def made(count: int) -> pd.Series:
+    def series_of(count: int) -> pd.Series:
         return pd.Series(*arguments, **options | {"index": pd.RangeIndex(count)})
 
     is_of_column = isinstance(index.node, Whole) and index.node.name == "Series.index"
-    if not is_of_column or dtype_of(made(1)) is None:
+    if not is_of_column or dtype_of(series_of(1)) is None:
         return None
     (of,) = index.node.operands  # type: ignore[attr-defined]
-    return Length(TracedColumn(of, pd.Series(index._witness), index._tracer)).filled(made)
+    return Length(TracedColumn(of, pd.Series(index._witness), index._tracer)).filled(series_of)
 
 
 class _Table(np.ndarray):

@@ -28,6 +28,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.engine import assemble
 from colkern.operations.selection.filtering import Masked
+from colkern.operations.selection.words import take_items
 from colkern.operations.text_order import byte_ranks, text_positions
 from colkern.operations.validity import split_nulls
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -182,7 +183,7 @@ def word_changes(target: Target, words: Sequence[Items], positions: Items) -> It
     """Whether each row, in order, differs from the one before (bool[n])."""
     changes = target.allocate(len(positions), bool)
     for word in words:
-        ordered = word[positions]
+        ordered = take_items(target, word, positions)
         changes[1:] |= ordered[1:] != ordered[:-1]
     return changes
 

@@ -12,6 +12,7 @@ from colkern.arrays import Array
 from colkern.kernels import keys
 from colkern.layouts import LayoutKind
 from colkern.operations.convert import views_to_offsets
+from colkern.operations.selection.words import take_items
 from colkern.operations.string_data import Text, as_strings, text_of
 from colkern.operations.validity import compact_validity, split_nulls
 from colkern.targets import Items, Target, on_its_device, target_of
@@ -70,7 +71,7 @@ def _text(array: Array, target: Target) -> Text:
 def _positions(target: Target, text: Text, count: int, chosen: Items | None) -> tuple[Items, Items]:
     words = _words(target, text, target.table([], np.uint64), count, 0)
     positions = target.sort_positions(words, chosen).copy()
-    sorted_words = words[positions]
+    sorted_words = take_items(target, words, positions)
     begins = _changes(sorted_words)
     depth = 0
     while True:
@@ -82,11 +83,12 @@ def _positions(target: Target, text: Text, count: int, chosen: Items | None) -> 
         depth += keys.PIECE
         own = positions[places]
         words = _words(target, text, own, len(own), depth)
-        runs = begins[places].cumsum().astype(np.uint64)
+        runs = begins[places].cumsum(dtype=np.uint64)
         order = target.sort_positions(runs, target.sort_positions(words))
-        positions[places] = own[order]
-        sorted_words[places] = words[order]
-        begins[places] |= _changes(words[order])
+        ordered = take_items(target, words, order)
+        positions[places] = take_items(target, own, order)
+        sorted_words[places] = ordered
+        begins[places] |= _changes(ordered)
 
 
 def _words(target: Target, text: Text, positions: Items, count: int, depth: int) -> Items:

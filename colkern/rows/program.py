@@ -14,6 +14,7 @@ from colkern.rows import kinds as k
 from colkern.rows.constants import Block as ConstantBlock
 from colkern.rows.front import WRITTEN, Definition
 from colkern.rows.kinds import Kind
+from colkern.rows.text_library import Uncovered
 from colkern.rows.values import Value, zeros
 
 MOST_SITES = 250
@@ -21,8 +22,14 @@ MOST_SITES = 250
 MOST_CODES = 255
 
 _MAKING = ("__new__", "__init__")
-_PARTICULAR = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, BaseExceptionGroup)
-"""Exceptions that need certain arguments."""
+_PARTICULAR = (
+    UnicodeDecodeError,
+    UnicodeEncodeError,
+    UnicodeTranslateError,
+    BaseExceptionGroup,
+    Uncovered,
+)
+"""Exceptions that need certain arguments, or that no handler of the user's may catch."""
 
 
 @dataclass

@@ -22,7 +22,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from datetime import date
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlparse, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -274,6 +274,32 @@ def test_rows_left_within_what_stands_for_the_library_are_those_of_the_users_lin
     assert actual(ck.array(texts)).to_pylist() == list(map(parsed, texts))
     (site,) = filter(None, actual.report().sites)
     assert (site.line, site.reason) == (parsed.__code__.co_firstlineno + 1, "bytes.fromhex")
+
+
+@ck.udf
+def host(url: str) -> str:
+    try:
+        return urlparse(url).netloc
+    except Exception:  # noqa: BLE001
+        return "none"
+
+
+@ck.udf
+def first_value(text: str) -> str:
+    try:
+        return parse_qs(text)["a"][0]
+    except:  # noqa: E722
+        return "none"
+
+
+@pytest.mark.parametrize(
+    ("function", "rows"),
+    [(host, ["http://[::1]:80/a", "http://a.b/c", "http://[::1"]), (first_value, ["a=%C3%A9", "a=%FF&b", "b"])],
+)
+def test_handlers_do_not_catch_that_a_row_is_left(
+    function: ck.scalar.Udf, rows: list[str]
+) -> None:
+    assert function(ck.array(rows)).to_pylist() == [*map(function.python, rows)]
 
 
 def test_an_address_that_is_split_lacks_no_part() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
@@ -476,15 +477,25 @@ _FACTORIES = {"0": int, "0.0": float, "''": str, "[]": list}
 
 
 def reduced(emitter: Emitter, node: ast.Call) -> Value:
-    """`functools.reduce(function, …, initial)`."""
-    if len(node.args) != 3:
-        emitter.refuse("reduce() has a compiled form with an initial value only")
-    result = Accumulator(emitter, node, needed(emitter, node.args[2]))
+    """`functools.reduce(function, …)`, with an initial value or without one."""
+    has_initial = len(node.args) == 3
+    start = needed(emitter, node.args[2]) if has_initial else Value(k.NEVER)
+    result, empty = Accumulator(emitter, node, start), emitter.copy(str(not has_initial))
 
     def take(value: Value) -> None:
-        result.set(applied(emitter, node.args[0], [result.get(), emitter.numbers(value)]))
+        value = emitter.numbers(value)
+        if has_initial:
+            result.set(applied(emitter, node.args[0], [result.get(), value]))
+            return
+        result.set(value) if result.value.kind == k.NEVER else None
+        following = partial(applied, emitter, node.args[0])
+        result.set(emitter.chosen(empty, lambda: value, lambda: following([result.get(), value])))
+        emitter.write(f"{empty} = False")
 
     items(emitter, node.args[1], take)
+    if not has_initial:
+        message = raised_by(functools.reduce, max, [])
+        emitter.fail_if(empty, row_values.TYPE_ERROR, "reduce() of nothing", message)
     return result.get()
 
 

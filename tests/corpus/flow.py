@@ -96,6 +96,21 @@ def product(numbers: list[int]) -> int:
     return functools.reduce(operator.mul, numbers[:5], 1)
 
 
+@case(
+    rows=[values.number_lists(13)], covers="functools.reduce without an initial value, of nothing"
+)
+def folded(numbers: list[int]) -> int:
+    return functools.reduce(lambda total, n: (total * 31 + n) % 1_000_003, numbers)
+
+
+@case(rows=[values.sentences(14)], covers="functools.reduce of texts, its exception caught")
+def longest_word(text: str) -> str:
+    try:
+        return functools.reduce(lambda a, b: b if len(b) > len(a) else a, text.split())
+    except TypeError as error:
+        return str(error)
+
+
 @case(rows=[values.number_lists(11)], covers="any, all, generators with conditions")
 def pattern(numbers: list[int]) -> str:
     if all(n >= 0 for n in numbers):

@@ -294,11 +294,12 @@ def first_value(text: str) -> str:
 
 @pytest.mark.parametrize(
     ("function", "rows"),
-    [(host, ["http://[::1]:80/a", "http://a.b/c", "http://[::1"]), (first_value, ["a=%C3%A9", "a=%FF&b", "b"])],
+    [
+        (host, ["http://[::1]:80/a", "http://a.b/c", "http://[::1"]),
+        (first_value, ["a=%C3%A9", "a=%FF&b", "b"]),
+    ],
 )
-def test_handlers_do_not_catch_that_a_row_is_left(
-    function: ck.scalar.Udf, rows: list[str]
-) -> None:
+def test_handlers_do_not_catch_that_a_row_is_left(function: ck.scalar.Udf, rows: list[str]) -> None:
     assert function(ck.array(rows)).to_pylist() == [*map(function.python, rows)]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import colkern as ck
 from colkern import schema as s
 from colkern.cpu.threads import set_num_threads
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Generator, generator
 
@@ -217,7 +217,7 @@ def test_items_of_several_types_share_one() -> None:
         yield x
         yield "a"
 
-    with pytest.raises(CompileError, match="it yields int in one place and str in another"):
+    with pytest.raises(UnsupportedError, match="results that are int or str: declare their type"):
         unlike(column([3]))
 
 

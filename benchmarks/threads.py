@@ -6,7 +6,10 @@ The same operation on the same data, in turn, in one process.
 from __future__ import annotations
 
 import argparse
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks import machine
 from benchmarks.case import Comparison
@@ -18,6 +21,9 @@ ROWS = 10_000_000
 """Enough that waking threads costs nothing beside the work."""
 
 QUICK_ROWS = 1_000_000
+
+NUMPY_COPIES = "copies by NumPy"
+"""The name of the row without colkern."""
 
 
 def contestants(comparison: Comparison, rows: int) -> dict[str, Work]:
@@ -34,6 +40,17 @@ def contestants(comparison: Comparison, rows: int) -> dict[str, Work]:
     return {"1": lambda: with_threads(1), "2": lambda: with_threads(2)}
 
 
+def copies(rows: int) -> dict[str, Work]:
+    """Two copies by NumPy, one after the other and at once: what the memory of the machine allows."""
+    sources = [np.ones(rows // 2) for _ in range(2)]
+    outs = [np.empty_like(source) for source in sources]
+    pool = ThreadPoolExecutor(2)
+    return {
+        "1": lambda: [*map(np.copyto, outs, sources)],
+        "2": lambda: [*pool.map(np.copyto, outs, sources)],
+    }
+
+
 def main() -> None:
     """Measure, print, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -46,11 +63,13 @@ def main() -> None:
     slots = options.rows or (QUICK_ROWS if options.quick else ROWS)
     rounds = options.rounds or (3 if options.quick else 9)
     rows = []
-    for name, comparison in COMPARISONS.items():
-        # Formats have sizes of their own.
-        if options.case not in name or max(comparison.rows) < ROWS:
+    # Formats have sizes of their own.
+    names = [name for name, each in COMPARISONS.items() if max(each.rows) >= ROWS]
+    for name in [NUMPY_COPIES, *names]:
+        if options.case not in name:
             continue
-        seconds = medians(contestants(comparison, slots), rounds)
+        works = copies(slots) if name == NUMPY_COPIES else contestants(COMPARISONS[name], slots)
+        seconds = medians(works, rounds)
         rows.append({"operation": name, "seconds": seconds})
         print(f"{name:32}{seconds['1'] * 1e3:10.2f} ms{seconds['1'] / seconds['2']:8.2f}×")
     if options.json:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from colkern.generated import function_of_text
@@ -11,8 +9,10 @@ from colkern.jit import Udf, udf
 from colkern.spark.acceleration.nodes import Constant, Fused, Node, NumPyType, is_float
 
 
-class Kernel:
-    """A compiled loop over rows for a node and the fused nodes below it.
+def compiled_loop(
+    root: Node, leaves: list[Node], columns: list[tuple[str, bool]], *, is_last: bool
+) -> Udf:
+    """Returns the compiled loop over rows for a node and the fused nodes below it.
 
     Args:
         root: The node of the results.
@@ -20,25 +20,15 @@ class Kernel:
         columns: For each leaf, the name of its type as in signatures, and whether it may be null.
         is_last: Whether these are the results of the function, in which NaN becomes null.
     """
-
-    def __init__(
-        self,
-        root: Node,
-        leaves: list[Node],
-        columns: list[tuple[str, bool]],
-        *,
-        is_last: bool,
-    ) -> None:
-        self.leaves = leaves
-        body = _Body(leaves, [may_be_null for _, may_be_null in columns])
-        result = body.value_of(root)
-        if is_last and is_float(root.dtype):
-            result = f"None if {result} != {result} else {result}"
-        types = ", ".join(f"{type_}{'?' if nulls else ''}" for type_, nulls in columns)
-        signature = f"({types}) -> {root.dtype}"
-        # Integers wrap around, and division by zero is IEEE 754's, as in NumPy.
-        function = _compiled(body.source(result))
-        self.function: Udf = udf(function, signature=signature, arithmetic="machine")
+    body = _Body(leaves, [may_be_null for _, may_be_null in columns])
+    result = body.value_of(root)
+    if is_last and is_float(root.dtype):
+        result = f"None if {result} != {result} else {result}"
+    types = ", ".join(f"{type_}{'?' if nulls else ''}" for type_, nulls in columns)
+    names = {"np": np, "__name__": __name__}
+    function = function_of_text("body", body.source(result), names, "accelerated")
+    # Integers wrap around, and division by zero is IEEE 754's, as in NumPy.
+    return udf(function, signature=f"({types}) -> {root.dtype}", arithmetic="machine")
 
 
 class _Body:
@@ -92,7 +82,3 @@ def _literal(value: object, dtype: NumPyType) -> str:
         return f"np.{dtype}({plain})" if dtype.kind == "i" else repr(plain)
     named = {np.inf: "np.inf", -np.inf: "-np.inf"}.get(plain, repr(plain))
     return f"np.{dtype}({'np.nan' if plain != plain else named})"
-
-
-def _compiled(source: str) -> Callable[..., object]:
-    return function_of_text("body", source, {"np": np, "__name__": __name__}, "accelerated")

@@ -14,7 +14,7 @@ from colkern.arrays import Array
 from colkern.builders import array as new_array
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.forms import Column, column_of
-from colkern.spark.acceleration.generation import Kernel
+from colkern.spark.acceleration.generation import compiled_loop
 from colkern.spark.acceleration.nodes import OTHER, TEXT, Constant, Form, Fused, Input, Node, Whole
 from colkern.spark.acceleration.original import Original
 
@@ -120,13 +120,10 @@ class Program:
         for leaf in leaves:
             if isinstance(leaf, Whole):
                 self._add(leaf)
-        kernel = Kernel(node, leaves, list(map(self._kind, leaves)), is_last=is_last)
+        loop = compiled_loop(node, leaves, list(map(self._kind, leaves)), is_last=is_last)
 
         def step(values: Values, columns: Sequence[pa.Array]) -> Column:
-            return Column(
-                kernel.function(*[_leaf(leaf, values, columns) for leaf in kernel.leaves]),
-                node.dtype,
-            )
+            return Column(loop(*[_leaf(leaf, values, columns) for leaf in leaves]), node.dtype)
 
         self._steps[identity] = step
 

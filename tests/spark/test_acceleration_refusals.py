@@ -694,3 +694,34 @@ def test_a_process_has_a_pickled_function_once() -> None:
     assert first is again
     assert first(pa.array([1.5])).to_pylist() == [4.5]
     assert first(s=pa.array([2.0])).to_pylist() == [6.0]
+
+
+def counted_to(number: float) -> float:
+    if abs(number) > 1 << 28:
+        # No test waits for it.
+        raise KeyboardInterrupt
+    turns = 0
+    while turns < number:
+        turns += 1
+    return float(turns)
+
+
+def looped(a: pd.Series, b: pd.Series) -> pd.Series:
+    return pd.Series([counted_to(-y) for x, y in zip(a, b, strict=True)])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        looped,
+        lambda a, b: b.map(counted_to),
+        lambda a, b: pd.Series(np.vectorize(counted_to)(a - b)) + 1,
+    ],
+)
+def test_work_that_grows_with_a_number_is_not_done_for_extreme_ones(body: Any) -> None:
+    compiled = in_worker(body, spark.DoubleType())
+    columns = (pa.array([1.0, 2.0]), pa.array([3.0, -4.0]))
+    result, said = reasons(lambda: compiled(columns))
+    assert result.to_pylist() == body(*(c.to_pandas() for c in columns)).to_list()
+    assert len(said) == 1
+    assert "a row takes longer, the larger a number is" in said[0]

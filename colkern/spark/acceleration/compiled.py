@@ -28,6 +28,7 @@ from colkern.spark.acceleration.verification import (
     difference_at_extremes,
     extremes,
     is_faster,
+    require_steady,
     sample,
 )
 from colkern.spark.functions import compiling
@@ -92,7 +93,10 @@ class Compiled:
         try:
             with compiling.one_process_compiles():
                 rare = extremes(columns)
-                program = Program(self._traced(columns), shape, self._original)
+                node = self._traced(columns)
+                if node.calls_python:
+                    require_steady(self._original, [column.type for column in columns])
+                program = Program(node, shape, self._original)
         except Exception as error:  # noqa: BLE001 The original does what is not compiled.
             kinds = [f"{type_} with nulls" if nulls else str(type_) for type_, nulls in shape]
             self._warn(f"{error}, for columns of {', '.join(kinds)}")

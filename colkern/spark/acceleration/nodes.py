@@ -72,21 +72,26 @@ class Node:
     Attributes:
         rows: The identity of the condition by which the body selected rows; empty for all rows. The graph
             computes all rows; the selection matters only when the body assigns to rows.
+        calls_python: Whether pandas or a row function computes it, or one of its operands, perhaps by a
+            function of the user's.
     """
 
     dtype: DType
     identity: bytes = field(init=False, default=b"")
     rows: bytes = field(init=False, default=b"")
+    calls_python: bool = field(init=False, default=False)
 
     def _identify(self, *parts: object) -> None:
         text = repr((type(self).__name__, str(self.dtype), *parts))
         object.__setattr__(self, "identity", hashlib.sha256(text.encode()).digest())
 
-    def _join_rows(self, operands: tuple[Node, ...]) -> None:
+    def _join(self, operands: tuple[Node, ...], calls_python: bool = False) -> None:
         rows = {each.rows for each in operands if not isinstance(each, Constant)}
         if len(rows) > 1:
             raise UnsupportedError("selected rows of a column are used beside others")
         object.__setattr__(self, "rows", *rows or (b"",))
+        calls = calls_python or any(each.calls_python for each in operands)
+        object.__setattr__(self, "calls_python", calls)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +129,7 @@ class Fused(Node):
 
     def __post_init__(self) -> None:
         self._identify(self.expression, [o.identity for o in self.operands], self.reads)
-        self._join_rows(self.operands)
+        self._join(self.operands)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +151,7 @@ class Whole(Node):
     def __post_init__(self) -> None:
         operands = [o.identity for o in self.operands]
         self._identify(self.name, operands, self.details, self.reads)
-        self._join_rows(self.operands)
+        self._join(self.operands, calls_python=bool(self.reads))
 
 
 def with_rows(node: Node, rows: bytes) -> Node:

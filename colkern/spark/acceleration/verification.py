@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import time
 import warnings
@@ -102,6 +103,41 @@ def _extremes_of(type_: pa.DataType, has_nulls: bool) -> pa.Array:
         items = _extremes_of(type_.value_type, True).to_pylist()
         return pa.array([[], *[items[k : k + 3] for k in range(0, len(items), 2)], *null], type_)
     raise UnsupportedError(f"columns of {type_} are not compiled")
+
+
+_SIZES = [1 << k for k in (3, 5, 8, 12, 16, 20, 24, 26)]
+_MOST_SECONDS, _MOST_TIMES = 0.01, 20
+"""Rising numbers, and what a row of one may take longer than a row of the first."""
+
+
+def require_steady(function: Function, types: Sequence[pa.DataType]) -> None:
+    """Raise UnsupportedError if a row takes the longer, the larger a number is, as by `range(n)` or
+    `text * n`: for extreme numbers, it would not end, or need all memory."""
+    numbers = [place for place, type_ in enumerate(types) if _is_number(type_)]
+    alone = [[place] for place in numbers]
+    for sign, grown in itertools.product((1, -1), alone if len(alone) < 2 else [numbers, *alone]):
+        least = math.inf
+        for size in _SIZES:
+            try:
+                rows = [
+                    pa.array([sign * size if place in grown else 1], type_)
+                    if place in numbers
+                    else _extremes_of(type_, False)[-1:]
+                    for place, type_ in enumerate(types)
+                ]
+            except (pa.ArrowInvalid, OverflowError):
+                # No larger number fits the type.
+                break
+            limit = _MOST_SECONDS + _MOST_TIMES * least
+            seconds = _seconds(function, rows)
+            # A machine with other work may be slow for once.
+            if seconds > limit and min(_seconds(function, rows) for _ in range(2)) > limit:
+                raise UnsupportedError("a row takes longer, the larger a number is")
+            least = min(least, seconds)
+
+
+def _is_number(type_: pa.DataType) -> bool:
+    return pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
 
 
 _OF_CODE_POINTS = frozenset(
@@ -232,10 +268,14 @@ def is_faster(compiled: Function, original: Function, columns: Sequence[pa.Array
     rows = [column.slice(0, _MOST_TIMED_ROWS) for column in columns]
     best = {compiled: math.inf, original: math.inf}
     for function in [*best] * _ROUNDS:
-        start = time.perf_counter()
-        outcome(function, rows)
-        best[function] = min(best[function], time.perf_counter() - start)
+        best[function] = min(best[function], _seconds(function, rows))
     return best[compiled] < _CLEARLY * best[original]
+
+
+def _seconds(function: Function, rows: Sequence[pa.Array]) -> float:
+    start = time.perf_counter()
+    outcome(function, rows)
+    return time.perf_counter() - start
 
 
 def difference(columns: Sequence[pa.Array], compiled: pa.Array, original: pa.Array) -> str | None:

@@ -24,6 +24,7 @@ from pyspark.sql.types import DataType, StructType
 from colkern import schema as s
 from colkern.rows import kinds as k
 from colkern.rows.terms import NoTermError, Raise
+from colkern.spark.acceleration import times
 from colkern.spark.acceleration.nodes import (
     BOOL,
     FLOAT,
@@ -434,9 +435,11 @@ class Expression:
         kind, moment = self._moment(of)
         if name in _DAY_TESTS and node.dtype == BOOL:
             return f.coalesce(_DAY_TESTS[name](moment), f.lit(False))
-        if name not in _PARTS or (kind == "date" and name in _CLOCK) or node.dtype != FLOAT:
+        is_known = name in times.NUMBERS and not (kind == "date" and name in times.CLOCK)
+        if not is_known or node.dtype != FLOAT:
             raise NoTermError(f"dt.{name} has no native form", 0)
-        return f.coalesce(_PARTS[name](moment).cast("double"), f.lit(_NAN))
+        _, part = times.NUMBERS[name]
+        return f.coalesce(part(moment).cast("double"), f.lit(_NAN))
 
     def _text_of(
         self, name: str, kind: str, moment: Column, arguments: Sequence[object] | None
@@ -676,12 +679,7 @@ _OF_TEXTS: dict[str, Callable[..., Column]] = {
     "same": lambda text: text,
     "isna": f.isnull,
     "fillna": f.coalesce,
-    "eq": _compared_texts("=="),
-    "ne": _compared_texts("!="),
-    "lt": _compared_texts("<"),
-    "le": _compared_texts("<="),
-    "gt": _compared_texts(">"),
-    "ge": _compared_texts(">="),
+    **{name: _compared_texts(sign) for name, sign in COMPARISONS.items()},
     "len": f.char_length,
     "contains": lambda text, part: text.contains(part),
     "slice": sliced,
@@ -690,24 +688,6 @@ _OF_TEXTS: dict[str, Callable[..., Column]] = {
     "map": _entry,
 }
 """The text operations of `colkern.spark.acceleration.texts`, by their names."""
-
-_CLOCK: dict[str, Callable[[Column], Column]] = {
-    "hour": f.hour,
-    "minute": f.minute,
-    "second": f.second,
-}
-
-_PARTS = _CLOCK | {
-    "year": f.year,
-    "quarter": f.quarter,
-    "month": f.month,
-    "day": f.dayofmonth,
-    "day_of_year": f.dayofyear,
-    "dayofyear": f.dayofyear,
-    "day_of_week": f.weekday,
-    "dayofweek": f.weekday,
-    "weekday": f.weekday,
-}
 
 _NAMES: dict[str, tuple[Callable[[Column], Column], tuple[str, ...]]] = {
     "day_name": (

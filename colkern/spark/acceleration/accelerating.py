@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import itertools
 import sys
 from collections.abc import Iterator
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import types as spark
@@ -135,7 +133,8 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
     try:
         _require_scalar(kind)
         require_pure(plain)
-        _require_traceable(plain, returns, over_batches)
+        original = Original(plain, returns, Settings(), over_batches=over_batches)
+        _require_traceable(original)
     except UnsupportedError as error:
         name = function_name(plain)
         warn(name, str(error))
@@ -148,7 +147,6 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
         name = function_name(plain)
         KNOWN[name] = Unplanned(name, "arrow, in a Python worker: it is not deterministic")
         return accelerated.asNondeterministic()
-    original = Original(plain, returns, Settings(), over_batches=over_batches)
     return PlannedOriginal(accelerated, original, chosen)
 
 
@@ -205,15 +203,10 @@ class AcceleratedIterator(AcceleratedFunction):
             yield from self.compiled.of_batches(columns)
 
 
-_IN_PROCESS: dict[bytes, AcceleratedFunction] = {}
-"""The functions that this process has unpickled, by the digests of their pickles."""
-
-
+@functools.lru_cache(maxsize=64)
 def _of_pickle(kind: type[AcceleratedFunction], pickled: bytes) -> AcceleratedFunction:
-    digest = hashlib.sha256(pickled).digest()
-    if digest not in _IN_PROCESS:
-        _IN_PROCESS[digest] = kind(*cloudpickle.loads(pickled))
-    return _IN_PROCESS[digest]
+    """Returns a function: one object for all tasks of a worker."""
+    return kind(*cloudpickle.loads(pickled))
 
 
 def _require_scalar(kind: int) -> None:
@@ -235,13 +228,14 @@ _MAX_COMBINED = 3
 """Up to this number of columns all combinations of types are tried here; else workers check them."""
 
 
-def _require_traceable(function: Body, returns: spark.DataType, over_batches: bool) -> None:
+def _require_traceable(original: Original) -> None:
     """Check that the function can be compiled for some column types, as far as that can be told without
     data.
 
     Raises:
         UnsupportedError: If it cannot; with the message of the trace that got furthest.
     """
+    function, over_batches = original.function, original.over_batches
     counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
     hints = getattr(inspect.unwrap(function), "__annotations__", {})
     tables = [hint for name, hint in hints.items() if name != "return" and "DataFrame" in str(hint)]
@@ -249,7 +243,7 @@ def _require_traceable(function: Body, returns: spark.DataType, over_batches: bo
         # The names of a table's columns are not known here.
         return
     # Spark tells the types of the columns only when there is data.
-    series = [pd.Series(values) for values in EXAMPLES]
+    series = original.pandas([*EXAMPLES.values()])
     furthest = (-1, False, False, "")
     for count in counts:
         # Try columns that are all of one type first.
@@ -260,7 +254,7 @@ def _require_traceable(function: Body, returns: spark.DataType, over_batches: bo
             tracer = Tracer()
             try:
                 node = traced(function, columns, tracer, over_batches=over_batches)
-                result_of(node, returns)
+                result_of(node, original.returns)
             except UnsupportedError as error:
                 # pandas itself may have raised because of the type of the column that was tried.
                 cause = error.__cause__

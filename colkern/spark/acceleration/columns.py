@@ -412,10 +412,12 @@ class TracedList(Recorded):
     @classmethod
     def of_column(cls, column: TracedColumn) -> TracedList:
         """Returns the values of a column."""
-        values = column.in_pandas("Series.tolist", _listed, column)
+        values = column.in_pandas("Series.tolist", operator.methodcaller("tolist"), column)
         result = cls(values.node, values._witness, column._tracer)
         result.column = column
-        result.series = column.in_pandas("pandas.Series", _listed_anew, column)
+        result.series = column.in_pandas(
+            "pandas.Series", lambda values: pd.Series(values.tolist()), column
+        )
         return result
 
     @classmethod
@@ -502,7 +504,9 @@ class Accessor:
             sliced: Any = self.__getattr__("slice")
             return sliced(key.start, key.stop, key.step)
         is_text = self._column.node.dtype == TEXT
-        return self._column.in_pandas("str[]", _item_of_texts, self._column, key, is_sure=is_text)
+        return self._column.in_pandas(
+            "str[]", lambda column, at: column.str[at], self._column, key, is_sure=is_text
+        )
 
 
 class Located:
@@ -531,18 +535,6 @@ def _is_element_wise(name: Name, arguments: Sequence[Any], options: dict[Name, A
     if name == "stack" and axis not in (1, -1):
         return False
     return name in ELEMENT_WISE["numpy"] and not options.keys() & NEVER
-
-
-def _listed(column: Any) -> Any:
-    return column.tolist()
-
-
-def _listed_anew(column: Any) -> Any:
-    return pd.Series(column.tolist())
-
-
-def _item_of_texts(column: Any, key: Any) -> Any:
-    return column.str[key]
 
 
 def _assigned(column: Any, key: Any, value: Any) -> Any:

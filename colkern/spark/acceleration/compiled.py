@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
 import itertools
 import warnings
@@ -10,8 +9,6 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import TypeAlias
 
-import numpy as np
-import pandas as pd
 import pyarrow as pa
 from pyspark.sql.types import BooleanType, DataType, DoubleType, FloatType, IntegralType, StringType
 
@@ -163,19 +160,21 @@ def result_of(node: Node, returns: DataType) -> Node:
 _PLAIN = (IntegralType, FloatType, DoubleType, StringType, BooleanType)
 
 
-EXAMPLES: list[list[object]] = [
-    [1.0, 2.0],
-    ["a", "b"],
-    [1, 2],
-    [True, False],
-    [pd.Timestamp(2024, 1, 31), pd.Timestamp(2024, 2, 1)],
-    [datetime.date(2024, 1, 31), datetime.date(2024, 2, 1)],
-    ["2024-01-31", "2024-02-01"],
-    # Texts of several parts, whatever the separator.
-    ["a-b_c,d;e:f/g.h|i@j=k&l#m n", "a-b_c,d;e:f/g.h|i@j=k&l#m n"],
-    [Decimal("1.50"), Decimal("2.00")],
-    [np.array([1.0, 2.0]), np.array([3.0])],
-]
+EXAMPLES: dict[str, pa.Array] = {
+    "double": pa.array([1.5, 2.0]),
+    "letter": pa.array(["a", "b"]),
+    "bigint": pa.array([1, 2]),
+    "boolean": pa.array([True, False]),
+    "timestamp": pa.array([1_706_659_200_000_000, 1_706_745_600_000_001]).cast(
+        pa.timestamp("us", "UTC")
+    ),
+    "date": pa.array([19_753, 19_754], pa.int32()).view(pa.date32()),
+    "text of a day": pa.array(["2024-01-31", "2024-02-01"]),
+    # The second text has several parts, whatever the separator.
+    "string": pa.array(["2024-01-31", "a-b_c,d;e:f/g.h|i@j=k&l#m n"]),
+    "decimal": pa.array([Decimal("1.50"), Decimal("2.00")]),
+    "array": pa.array([[1.0, 2.0], [3.0]]),
+}
 """Two values of each kind of column, for traces before there are columns."""
 
 

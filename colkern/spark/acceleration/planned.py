@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 
 from colkern.errors import UnsupportedError
 from colkern.rows.terms import NoTermError
-from colkern.spark.acceleration.compiled import result_of
+from colkern.spark.acceleration.compiled import EXAMPLES, result_of
 from colkern.spark.acceleration.expressions import Expression
 from colkern.spark.acceleration.nodes import Node
 from colkern.spark.acceleration.original import Original, Settings
@@ -33,13 +33,8 @@ from colkern.spark.native.functions import (
 )
 
 _EXAMPLES = {
-    "double": pa.array([1.5, 2.0, None]),
-    # The second text has several parts, whatever the separator.
-    "string": pa.array(["2024-01-31", "a-b_c,d;e:f/g.h|i@j=k&l#m n", None]),
-    "date": pa.array([19_753, 19_754, None], pa.int32()).view(pa.date32()),
-    "timestamp": pa.array([1_706_659_200_000_000, 1_706_745_600_000_001, None]).cast(
-        pa.timestamp("us", "UTC")
-    ),
+    kind: pa.concat_arrays([EXAMPLES[kind], pa.nulls(1, EXAMPLES[kind].type)])
+    for kind in ("double", "string", "date", "timestamp")
 }
 """Values, with a null, for each column type for which there are expressions."""
 
@@ -214,7 +209,7 @@ class PlannedOriginal(PlannedFunction):
                     branches.append(self._branch(kinds, tracer))
                 except Exception as error:  # noqa: BLE001 The user's function may raise anything.
                     is_refusal = isinstance(error, NoTermError) or tracer.refusal is not None
-                    values = [_EXAMPLES[kind].drop_null() for kind in kinds]
+                    values = [EXAMPLES[kind] for kind in kinds]
                     raises_for_null = not is_refusal and not _raises(self._original, values)
                     rank = (isinstance(error, NoTermError), raises_for_null, tracer.steps)
                     # Where a function takes several types, the last ones have the most specific message.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import types
 import warnings
 from collections import deque
@@ -19,7 +20,7 @@ from colkern.generated import function_of_text
 from colkern.rows.front import names_in
 from colkern.spark.acceleration.columns import Length, TracedColumn, TracedList
 from colkern.spark.acceleration.element_wise import ELEMENT_WISE, NEVER
-from colkern.spark.acceleration.forms import AnyArray, Column
+from colkern.spark.acceleration.forms import Column
 from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import WRAPS_SLOWLY, Arguments, Recorded, Tracer
@@ -386,11 +387,9 @@ class _Table(np.ndarray):
         kind = getattr(getattr(key._witness, "dtype", None), "kind", "")
         if kind not in ("i", "u"):
             raise key.refused("items of an array at places that are no integers")
-        return key.in_pandas("numpy.ndarray[]", _items, np.asarray(self), key, is_sure=True)
-
-
-def _items(table: AnyArray, places: Any) -> Any:
-    return table[places]
+        return key.in_pandas(
+            "numpy.ndarray[]", operator.getitem, np.asarray(self), key, is_sure=True
+        )
 
 
 def _take(table: Any, indices: Any, *arguments: Any, **options: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import numpy as np
@@ -182,3 +183,30 @@ def exchanged(x: pd.Series) -> pd.DataFrame:
     frame = pd.DataFrame({"low": x * 2, "high": x})
     frame.columns = ["high", "low"]
     return frame
+
+
+@case("double", x="amount", n="count")
+def ratio_or_zero(x: pd.Series, n: pd.Series) -> pd.Series:
+    return pd.Series(np.divide(x, n, out=np.zeros(len(x)), where=n != 0))
+
+
+@case("double", x="amount", y="price")
+def logs_of_some(x: pd.Series, y: pd.Series) -> pd.Series:
+    out = np.full(len(x), -1.0)
+    np.log(y.to_numpy(), out=out, where=(x > 0).to_numpy())
+    return pd.Series(out) * 2
+
+
+@case("string", x="amount")
+def labelled(x: pd.Series) -> pd.Series:
+    bounds, labels = np.array([0.0, 25.0, 75.0]), np.array(["below", "low", "mid", "high"])
+    return pd.Series(labels[np.searchsorted(bounds, x.to_numpy(), side="right")])
+
+
+def _scaled(value: float, factor: float) -> float:
+    return value * factor
+
+
+@case("double", x="amount")
+def scaled(x: pd.Series) -> pd.Series:
+    return x.apply(functools.partial(_scaled, factor=3.0))

@@ -66,6 +66,8 @@ class TracedColumn(SeriesMethods):
 
     def __array_ufunc__(self, ufunc: Any, method: Name, *inputs: Any, **options: Any) -> Any:
         name = ufunc.__name__
+        if method == "__call__" and options.keys() == {"out", "where"}:
+            return self._written(ufunc, inputs, *options["out"], options["where"])
         if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature is not None:
             raise self._tracer.refused(f"numpy.{name} with options, or over rows")
         return self.instead(
@@ -84,6 +86,16 @@ class TracedColumn(SeriesMethods):
         if name in UNARY and len(inputs) == 1:
             return self.unary(UNARY[name], ufunc)
         return self.whole(f"ufunc {name}", ufunc, inputs, ufunc(*witnesses))
+
+    def _written(self, ufunc: Any, inputs: Sequence[Any], out: Any, where: Any) -> TracedColumn:
+        """Writes results into an array, where a condition is true, and returns the array."""
+        results = ufunc(*inputs)
+        arrays = [witness_of(each) for each in (out, results)]
+        is_array = isinstance(out, TracedColumn) and isinstance(arrays[0], np.ndarray)
+        if not is_array or dtype_of(arrays[0]) is None or len({*map(dtype_of, arrays)}) > 1:
+            raise self._tracer.refused(f"numpy.{ufunc.__name__} with an `out` of another kind")
+        out.become(np.where(where, results, out))
+        return out
 
     def __array_function__(
         self, function: Any, _: Any, arguments: Sequence[Any], options: dict[Name, Any]

@@ -6,6 +6,7 @@ well: so pandas itself determines the dtypes of results, and refuses operations 
 
 from __future__ import annotations
 
+import functools
 import pickle
 import re
 import sys
@@ -341,6 +342,9 @@ def identity_of(value: Any) -> object:
     if isinstance(value, types.FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
         return (id(value.__code__), *map(identity_of, (cells, value.__defaults__)))
+    if isinstance(value, functools.partial):
+        parts = value.func, value.args, value.keywords
+        return functools.partial, [identity_of(each) for each in parts]
     if isinstance(value, Recorded):
         raise value._tracer.refused("a function of one row uses a whole column")
     if isinstance(value, pd.Series | pd.DataFrame | pd.Index | np.ndarray):

@@ -216,9 +216,7 @@ class _Replacing:
         if isinstance(value, np.vectorize):
             kinds = {name: getattr(value, name) for name in ("otypes", "excluded", "signature")}
             return _vectorize(self._tracer, value.pyfunc, **kinds)
-        if type(value) is np.ndarray:
-            return value.view(_Table)
-        return next((other for known, other in self._replaced if value is known), value)
+        return next((other for known, other in self._replaced if value is known), _as_table(value))
 
 
 def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
@@ -264,7 +262,7 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
     def of_values(function: Callable[..., Any]) -> Callable[..., Any]:
         def called(*arguments: Any, **options: Any) -> Any:
             if not isinstance(arguments[0] if arguments else None, TracedColumn | TracedList):
-                return function(*arguments, **options)
+                return _as_table(function(*arguments, **options))
             # The count of values says nothing new.
             arguments = tuple(each for each in arguments if not isinstance(each, Length))
             options = {name: each for name, each in options.items() if not isinstance(each, Length)}
@@ -390,6 +388,11 @@ class _Table(np.ndarray):
         return key.in_pandas(
             "numpy.ndarray[]", operator.getitem, np.asarray(self), key, is_sure=True
         )
+
+
+def _as_table(value: Any) -> Any:
+    """Returns a constant array as one from which columns take items; other values as they are."""
+    return value.view(_Table) if type(value) is np.ndarray else value
 
 
 def _take(table: Any, indices: Any, *arguments: Any, **options: Any) -> Any:

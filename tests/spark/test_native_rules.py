@@ -21,7 +21,8 @@ from pyspark.sql import functions as f
 
 from colkern.kernels.calendar import KEPT
 from colkern.rows.table import NO_DEFAULT, Parameter, Row, table
-from colkern.spark.native.rules import RULES, Operand, literal
+from colkern.spark.native.rule import Operand, literal
+from colkern.spark.native.rules import RULES
 
 pytestmark = pytest.mark.spark
 

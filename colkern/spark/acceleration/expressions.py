@@ -44,9 +44,9 @@ from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.texts import BY_PLACE, QUICK
 from colkern.spark.acceleration.verification import gives_what_str_gives
 from colkern.spark.native import integers, sharing
-from colkern.spark.native.date_rules import instant_of
+from colkern.spark.native.date_rules import days_of, instant_of, seconds_of
 from colkern.spark.native.integers import Integer
-from colkern.spark.native.number_rules import floor, floor_quotient, less
+from colkern.spark.native.number_rules import floor, less
 from colkern.spark.native.rule import COMPARED, Operand, literal, no_form
 from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import part_of_split, sliced
@@ -689,18 +689,12 @@ _OF_TEXTS: dict[str, Callable[..., Column]] = {
 }
 """The text operations of `colkern.spark.acceleration.texts`, by their names."""
 
-_NAMES: dict[str, tuple[Callable[[Column], Column], tuple[str, ...]]] = {
+_NAMES: dict[str, tuple[Callable[[Column], Column], pd.Index]] = {
     "day_name": (
         lambda moment: f.weekday(moment) + 1,
-        ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+        pd.date_range("2024-01-01", periods=7).day_name(),
     ),
-    "month_name": (
-        f.month,
-        (
-            *("January", "February", "March", "April", "May", "June", "July", "August"),
-            *("September", "October", "November", "December"),
-        ),
-    ),
+    "month_name": (f.month, pd.date_range("2024-01-01", periods=12, freq="MS").month_name()),
 }
 
 _DAY_TESTS: dict[str, Callable[[Column], Column]] = {
@@ -736,18 +730,16 @@ def _micros(left: Column, right: Column) -> Column:
 def _days(kind: str, left: Column, right: Column) -> Column:
     if kind == "date":
         return f.datediff(left, right).cast("double")
-    day = Operand(f.lit(86_400_000_000).cast("bigint"), 86_400_000_000)
-    return floor_quotient(Operand(_micros(left, right)), day).cast("double")
+    return days_of(Operand(_micros(left, right))).cast("double")
 
 
 def _seconds(kind: str, left: Column, right: Column) -> Column:
     if kind == "date":
         return f.datediff(left, right).cast("double") * 86_400.0
-    micros, second = _micros(left, right), Operand(f.lit(1_000_000).cast("bigint"), 1_000_000)
+    micros = _micros(left, right)
     if not _DIVIDES_PARTS:
         return (micros * f.lit(1000).cast("bigint")).cast("double") / f.lit(1e9)
-    whole, rest = floor_quotient(Operand(micros), second), f.pmod(micros, second.column)
-    return whole.cast("double") + rest.cast("double") / f.lit(1e6)
+    return seconds_of(micros)
 
 
 _FAR = pd.Series([9_223_200_000_999_999_000]).astype("timedelta64[ns]")

@@ -238,11 +238,18 @@ def _seconds_part(duration: Operand) -> Column:
 
 def _total_seconds(duration: Operand) -> Column:
     """`timedelta.total_seconds`; long durations are computed as in `colkern.kernels.clock`."""
-    number = _number(duration)
-    seconds, rest = floor_quotient(number, _known(_SECOND)), modulo(number, _known(_SECOND))
-    return f.when(
-        number.column.between(-(1 << 53), 1 << 53), number.column.cast("double") / 1e6
-    ).otherwise(seconds.cast("double") + rest.cast("double") / 1e6)
+    number = _number(duration).column
+    return f.when(number.between(-(1 << 53), 1 << 53), number.cast("double") / 1e6).otherwise(
+        seconds_of(number)
+    )
+
+
+def seconds_of(micros: Column) -> Column:
+    """Returns microseconds as seconds, rounded once for the rest of a second and once for the sum."""
+    number, second = Operand(micros), _known(_SECOND)
+    return (
+        floor_quotient(number, second).cast("double") + modulo(number, second).cast("double") / 1e6
+    )
 
 
 def _nearest_quotient(duration: Operand, divisor: Operand) -> Column | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from colkern.spark.native import container_rules, date_rules, format_rules, number_rules, text_rules
-from colkern.spark.native.rule import Operand, Rule, Rules, literal
-
-__all__ = ["RULES", "Operand", "Rule", "literal"]
+from colkern.spark.native.rule import Rules
 
 RULES: Rules = {
     **number_rules.RULES,

@@ -21,8 +21,8 @@ from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, moment_of
 from colkern.spark.native.integers import Integer
-from colkern.spark.native.rule import LEAST, MOST, no_form
-from colkern.spark.native.rules import RULES, Operand, Rule, literal
+from colkern.spark.native.rule import LEAST, MOST, Operand, Rule, literal, no_form
+from colkern.spark.native.rules import RULES
 
 TYPES = {
     k.INT: "bigint",

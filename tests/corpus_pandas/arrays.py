@@ -210,3 +210,12 @@ def _scaled(value: float, factor: float) -> float:
 @case("double", x="amount")
 def scaled(x: pd.Series) -> pd.Series:
     return x.apply(functools.partial(_scaled, factor=3.0))
+
+
+@case("double", x="amount", y="price")
+def same_array(x: pd.Series, y: pd.Series) -> pd.Series:
+    a = np.array(x)
+    b = a.astype("float64", copy=False)
+    b[b > 5] = 1.0
+    np.multiply(a, 2.0, out=b, where=(y > 10).to_numpy())
+    return pd.Series(a - 1)

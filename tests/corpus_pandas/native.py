@@ -351,3 +351,27 @@ def of_rows(a: pd.Series, b: pd.Series) -> pd.Series:
 @case("string", country="country")
 def stated(country: pd.Series) -> pd.Series:
     return country.map(pd.Series(STATES)).fillna("other")
+
+
+@case("double", x="amount")
+def changed_in_place(x: pd.Series) -> pd.Series:
+    same = x
+    same += 1
+    same *= 2
+    return x + same
+
+
+@case("double", x="amount")
+def array_changed_in_place(x: pd.Series) -> pd.Series:
+    a = x.to_numpy().copy()
+    same = np.asarray(a)
+    same -= 1
+    a[a > 20] -= 20
+    return pd.Series(a + same)
+
+
+@case("boolean", x="amount", y="price")
+def condition_changed_in_place(x: pd.Series, y: pd.Series) -> pd.Series:
+    both = either = x > 0
+    both &= y > 10
+    return either

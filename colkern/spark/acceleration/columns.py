@@ -222,8 +222,7 @@ class TracedColumn(SeriesMethods):
         member, label = of(self._witness), f"{label}.{name}"
         has_rows = owner in ("DataFrame", "ndarray") and self._witness.ndim == 2
         is_by_row = has_rows and name in BY_ROW
-        is_turned = has_rows and name == "T"
-        if is_turned or (name not in ELEMENT_WISE.get(owner, ()) and not is_by_row):
+        if name not in ELEMENT_WISE.get(owner, ()) and not is_by_row:
             raise self.refused(NOT_ELEMENT_WISE.format(label))
         is_sure = name not in VALUES_DECIDE
         if not callable(member):
@@ -342,10 +341,6 @@ class TracedColumn(SeriesMethods):
         """False: functions get no batch without rows."""
         self.require_method("empty")
         return False
-
-    def become(self, other: TracedColumn) -> None:
-        """Stand for another column from now on, after an assignment to rows."""
-        self._node, self._witness = other._node, other._witness
 
 
 class Length:
@@ -546,7 +541,8 @@ def _is_element_wise(name: Name, arguments: Sequence[Any], options: dict[Name, A
         return getattr(witness, "ndim", 1) == 2 and axis in (1, -1)
     if name == "stack" and axis not in (1, -1):
         return False
-    return name in ELEMENT_WISE["numpy"] and not options.keys() & NEVER
+    is_in_place = bool(options.keys() & NEVER) or not options.get("copy", True)
+    return name in ELEMENT_WISE["numpy"] and not is_in_place
 
 
 def _assigned(column: Any, key: Any, value: Any) -> Any:

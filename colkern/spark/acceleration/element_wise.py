@@ -15,7 +15,7 @@ _METHODS = {
         ne notna notnull rename replace reset_index rename_axis round set_axis sub where index columns
         to_numpy values
     """,
-    "ndarray": "astype clip copy round tolist dtype T",
+    "ndarray": "astype clip copy round tolist dtype",
     "Index": "",
     # Accessors of Series.
     "StringMethods": """

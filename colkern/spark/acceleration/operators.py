@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from colkern.spark.acceleration import texts
-from colkern.spark.acceleration.nodes import BOOL, FLOAT, TEXT, Fused, NumPyType, holds
+from colkern.spark.acceleration.nodes import BOOL, FLOAT, TEXT, Fused, NumPyType, dtype_of, holds
 from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
 
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
@@ -139,8 +139,20 @@ def _operator(name: str, *, reflected: bool, method: str = "") -> Callable[..., 
     return operate
 
 
+def _in_place(name: str) -> Callable[..., Operators]:
+    def operate(self: Operators, other: object) -> Operators:
+        result = self.operate(name, self, other)
+        if not self.is_series and dtype_of(result._witness) != dtype_of(self._witness):
+            raise self._tracer.refused(f"`{name}` that would change an array's dtype in place")
+        self.become(result)
+        return self
+
+    return operate
+
+
 for _name in (*ARITHMETIC, *WHOLE, *BITWISE):
     _plain = _name.rstrip("_")
+    setattr(Operators, f"__i{_plain}__", _in_place(_name))
     setattr(Operators, f"__{_plain}__", _operator(_name, reflected=False))
     setattr(Operators, f"__r{_plain}__", _operator(_name, reflected=True))
 for _name in COMPARISONS:

@@ -100,6 +100,10 @@ class Recorded:
         """Whether this stands for a `pandas.Series`, not for an array."""
         return isinstance(self._witness, pd.Series)
 
+    def become(self, other: Recorded) -> None:
+        """Stand for another column from now on, after a change in place."""
+        self._node, self._witness = other._node, other._witness
+
     # Recording
 
     def result(self, node: Node, witness: Witness) -> Self:

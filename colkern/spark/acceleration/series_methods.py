@@ -213,6 +213,8 @@ class SeriesMethods(Operators):
         own = self.require_numbers("astype")
         witness = self._witness.astype(dtype)
         target = self.numbers_of(witness, f"astype({dtype!r})")
+        if not (copy or self.is_series) and target == own:
+            return self
         if is_float(own) and target.kind == "i":
             # Series refuse to convert NaN to integers; arrays convert it to some integer.
             kind: Callable[[AnyArray], Witness] = pd.Series if self.is_series else np.asarray

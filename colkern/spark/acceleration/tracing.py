@@ -263,6 +263,11 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
         def called(*arguments: Any, **options: Any) -> Any:
             if not isinstance(arguments[0] if arguments else None, TracedColumn | TracedList):
                 return _as_table(function(*arguments, **options))
+            first = arguments[0]
+            if function is np.asarray and isinstance(first._witness, np.ndarray):
+                if arguments[1:] or options:
+                    raise first.refused("numpy.asarray of an array with options")
+                return first
             # The count of values says nothing new.
             arguments = tuple(each for each in arguments if not isinstance(each, Length))
             options = {name: each for name, each in options.items() if not isinstance(each, Length)}

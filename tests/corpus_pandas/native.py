@@ -375,3 +375,26 @@ def condition_changed_in_place(x: pd.Series, y: pd.Series) -> pd.Series:
     both = either = x > 0
     both &= y > 10
     return either
+
+
+@case("double", x="amount")
+def of_a_class(x: pd.Series) -> pd.Series:
+    given = x.to_numpy()
+    if isinstance(given, np.ndarray) and not isinstance(x, np.ndarray):
+        given = given + 1
+    return pd.Series(given)
+
+
+@case("double", x="amount")
+def other_objects(x: pd.Series) -> pd.Series:
+    piped, clipped = x.pipe(lambda s: s), x.clip()
+    piped += 1
+    clipped *= 2
+    return x + piped
+
+
+@case("double", x="amount", y="price")
+def ratio_of_some(x: pd.Series, y: pd.Series) -> pd.Series:
+    out = np.zeros(len(x))
+    np.divide(x.to_numpy(), y.to_numpy(), out=out, where=(y > 10).to_numpy())
+    return pd.Series(out)

@@ -133,6 +133,7 @@ PARTS = np.array([0.5, 0.25])
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
+    "its type": (lambda s: s * 2 if type(s) is float else s, "the type of a column is asked for"),
     "take wraps": (
         lambda s: pd.Series(np.take(np.array([1.5, 2.5]), s.astype(int), mode="wrap")),
         'numpy.take with mode="wrap"',

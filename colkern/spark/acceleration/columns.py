@@ -7,7 +7,7 @@ import linecache
 import operator
 import sys
 import types
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -62,12 +62,18 @@ class TracedColumn(SeriesMethods):
     # This priority makes pandas leave an operator of a real column and a stand-in to the stand-in.
     __pandas_priority__ = 10_000
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """The class that the column will have, for `isinstance` in the body."""
+        return type(self._witness)
+
     # NumPy's functions
 
     def __array_ufunc__(self, ufunc: Any, method: Name, *inputs: Any, **options: Any) -> Any:
         name = ufunc.__name__
         if method == "__call__" and options.keys() == {"out", "where"}:
-            return self._written(ufunc, inputs, *options["out"], options["where"])
+            (out,) = options["out"]
+            return self._written(ufunc, inputs, out, options["where"])
         if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature is not None:
             raise self._tracer.refused(f"numpy.{name} with options, or over rows")
         return self.instead(
@@ -91,8 +97,8 @@ class TracedColumn(SeriesMethods):
         """Writes results into an array, where a condition is true, and returns the array."""
         results = ufunc(*inputs)
         arrays = [witness_of(each) for each in (out, results)]
-        is_array = isinstance(out, TracedColumn) and isinstance(arrays[0], np.ndarray)
-        if not is_array or dtype_of(arrays[0]) is None or len({*map(dtype_of, arrays)}) > 1:
+        is_alike = dtype_of(arrays[0]) is not None and len({*map(dtype_of, arrays)}) == 1
+        if not (isinstance(out, TracedColumn) and isinstance(arrays[0], np.ndarray) and is_alike):
             raise self._tracer.refused(f"numpy.{ufunc.__name__} with an `out` of another kind")
         out.become(np.where(where, results, out))
         return out
@@ -247,7 +253,7 @@ class TracedColumn(SeriesMethods):
         witness = self._witness
         names = key if isinstance(key, list) else [key]
         if isinstance(witness, pd.DataFrame) and all(
-            isinstance(name, Hashable) and name in witness.columns for name in names
+            isinstance(name, str | int) and name in witness.columns for name in names
         ):
             of = self._column_of(key)
             if of is not None:
@@ -310,7 +316,8 @@ class TracedColumn(SeriesMethods):
             # Names of results are not used.
             super().__setattr__(name, value)
         elif isinstance(witness, pd.DataFrame) and name == "columns":
-            self.become(self.in_pandas("columns", _with_names, self, value))
+            named = self.in_pandas("columns", lambda of, to: of.set_axis(to, axis=1), self, value)
+            self.become(named)
         elif isinstance(witness, pd.DataFrame) and name in witness.columns:
             self[name] = value
         else:
@@ -549,10 +556,6 @@ def _assigned(column: Any, key: Any, value: Any) -> Any:
     column = column.copy()
     column[key] = value
     return column
-
-
-def _with_names(table: Any, names: Any) -> Any:
-    return table.set_axis(names, axis=1)
 
 
 def _assigned_rows(table: Any, key: Any, value: Any) -> Any:

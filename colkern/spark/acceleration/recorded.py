@@ -111,6 +111,9 @@ class Recorded:
         self._tracer.steps += 1
         if node.dtype != OTHER and dtype_of(witness) != node.dtype:
             raise self._tracer.refused(f"a result of dtype {witness.dtype}")
+        if witness is self._witness:
+            # As `clip` without bounds: the column itself, which may be changed in place.
+            return self
         return type(self)(node, witness, self._tracer)
 
     def whole(

@@ -58,7 +58,7 @@ class SeriesMethods(Operators):
         """The result of a function for the column."""
         if not callable(func):
             raise self._tracer.refused("Series.pipe of anything but a function")
-        return func(self, *arguments, **options)
+        return func(self.copy(), *arguments, **options)
 
     def rename(self, index: object = None) -> Self:
         """The column itself; names of results are not used."""

@@ -170,7 +170,9 @@ class _Replacing:
         self._module = names
         self._tracer, self._replaced = tracer, _replacements(tracer)
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
-        self._names = {"len": _length} | names | {COLLECT: self._collected, LOCALS: locals}
+        self._names = (
+            {"len": _length, "type": _type} | names | {COLLECT: self._collected, LOCALS: locals}
+        )
         tracer.names[id(self._names)] = names
 
     def of_function(self, function: types.FunctionType) -> types.FunctionType:
@@ -302,7 +304,11 @@ def _vectorize(tracer: Tracer, function: Callable[..., Any], **kinds: Any) -> Ca
         if not Arguments((arguments, options)).columns:
             return real(*arguments, **options)
         return TracedColumn.recorded(
-            tracer, "numpy.vectorize", _vectorized, (function, kinds, arguments), options
+            tracer,
+            "numpy.vectorize",
+            lambda each, kinds, given, **named: np.vectorize(each, **kinds)(*given, **named),
+            (function, kinds, arguments),
+            options,
         )
 
     return called
@@ -347,6 +353,13 @@ _PLAIN = (pa.float64(), pa.int64())
 def _length(value: Any) -> Any:
     """Returns the length of an object, as `len` does; a stand-in for that of a column."""
     return Length(value) if isinstance(value, TracedColumn | TracedList) else len(value)
+
+
+def _type(value: Any, *others: Any) -> Any:
+    """Returns what `type` does; refuses a stand-in, which is of no class of pandas."""
+    if isinstance(value, Recorded):
+        raise value.refused("the type of a column is asked for")
+    return type(value, *others)
 
 
 def _full(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -420,12 +433,6 @@ _OF_A_COLUMN = ("isna", "isnull", "notna", "notnull")
 def _series(column: TracedColumn) -> TracedColumn:
     """Returns a column as a Series."""
     return TracedColumn(column.node, pd.Series(column._witness), column._tracer)
-
-
-def _vectorized(
-    function: Callable[..., Any], kinds: dict[str, Any], arguments: Sequence[Any], **options: Any
-) -> Any:
-    return np.vectorize(function, **kinds)(*arguments, **options)
 
 
 class _Module(types.SimpleNamespace):

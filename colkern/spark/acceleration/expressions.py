@@ -214,7 +214,8 @@ class Expression:
             else Operand(column)
             for column, of, dtype in zip(columns, node.operands, node.reads, strict=True)
         ]
-        return _by_rule(node.expression[4:-4], f"({', '.join(map(_word, node.reads))})", *operands)
+        takes = ", ".join("float" if dtype == FLOAT else "bool" for dtype in node.reads)
+        return _by_rule(node.expression[4:-4], f"({takes})", *operands)
 
     def _compared_integers(self, node: Fused) -> Column:
         sign = node.expression[4:-4]
@@ -516,10 +517,6 @@ _MOST_MICROS = ((1 << 63) - 1) // 1000
 
 def _is_integer(dtype: DType) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind == "i"
-
-
-def _word(dtype: DType) -> str:
-    return "float" if dtype == FLOAT else "bool"
 
 
 class _Range(NamedTuple):

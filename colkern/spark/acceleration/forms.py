@@ -95,8 +95,10 @@ def column_of(value: Any, dtype: DType) -> Column:
         if dtype != OTHER and dtype_of(value) != dtype:
             raise ValuesDecideError(f"{getattr(value, 'dtype', 'a table')}, not {dtype}")
         if dtype == TEXT:
-            # Arrow ends the texts of NumPy's own type at a NUL.
-            return Column(pa.array(pd.Series(value, dtype=object)), TEXT)
+            if isinstance(value, np.ndarray):
+                # Arrow ends the texts of NumPy's own type at a NUL.
+                value = pd.Series(value, dtype=object)
+            return Column(Column(value, TEXT).arrow, TEXT)
         if dtype != OTHER:
             return Column(np.asarray(value), dtype)
     return Column(value, dtype)

@@ -179,14 +179,10 @@ def text_operation(tracer: Tracer, name: str, nodes: tuple[Node, ...]) -> Node:
     if any(node.dtype != TEXT for node in nodes):
         raise tracer.refused(f"`{name}` of {nodes[0].dtype} and {nodes[1].dtype}")
     if name == "add":
-        return Whole(TEXT, name, _joined, nodes)
+        return Whole(TEXT, name, lambda x, y: pc.binary_join_element_wise(x, y, ""), nodes)
     if name in _TEXT_COMPARISONS:
         return Whole(BOOL, name, _TEXT_COMPARISONS[name], nodes)
     raise tracer.refused(f"`{name}` of texts")
-
-
-def _joined(left: str | pa.Array, right: str | pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise(left, right, "")
 
 
 def _comparison(function: Callable[..., pa.Array], of_nulls: bool) -> Callable[..., pa.Array]:

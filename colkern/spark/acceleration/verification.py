@@ -113,7 +113,8 @@ _MOST_SECONDS, _MOST_TIMES = 0.01, 20
 def require_steady(function: Function, types: Sequence[pa.DataType]) -> None:
     """Raise UnsupportedError if a row takes the longer, the larger a number is, as by `range(n)` or
     `text * n`: for extreme numbers, it would not end, or need all memory."""
-    numbers = [place for place, type_ in enumerate(types) if _is_number(type_)]
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    numbers = [place for place, type_ in enumerate(types) if any(test(type_) for test in tests)]
     alone = [[place] for place in numbers]
     for sign, grown in itertools.product((1, -1), alone if len(alone) < 2 else [numbers, *alone]):
         least = math.inf
@@ -134,10 +135,6 @@ def require_steady(function: Function, types: Sequence[pa.DataType]) -> None:
             if seconds > limit and min(_seconds(function, rows) for _ in range(2)) > limit:
                 raise UnsupportedError("a row takes longer, the larger a number is")
             least = min(least, seconds)
-
-
-def _is_number(type_: pa.DataType) -> bool:
-    return pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
 
 
 _OF_CODE_POINTS = frozenset(

@@ -98,7 +98,8 @@ class ArrowFunction:
         return task_device() if isinstance(self.function, Udf | Generator) else HOST
 
     def _called(self, columns: Columns) -> Array:
-        arrays, rows = list(map(_imported, columns)), len(columns[0])
+        arrays = [each if isinstance(each, Array) else from_pyarrow(each) for each in columns]
+        rows = len(columns[0])
         device = self._placing.device(rows, self._device())
         if device != HOST:
             assert isinstance(self.function, Udf | Generator)
@@ -178,10 +179,6 @@ class ArrowAggregate(ArrowFunction):
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")
-
-
-def _imported(column: pa.Array | Array) -> Array:
-    return column if isinstance(column, Array) else from_pyarrow(column)
 
 
 def _typed(column: pa.Array, parameter: Parameter) -> pa.Array | Array:

@@ -74,10 +74,6 @@ def _item(items: Operand, place: Operand) -> Column:
     return f.try_element_at(items.column, f.when(index < 0, index).otherwise(index + 1))
 
 
-def _optional(table: Operand, key: Operand, none: None = None) -> Column | None:
-    return _entry(table, key)
-
-
 _TABLES = (("dict[str, V]", "str"), ("dict[int, V]", "int"), ("dict[K, V]", "K"))
 _SETS = (("set[str]", "str"), ("set[int]", "int"), ("set[K]", "K"))
 
@@ -92,7 +88,9 @@ RULES: Rules = {
     **{("[]", f"({table}, {key}) -> V"): where_null(_entry) for table, key in _TABLES},
     **{("dict.get", f"({table}, {key}, V) -> V"): Rule(_entry_or) for table, key in _TABLES},
     **{
-        ("dict.get", f"({table}, {key}{none}) -> V | None"): Rule(_optional)
+        ("dict.get", f"({table}, {key}{none}) -> V | None"): Rule(
+            lambda table, key, *_: _entry(table, key)
+        )
         for table, key in _TABLES
         for none in ("", ", None")
     },

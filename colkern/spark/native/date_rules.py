@@ -55,12 +55,9 @@ def _long(number: Column) -> Column:
 # Fields
 
 
-def _iso_year(day: Column) -> Column:
-    return _long(f.extract(f.lit("YEAROFWEEK"), day))
-
-
 def _iso_calendar(day: Column) -> tuple[Column, ...]:
-    return _iso_year(day), _long(f.weekofyear(day)), _iso_weekday(day)
+    year = _long(f.extract(f.lit("YEAROFWEEK"), day))
+    return year, _long(f.weekofyear(day)), _iso_weekday(day)
 
 
 def _weekday(day: Column) -> Column:
@@ -71,30 +68,21 @@ def _iso_weekday(day: Column) -> Column:
     return _long(f.weekday(day) + 1)
 
 
-def _ordinal(day: Column) -> Column:
-    return _long(f.unix_date(day) + BEFORE_FIRST)
-
-
 _OF_DAYS: dict[str, Callable[[Column], Column]] = {
     "year": lambda day: _long(f.year(day)),
     "month": lambda day: _long(f.month(day)),
     "day": lambda day: _long(f.dayofmonth(day)),
     "weekday": _weekday,
     "isoweekday": _iso_weekday,
-    "toordinal": _ordinal,
+    "toordinal": lambda day: _long(f.unix_date(day) + BEFORE_FIRST),
 }
-
-
-def _microsecond(instant: Column) -> Column:
-    seconds = f.extract(f.lit("SECOND"), instant)
-    return _long((seconds % 1) * _SECOND)
 
 
 _OF_CLOCKS: dict[str, Callable[[Column], Column]] = {
     "hour": lambda instant: _long(f.hour(instant)),
     "minute": lambda instant: _long(f.minute(instant)),
     "second": lambda instant: _long(f.second(instant)),
-    "microsecond": _microsecond,
+    "microsecond": lambda instant: _long(f.extract(f.lit("SECOND"), instant) % 1 * _SECOND),
 }
 
 
@@ -232,10 +220,6 @@ def _as_integers(rule: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *operands: rule(*map(_number, operands))
 
 
-def _seconds_part(duration: Operand) -> Column:
-    return floor_quotient(Operand(modulo(_number(duration), _known(DAY))), _known(_SECOND))
-
-
 def _total_seconds(duration: Operand) -> Column:
     """`timedelta.total_seconds`; long durations are computed as in `colkern.kernels.clock`."""
     number = _number(duration).column
@@ -301,7 +285,9 @@ def _is_shortest(duration: Column) -> Column:
 
 _DURATIONS: Rules = {
     ("timedelta.days", "(timedelta) -> int"): Rule(days_of),
-    ("timedelta.seconds", "(timedelta) -> int"): Rule(_seconds_part),
+    ("timedelta.seconds", "(timedelta) -> int"): Rule(
+        lambda x: floor_quotient(Operand(modulo(_number(x), _known(DAY))), _known(_SECOND))
+    ),
     ("timedelta.microseconds", "(timedelta) -> int"): Rule(
         lambda duration: modulo(_number(duration), _known(_SECOND))
     ),

@@ -67,7 +67,8 @@ def _of_integer(value: Operand, text: Operand) -> Column | None:
     if form is None or form.places is not None:
         return None
     digits = f.replace(value.column.cast("string"), f.lit("-"), f.lit(""))
-    return _padded(_signed(value.column < 0, form), _grouped(digits, form), form)
+    sign = f.when(value.column < 0, "-").otherwise("" if form.sign == "-" else form.sign)
+    return _padded(sign, _grouped(digits, form), form)
 
 
 def _grouped(digits: Column, form: _Specification) -> Column:
@@ -75,10 +76,6 @@ def _grouped(digits: Column, form: _Specification) -> Column:
     if not form.group:
         return digits
     return f.regexp_replace(digits, r"(?<=\d)(?=(\d{3})+$)", form.group)
-
-
-def _signed(is_negative: Column, form: _Specification) -> Column:
-    return f.when(is_negative, "-").otherwise("" if form.sign == "-" else form.sign)
 
 
 def _padded(sign: Column, body: Column, form: _Specification) -> Column:

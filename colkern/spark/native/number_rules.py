@@ -184,14 +184,6 @@ def _no_shift_left(x: Operand, y: Operand) -> Column:
     return (y.column < 0) | ((x.column != 0) & ((y.column > 63) | (back != x.column)))
 
 
-def _shifted_right(x: Operand, y: Operand) -> Column:
-    return f.call_function("shiftright", x.column, _places(y))
-
-
-def _is_negative(x: Operand, y: Operand) -> Column:
-    return y.column < 0
-
-
 def true_quotient(x: Operand, y: Operand) -> Column:
     """`x / y` of integers: the float nearest to their quotient.
 
@@ -335,10 +327,6 @@ def _is_close(x: Operand, y: Operand, relative: Operand, absolute: Operand) -> C
     return ((left == right) & ~f.isnan(left)) | (are_numbers & near)
 
 
-def _no_tolerance(x: Operand, y: Operand, relative: Operand, absolute: Operand) -> Column:
-    return (relative.column < 0) | (absolute.column < 0)
-
-
 def _no_remainder(x: Operand, y: Operand) -> Column:
     """True where `math.fmod` raises: for an infinite dividend or a zero divisor, without a NaN."""
     return ((f.abs(x.column) == math.inf) & ~f.isnan(y.column)) | (
@@ -362,6 +350,12 @@ _INTS = "(int, int) -> int"
 _TEST = "(float) -> bool"
 
 
+_SHOWN: dict[str, Callable[[Column], Column]] = {
+    "int": lambda x: x.cast("string"),
+    "bool": lambda x: f.when(x, "True").otherwise("False"),
+}
+
+
 def _same(x: Operand) -> Column:
     return x.column
 
@@ -375,7 +369,9 @@ RULES: Rules = {
     ),
     ("/", "(int, int) -> float"): Rule(true_quotient, is_zero),
     ("<<", _INTS): Rule(_shifted_left, _no_shift_left),
-    (">>", _INTS): Rule(_shifted_right, _is_negative),
+    (">>", _INTS): Rule(
+        lambda x, y: f.call_function("shiftright", x.column, _places(y)), lambda x, y: y.column < 0
+    ),
     ("&", _INTS): Rule(of_columns(lambda x, y: x.bitwiseAND(y))),
     ("|", _INTS): Rule(of_columns(lambda x, y: x.bitwiseOR(y))),
     ("^", _INTS): Rule(of_columns(lambda x, y: x.bitwiseXOR(y))),
@@ -387,19 +383,14 @@ RULES: Rules = {
     ("^", "(bool, bool) -> bool"): Rule(of_columns(lambda x, y: x != y)),
     ("bool", "(int) -> bool"): Rule(of_columns(lambda x: x != 0)),
     ("bool", "(float) -> bool"): Rule(of_columns(lambda x: x != 0.0)),
-    ("int", "(int) -> int"): Rule(_same),
-    ("round", "(int) -> int"): Rule(_same),
-    ("math.floor", "(int) -> int"): Rule(_same),
-    ("math.ceil", "(int) -> int"): Rule(_same),
-    ("math.trunc", "(int) -> int"): Rule(_same),
-    ("float", _FLOAT): Rule(_same),
-    ("pos", "(int) -> int"): Rule(_same),
-    ("pos", _FLOAT): Rule(_same),
-    ("str", "(int) -> str"): Rule(of_columns(lambda x: x.cast("string"))),
-    ("repr", "(int) -> str"): Rule(of_columns(lambda x: x.cast("string"))),
-    ("format", "(int) -> str"): Rule(of_columns(lambda x: x.cast("string"))),
     **{
-        (name, "(bool) -> str"): Rule(of_columns(lambda x: f.when(x, "True").otherwise("False")))
+        (name, "(int) -> int"): Rule(_same)
+        for name in ("int", "round", "math.floor", "math.ceil", "math.trunc", "pos")
+    },
+    **{(name, _FLOAT): Rule(_same) for name in ("float", "pos")},
+    **{
+        (name, f"({kind}) -> str"): Rule(of_columns(shown))
+        for kind, shown in _SHOWN.items()
         for name in ("str", "repr", "format")
     },
     ("+", _FLOATS): Rule(of_columns(lambda x, y: x + y)),
@@ -439,6 +430,8 @@ RULES: Rules = {
     (
         "math.isclose",
         "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",
-    ): Rule(_is_close, _no_tolerance),
+    ): Rule(
+        _is_close, lambda x, y, relative, absolute: (relative.column < 0) | (absolute.column < 0)
+    ),
 }
 """The rules for numbers."""

@@ -30,10 +30,6 @@ _WIDEST = 1 << 16
 """The largest width to which text is padded or repeated: a larger one might need too much memory."""
 
 
-def _length(text: Column) -> Column:
-    return f.char_length(text).cast("bigint")
-
-
 # Characters
 
 
@@ -87,8 +83,8 @@ def _text(operand: Operand) -> str | None:
     return operand.constant if isinstance(operand.constant, str) and operand.constant else None
 
 
-def _find(text: Column, part: Column) -> Column:
-    return (f.instr(text, part) - 1).cast("bigint")
+def _find(text: Operand, part: Operand) -> Column:
+    return (f.instr(text.column, part.column) - 1).cast("bigint")
 
 
 def _rfind(text: Operand, part: Operand) -> Column:
@@ -114,10 +110,6 @@ def _count(text: Operand, part: Operand) -> Column | None:
 
 def _index(find: Callable[[Operand, Operand], Column]) -> Rule:
     return Rule(find, lambda text, part: ~text.column.contains(part.column))
-
-
-def _find_operands(text: Operand, part: Operand) -> Column:
-    return _find(text.column, part.column)
 
 
 def _bounds(start: Operand, end: Operand) -> bool:
@@ -292,10 +284,6 @@ def _zero_filled(text: Operand, width: Operand) -> Column | None:
     return f.when(has_sign, signed).otherwise(f.concat(zeros, text.column))
 
 
-def _joined(separator: Operand, parts: Operand) -> Column:
-    return f.call_function("array_join", parts.column, separator.column)
-
-
 # Splitting
 
 
@@ -394,16 +382,16 @@ def _same(text: Operand, *bounds: None) -> Column:
 
 
 RULES: Rules = {
-    ("len", "(str) -> int"): Rule(of_columns(_length)),
+    ("len", "(str) -> int"): Rule(of_columns(lambda text: f.char_length(text).cast("bigint"))),
     ("bool", _TEST): Rule(of_columns(lambda text: text != "")),
     ("str", _TEXT): Rule(_same),
     ("format", _TEXT): Rule(_same),
     **order("str"),
     ("in", _COMPARISON): Rule(of_columns(lambda part, text: text.contains(part))),
-    ("str.find", _PLACE): Rule(_find_operands),
+    ("str.find", _PLACE): Rule(_find),
     ("str.find", f"{_BETWEEN} -> int"): Rule(_find_from),
     ("str.rfind", _PLACE): Rule(_rfind),
-    ("str.index", _PLACE): _index(_find_operands),
+    ("str.index", _PLACE): _index(_find),
     ("str.rindex", _PLACE): _index(_rfind),
     ("str.count", _PLACE): Rule(_count),
     ("str.startswith", _COMPARISON): Rule(of_columns(lambda x, y: x.startswith(y))),
@@ -421,7 +409,9 @@ RULES: Rules = {
     ("+", "(str, str) -> str"): Rule(of_columns(f.concat)),
     ("*", "(str, int) -> str"): Rule(_repeated),
     ("*", "(int, str) -> str"): Rule(lambda times, text: _repeated(text, times)),
-    ("str.join", "(str, list[str]) -> str"): Rule(_joined),
+    ("str.join", "(str, list[str]) -> str"): Rule(
+        of_columns(lambda separator, parts: f.call_function("array_join", parts, separator))
+    ),
     ("str.replace", "(str, str, str) -> str"): Rule(_replaced),
     ("str.replace", "(str, str, str, int) -> str"): Rule(_replaced),
     ("str.zfill", "(str, int) -> str"): Rule(_zero_filled),

@@ -726,3 +726,15 @@ def test_work_that_grows_with_a_number_is_not_done_for_extreme_ones(body: Any) -
     assert result.to_pylist() == body(*(c.to_pandas() for c in columns)).to_list()
     assert len(said) == 1
     assert "a row takes longer, the larger a number is" in said[0]
+
+
+def test_a_body_that_is_slow_itself_is_called_few_times() -> None:
+    calls: list[int] = []
+
+    def slow(a: pd.Series, b: pd.Series) -> pd.Series:
+        calls.append(len(calls))
+        return a.map(lambda v: v * 2) + b
+
+    compiled = in_worker(slow, spark.DoubleType())
+    assert cast("Any", compiled.attempt((pa.array([1.5]), pa.array([2])))).to_pylist() == [5.0]
+    assert len(calls) <= 14

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
@@ -57,10 +58,7 @@ def _slice(
     if step not in (None, 1) or not all(each is None or type(each) is int for each in bounds):
         raise column._tracer.refused("Series.str.slice with steps, or with other bounds")
     witness: pd.Series = column._witness.str.slice(*bounds)
-
-    def sliced(texts: pa.Array) -> pa.Array:
-        return pc.utf8_slice_codeunits(texts, start or 0, stop)
-
+    sliced = partial(pc.utf8_slice_codeunits, start=start or 0, stop=stop)
     return column.result(Whole(TEXT, "slice", sliced, (column._node,), bounds), witness)
 
 
@@ -74,10 +72,7 @@ def _replace(
     ):
         raise column._tracer.refused("Series.str.replace with a regular expression, or of nothing")
     witness: pd.Series = column._witness.str.replace(pat, repl, regex=False)
-
-    def replaced(texts: pa.Array) -> pa.Array:
-        return pc.replace_substring(texts, pat, repl)
-
+    replaced = partial(pc.replace_substring, pattern=pat, replacement=repl)
     return column.result(Whole(TEXT, "replace", replaced, (column._node,), (pat, repl)), witness)
 
 

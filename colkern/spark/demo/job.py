@@ -138,7 +138,9 @@ def _measured(
     step: Step,
     first: Callable[[Run], None],
 ) -> Run:
-    frame = _typed(session.read.parquet(*map(str, files)))
+    types = {name: from_arrow_type(type_) for name, type_ in data.COLUMNS.items()}
+    columns = (f.col(name).cast(type_).alias(name) for name, type_ in types.items())
+    frame = session.read.parquet(*map(str, files)).select(*columns)
     if options.inputs and options.rows is not None:
         frame = frame.limit(options.rows)
     outcomes = [Outcome(case) for case in cases()]
@@ -183,11 +185,6 @@ def _time(frame: DataFrame, outcome: Outcome, way: str, is_checked: bool) -> Non
         outcome.fingerprints[way] = summary[0], bits, halves
         if way == REFERENCE:
             outcome.aggregates = dict(zip(row.asDict(), summary, strict=False))
-
-
-def _typed(frame: DataFrame) -> DataFrame:
-    types = {name: from_arrow_type(type_) for name, type_ in data.COLUMNS.items()}
-    return frame.select(*(f.col(name).cast(type_).alias(name) for name, type_ in types.items()))
 
 
 def _query(frame: DataFrame, case: Case, way: str, is_checked: bool = False) -> DataFrame:

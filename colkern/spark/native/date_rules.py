@@ -530,10 +530,8 @@ def _on_day(make: Callable[[Column], Any]) -> Callable[[Column], Any]:
     return lambda instant: make(_day_of(instant))
 
 
-_INSTANT_FIELDS = {
-    **{name: _on_day(field) for name, field in _DAY_FIELDS.items()},
-    **_OF_CLOCKS,
-}
+_OF_INSTANTS = {name: _on_day(field) for name, field in _OF_DAYS.items()} | _OF_CLOCKS
+_INSTANT_FIELDS = {name: _OF_INSTANTS[name] for name in (*_DAY_FIELDS, *_OF_CLOCKS)}
 
 
 def _month_range(year: Column, month: Column) -> tuple[Column, Column]:
@@ -551,12 +549,8 @@ RULES: Rules = {
     **_SUMS_OF_KINDS,
     **{(f"date.{n}", "(date) -> int"): Rule(of_columns(field)) for n, field in _OF_DAYS.items()},
     **{
-        (f"datetime.{name}", "(datetime) -> int"): Rule(of_columns(_on_day(field)))
-        for name, field in _OF_DAYS.items()
-    },
-    **{
         (f"datetime.{name}", "(datetime) -> int"): Rule(of_columns(field))
-        for name, field in _OF_CLOCKS.items()
+        for name, field in _OF_INSTANTS.items()
     },
     ("date.isocalendar", "(date) -> IsoCalendarDate"): Rule(of_columns(_iso_calendar)),
     ("datetime.isocalendar", "(datetime) -> IsoCalendarDate"): Rule(

@@ -334,11 +334,6 @@ def _no_remainder(x: Operand, y: Operand) -> Column:
     )
 
 
-def _remainder(x: Operand, y: Operand) -> Column:
-    """`math.fmod`."""
-    return f.coalesce(f.try_mod(x.column, y.column), f.lit(math.nan))
-
-
 def _chosen(is_second: Callable[[Column, Column], Column]) -> Rule:
     """`min` and `max`: the second argument if it is less or greater, else the first."""
     return Rule(of_columns(lambda x, y: f.when(is_second(x, y), y).otherwise(x)))
@@ -426,7 +421,9 @@ RULES: Rules = {
     ("math.copysign", _FLOATS): Rule(_with_sign),
     ("math.degrees", _FLOAT): Rule(of_columns(lambda x: x * f.lit(180.0 / math.pi))),
     ("math.radians", _FLOAT): Rule(of_columns(lambda x: x * f.lit(math.pi / 180.0))),
-    ("math.fmod", _FLOATS): Rule(_remainder, _no_remainder),
+    ("math.fmod", _FLOATS): Rule(
+        of_columns(lambda x, y: f.coalesce(f.try_mod(x, y), f.lit(math.nan))), _no_remainder
+    ),
     (
         "math.isclose",
         "(float, float, rel_tol: float = 1e-09, abs_tol: float = 0.0) -> bool",

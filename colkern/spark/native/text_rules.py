@@ -178,12 +178,6 @@ def _no_character(text: Operand, place: Operand) -> Column:
     return (place.column >= length) | (place.column < -length)
 
 
-def _reversed(
-    text: Operand, start: Operand | None, stop: Operand | None, step: Operand
-) -> Column | None:
-    return f.reverse(text.column) if step.constant == -1 else None
-
-
 _STRIP = {"strip": f.trim, "lstrip": f.ltrim, "rstrip": f.rtrim}
 
 
@@ -402,7 +396,9 @@ RULES: Rules = {
     ("[:]", "(str, int, None) -> str"): Rule(_slice),
     ("[:]", "(str, None, int) -> str"): Rule(_slice),
     ("[:]", "(str, None, None) -> str"): Rule(_same),
-    ("[::]", "(str, None, None, int) -> str"): Rule(_reversed),
+    ("[::]", "(str, None, None, int) -> str"): Rule(
+        lambda text, start, stop, step: f.reverse(text.column) if step.constant == -1 else None
+    ),
     **{(f"str.{name}", form): rule for name in _STRIP for form, rule in _stripped(name).items()},
     ("str.removeprefix", "(str, str) -> str"): Rule(of_columns(_without_prefix)),
     ("str.removesuffix", "(str, str) -> str"): Rule(of_columns(_without_suffix)),

@@ -97,8 +97,8 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
-    `sort_values`, `s[…]` but for assignment to the same rows), and values taken one by one in Python
-    (`if`, a loop that keeps state from row to row).
+    `sort_values`, `s[…]` but for assignment to the same rows), values taken one by one in Python (`if`, a
+    loop that keeps state from row to row), and work that grows with a number (`range(n)`, `text * n`).
 
     The body is called a few times for each combination of columns, also with extreme values of their
     types, not for each batch: side effects such as messages or counters are not repeated. A function that

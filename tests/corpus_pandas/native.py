@@ -396,5 +396,5 @@ def other_objects(x: pd.Series) -> pd.Series:
 @case("double", x="amount", y="price")
 def ratio_of_some(x: pd.Series, y: pd.Series) -> pd.Series:
     out = np.zeros(len(x))
-    np.divide(x.to_numpy(), y.to_numpy(), out=out, where=(y > 10).to_numpy())
+    np.divide(x, y, out=out, where=y > 10)
     return pd.Series(out)

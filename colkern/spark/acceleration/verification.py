@@ -139,7 +139,7 @@ def _rows_of(types: Sequence[pa.DataType], size: int) -> list[pa.Array]:
         return [
             pa.array([number if place in places else 1 for number, places in chosen], type_)
             if place in numbers
-            else _extremes_of(type_, False)[-1:].take(pa.array([0] * len(chosen)))
+            else _extremes_of(type_, False)[-1:].take(pa.array([0] * len(chosen), pa.int64()))
             for place, type_ in enumerate(types)
         ]
     except (pa.ArrowInvalid, OverflowError):

@@ -100,7 +100,8 @@ class TracedColumn(SeriesMethods):
         is_alike = dtype_of(arrays[0]) is not None and len({*map(dtype_of, arrays)}) == 1
         if not (isinstance(out, TracedColumn) and isinstance(arrays[0], np.ndarray) and is_alike):
             raise self._tracer.refused(f"numpy.{ufunc.__name__} with an `out` of another kind")
-        out.become(np.where(where, results, out))
+        chosen: Any = np.where(where, results, out)
+        out.become(chosen)
         return out
 
     def __array_function__(

@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -138,12 +139,6 @@ def copy_8(out, position, values, source):
 
 
 @helper
-def copy_64(out, position, values, source):
-    for k in range(uint64(0), uint64(64)):
-        out[position + uint64(k)] = values[source + uint64(k)]
-
-
-@helper
 def nothing(address):
     pass
 
@@ -262,12 +257,14 @@ def copied() -> Iterator[tuple[str, Call]]:
             yield f"{code}, about {length} elements", (lists.copy_lists, total, args)
 
 
-def lines() -> Iterator[tuple[str, Call]]:
-    size = 1 << 27
-    out = np.zeros(size + 64, np.uint8)
-    begin = -out.ctypes.data % 64
-    args = (np.ones(size, np.uint8), out[begin : begin + size])
-    yield "128 MB", (selection.copy_lines, size // 64, args)
+def streamed() -> Iterator[tuple[str, Call, Call]]:
+    of_words = arithmetic.add_words, arithmetic.multiply_words, arithmetic.subtract_words
+    for kernel in of_words:
+        plain = replace(kernel, streams=False)
+        for count in (1_000_000, 10_000_000):
+            words = np.ones(count, np.uint64)
+            args = (words, words[::-1].copy(), np.zeros(count, np.uint64))
+            yield f"{kernel.name}, {count:,} words", (kernel, count, args), (plain, count, args)
 
 
 def far() -> Iterator[tuple[str, Call]]:
@@ -327,7 +324,7 @@ CASES: dict[str, tuple[Callable[..., Any] | None, Callable[[], Iterator[Any]]]] 
     "copy_bytes_loosely": (copy_loosely, decoded),
     "fill_eight": (fill, filled),
     "copy_eight": (copy_8, copied),
-    "copy_line": (copy_64, lines),
+    "streams": (None, streamed),
     "prefetch": (nothing, far),
 }
 """A primitive, helper or kernel → what would do in its place, and calls, or pairs with the other kernel."""

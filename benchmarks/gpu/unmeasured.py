@@ -21,7 +21,7 @@ UNMEASURED = {
     "grow_table": IN_ORDER,
     "match_last_of_group": IN_ORDER,
     "place_numbers": "for values in parts, with a table for each: a device sorts with CuPy",
-    "copy_lines": "copies past the caches of a CPU",
+    "copy_words": "copies past the caches of a CPU",
     "pack_keys": RADIX,
     "count_digits": RADIX,
     "scatter_digits": RADIX,

@@ -9,7 +9,7 @@ inlined into a loop that LLVM vectorises.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import Any
 
@@ -20,6 +20,7 @@ from numba.np.numpy_support import from_dtype
 
 from colkern.cache import compilations
 from colkern.cpu import primitives as cpu_primitives
+from colkern.cpu import streaming
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
@@ -121,24 +122,48 @@ def _target_globals(function: Callable[..., object]) -> dict[str, object]:
     return namespace
 
 
+_OF_STREAMS = ("bytes_before_line", "place_of", "store_lines")
+"""The names that `streaming.LOOP` has for functions."""
+
+
+def _lines(kernel: Kernel, names: Sequence[str]) -> str:
+    """The lines of a kernel's loop, whose arguments have these names."""
+    named = list(zip(names, kernel.arguments, strict=True))
+    if kernel.streams:
+        names = ["near" if argument.written else name for name, argument in named]
+    following = iter(names)
+    passed = ", ".join([expression(parameter, following) for parameter in kernel.parameters])
+    if not kernel.streams:
+        return f"    return body(u8(start), u8(stop), u8(1), {passed})\n"
+    (out,) = [name for name, argument in named if argument.written]
+    size = " + ".join([f"{name}.nbytes" for name, argument in named if argument.array])
+    text = streaming.LOOP.format(
+        most=~np.uint64(0),
+        size=size,
+        large=streaming.LARGE,
+        out=out,
+        block=streaming.BLOCK,
+        body=("first = min(first, {})" if kernel.returns else "{}").format(
+            f"body(u8(start), u8(end), u8(1), {passed})"
+        ),
+    )
+    return text + "    return first\n" if kernel.returns else text
+
+
 @cache
 def compile_kernel(kernel: Kernel) -> Any:
     """The loop of a kernel, called with `start, stop` and its arguments; numbers in declared types."""
     names = [f"a{number}" for number in range(len(kernel.arguments))]
-    following = iter(names)
-    passed = [expression(parameter, following) for parameter in kernel.parameters]
-    source = (
-        f"def {kernel.name}(start, stop, {', '.join(names)}):\n"
-        f"    return body(u8(start), u8(stop), u8(1), {', '.join(passed)})\n"
-    )
     namespace = {
         # Loading from the cache imports the module of the function.
         "__name__": __name__,
         "body": compiled(kernel.body),
         "u8": np.uint64,
+        **{name: getattr(streaming, name) for name in _OF_STREAMS if kernel.streams},
         **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
         **groups_in(kernel.parameters),
     }
+    source = f"def {kernel.name}(start, stop, {', '.join(names)}):\n{_lines(kernel, names)}"
     loop = function_of_text(kernel.name, source, namespace, f"kernel {kernel.name}")
     signatures = [signature(variant) for variant in kernel.variants()]
     return jit(loop, only=signatures, outermost=True, **_WITHOUT_COUNTS)

@@ -571,40 +571,6 @@ def copy_eight(context: Target, builder: Builder, signature: Signature, args: Va
     _store_eight(builder, vector, builder.gep(target.data, [args[1]]), item)
 
 
-@instructions(
-    lambda out, position, values, source: types.none(out, types.uint64, values, types.uint64)
-)
-def copy_line(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
-    """Vectors stored without reading the memory first, which saves a third of memory traffic."""
-    # Other threads see the stores once this one has released a lock, as it does before it reports
-    # back.
-    vector = ir.VectorType(_WORD, 4)
-    target, origin = (
-        builder.bitcast(
-            builder.gep(
-                context.make_array(signature.args[k])(context, builder, args[k]).data,
-                [args[k + 1]],
-            ),
-            vector.as_pointer(),
-        )
-        for k in (0, 2)
-    )
-    places = [ir.Constant(_WORD, k) for k in range(2)]
-    loaded = [builder.load(builder.gep(origin, [place]), align=1) for place in places]
-    past_caches = builder.module.add_metadata([ir.Constant(_INDEX, 1)])
-    # The instruction faults at unaligned addresses.
-    low_bits = builder.and_(builder.ptrtoint(target, _WORD), ir.Constant(_WORD, 31))
-    aligned = builder.icmp_unsigned("==", low_bits, ir.Constant(_WORD, 0))
-    with builder.if_else(aligned, likely=True) as (past, through):
-        with past:
-            for place, piece in zip(places, loaded, strict=True):
-                stored = builder.store(piece, builder.gep(target, [place]), align=32)
-                stored.set_metadata("nontemporal", past_caches)
-        with through:
-            for place, piece in zip(places, loaded, strict=True):
-                builder.store(piece, builder.gep(target, [place]), align=1)
-
-
 def _eight(item: Value) -> ir.VectorType:
     return ir.VectorType(item, 8)
 

@@ -73,8 +73,8 @@ _WRAP = 1 << 64
 _PAST_CACHES = 1 << 25
 """From this many bytes on, caches do not keep copied data until it is read again."""
 
-_LINE = 64
-"""The bytes that are copied past the caches at once."""
+_WORD = 8
+"""The bytes of a word."""
 
 _FEW = 160
 """The number of values below which Python's `sum` is used."""
@@ -272,12 +272,13 @@ class CpuTarget:
             self._copy_past_caches(items, out[place : place + count])
 
     def _copy_past_caches(self, items: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
-        """`out[:] = items`, with the whole lines of `out` written by a kernel that bypasses caches."""
-        begin = min(-self.address(out) % _LINE, len(items))
-        lines = (len(items) - begin) // _LINE
-        end = begin + lines * _LINE
+        """`out[:] = items`, with the whole words of `out` written by a kernel that bypasses caches."""
+        begin = min(-self.address(out) % _WORD, len(items))
+        words = (len(items) - begin) // _WORD
+        end = begin + words * _WORD
         out[:begin], out[end:] = items[:begin], items[end:]
-        self.map(selection.copy_lines, lines, items[begin:end], out[begin:end], work=_LINE)
+        source = self.address(items) + begin
+        self.map(selection.copy_words, words, source, out[begin:end].view(uint64), work=_WORD)
 
     def accumulate(self, lengths: Items) -> None:
         if len(lengths) > 2:

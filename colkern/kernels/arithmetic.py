@@ -23,7 +23,7 @@ def negative(number: uint64) -> uint64:
     return add(~number, uint64(1))
 
 
-@kernel()
+@kernel(streams=True)
 def add_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] + right[i]."""
     if len(right) == 1:
@@ -35,7 +35,7 @@ def add_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = add(uint64(left[i]), uint64(right[i]))
 
 
-@kernel()
+@kernel(streams=True)
 def subtract_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] - right[i]."""
     if len(right) == 1:
@@ -51,7 +51,7 @@ def subtract_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = add(uint64(left[i]), negative(uint64(right[i])))
 
 
-@kernel()
+@kernel(streams=True)
 def multiply_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] right[i]."""
     if len(right) == 1:
@@ -63,7 +63,7 @@ def multiply_words(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = multiply(uint64(left[i]), uint64(right[i]))
 
 
-@kernel(T="f4 f8")
+@kernel(streams=True, T="f4 f8")
 def add_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] + right[i]."""
     if len(right) == 1:
@@ -75,7 +75,7 @@ def add_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = left[i] + right[i]
 
 
-@kernel(T="f4 f8")
+@kernel(streams=True, T="f4 f8")
 def subtract_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] - right[i]."""
     if len(right) == 1:
@@ -91,7 +91,7 @@ def subtract_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = left[i] - right[i]
 
 
-@kernel(T="f4 f8")
+@kernel(streams=True, T="f4 f8")
 def multiply_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] right[i]."""
     if len(right) == 1:
@@ -103,7 +103,7 @@ def multiply_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
             out[i] = left[i] * right[i]
 
 
-@kernel(T="f4 f8")
+@kernel(streams=True, T="f4 f8")
 def divide_floats(start, stop, step, left: In[T], right: In[T], out: Out[T]):
     """out[i] = left[i] / right[i], by IEEE 754."""
     if len(right) == 1:
@@ -126,7 +126,7 @@ def running_means(start, stop, step, sums: In[float64], out: Out[float64]):
         out[i] = sums[i] / float64(uint64(i) + uint64(1))
 
 
-@kernel(T="f4 f8")
+@kernel(streams=True, T="f4 f8")
 def abs_floats(start, stop, step, values: In[T], out: Out[T]):
     """out[i] = values[i] without its sign."""
     for i in range(start, stop, step):
@@ -144,7 +144,7 @@ def magnitude(word: uint64, sign: uint64) -> uint64:
     return word
 
 
-@kernel()
+@kernel(streams=True)
 def abs_words(start, stop, step, values: In[T], sign: In[T], out: Out[T]):
     """out[i] = the absolute value of values[i], whose sign bit is sign[0]; as `magnitude`."""
     bit = uint64(sign[0])
@@ -278,7 +278,7 @@ def divide_long_words(
     return first_zero(zeros, start, stop, step, right, validity)
 
 
-@kernel(T="u1 u2 u4")
+@kernel(streams=True, T="u1 u2 u4")
 def divide_words_by(
     start, stop, step, values: In[T], multiplier, shift, sign, divisor_sign, out: Out[T]
 ):
@@ -294,7 +294,7 @@ def divide_words_by(
         out[i] = with_sign(quotient, value, divisor_sign, sign)
 
 
-@kernel()
+@kernel(streams=True)
 def divide_long_words_by(
     start, stop, step, values: In[uint64], multiplier, shift, sign, divisor_sign, out: Out[uint64]
 ):

@@ -26,7 +26,7 @@ def subtract(left: uint64, right: uint64) -> uint64:
     return add(add(left, ~right), uint64(1))
 
 
-@kernel()
+@kernel(streams=True)
 def resize_integers(start, stop, step, values: In[F], sign, out: Out[T]):
     """out[i] = values[i] in as many bits as `out` has, the higher ones cut off."""
     word = out.dtype.type
@@ -34,7 +34,7 @@ def resize_integers(start, stop, step, values: In[F], sign, out: Out[T]):
         out[i] = word(subtract(uint64(values[i]) ^ sign, sign))
 
 
-@kernel()
+@kernel(streams=True)
 def fit_integers(
     start, stop, step, values: In[F], validity: Bitmap, sign, bias, outside, out: Out[T]
 ) -> uint64:
@@ -75,7 +75,7 @@ def first_beyond(
     return ~uint64(0)
 
 
-@kernel(F="i4 i8 u4 u8")
+@kernel(streams=True, F="i4 i8 u4 u8")
 def integers_to_floats(
     start, stop, step, values: In[F], validity: Bitmap, bias, span, out: Out[float32]
 ) -> uint64:
@@ -96,7 +96,7 @@ def integers_to_floats(
     return ~uint64(0)
 
 
-@kernel(F="i8 u8")
+@kernel(streams=True, F="i8 u8")
 def integers_to_doubles(
     start, stop, step, values: In[F], validity: Bitmap, bias, span, out: Out[float64]
 ) -> uint64:
@@ -114,7 +114,7 @@ def integers_to_doubles(
     return ~uint64(0)
 
 
-@kernel(F="i1 i2 i4 i8 u1 u2 u4 u8 f4 f8", T="f4 f8")
+@kernel(streams=True, F="i1 i2 i4 i8 u1 u2 u4 u8 f4 f8", T="f4 f8")
 def round_to_floats(start, stop, step, values: In[F], out: Out[T]):
     """out[i] = values[i], rounded to the nearest float of the type."""
     kind = out.dtype.type
@@ -122,7 +122,7 @@ def round_to_floats(start, stop, step, values: In[F], out: Out[T]):
         out[i] = kind(values[i])
 
 
-@kernel(F="f4 f8")
+@kernel(streams=True, F="f4 f8")
 def floats_to_integers(
     start,
     stop,
@@ -171,7 +171,7 @@ def floats_to_integers(
     return ~uint64(0)
 
 
-@kernel()
+@kernel(streams=True)
 def bits_to_words(start, stop, step, bits: Bitmap, one, out: Out[T]):
     """out[i] = the word `one` where bit i is set, else 0."""
     word = out.dtype.type
@@ -197,7 +197,7 @@ class Limits(NamedTuple):
     high: int64
 
 
-@kernel(F="i4 i8", T="i4 i8")
+@kernel(streams=True, F="i4 i8", T="i4 i8")
 def multiply_numbers(
     start, stop, step, values: In[F], validity: Bitmap, factor: int64, limits: Limits, out: Out[T]
 ) -> uint64:
@@ -234,7 +234,7 @@ def quotient(number: uint64, magic: uint64, shift: uint64) -> uint64:
     return high_product(number, magic) >> shift
 
 
-@kernel(F="i4 i8", T="i4 i8")
+@kernel(streams=True, F="i4 i8", T="i4 i8")
 def divide_numbers(
     start,
     stop,

@@ -60,6 +60,9 @@ class Kernel:
     grouped: bool = False
     #: The most threads of a group: `WARP` at most where they wait for each other. 0: as a block has.
     most_lanes: int = 0
+    #: Whether it writes item `i` of one array for slot `i`, and never reads what it wrote: the CPU may then
+    #: write past its caches.
+    streams: bool = False
     #: What callers pass after the range, derived from `parameters`.
     arguments: tuple[Argument, ...] = field(init=False)
     #: Which arguments are numbers that may be larger than int64; derived.
@@ -128,6 +131,7 @@ def kernel(
     sequential: bool = False,
     grouped: bool = False,
     most_lanes: int = 0,
+    streams: bool = False,
     **generics: str,
 ) -> Callable[[Callable[..., Any]], Kernel]:
     """Register a body; see `Kernel` for the options.
@@ -165,6 +169,7 @@ def kernel(
             sequential,
             grouped,
             most_lanes,
+            streams,
         )
         KERNELS[result.name] = result
         return result

@@ -122,14 +122,14 @@ def first_list_view_out_of_bounds(start, stop, step, lists: Lists[O], length: in
     return ~uint64(0)
 
 
-@kernel()
+@kernel(streams=True)
 def list_sizes(start, stop, step, offsets: In[O], out: Out[O]):
     """out[i] = the length of list i; of text, the bytes of value i."""
     for i in range(start, stop, step):
         out[i] = offsets[uint64(i) + uint64(1)] - offsets[uint64(i)]
 
 
-@kernel()
+@kernel(streams=True)
 def list_lengths(start, stop, step, lists: Lists[O], out: Out[P]):
     """out[i] = the length of list i, 0 if it is null."""
     for i in range(start, stop, step):

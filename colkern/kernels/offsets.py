@@ -36,7 +36,7 @@ def first_descent(start, stop, step, offsets: In[O]) -> uint64:
     return ~uint64(0)
 
 
-@kernel()
+@kernel(streams=True)
 def rebase_offsets(start, stop, step, offsets: In[O], base: int64, out: Out[P]):
     """out[i] = offsets[i] - base, for offsets that start at 0."""
     for i in range(start, stop, step):
@@ -60,7 +60,7 @@ def join_offsets(start, stop, step, items: In[O], ends: In[int64], bases: In[int
             i += uint64(step)
 
 
-@kernel()
+@kernel(streams=True)
 def lengths_of(start, stop, step, offsets: In[O], out: Out[int64]):
     """out[i] = the length of value i."""
     for i in range(start, stop, step):

@@ -244,15 +244,6 @@ def copy_eight(out: Out[T], position: uint64, values: In[T], source: uint64) -> 
         out[position + uint64(j)] = values[source + uint64(j)]
 
 
-def copy_line(out: Out[uint8], position: uint64, values: In[uint8], source: uint64) -> None:
-    """`out[position : position + 64] = values[source : source + 64]`, past a CPU's caches.
-
-    Through them where `out[position]` is at an address that is no multiple of 32.
-    """
-    for j in range(uint64(0), uint64(64)):
-        out[position + uint64(j)] = values[source + uint64(j)]
-
-
 # Row functions: every integer, also an address, is an int64.
 
 
@@ -394,7 +385,6 @@ PRIMITIVES = (
     of_lane,
     fill_eight,
     copy_eight,
-    copy_line,
     get_byte,
     set_byte,
     get_word,

@@ -16,7 +16,6 @@ from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import (
     copy_bytes,
     copy_bytes_loosely,
-    copy_line,
     get_byte,
     popcount,
     prefetch,
@@ -109,11 +108,11 @@ def follow(
     return i
 
 
-@kernel()
+@kernel(streams=True)
 def take_items(start, stop, step, indices: In[I], values: In[T], out: Out[T]) -> uint64:
     """out[i] = values[indices[i]]; returns the first index that is out of bounds.
 
-    Later slots are not written.
+    Later slots are not to be read.
     """
     bound = uint64(len(values))
     i = follow(indices, bound, values, uint64(0), start, uint64(stop), uint64(step), out)
@@ -141,7 +140,7 @@ def shown_index(indices: In[I], i: uint64, known: uint64, bit: uint64) -> uint64
     return index if known & bit != 0 else uint64(0)
 
 
-@kernel()
+@kernel(streams=True)
 def take_picked_items(
     start, stop, step, indices: In[I], validity: Bitmap, values: In[T], out: Out[T]
 ) -> uint64:
@@ -234,15 +233,11 @@ def one_of_both(ours: uint64, left: uint64, right: uint64) -> uint64:
     return right ^ ((left ^ right) & ours)
 
 
-@kernel()
-def copy_lines(start, stop, step, items: In[uint8], out: Out[uint8]):
-    """Line `i` of `out`, 64 bytes, = that of `items`; past the caches, for more than they hold.
-
-    Best if `out` begins at an address that is a multiple of 64.
-    """
+@kernel(streams=True)
+def copy_words(start, stop, step, address, out: Out[uint64]):
+    """out[i] = the eight bytes at `address + 8 i`."""
     for i in range(start, stop, step):
-        place = uint64(i) << uint64(6)
-        copy_line(out, place, items, place)
+        out[i] = word_at(address + (uint64(i) << uint64(3)))
 
 
 @kernel()

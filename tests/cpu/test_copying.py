@@ -1,4 +1,4 @@
-"""Copies of any size and place: by NumPy, or past the caches by whole lines."""
+"""Copies of any size and place: by NumPy, or past the caches by whole words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_just_those_bytes_are_copied(
 
 def test_several_threads_past_the_caches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target, "_PAST_CACHES", 1 << 20)
-    items = np.arange(1 << 19, dtype=np.uint64)
+    items = np.arange(1 << 19, dtype=np.uint64).view(np.uint8)
     out = np.zeros_like(items)
     set_num_threads(3)
     try:

@@ -85,7 +85,7 @@ NARROW = {
         "mark_binary_changes",
         "mark_view_changes",
     },
-    "a copy past the caches of a CPU, which is not for a GPU": {"copy_lines"},
+    "a copy past the caches of a CPU, which is not for a GPU": {"copy_words"},
     "the three bytes before each, which other threads load as well": {"encoding_of"},
 }
 """Which neighbouring bytes a thread loads one by one, and in which kernels."""

@@ -115,12 +115,13 @@ def choose_items(types: dict[str, str]) -> Iterator[Case]:
             yield Case(label, count, args, expected)
 
 
-@cases_of(selection.copy_lines)
-def copy_lines(_: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("copy lines")
-    for count in (0, 1, 2, 7, 65):
-        items = list(rng.randbytes(64 * count))
-        yield Case(f"{count}", count, (items,), items)
+@cases_of(selection.copy_words)
+def copy_words(_: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("copy words")
+    for count in LENGTHS:
+        items = rng.randbytes(8 * count + 3)
+        expected = [int.from_bytes(items[3 + 8 * k : 11 + 8 * k], "little") for k in range(count)]
+        yield Case(f"{count}", count, (At(np.frombuffer(items, np.uint8), 3),), expected)
 
 
 @cases_of(selection.take_pairs)

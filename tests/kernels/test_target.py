@@ -9,7 +9,7 @@ import pytest
 from kernels.cases import variants
 from kernels.running import target_failures
 
-from colkern.cpu import compiler
+from colkern.cpu import compiler, streaming
 from colkern.cpu import target as cpu_target
 from colkern.cpu.threads import GRAIN, set_num_threads
 
@@ -38,6 +38,17 @@ def test_compiled_over_several_threads(
         assert list(target_failures(name, target, work=GRAIN)) == []
     finally:
         set_num_threads(0)
+
+
+@pytest.mark.parametrize("name", [n for n, (kernel, _) in variants().items() if kernel.streams])
+def test_results_past_the_caches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "LARGE", 0)
+    monkeypatch.setattr(streaming, "BLOCK", 64)
+    monkeypatch.setattr(compiler, "compile_kernel", cache(compiler.compile_kernel.__wrapped__))
+    monkeypatch.setattr(cpu_target, "_loops", {})
+    failures = target_failures(name, cpu_target.CpuTarget())
+    # From a wrong index on, a result of `take_items` is not to be read.
+    assert [f for f in failures if not f.startswith(("index ", "no values "))] == []
 
 
 @pytest.mark.parametrize(

@@ -61,11 +61,6 @@ def places_in_child(d: Data) -> tuple[Any, ...]:
 
 other(kernels.gather_union, gather_union, each=("u4", "u8"))
 streaming(
-    kernels.narrow_items,
-    lambda d, dtype: (d.n, d.range("u8"), 0, d.out(dtype)),
-    each=("u1", "u4"),
-)
-streaming(
     kernels.first_slot_out_of_bounds,
     lambda d: (d.n, *slots(d)[::2], d.table([d.n // 2] * 128, "i8")),
 )

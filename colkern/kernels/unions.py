@@ -51,23 +51,6 @@ def gather_union(start, stop, step, slots: Slots, addresses: In[uint64], width, 
                 out[uint64(i) * width + uint64(item)] = load_item(out, place)
 
 
-@kernel(combine="max", T="u1 u4")
-def narrow_items(start, stop, step, items: In[uint64], gap, out: Out[T]) -> uint64:
-    """out[i] = the lowest bits of items[i], or of items[2 i] if `gap` is 1; returns the greatest."""
-    most = uint64(0)
-    # The gap is a constant for each of the loops, which makes them vectors.
-    if gap == 0:
-        for i in range(start, stop, step):
-            most = max(most, items[i])
-            out[i] = items[i]
-    else:
-        for i in range(start, stop, step):
-            item = items[uint64(i) << uint64(1)]
-            most = max(most, item)
-            out[i] = item
-    return most
-
-
 @kernel()
 def first_slot_out_of_bounds(
     start, stop, step, type_ids: In[int8], offsets: In[int32], ends: In[int64]

@@ -72,19 +72,6 @@ def gather_union(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{label}, {width} items", len(slots.children), args, expected)
 
 
-@cases_of(unions.narrow_items)
-def narrow_items(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("narrow")
-    mask = limits(types["out"])[1]
-    for count in LENGTHS:
-        for gap in (0, 1):
-            for most in (mask, (1 << 64) - 1):
-                items = [rng.randint(0, most) for _ in range(count << gap)]
-                own = items[:: gap + 1]
-                expected = (max(own, default=0), [item & mask for item in own])
-                yield Case(f"{count}, gap {gap}, up to {most}", count, (items, gap), expected)
-
-
 def ends_of(lengths: Sequence[int]) -> list[int]:
     """The length of the child of each type id, 0 where there is none."""
     return [lengths[child] if child >= 0 else 0 for child in CHILD_OF]

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.kernels import unions
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
@@ -243,18 +242,8 @@ def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | N
         raise type(error)(text) from None
 
 
-class _Pairs(NamedTuple):
-    """Numbers of arrays, and positions in them: items of 64 bits, all of them or every other one."""
-
-    numbers: Items
-    positions: Items
-    gap: int  #: 1 if every other one counts, else 0.
-
-    @property
-    def plain(self) -> tuple[Items, Items]:
-        """Those that count."""
-        step = 1 + self.gap
-        return self.numbers[::step], self.positions[::step]
+_Pairs: TypeAlias = tuple[Items, Items]
+"""Numbers of arrays, and positions in them: items of 64 bits, which may have others between them."""
 
 
 @on_its_device
@@ -269,7 +258,7 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> _Pairs
         if indices.null_count or any(child.null_count for child in children):
             raise ValueError("indices: must not be null")
         numbers, positions = [_wide(child.items(Role.DATA)) for child in children]
-        return _Pairs(numbers, positions, 0)
+        return numbers, positions
     pairs = np.asarray(indices)
     if pairs.size == 0:
         pairs = pairs.astype(np.int64).reshape(0, 2)
@@ -277,7 +266,7 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> _Pairs
         raise TypeError("indices: expected pairs of integers: (number of the array, position)")
     items = np.ascontiguousarray(_wide(pairs)).reshape(-1)
     items = target.table(items, items.dtype)
-    return _Pairs(items, items[1:], 1)
+    return items[::2], items[1::2]
 
 
 def _wide(integers: Items) -> Items:
@@ -289,31 +278,26 @@ def _wide(integers: Items) -> Items:
 def _places(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Places:
     """The pairs as places of a union's slots. Raises `IndexError` if one leads nowhere."""
     lengths = [array.length for array in arrays]
-    type_ids, most = _narrowed(target, pairs.numbers, pairs.gap, np.uint8)
+    numbers, positions = pairs
+    type_ids, most = _narrowed(numbers, np.int8)
     if most >= len(arrays):
-        numbers, _ = pairs.plain
         slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
         number = int(numbers[slot])
         raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    offsets, most = _narrowed(target, pairs.positions, pairs.gap, np.uint32)
+    offsets, most = _narrowed(positions, np.int32)
     if most >= min(lengths):
         _require_positions(target, pairs, lengths)
-    return Places(
-        target, type_ids.view(np.int8), target.positions(_TYPE_IDS), offsets.view(np.int32)
-    )
+    return Places(target, type_ids, target.positions(_TYPE_IDS), offsets)
 
 
-def _narrowed(target: Target, items: Items, gap: int, dtype: type) -> tuple[Items, int]:
-    """The lowest bits of the items that count, and the greatest of these, negative ones among them."""
-    count = len(items) + gap >> gap
-    out = target.output(count, dtype)
+def _narrowed(items: Items, dtype: type) -> tuple[Items, int]:
+    """The lowest bits of items, and the greatest of these, negative ones among them."""
     words = items.view(np.uint64)
-    most = target.reduce(unions.narrow_items, count, words, gap, out) if count else 0
-    return out, most
+    return words.astype(dtype), int(words.max()) if len(words) else 0
 
 
 def _require_positions(target: Target, pairs: _Pairs, lengths: list[int]) -> None:
-    numbers, positions = pairs.plain
+    numbers, positions = pairs
     ends = target.table(lengths, np.int64)[numbers]
     outside = (positions < 0) | (positions >= ends)
     if bool(outside.any()):
@@ -326,7 +310,7 @@ def _require_positions(target: Target, pairs: _Pairs, lengths: list[int]) -> Non
 
 @on_its_device
 def _places_in_all(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Items:
-    numbers, positions = pairs.plain
+    numbers, positions = pairs
     starts = list(accumulate([array.length for array in arrays], initial=0))
     bases = target.table(starts[:-1], np.int64)[numbers]
     return bases + positions.astype(np.int64)

@@ -25,6 +25,7 @@ from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
 from colkern.cpu.embedded import ApartCompiler, EmbeddedCache, EmbeddedCompiler, is_kept
+from colkern.cpu.streaming import place_of, store_lines
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
 from colkern.kernels.kernel import APART, HELPERS, KERNELS, Kernel
@@ -122,10 +123,6 @@ def _target_globals(function: Callable[..., object]) -> dict[str, object]:
     return namespace
 
 
-_OF_STREAMS = ("bytes_before_line", "place_of", "store_lines")
-"""The names that `streaming.LOOP` has for functions."""
-
-
 def _lines(kernel: Kernel, names: Sequence[str]) -> str:
     """The lines of a kernel's loop, whose arguments have these names."""
     named = list(zip(names, kernel.arguments, strict=True))
@@ -143,6 +140,7 @@ def _lines(kernel: Kernel, names: Sequence[str]) -> str:
         large=streaming.LARGE,
         out=out,
         block=streaming.BLOCK,
+        line=streaming.LINE,
         body=("first = min(first, {})" if kernel.returns else "{}").format(
             f"body(u8(start), u8(end), u8(1), {passed})"
         ),
@@ -159,7 +157,8 @@ def compile_kernel(kernel: Kernel) -> Any:
         "__name__": __name__,
         "body": compiled(kernel.body),
         "u8": np.uint64,
-        **{name: getattr(streaming, name) for name in _OF_STREAMS if kernel.streams},
+        "place_of": place_of,
+        "store_lines": store_lines,
         **{a.item: np.dtype(a.item).type for a in kernel.arguments if not a.array},
         **groups_in(kernel.parameters),
     }

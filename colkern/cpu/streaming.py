@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 
-from colkern.kernels.intrinsics import Builder, Signature, Target, Type, Value, Values, instructions
+from colkern.kernels.intrinsics import Builder, Signature, Target, Value, Values, instructions
 
 LARGE = 20 << 20
 """The bytes of all arrays from which on it pays: sums of 8 MB take 0.8 of the time, of 32 MB 0.75; negative
@@ -21,13 +21,14 @@ BLOCK = 1024
 """The bytes that a body writes before they are copied: few, so that the next ones are read meanwhile. With
 four times as many, sums and quotients take a tenth to a fifth longer."""
 
-_LINE = 64
+LINE = 64
 """The bytes that are stored at once, at a multiple of as many."""
 
 LOOP = """\
     first, past, end, count = u8({most}), False, stop, stop
     if {size} >= {large}:
-        before, width = bytes_before_line({out}, start), {out}.itemsize
+        width = {out}.itemsize
+        before = -({out}.ctypes.data + start * width) % {line}
         if before % width == 0:
             # The items before the first line are written into the array itself.
             end, count = min(start + before // width, stop), {block} // width
@@ -45,20 +46,6 @@ _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
 
 
-def _item(context: Target, builder: Builder, kind: Type, array: Value, place: Value) -> Value:
-    """A pointer to an item."""
-    return builder.gep(context.make_array(kind)(context, builder, array).data, [place])
-
-
-@instructions(lambda out, start: types.int64(out, types.int64))
-def bytes_before_line(
-    context: Target, builder: Builder, signature: Signature, args: Values
-) -> Value:
-    """The bytes from an item on to the next line."""
-    place = builder.ptrtoint(_item(context, builder, signature.args[0], *args), _WORD)
-    return builder.and_(builder.neg(place), ir.Constant(_WORD, _LINE - 1))
-
-
 @instructions(lambda out, start, past: out(out, types.int64, types.boolean))
 def place_of(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """The array that a body writes into: `out`, or a block near the core, whose first item is `start`."""
@@ -66,7 +53,7 @@ def place_of(context: Target, builder: Builder, signature: Signature, args: Valu
     with builder.goto_entry_block():
         # Numba's function for it would have it zeroed.
         block = builder.alloca(ir.ArrayType(_BYTE, BLOCK))
-    block.align = _LINE
+    block.align = LINE
     near = builder.gep(builder.bitcast(block, array.data.type), [builder.neg(args[1])])
     array.data = builder.select(args[2], near, array.data)
     return array._getvalue()
@@ -79,20 +66,23 @@ def store_lines(context: Target, builder: Builder, signature: Signature, args: V
     # back.
     kind = signature.args[0]
     target, source = (
-        builder.bitcast(_item(context, builder, kind, array, args[2]), _BYTE.as_pointer())
+        builder.bitcast(
+            builder.gep(context.make_array(kind)(context, builder, array).data, [args[2]]),
+            _BYTE.as_pointer(),
+        )
         for array in args[:2]
     )
     width = ir.Constant(_WORD, kind.dtype.bitwidth // 8)
     size = builder.mul(builder.sub(args[3], args[2]), width)
-    whole = builder.and_(size, ir.Constant(_WORD, -_LINE))
-    line = ir.VectorType(_WORD, _LINE // 8).as_pointer()
+    whole = builder.and_(size, ir.Constant(_WORD, -LINE))
+    line = ir.VectorType(_WORD, LINE // 8).as_pointer()
     past_caches = builder.module.add_metadata([ir.Constant(ir.IntType(32), 1)])
-    steps = ir.Constant(_WORD, 0), whole, ir.Constant(_WORD, _LINE), _WORD
+    steps = ir.Constant(_WORD, 0), whole, ir.Constant(_WORD, LINE), _WORD
     with cgutils.for_range_slice(builder, *steps) as (place, _):
         here, there = (
             builder.bitcast(builder.gep(bytes_, [place]), line) for bytes_ in (source, target)
         )
-        stored = builder.store(builder.load(here, align=_LINE), there, align=_LINE)
+        stored = builder.store(builder.load(here, align=LINE), there, align=LINE)
         stored.set_metadata("nontemporal", past_caches)
     rest = builder.sub(size, whole)
     here, there = (builder.gep(bytes_, [whole]) for bytes_ in (source, target))

@@ -18,11 +18,6 @@ def run_ends(d: Data, run: int, dtype: str = "i4") -> Any:
     return d.offsets(dtype, run, max(d.n // run, 2), 1)[1:]
 
 
-def run_of_each(d: Data, run: int) -> tuple[Any, ...]:
-    ends = run_ends(d, run)
-    return d.last(ends), ends, 0, d.out("i8", d.last(ends))
-
-
 def decode_runs(d: Data, run: int) -> tuple[Any, ...]:
     ends = run_ends(d, run)
     return d.last(ends), ends, d.words("u8", len(ends)), 0, d.out("u8", d.last(ends))
@@ -120,7 +115,6 @@ def list_merged(d: Data) -> tuple[Any, ...]:
     return blocks, left, right, 0, 0, starts, d.out("i8", 3 * (d.last(starts) + 1))
 
 
-streaming(kernels.run_of_each, run_of_each, each=RUNS)
 streaming(kernels.decode_runs, decode_runs, each=RUNS)
 other(kernels.decode_run_bits, decode_run_bits, each=RUNS)
 streaming(kernels.measure_runs, measured, each=RUNS)

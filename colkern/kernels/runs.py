@@ -63,27 +63,6 @@ def find_runs(start, stop, step, run_ends: In[R], positions: In[P], offset, out:
 
 
 @kernel()
-def run_of_each(start, stop, step, run_ends: In[R], offset, out: Out[int64]):
-    """out[i] = the run that holds logical position offset + i."""
-    i = uint64(start)
-    run = find_run(run_ends, offset + i)
-    if step == 1 and i + uint64(OVER) < stop:
-        last = find_run(run_ends, offset + uint64(stop) - uint64(OVER))
-        for r in range(run, last):
-            end = uint64(run_ends[uint64(r)]) - offset
-            fill(out, i, end, int64(r))
-            i = end
-        run = last
-    while i < stop:
-        while uint64(run_ends[run]) <= offset + i:
-            run += uint64(1)
-        end = min(uint64(run_ends[run]) - offset, uint64(stop))
-        while i < end:
-            out[i] = run
-            i += uint64(step)
-
-
-@kernel()
 def decode_runs(start, stop, step, run_ends: In[R], values: In[T], offset, out: Out[T]):
     """out[i] = values[the run that holds logical position offset + i]."""
     i = uint64(start)

@@ -17,7 +17,7 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.operands import WORDS, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import own_runs, runs_at
-from colkern.operations.selection import take_positions
+from colkern.operations.selection import take_picked
 from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
 from colkern.targets import NOWHERE, Items, target_of
 
@@ -67,7 +67,8 @@ def run_end_decode(array: Array) -> Array:
         return _decode_plain(array, values)
     if array.length and can_repeat_bytes(values, array.length):
         return _decode_binary(array, values)
-    return take_positions(values, _run_of_each_slot(array))
+    numbers = target_of(array.device).positions(values.length).view(np.uint64)
+    return take_picked(values, _decode_words(array, numbers))
 
 
 def require_runs(array: Array) -> None:
@@ -86,19 +87,24 @@ def _is_plain(values: Array) -> bool:
 
 
 def _decode_plain(array: Array, values: Array) -> Array:
-    target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
     if values.layout.buffers[1].extent is Extent.BITS:
         data, _ = _decode_bits(array, values.buffer(Role.DATA) or EMPTY, values.offset)
     else:
         items = values.items(Role.DATA)
         words = items.view(WORDS[items.dtype.itemsize])
-        out = target.output(array.length, words.dtype)
-        target.map(runs.decode_runs, array.length, ends, words, array.offset, out)
-        data = target.buffer(out)
+        data = target_of(array.device).buffer(_decode_words(array, words))
     validity, nulls = _decode_validity(array, values)
     buffers = (validity, data)
     return Array.of_valid(values.type, array.length, buffers, nulls, dictionary=values.dictionary)
+
+
+def _decode_words(array: Array, words: Items) -> Items:
+    """The word of each slot's run."""
+    target = target_of(array.device)
+    ends = array.children[0].items(Role.DATA)
+    out = target.output(array.length, words.dtype)
+    target.map(runs.decode_runs, array.length, ends, words, array.offset, out)
+    return out
 
 
 def _decode_binary(array: Array, values: Array) -> Array:
@@ -126,11 +132,3 @@ def _decode_bits(array: Array, bits: Buffer, offset: int) -> tuple[Buffer, int]:
     args = (ends, bits.array, offset, array.offset, length, words)
     count = target.reduce(runs.decode_run_bits, len(words), *args) if length else 0
     return bitmap_of(target, words, length), count
-
-
-def _run_of_each_slot(array: Array) -> Items:
-    target = target_of(array.device)
-    ends = array.children[0].items(Role.DATA)
-    out = target.output(array.length, np.int64)
-    target.map(runs.run_of_each, array.length, ends, array.offset, out)
-    return out

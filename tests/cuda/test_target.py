@@ -38,9 +38,9 @@ def test_blocks_cover_all_items(kernel: Any, mean: int, count: int) -> None:
 
 
 def test_few_items_keep_all_of_the_device_busy() -> None:
-    assert H100.cut(runs.run_of_each, 1000) == (4, 256, 1, 256)
-    assert H100.cut(runs.run_of_each, 1_000_000) == (977, 256, 1, 1024)
-    assert H100.cut(runs.run_of_each, 100_000_000).tile == 4096
+    assert H100.cut(runs.decode_runs, 1000) == (4, 256, 1, 256)
+    assert H100.cut(runs.decode_runs, 1_000_000) == (977, 256, 1, 1024)
+    assert H100.cut(runs.decode_runs, 100_000_000).tile == 4096
 
 
 def test_long_items_get_more_lanes() -> None:

@@ -54,15 +54,6 @@ def find_runs(types: dict[str, str]) -> Iterator[Case]:
     yield Case("largest run end", 3, ([1, most], [0, 1, far], 0), [0, 1, 1])
 
 
-@cases_of(runs.run_of_each)
-def run_of_each(types: dict[str, str]) -> Iterator[Case]:
-    for ends, owners, offset, count in slices():
-        expected = owners[offset : offset + count]
-        yield Case(f"{count} of {len(ends)} runs from {offset}", count, (ends, offset), expected)
-    most = limits(types["run_ends"])[1]
-    yield Case("largest run end", 4, ([most - 2, most], most - 4), [0, 0, 1, 1])
-
-
 @cases_of(runs.decode_runs)
 def decode_runs(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("decode")
@@ -74,6 +65,7 @@ def decode_runs(types: dict[str, str]) -> Iterator[Case]:
         yield Case(label, count, (ends, values, offset), expected)
     most = limits(types["run_ends"])[1]
     yield Case("largest run end", 3, ([1, most - 1, most], [1, 2, 3], most - 3), [2, 2, 3])
+    yield Case("two at the end", 4, ([most - 2, most], [0, 1], most - 4), [0, 0, 1, 1])
 
 
 @cases_of(runs.decode_run_bits)

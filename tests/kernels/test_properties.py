@@ -106,7 +106,6 @@ def test_runs(target: Any, lengths: list[int], data: st.DataObject) -> None:
     code = data.draw(st.sampled_from(("i2", "i4", "i8")))
     owners = [bisect.bisect_right(ends, offset + i) for i in range(count)]
     values = data.draw(st.lists(st.integers(0, 255), min_size=len(ends), max_size=len(ends)))
-    assert mapped(target, runs.run_of_each, count, count, ends, offset, R=code) == [owners] * 2
     positions = list(range(count))[::-1]
     actual = mapped(target, runs.find_runs, count, count, ends, positions, offset, R=code, P="i4")
     assert actual == [owners[::-1]] * 2

@@ -134,17 +134,9 @@ def _lines(kernel: Kernel, names: Sequence[str]) -> str:
         return f"    return body(u8(start), u8(stop), u8(1), {passed})\n"
     (out,) = [name for name, argument in named if argument.written]
     size = " + ".join([f"{name}.nbytes" for name, argument in named if argument.array])
-    text = streaming.LOOP.format(
-        most=~np.uint64(0),
-        size=size,
-        large=streaming.LARGE,
-        out=out,
-        block=streaming.BLOCK,
-        line=streaming.LINE,
-        body=("first = min(first, {})" if kernel.returns else "{}").format(
-            f"body(u8(start), u8(end), u8(1), {passed})"
-        ),
-    )
+    call = f"body(u8(start), u8(end), u8(1), {passed})"
+    body = f"first = min(first, {call})" if kernel.returns else call
+    text = streaming.LOOP.format(own=streaming, out=out, size=size, body=body)
     return text + "    return first\n" if kernel.returns else text
 
 

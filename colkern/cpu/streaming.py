@@ -25,13 +25,13 @@ LINE = 64
 """The bytes that are stored at once, at a multiple of as many."""
 
 LOOP = """\
-    first, past, end, count = u8({most}), False, stop, stop
-    if {size} >= {large}:
+    first, past, end, count = ~u8(0), False, stop, stop
+    if {size} >= {own.LARGE}:
         width = {out}.itemsize
-        before = -({out}.ctypes.data + start * width) % {line}
+        before = -({out}.ctypes.data + start * width) % {own.LINE}
         if before % width == 0:
             # The items before the first line are written into the array itself.
-            end, count = min(start + before // width, stop), {block} // width
+            end, count = min(start + before // width, stop), {own.BLOCK} // width
     while start < stop:
         near = place_of({out}, start, past)
         {body}

@@ -73,9 +73,6 @@ _WRAP = 1 << 64
 _PAST_CACHES = 1 << 25
 """From this many bytes on, caches do not keep copied data until it is read again."""
 
-_WORD = 8
-"""The bytes of a word."""
-
 _FEW = 160
 """The number of values below which Python's `sum` is used."""
 
@@ -266,19 +263,17 @@ class CpuTarget:
 
     def copy(self, items: Items, out: Items, place: int = 0) -> None:
         count = len(items)
+        target = out[place : place + count]
         if count < _PAST_CACHES:
-            out[place : place + count] = items
-        else:
-            self._copy_past_caches(items, out[place : place + count])
-
-    def _copy_past_caches(self, items: NDArray[np.uint8], out: NDArray[np.uint8]) -> None:
-        """`out[:] = items`, with the whole words of `out` written by a kernel that bypasses caches."""
-        begin = min(-self.address(out) % _WORD, len(items))
-        words = (len(items) - begin) // _WORD
-        end = begin + words * _WORD
-        out[:begin], out[end:] = items[:begin], items[end:]
+            target[:] = items
+            return
+        # The whole words of the result are written by a kernel that bypasses caches.
+        begin = min(-self.address(target) % 8, count)
+        words = (count - begin) // 8
+        end = begin + words * 8
+        target[:begin], target[end:] = items[:begin], items[end:]
         source = self.address(items) + begin
-        self.map(selection.copy_words, words, source, out[begin:end].view(uint64), work=_WORD)
+        self.map(selection.copy_words, words, source, target[begin:end].view(uint64), work=8)
 
     def accumulate(self, lengths: Items) -> None:
         if len(lengths) > 2:

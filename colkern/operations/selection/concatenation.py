@@ -390,7 +390,7 @@ class Joined(Copier):
         if starts[-1] - 1 > np.iinfo(indices.dtype).max:
             raise LimitExceededError(f"dictionaries too long for indices of {indices.dtype}")
         bases = dict(zip(filled, starts, strict=False))
-        self._rebase(indices, [bases.get(place, 0) for place in places])
+        _add_bases(self, indices, [bases.get(place, 0) for place in places])
         return self.target.buffer(indices), concat(distinct)
 
     def list_views(self, array: Array) -> tuple[Buffer, Buffer, Array]:
@@ -399,14 +399,9 @@ class Joined(Copier):
         starts = list(accumulate([child.length for child in children], initial=0))
         if starts[-1] > np.iinfo(begins.dtype).max:
             raise LimitExceededError(f"{starts[-1]} elements do not fit offsets of {begins.dtype}")
-        self._rebase(begins, starts[:-1])
+        _add_bases(self, begins, starts[:-1])
         sizes = self.items(array, Role.SIZES)
         return self.target.buffer(begins), sizes, _joined(children, self.device)
-
-    def _rebase(self, items: Items, bases: Sequence[int]) -> None:
-        """Add the start of each array's values to its items, in place."""
-        if any(bases):
-            _add_bases(self, items, bases)
 
 
 def _require_offsets(total: int, dtype: DType) -> None:
@@ -425,6 +420,7 @@ def _items_at(target: Target, items: Items, firsts: Sizes, lasts: Sizes) -> tupl
 
 @on_its_device
 def _add_bases(how: Joined, items: Items, bases: Sequence[int]) -> None:
+    """Add the start of each array's values to its items, in place."""
     place = 0
     for array, base in zip(how.arrays, bases, strict=True):
         if base:

@@ -161,6 +161,14 @@ def on_its_device(function: Callable[Args, Result]) -> Callable[Args, Result]:
     return called
 
 
+@on_its_device
+def filled(target: Target, count: int, dtype: ItemType, value: int | np.uint64) -> Items:
+    """An array of a target, with one value everywhere."""
+    items = target.output(count, dtype)
+    items[:] = value
+    return items
+
+
 @cache
 def target_of(device: Device) -> Target:
     """The target for a device; its compiler is imported at the first call."""

@@ -13,7 +13,7 @@ from colkern.errors import LimitExceededError
 from colkern.layouts import ChildLength, LayoutKind, layout
 from colkern.memory import HOST, Device
 from colkern.operations.arguments import operation
-from colkern.targets import target_of
+from colkern.targets import filled, target_of
 
 
 @operation
@@ -35,11 +35,10 @@ def nulls(length: int, type: s.TypeLike, device: Device = HOST) -> Array:
     storage = type.storage
     if isinstance(storage, s.Union):
         # Type ids of zero would be wrong, since 0 need not be the code of a child.
-        codes = target.allocate(length, np.int8)
         if length and not storage.type_codes:
             raise ValueError(f"length: {type} has no child that could hold a null")
-        codes[:] = storage.type_codes[0] if length else 0
-        buffers[0] = target.buffer(codes)
+        code = storage.type_codes[0] if length else 0
+        buffers[0] = target.buffer(filled(target, length, np.int8, code))
     if isinstance(storage, s.RunEndEncoded):
         children = [
             _one_run(length, storage, device),
@@ -71,6 +70,5 @@ def _one_run(length: int, storage: s.RunEndEncoded, device: Device) -> Array:
     kind = layout(storage.run_ends_field.type).buffers[1].dtype
     if length > np.iinfo(kind).max:
         raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
-    ends = target.allocate(min(length, 1), kind)
-    ends[:] = length
+    ends = target.table([length][:length], kind)
     return Array(storage.run_ends_field.type, len(ends), [None, target.buffer(ends)], null_count=0)

@@ -17,7 +17,7 @@ from colkern.operations.list_slots import Lists, list_size, lists_of, require_li
 from colkern.operations.selection import take_positions
 from colkern.operations.selection.list_elements import copy_elements
 from colkern.operations.validity import compact_validity, null_outside, with_nulls_of
-from colkern.targets import NOWHERE, target_of
+from colkern.targets import NOWHERE, filled, target_of
 
 _INT32, _INT64 = s.int32(), s.int64()
 
@@ -66,8 +66,7 @@ def list_value_length(array: Array) -> Array:
     if kind is LayoutKind.LIST_VIEW:
         lengths = array.items(Role.SIZES)
     elif kind is LayoutKind.FIXED_SIZE_LIST:
-        lengths = target.output(count, np.int32)
-        lengths[:] = list_size(array)
+        lengths = filled(target, count, np.int32, list_size(array))
     else:
         starts = array.items(Role.OFFSETS)
         lengths = target.output(count, starts.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.arrays.tabular import Keys
-from colkern.bitmaps import bit_words, bitmap_of, combine_bits
+from colkern.bitmaps import bitmap_of, combine_bits
 from colkern.kernels import bitmaps
 from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
@@ -34,7 +34,7 @@ from colkern.operations.sorting import drop_nulls
 from colkern.operations.structs import struct_flatten
 from colkern.operations.unions import gather_union
 from colkern.operations.validity import compact_validity
-from colkern.targets import on_its_device, target_of
+from colkern.targets import filled, on_its_device, target_of
 
 _BOOL = s.bool_()
 
@@ -287,8 +287,7 @@ def _marked(values: Array) -> Array:
 def _ones(array: Array) -> Buffer:
     """A bitmap with a set bit for each slot."""
     target = target_of(array.device)
-    words = bit_words(target, array.length)
-    words[:] = ~np.uint64(0)
+    words = filled(target, -(-array.length // 64), np.uint64, ~np.uint64(0))
     return bitmap_of(target, words, array.length)
 
 

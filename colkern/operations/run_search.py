@@ -14,7 +14,7 @@ from colkern.layouts import Role
 from colkern.memory import ALIGNMENT, HOST, DType
 from colkern.operations.compaction import Kept
 from colkern.operations.operands import WORDS
-from colkern.targets import Items, ItemType, Target, target_of
+from colkern.targets import Items, ItemType, Target, on_its_device, target_of
 
 _RUN = np.dtype(np.int64)
 
@@ -61,6 +61,7 @@ FEW = 8
 """Merging positions does not pay if fewer than one in this many neighbours are equal."""
 
 
+@on_its_device
 def encode_words(
     target: Target, words: Items, kind: np.dtype[np.signedinteger]
 ) -> tuple[Items, Items | None]:
@@ -86,6 +87,7 @@ def require_room(length: int, kind: np.dtype[np.signedinteger]) -> None:
         raise LimitExceededError(f"{length} slots do not fit run ends of {kind}")
 
 
+@on_its_device
 def run_bounds(
     target: Target, marks: Items, length: int, kind: np.dtype[np.signedinteger]
 ) -> Items:

@@ -25,7 +25,7 @@ from colkern.operations.operands import buffer_sizes, offset_ends
 from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
 from colkern.operations.validity import combine_validity, with_nulls_of
-from colkern.targets import Items, Target, target_of
+from colkern.targets import Items, Target, on_its_device, target_of
 
 _WASTE = 64
 """Data buffers are read as a whole up to this many bytes for each view."""
@@ -208,6 +208,7 @@ def _are_ascii(data: Items, target: Target) -> bool:
     )
 
 
+@on_its_device
 def _is_ascii(array: Array) -> Array:
     target = target_of(array.device)
     out = target.output((array.length + 7) // 8, np.uint8)

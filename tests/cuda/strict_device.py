@@ -1,7 +1,9 @@
-"""A device whose arrays are as strict as CuPy's, and whose kernels run as late as a stream may.
+"""A device whose arrays are as strict as CuPy's, and whose work is done as late as a stream may.
 
 Operations take the way that they take on a GPU (`colkern.cuda.target`), but for the launch itself: the
-kernel is noted, and runs on the CPU when somebody waits for it. Host code that reads memory before,
+kernel is noted, and runs on the CPU when somebody waits for its stream. So is the work of the array
+library, and copies. Nothing runs of a stream that nobody waits for, and memory that nobody has any more is
+given to others of the same stream at once, as CuPy's pool does. Host code that reads memory before,
 another stream that does not wait, an array of NumPy in place of the device's, and what CuPy has no name
 for are failures so.
 """
@@ -9,9 +11,12 @@ for are failures so.
 from __future__ import annotations
 
 import threading
+import weakref
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from operator import attrgetter
 from typing import Any
 from unittest.mock import patch
 
@@ -42,14 +47,26 @@ _AT_ONCE = frozenset({"dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "
 
 _SAME_MEMORY = frozenset({"ravel", "reshape", "view"})
 
+_SIZED_BY_VALUES = frozenset({"bincount", "nonzero", "unique"})
+"""Functions that wait, in CuPy too, since values decide how large their results are."""
+
+_GRAIN = 512
+"""Memory is allocated in multiples of so many bytes, so that others can use it again."""
+
 
 class Stream:
-    """Work in the order in which it was asked for, which is done when somebody waits for it."""
+    """Work in the order in which it was asked for, which is done when somebody waits for it.
 
-    def __init__(self) -> None:
+    Args:
+        device: Its device, whose streams wait for each other.
+        early: Whether work is done as soon as it is asked for.
+    """
+
+    def __init__(self, device: StrictDevice, early: bool) -> None:
+        self._device, self._early = device, early
         self._waiting: list[Callable[[], object]] = []
         self.done = 0
-        self._lock = threading.RLock()
+        self._lock = device.lock
 
     @property
     def asked(self) -> int:
@@ -60,6 +77,8 @@ class Stream:
         """Work that nobody waits for yet."""
         with self._lock:
             self._waiting.append(work)
+            if self._early:
+                self.run_until(self.asked)
 
     def run_until(self, number: int) -> None:
         """Do all work before that one."""
@@ -87,9 +106,7 @@ class _Event:
 
 
 class _CopyStream(Stream):
-    def __init__(self, device: StrictDevice) -> None:
-        super().__init__()
-        self._device = device
+    """A stream of copies."""
 
     def to_device(self, source: Any, target: StrictArray) -> None:
         self.ask(partial(_copy, source, target.raw))
@@ -97,7 +114,8 @@ class _CopyStream(Stream):
     def to_host(self, source: StrictArray, target: Any) -> None:
         self.ask(partial(_copy, source.raw, target))
 
-    def record(self, event: object = None) -> _Event:
+    def record(self, event: Any = None) -> _Event:
+        assert event is None or event.is_over(), "an event is used again that is not over"
         return _Event(self._device, self)
 
     def wait_for_current(self) -> None:
@@ -106,7 +124,8 @@ class _CopyStream(Stream):
 
 
 def _copy(source: Any, target: Any) -> None:
-    target[:] = source
+    assert np.shape(source) == target.shape, f"a copy of {np.shape(source)} to {target.shape}"
+    target[...] = source
 
 
 class _Pointer:
@@ -119,8 +138,8 @@ class StrictArray:
 
     __hash__ = object.__hash__
 
-    def __init__(self, device: StrictDevice, raw: Any, ordinal: int) -> None:
-        self.device_, self.raw, self.ordinal = device, raw, ordinal
+    def __init__(self, device: StrictDevice, raw: Any, ordinal: int, owner: object) -> None:
+        self.device_, self.raw, self.ordinal, self.owner = device, raw, ordinal, owner
 
     @property
     def data(self) -> _Pointer:
@@ -134,6 +153,8 @@ class StrictArray:
     def __array_ufunc__(self, function: Any, method: str, *args: Any, **options: Any) -> Any:
         # CuPy has one of the same name.
         assert method == "__call__", f"{function.__name__}.{method}"
+        if "out" in options:
+            (options["out"],) = options["out"]
         return self.device_.computed(function, *args, **options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
@@ -148,11 +169,14 @@ class StrictArray:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, (slice, int)):
             # A view, also of one item.
-            return StrictArray(self.device_, self.raw[key, ...], self.ordinal)
-        return self.device_.computed(self.raw.__getitem__, key)
+            return self._over(self.raw[key, ...])
+        return self.device_.computed(np.ndarray.__getitem__, self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self.device_.computed(self.raw.__setitem__, key, value)
+        self.device_.computed(np.ndarray.__setitem__, self, key, value)
+
+    def _over(self, raw: Any) -> StrictArray:
+        return StrictArray(self.device_, raw, self.ordinal, self.owner)
 
     def __getattr__(self, name: str) -> Any:
         if name not in NAMES:
@@ -161,7 +185,7 @@ class StrictArray:
         if name in _AT_ONCE:
             return result
         if name in _SAME_MEMORY:
-            return lambda *args: StrictArray(self.device_, result(*args), self.ordinal)
+            return lambda *args: self._over(result(*args))
         return partial(self.device_.computed, getattr(np.ndarray, name), self)
 
     def get(self) -> Any:
@@ -209,8 +233,16 @@ for _name in _OPERATORS.split():
     setattr(StrictArray, f"__{_name}__", _operator(f"__{_name}__"))
 
 
+class _Block:
+    """Memory of the device, which goes back to its pool when nobody has it."""
+
+
 class StrictDevice(stand_in.StandIn):
     """The manager of such arrays, on two devices: the array library works on the current one alone.
+
+    Args:
+        early: "copies", or "kernels" and the work of the array library, to be done as soon as a stream
+            may, not as late.
 
     Attributes:
         waits: How often the host waited for the device.
@@ -218,19 +250,23 @@ class StrictDevice(stand_in.StandIn):
         computations: How often the array library computed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, early: str | None = None) -> None:
         super().__init__(devices=2)
+        self.early = early
+        self.lock = threading.RLock()
         self.launches: list[str] = []
         self.computations = 0
-        self._streams: dict[int, Stream] = {0: Stream()}
+        self._streams: dict[int, Stream] = {}
         self._current = threading.local()
-        # Work that was not waited for yet may use memory that nobody else has any more.
-        self._kept: list[Any] = []
+        self._pool: dict[tuple[int, int, int], list[Any]] = defaultdict(list)
+        self.sharing.finish_device = self._finish_device  # type: ignore[method-assign]
 
     @property
     def stream(self) -> Stream:
         """The caller's current one."""
-        return self._streams.setdefault(self.current_stream(), Stream())
+        return self._streams.setdefault(
+            self.current_stream(), Stream(self, self.early == "kernels")
+        )
 
     def counts(self) -> tuple[int, int, int]:
         """Launches, computations and waits so far."""
@@ -253,18 +289,33 @@ class StrictDevice(stand_in.StandIn):
             if isinstance(value, (list, tuple)):
                 list(map(self.require_current, value))
             self.require_current(value)
-        self.stream.run_until(self.stream.asked)
         self.computations += 1
-        raw = {k: _raw(v) for k, v in options.items()}
-        return self._wrapped(function(*map(_raw, args), **raw))
 
-    def _wrapped(self, result: Any) -> Any:
-        if isinstance(result, tuple):
-            return tuple(map(self._wrapped, result))
-        return result if result is None else self._own(np.asarray(result))
+        def done(value_of: Callable[[Any], Any]) -> Any:
+            with np.errstate(all="ignore"):
+                given = {k: value_of(v) for k, v in options.items()}
+                return function(*map(value_of, args), **given)
 
-    def _own(self, raw: Any) -> StrictArray:
-        return StrictArray(self, raw, self.current_ordinal())
+        if _is_sized_by_values(function, args):
+            self.stream.run_until(self.stream.asked)
+            return self._copied(done(_raw))
+        # What the results look like does not depend on values.
+        like = None if function is np.ndarray.__setitem__ else done(_blank)
+        if like is None or "out" in options:
+            self.stream.ask(partial(done, _raw))
+            return options.get("out")
+        result = self.empty(np.shape(like), np.asarray(like).dtype)
+        raw = result.raw
+        self.stream.ask(lambda: _copy(done(_raw), raw))
+        return result
+
+    def _copied(self, result: Any) -> Any:
+        return tuple(map(self.asarray, result)) if type(result) is tuple else self.asarray(result)
+
+    def from_dlpack(self, tensor: Any) -> StrictArray:
+        """An array over the memory of another library."""
+        raw = np.from_dlpack(tensor)
+        return StrictArray(self, raw, self.current_ordinal(), raw)
 
     def require_current(self, value: Any) -> None:
         """Raise for an array of a device that is not the current one."""
@@ -275,9 +326,15 @@ class StrictDevice(stand_in.StandIn):
 
     def empty(self, count: Any, dtype: Any = np.float64) -> StrictArray:
         size = int(np.prod(count)) * np.dtype(dtype).itemsize
-        block = self.allocated(size)
-        self._kept.append(block)
-        return self._own(block.view(dtype).reshape(count))
+        place = self.current_ordinal(), self.current_stream(), -(-size // _GRAIN) * _GRAIN
+        with self.lock:
+            known = self._pool[place]
+            memory_ = known.pop() if known else self.allocated(place[-1])
+            self.stream.ask(partial(memory_.fill, stand_in.FRESH))
+        block = _Block()
+        weakref.finalize(block, known.append, memory_)
+        raw = memory_[:size].view(dtype).reshape(count)
+        return StrictArray(self, raw, place[0], block)
 
     def zeros(self, count: Any, dtype: Any = np.float64) -> StrictArray:
         result = self.empty(count, dtype)
@@ -285,8 +342,9 @@ class StrictDevice(stand_in.StandIn):
         return result
 
     def asarray(self, array: Any) -> StrictArray:
-        result = self.empty(array.shape, array.dtype)
-        result.raw[...] = array
+        given = np.array(array)
+        result = self.empty(given.shape, given.dtype)
+        self.stream.ask(partial(_copy, given, result.raw))
         return result
 
     def on_host(self, array: Any) -> Any:
@@ -335,13 +393,18 @@ class StrictDevice(stand_in.StandIn):
         return 132
 
     def copy_stream(self, ordinal: int) -> Any:
-        return _CopyStream(self)
+        return _CopyStream(self, self.early == "copies")
+
+    def _finish_device(self, ordinal: int) -> None:
+        for stream in list(self._streams.values()):
+            stream.run_until(stream.asked)
 
     def place_of(self, array: Any) -> tuple[int, int]:
         return super().place_of(array.raw)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> Any:
-        return StrictArray(self, super().array_at(address, size, ordinal, owner), ordinal)
+        # Work that is late does not keep the owner alive.
+        return StrictArray(self, super().array_at(address, size, ordinal, None), ordinal, owner)
 
     def record_current(self, ordinal: int) -> Any:
         event = _Event(self, self.stream)
@@ -349,12 +412,23 @@ class StrictDevice(stand_in.StandIn):
         return event
 
 
-def _raw(value: Any) -> Any:
+def _raw(value: Any, raw: Callable[[StrictArray], Any] = attrgetter("raw")) -> Any:
     if isinstance(value, StrictArray):
-        return value.raw
+        return raw(value)
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_raw, value))
+        return type(value)(_raw(each, raw) for each in value)
     return value
+
+
+def _blank(value: Any) -> Any:
+    """Arrays of zeros in the place of those whose values are not there yet."""
+    return _raw(value, lambda array: np.zeros_like(array.raw))
+
+
+def _is_sized_by_values(function: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    name = function.__name__
+    picks = name == "__getitem__" and getattr(args[1], "dtype", None) == np.bool_
+    return picks or name in _SIZED_BY_VALUES
 
 
 class StrictTarget(CudaTarget):
@@ -397,9 +471,9 @@ class StrictTarget(CudaTarget):
 
 
 @contextmanager
-def installed() -> Iterator[StrictDevice]:
+def installed(early: str | None = None) -> Iterator[StrictDevice]:
     """Within it, the device of this process is a strict one."""
-    device = StrictDevice()
+    device = StrictDevice(early)
     before = stand_in._installed
     with patch.object(stand_in_target, "StandInTarget", StrictTarget):
         stand_in._install(device)

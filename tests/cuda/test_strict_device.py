@@ -11,10 +11,12 @@ import pytest
 from cuda import device_operations, strict_device
 from cuda.on_device import OPERATIONS
 from cuda.strict_device import StrictDevice
+from operations.samples import ints, sample
 
 import colkern as ck
 from colkern.arrays import Array
 from colkern.cuda.stand_in import FRESH
+from colkern.errors import ColkernError
 from colkern.kernels import arithmetic
 from colkern.memory import Buffer, Device
 from colkern.operations.position_checks import require_valid
@@ -31,6 +33,23 @@ def device() -> Iterator[StrictDevice]:
 def test_operation(what: str, device: StrictDevice) -> None:
     # Work on a device that is not the current one.
     assert list(device_operations.failures(what, "cuda:1")) == []
+
+
+def outcome(run: Callable[..., object], *arrays: Array) -> object:
+    """The result as Python objects, or the error."""
+    try:
+        return device_operations.plain(run(*arrays))
+    except (IndexError, TypeError, ValueError, ColkernError) as error:
+        return str(error)
+
+
+def test_operations_of_no_slots(device: StrictDevice) -> None:
+    nothing = ints([])
+    for what, (name, run) in OPERATIONS.items():
+        array = sample(name).slice(0, 0)
+        expected = outcome(run, array, nothing)
+        there = ck.to_device(array, "cuda:1"), ck.to_device(nothing, "cuda:1")
+        assert outcome(run, *there) == expected, what
 
 
 def test_gather_union(device: StrictDevice) -> None:

@@ -14,7 +14,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.operands import offset_ends
 from colkern.operations.patterns import measure
-from colkern.targets import Items, target_of
+from colkern.targets import Items, on_its_device, target_of
 
 
 def can_repeat_bytes(values: Array, length: int) -> bool:
@@ -25,6 +25,7 @@ def can_repeat_bytes(values: Array, length: int) -> bool:
     return (last - first) * length < 1 << 62
 
 
+@on_its_device
 def repeat_bytes(
     values: Array, slots: tuple[Items, int, int], count: int, length: int
 ) -> tuple[Buffer, Buffer]:

@@ -35,14 +35,18 @@ from colkern.operations import (
     any,
     cast,
     equal,
+    filter,
     greater_equal,
     if_else,
+    index_in,
     invert,
     make_struct,
     multiply,
     not_equal,
     repeat,
     subtract,
+    take,
+    unique,
 )
 from colkern.operations.casting.dispatch import retyped
 from colkern.operations.encodings import decoded, encoded_alike, on_values
@@ -775,8 +779,9 @@ def assume_timezone(
         result = _with_rest(moments, rest, whole)
         if not has_gaps:
             return result
-        ends = ends_of_gaps(zone, clock, missing, nonexistent == "earliest", storage.unit)
-        return if_else(missing, retyped(ends, whole), result)
+        gaps = unique(filter(clock, missing))
+        ends = ends_of_gaps(zone, gaps, nonexistent == "earliest", storage.unit)
+        return if_else(missing, retyped(take(ends, index_in(clock, gaps)), whole), result)
 
     return encoded_alike(values, work)
 

@@ -14,16 +14,11 @@ from colkern.schema import PER_SECOND
 _EPOCH = datetime(1970, 1, 1)
 
 
-def ends_of_gaps(zone: tzinfo, clock: Array, missing: Array, is_before: bool, unit: str) -> Array:
-    """The moments at which clocks pass over missing local times, or the last ones before; 0 for others."""
-    ends: dict[int, int] = {}
-    pairs = zip(to_host(clock).to_pylist(), to_host(missing).to_pylist(), strict=True)
-    moments = [
-        (ends.get(time) or ends.setdefault(time, _end_of_gap(zone, time))) if is_missing else 0
-        for time, is_missing in pairs
-    ]
+def ends_of_gaps(zone: tzinfo, clocks: Array, is_before: bool, unit: str) -> Array:
+    """The moments at which clocks pass over missing local times, or the last ones before."""
+    moments = [_end_of_gap(zone, clock) for clock in to_host(clocks).to_pylist()]
     numbers = [moment * PER_SECOND[unit] - is_before for moment in moments]
-    return to_device(array(numbers, s.int64()), clock.device)
+    return to_device(array(numbers, s.int64()), clocks.device)
 
 
 def _end_of_gap(zone: tzinfo, clock: int) -> int:

@@ -50,10 +50,12 @@ def eight_equal_to(left: In[T], i: uint64, value: Any) -> uint64:
 @helper
 def eight_less_integers(left: In[T], i: uint64, right: In[T], j: uint64, minus: uint64) -> uint64:
     """As `eight_equal`, whether one integer is less, as for `is_less_integer`."""
-    turned = left.dtype.type(minus)
+    # Without the type, a GPU would compare 64 bits of each.
+    kind = left.dtype.type
+    turned = kind(minus)
     bits = uint64(0)
     for k in range(uint64(0), uint64(8)):
-        less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], turned)
+        less = kind(left[i + uint64(k)] ^ turned) < kind(right[j + uint64(k)] ^ turned)
         bits |= uint64(less) << uint64(k)
     return bits
 

@@ -31,7 +31,6 @@ from colkern.kernels.relations import (
     eight_less_floats,
     eight_less_integers,
     is_less_float,
-    is_less_integer,
 )
 from colkern.kernels.strings import (
     AHEAD,
@@ -69,6 +68,8 @@ def less_integers(
 ):
     """Bit i of `out` = whether left[i] < right[i]; `sign` is the place of the sign bit, 0 without one."""
     minus = uint64(1) << sign & ~uint64(1)
+    kind = left.items.dtype.type
+    turned = kind(minus)
     b = uint64(start)
     whole = min(uint64(stop), length >> uint64(3))
     while step == 1 and b + uint64(8) <= whole:
@@ -86,9 +87,7 @@ def less_integers(
         bits = uint64(0)
         for i in range(first, min(first + uint64(8), length)):
             mine, other = left.items[uint64(i) * left.stride], right.items[uint64(i) * right.stride]
-            bits |= uint64(is_less_integer(mine, other, left.items.dtype.type(minus))) << (
-                uint64(i) - first
-            )
+            bits |= uint64(kind(mine ^ turned) < kind(other ^ turned)) << (uint64(i) - first)
         out[b] = packed(bits, flip, length - first)
         b += uint64(step)
 

@@ -14,12 +14,6 @@ LESS, LESS_OR_EQUAL, LESS_OR_NAN = 0, 1, 2
 
 
 @helper
-def is_less_integer(left: Any, right: Any, minus: Any) -> Truth:
-    """Whether one integer is less than another, as unsigned words; `minus` is the sign bit, or 0."""
-    return left ^ minus < right ^ minus
-
-
-@helper
 def is_less_float(left: Any, right: Any, relation: uint64) -> Truth:
     """Whether two floats are in a relation, of `LESS` and so on."""
     if relation == LESS:
@@ -49,7 +43,7 @@ def eight_equal_to(left: In[T], i: uint64, value: Any) -> uint64:
 
 @helper
 def eight_less_integers(left: In[T], i: uint64, right: In[T], j: uint64, minus: uint64) -> uint64:
-    """As `eight_equal`, whether one integer is less, as for `is_less_integer`."""
+    """As `eight_equal`, whether one integer is less, as unsigned words; `minus` is the sign bit, or 0."""
     # Without the type, a GPU would compare 64 bits of each.
     kind = left.dtype.type
     turned = kind(minus)

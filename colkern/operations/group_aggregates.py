@@ -38,7 +38,7 @@ from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import own_words, take, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.sorting import SortKey, dense_ranks, ordered_positions, sort_words
-from colkern.targets import Argument, Items, ItemType, Target, on_its_device, target_of
+from colkern.targets import Argument, Items, ItemType, Target, filled, on_its_device, target_of
 
 _WORTH_SHARES = 4
 """A thread has its own sums for all groups if it has this many times as many rows as groups."""
@@ -118,9 +118,8 @@ class GroupedRows:
             parts *= lanes
         else:
             given = (*self.by_group, self.numbers, 1, 0)
-        out = target.allocate(parts * stride * width, dtype)
-        if fill:
-            out[:] = fill
+        size = parts * stride * width
+        out = filled(target, size, dtype, fill) if fill else target.allocate(size, dtype)
         target.map(kernel, shares, *given, *args, out, work=max(rows / max(shares, 1), 1))
         return out.reshape(parts, stride, width)[:, : self.count]
 

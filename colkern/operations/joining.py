@@ -33,7 +33,7 @@ from colkern.operations.selection import take
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.sorting import SortKey, sort_words, word_changes, word_order
 from colkern.operations.time_arithmetic import TIMES
-from colkern.targets import Items, Target, on_its_device, target_of
+from colkern.targets import Items, Target, filled, on_its_device, target_of
 
 JoinType = Literal[
     "inner", "left", "right", "outer", "semi", "anti", "left outer", "right outer", "full outer",
@@ -271,8 +271,7 @@ def _with_unmatched(
 ) -> tuple[Items, Items]:
     """The rows, followed by the right rows without a match."""
     left = target.positions(len(right)).view(np.uint64) if left is None else left
-    alone = target.allocate(sides.right_rows + 1, bool)
-    alone[:] = True
+    alone = filled(target, sides.right_rows + 1, bool, True)
     # The last item stands for no match.
     alone[right.clip(None, sides.right_rows).astype(np.int64)] = False
     more = alone[:-1].nonzero()[0].astype(np.uint64)

@@ -33,7 +33,7 @@ from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words
 from colkern.operations.sorting import SortKey, dense_ranks, sort_words
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, Target, on_its_device, target_of
+from colkern.targets import Items, Target, filled, on_its_device, target_of
 
 _NUMBERS = (s.Int, s.FloatingPoint)
 _SUMMED = (*_NUMBERS, s.Decimal)
@@ -209,9 +209,7 @@ def _flags(array: Array) -> Items:
     """Whether each slot is valid: bool[]."""
     target = target_of(array.device)
     if not array.null_count:
-        flags = target.output(array.length, np.bool_)
-        flags[:] = True
-        return flags
+        return filled(target, array.length, np.bool_, True)
     bits = array.buffer(Role.VALIDITY)
     assert bits is not None
     return expand(target, bits, array.offset, array.length)

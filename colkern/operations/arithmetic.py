@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -177,15 +177,18 @@ class _Plan(NamedTuple):
     def of_number(self, array: Array, value: object, first: bool) -> Array:
         """The operation on an array and a number that fits its type; the left operand if `first`."""
         items = array.items(Role.DATA) if self.is_float else own_words(array, Role.DATA)[0]
-        number = items_of_value(array, value, item_of)
-        sides = (number, items) if first else (items, number)
+        is_divisor = self.kernel is None and not first
+        number: Any = items_of_value(array, value, item_of, is_divisor)
+        left, right = (
+            (number, items) if first else (items, int(number[0]) if is_divisor else number)
+        )
         validity = combine_validity((array,)) if array._null_count else _NO_NULLS
-        return self._of(target_of(array.device), array, *sides, validity)
+        return self._of(target_of(array.device), array, left, right, validity)
 
     def _of(
-        self, target: Target, like: Array, left: Items, right: Items, validity: Validity
+        self, target: Target, like: Array, left: Items, right: Items | int, validity: Validity
     ) -> Array:
-        """The operation on the items of both operands, one of which may have a single item."""
+        """The operation on the items of both operands, one of which may have one, or be a host's word."""
         length = like.length
         out = target.output(length, self.dtype)
         if self.kernel is None:
@@ -368,7 +371,7 @@ def _absolute_numbers(array: Array, type_: s.Int | s.FloatingPoint) -> Array:
     if isinstance(type_, s.Int):
         words, _ = own_words(array, Role.DATA)
         out = target.output(array.length, words.dtype)
-        sign = items_of_value(array, 1 << type_.bit_width - 1, _word)
+        sign = items_of_value(array, -1 << type_.bit_width - 1, item_of)
         target.map(arithmetic.abs_words, array.length, words, sign, out)
     else:
         items = array.items(Role.DATA)
@@ -376,10 +379,6 @@ def _absolute_numbers(array: Array, type_: s.Int | s.FloatingPoint) -> Array:
         target.map(arithmetic.abs_floats, array.length, items, out)
     bitmap, nulls = combine_validity([array]) if array._null_count else _NO_NULLS
     return Array.of_valid(type_, array.length, (bitmap, target.buffer(out)), nulls)
-
-
-def _word(array: Array, value: object) -> Items:
-    return np.array([value], own_words(array, Role.DATA)[0].dtype)
 
 
 # Two arrays
@@ -421,18 +420,16 @@ def _fill_quotients(
     target: Target,
     type_: s.DataType,
     left: Items,
-    right: Items,
+    right: Items | int,
     out: Items,
     validity: Buffer | None,
 ) -> None:
-    """The quotients of the operands' words; one operand may have a single item."""
+    """The quotients of the operands' words; the left one may have a single item."""
     assert isinstance(type_, s.Int)
     bits = type_.bit_width
     sign = 1 << (bits - 1) if type_.signed else 0
-    if len(right) == 1 < len(out):
-        divisor = target.item(right, 0)
-        divisor -= (divisor & sign) << 1
-        _divide_by(target, divisor, left, bits, sign, out, validity)
+    if isinstance(right, int):
+        _divide_by(target, right - ((right & sign) << 1), left, bits, sign, out, validity)
         return
     bitmap = target.no_bits if validity is None else validity.array
     given = left, right, sign, bitmap, 0

@@ -89,11 +89,13 @@ _NUMBER_ITEMS: dict[object, Items] = {}
 """(maker of items, class and value of a Python number, layout) → its items on the host."""
 
 
-def items_of_value(array: Array, value: object, make: Callable[[Array, object], Items]) -> Items:
+def items_of_value(
+    array: Array, value: object, make: Callable[[Array, object], Items], on_host: bool = False
+) -> Items:
     """The items that `make` gives on the host for an array and a value, moved to the array's device.
 
-    Items of Python's numbers, times and decimals are cached on the host: making them takes longer than a
-    kernel over few values.
+    They stay where they are if `on_host`. Items of Python's numbers, times and decimals are cached on the
+    host: making them takes longer than a kernel over few values.
     """
     target = target_of(array.device)
     # Not every NaN has a hash.
@@ -103,9 +105,9 @@ def items_of_value(array: Array, value: object, make: Callable[[Array, object], 
         or (kind in _TIMES and _is_plain_time(value))
         or (isinstance(value, Decimal) and value.is_finite())
     )
-    if target.device is not HOST or not is_kept:
+    if not is_kept or not (on_host or target.device is HOST):
         items = make(array, value)
-        return target.table(items, items.dtype)
+        return items if on_host else target.table(items, items.dtype)
     # 0.0 and -0.0 are equal keys, but different items.
     key = make, kind, value if value or kind is int else str(value), array.layout
     kept = _NUMBER_ITEMS.get(key)

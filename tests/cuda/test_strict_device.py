@@ -121,6 +121,8 @@ COUNTED: dict[str, tuple[Callable[..., object], tuple[int, int, int]]] = {
     # An error is raised where it arises, so there is one wait.
     "divide of ints": (lambda a: ck.divide(a["ints"], a["ints"]), (1, 0, 1)),
     "divide of ints, two bitmaps": (lambda a: ck.divide(a["ints"], a["others"]), (2, 0, 1)),
+    "divide of ints by a number": (lambda a: ck.divide(a["ints"], 3), (1, 0, 0)),
+    "divide of a number by ints": (lambda a: ck.divide(3, a["ints"]), (1, 0, 1)),
     "add of decimals": (lambda a: ck.add(a["prices"], a["rates"]), (1, 0, 0)),
     "divide of decimals": (lambda a: ck.divide(a["prices"], a["rates"]), (3, 0, 1)),
     "sum": (lambda a: ck.sum(a["ints"]), (1, 0, 1)),

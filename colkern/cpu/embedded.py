@@ -38,19 +38,18 @@ from numba.core.ir_utils import build_definitions
 from numba.core.lowering import Lower
 from numba.core.rewrites import rewrite_registry
 from numba.core.serialize import dumps
-from numba.core.ssa import reconstruct_ssa
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import (
     BaseNativeLowering,
     NoPythonBackend,
     NopythonTypeInference,
-    PreLowerStripPhis,
 )
 from numba.core.types import Function
 from numba.core.untyped_passes import FixupArgs, TranslateByteCode
 
 from colkern.cache import cache_dir, read_whole, write_whole
 from colkern.cpu.cache import UNUSABLE, bare_environment, compiler_key
+from colkern.cpu.single_assignment import assign_once
 from colkern.cpu.sources import source_key
 
 
@@ -124,7 +123,7 @@ class _SingleAssignment(FunctionPass):  # type: ignore[misc]
         function = state.func_ir
         function.blocks = canonicalize_cfg(function.blocks)
         rewrite_registry.apply("before-inference", state)
-        reconstruct_ssa(function)
+        assign_once(function.blocks)
         function._definitions = build_definitions(function.blocks)
         return True
 
@@ -136,13 +135,6 @@ class _Lowering(BaseNativeLowering):  # type: ignore[misc]
     _name = "colkern_lowering"
     lowering_class = _Lower
 
-    def run_pass(self, state: Any) -> bool:
-        """Lower the function, without phi nodes, which lowering does not know."""
-        state.func_ir = _phis._strip_phi_nodes(state.func_ir)
-        return bool(super().run_pass(state))
-
-
-_phis = PreLowerStripPhis()
 
 _PASSES = (
     TranslateByteCode,

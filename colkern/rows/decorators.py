@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from colkern.errors import CompileError
-from colkern.rows.scopes import own_nodes
+from colkern.rows.scopes import named_in, nodes_of, own_nodes
 
 CACHED = type(functools.lru_cache(abs))
 """The class of functions that `functools` gives a cache."""
@@ -67,15 +67,11 @@ def without_decorators(
             ast.Call(ast.Name(_CACHE, ast.Load()), [size], []),
         ]
         body = [node, *body]
-    if not any(getattr(part, "decorator_list", ()) for part in _parts(body)):
+    if not any(getattr(part, "decorator_list", ()) for part in nodes_of(body)):
         return body
     own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
-    used = {*names, *own, *(part.id for part in _parts(body) if isinstance(part, ast.Name))}
+    used = {*names, *own, *named_in(body)}
     return _Rewriting(names, own, used).block(body)
-
-
-def _parts(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
-    return (part for node in body for part in ast.walk(node))
 
 
 def _recursive(
@@ -86,7 +82,7 @@ def _recursive(
     A row has a dictionary for their results if they are defined within the row function.
     """
     own = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
-    for name in sorted({part.id for part in _parts(body) if isinstance(part, ast.Name)} - own):
+    for name in sorted({*named_in(body)} - own):
         cached = names.get(name)
         plain = getattr(cached, "__wrapped__", None)
         if not isinstance(cached, CACHED) or not isinstance(plain, types.FunctionType):
@@ -126,7 +122,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """Rewrites the functions in a list of statements."""
-        self._parts = [*_parts(body)]
+        self._parts = nodes_of(body)
         return list(self.visit(ast.Module(body, [])).body)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -158,7 +154,7 @@ class _Rewriting(ast.NodeTransformer):
                 statements.append(ast.Assign([ast.Name(name, ast.Store())], call))
             else:
                 statements += self._keeping(node, name, once, size)
-        for part in _parts(statements[1:]):
+        for part in nodes_of(statements[1:]):
             ast.copy_location(part, node)
         return statements
 

@@ -160,7 +160,7 @@ class Emitter:
         self.rows = set(definition.rows)
         if program.changes_rows:
             self.changing_rows = definition.changing_rows
-            self.rows = rows_of(definition.body, self.changing_rows)
+            self.rows = rows_of(definition.nodes, self.changing_rows)
         self.yielded: Value | None = None
         self.rounds = ""
         self.gone_over: ast.AST | None = None

@@ -30,7 +30,7 @@ from colkern.rows.emitter import (
 )
 from colkern.rows.expressions import condition, expression
 from colkern.rows.program import Tried
-from colkern.rows.scopes import stored_names
+from colkern.rows.scopes import named_in, nodes_of, stored_names
 from colkern.rows.values import Value, of_parts, zeros
 
 
@@ -308,7 +308,7 @@ def _exception(emitter: Emitter, attempt: Attempt, handler: ast.ExceptHandler) -
     """Returns the exception of a handler."""
     class_name = emitter.fresh("name")
     emitter.write(f"{class_name} = {NO_TEXT}")
-    nodes = [node for part in handler.body for node in ast.walk(part)]
+    nodes = nodes_of(handler.body)
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     codes = emitter.program.codes
     if "__name__" in attributes:
@@ -329,14 +329,12 @@ def _exception(emitter: Emitter, attempt: Attempt, handler: ast.ExceptHandler) -
 
 def _name_read(handler: ast.ExceptHandler) -> str:
     """Returns the name of a handler's exception; empty if the handler does not use it."""
-    nodes = (node for part in handler.body for node in ast.walk(part))
-    is_read = any(isinstance(node, ast.Name) and node.id == handler.name for node in nodes)
-    return handler.name or "" if is_read else ""
+    return handler.name if handler.name and handler.name in named_in(handler.body) else ""
 
 
 def _reads_text_only(emitter: Emitter, handler: ast.ExceptHandler) -> bool:
     """Whether a handler reads nothing of its exception but its text, first argument and class's name."""
-    nodes = [node for part in handler.body for node in ast.walk(part)]
+    nodes = nodes_of(handler.body)
     reads = [node for node in nodes if isinstance(node, ast.Name) and node.id == handler.name]
     return {*map(id, reads)} <= {id(read) for node in nodes for read in _readings(emitter, node)}
 

@@ -33,7 +33,7 @@ from colkern.rows.scopes import (
     deleted_names,
     give_own_names,
     give_private_names,
-    named_in,
+    nodes_of,
     own_nodes,
     tables_of,
 )
@@ -68,30 +68,35 @@ class Definition:
         return any(map(_yields, self.body))
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of its statements."""
+        return nodes_of(self.body)
+
+    @cached_property
     def shared(self) -> frozenset[str]:
         """The variables that local functions assign to by `nonlocal`, or that methods change."""
-        return frozenset(declared_elsewhere(self.body) | changing_instances(self))
+        return frozenset(declared_elsewhere(self.nodes) | changing_instances(self))
 
     @cached_property
     def deleted(self) -> frozenset[str]:
         """The variables that it deletes."""
-        return frozenset(deleted_names(self.body))
+        return frozenset(deleted_names(self.nodes))
 
     @cached_property
     def changing_rows(self) -> frozenset[str]:
         """The variables of dictionaries with constant keys whose values change."""
         # A caller's dictionary has another name.
-        return frozenset(changing_rows(self.body) - {*self.parameters})
+        return frozenset(changing_rows(self.nodes) - {*self.parameters})
 
     @cached_property
     def rows(self) -> frozenset[int]:
         """The displays that are rows if no row changes, by the identity of their nodes."""
-        return frozenset(rows_of(self.body))
+        return frozenset(rows_of(self.nodes))
 
     @cached_property
     def mentions(self) -> Counter[str]:
         """The number of places that name each variable."""
-        return Counter(named_in(self.body))
+        return Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -192,7 +197,7 @@ def _place_iterators(body: list[ast.stmt]) -> None:
     constants or empty containers to other variables come before that. A variable that the next statement
     reads and binds again (`lines = (… for line in lines)`) is read in a single place, too.
     """
-    nodes = list(ast.walk(ast.Module(body, [])))
+    nodes = nodes_of([ast.Module(body, [])])
     counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
     for node in nodes:
         for field in ("body", "orelse", "finalbody"):
@@ -224,7 +229,7 @@ def _place_in_block(block: list[ast.stmt], counts: Counter[str]) -> None:
 
 def _is_bound_again(name: str, following: list[ast.stmt]) -> bool:
     """Whether the next statement reads a variable once, and binds it again."""
-    nodes = [part for node in following for part in ast.walk(node)]
+    nodes = nodes_of(following)
     names = [type(node.ctx) for node in nodes if isinstance(node, ast.Name) and node.id == name]
     targets = getattr(following[0], "targets", []) if following else []
     is_first = bool(targets) and getattr(targets[0], "id", "") == name
@@ -236,7 +241,7 @@ def _make_tuples(body: list[ast.stmt]) -> None:
 
     Then its items may be of different kinds, and each round of a loop over it may have its own.
     """
-    nodes = list(ast.walk(ast.Module(body, [])))
+    nodes = nodes_of(body)
     counts = Counter(node.id for node in nodes if isinstance(node, ast.Name))
     gone_over = Counter(getattr(part, "id", "") for node in nodes for part in _gone_over(node))
     for node in nodes:
@@ -250,7 +255,8 @@ def _make_tuples(body: list[ast.stmt]) -> None:
 
 def _make_tables(body: list[ast.stmt], names: Mapping[str, Any]) -> None:
     """Make a container of constants a constant, so that it is made once, if it never changes."""
-    tables = {kind: tables_of(body, names, kind) for kind in (object, set)}
+    nodes = nodes_of(body)
+    tables = {kind: tables_of(nodes, names, kind) for kind in (object, set)}
     for node in body:
         targets = getattr(node, "targets", [getattr(node, "target", None)])
         is_one = isinstance(node, ast.Assign | ast.AnnAssign) and len(targets) == 1
@@ -261,7 +267,7 @@ def _make_tables(body: list[ast.stmt], names: Mapping[str, Any]) -> None:
             case ast.Call(ast.Attribute(ast.Constant(str() as text), "split"), [], []):
                 table = text.split()
             case ast.List() | ast.Set() | ast.Dict() as display:
-                parts = [part for part in ast.walk(display) if isinstance(part, _DISPLAYS)]
+                parts = [part for part in nodes_of([display]) if isinstance(part, _DISPLAYS)]
                 with contextlib.suppress(ValueError, TypeError):
                     table = ast.literal_eval(display) if len(parts) == 1 else None
         columns = [table, table.values()] if isinstance(table, dict) else [table or ()]
@@ -401,7 +407,7 @@ def _passes_on(method: Any) -> int:
     own = node.args.args[0].arg if node.args.args else ""
     if _reads_later(node, own):
         return -1
-    parts = list(ast.walk(node))
+    parts = nodes_of([node])
     attributes = Counter(
         getattr(part.value, "id", "") for part in parts if isinstance(part, ast.Attribute)
     )
@@ -489,7 +495,7 @@ def changing_methods(form: type) -> frozenset[str]:
 def changing_instances(definition: Definition) -> set[str]:
     """Returns the variables of instances that methods may change."""
     names = set()
-    for node in (part for statement in definition.body for part in ast.walk(statement)):
+    for node in definition.nodes:
         match node:
             case ast.Assign([ast.Name(name)], ast.Call() as new) | ast.AnnAssign(
                 ast.Name(name), value=ast.Call() as new
@@ -566,15 +572,42 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
         # The module is frozen into the interpreter.
         path = function.__globals__.get("__file__", path)
     linecache.checkcache(path)
-    text = "".join(linecache.getlines(path, function.__globals__))
-    if not text:
+    lines = linecache.getlines(path, function.__globals__)
+    if not lines:
         raise OSError(f"there is no file {path}")
     code = function.__code__
-    definitions = (node for node in _definitions(text) if _is_of(node, code))
-    node = next((node for node in definitions if _says(node, code)), None)
+    text, node = _at_margin(lines, code.co_firstlineno), None
+    with contextlib.suppress(OSError):
+        node = _definition_in(text, code)
+    if node is None:
+        text = "".join(lines)
+        node = _definition_in(text, code)
     if node is None:
         raise OSError("its file has changed since")
     return textwrap.dedent(_segment(text, node)), node.lineno
+
+
+def _at_margin(lines: list[str], first: int) -> str:
+    """Returns a `def` at the left margin, with its decorators, behind empty lines in place of those before.
+
+    Empty if none begins at that line. If a line of an expression or a text is at the margin, it ends there,
+    and cannot be parsed.
+    """
+    begins = (place for place in range(first - 1, len(lines)) if lines[place][0] not in _WITHIN)
+    head = next((place for place in begins if lines[place][0] != "@"), None)
+    if head is None or lines[first - 1][0] in _WITHIN or not lines[head].startswith("def "):
+        return ""
+    return "\n" * (first - 1) + "".join(lines[first - 1 : next(begins, len(lines))])
+
+
+_WITHIN = " \t\f\r\n#)]}"
+"""What lines of a statement at the left margin begin with, the first aside."""
+
+
+def _definition_in(text: str, code: types.CodeType) -> ast.FunctionDef | ast.Lambda | None:
+    """Returns the function of a text from which code was compiled; None if it was edited since."""
+    definitions = (node for node in _definitions(text) if _is_of(node, code))
+    return next((node for node in definitions if _says(node, code)), None)
 
 
 def _segment(text: str, node: ast.FunctionDef | ast.Lambda) -> str:
@@ -602,7 +635,7 @@ def _definitions(text: str) -> list[ast.FunctionDef | ast.Lambda]:
             tree = ast.parse(text)
     except SyntaxError as error:
         raise OSError(f"its file cannot be read: {error}") from None
-    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    return [node for node in nodes_of([tree]) if isinstance(node, ast.FunctionDef | ast.Lambda)]
 
 
 def _is_of(node: ast.FunctionDef | ast.Lambda, code: types.CodeType) -> bool:

@@ -28,7 +28,7 @@ from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
 from colkern.rows.program import Program, Recursion, Written, any_kind
 from colkern.rows.python_rows import USUAL_CONTEXT
-from colkern.rows.scopes import declared_elsewhere, own_names, stored_names
+from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements
 from colkern.rows.values import NONE, UNKNOWN, Value, of_parts, tuple_of_values, zeros
 
@@ -338,7 +338,7 @@ _RESULTS = {
 def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:
     """Refuse local functions as arguments of a function in which their names mean something else."""
     nodes = [each for each in _functions_in(given) if isinstance(each, _LOCAL)]
-    names = {part.id for node in nodes for part in ast.walk(node) if isinstance(part, ast.Name)}
+    names = {*named_in(nodes)}
     names -= set().union(*map(own_names, nodes))
     for name in sorted(names):
         if name in (*definition.parameters, *stored_names(definition.body)) or definition.names.get(
@@ -406,7 +406,7 @@ def _called_within(
     targets = [name for name in back.values() if name]
     body = definition.body
     if back:
-        if any(getattr(part, "finalbody", ()) for node in body for part in ast.walk(node)):
+        if any(getattr(part, "finalbody", ()) for part in definition.nodes):
             emitter.refuse("`nonlocal` beside `finally` has no compiled form")
         make = partial(_with_results, body, tuple(back))
         definition = replace(definition, body=derived(body[0], str([*back]), make).body)
@@ -452,10 +452,9 @@ def _outer_names(emitter: Emitter, functions: Iterable[Any]) -> tuple[list[str],
         if not isinstance(node, _LOCAL) or node in seen:
             continue
         seen.append(node)
-        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        outer = (names & emitter.env.keys()) - own_names(node)
+        outer = ({*named_in([node])} & emitter.env.keys()) - own_names(node)
         read |= outer
-        assigned |= declared_elsewhere([node]) - own_names(node)
+        assigned |= declared_elsewhere(nodes_of([node])) - own_names(node)
         waiting += _functions_in(emitter.env[name] for name in sorted(outer))
     return sorted(read), sorted(assigned)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from colkern.rows.scopes import nodes_of
+
 _GOING_OVER = (
     "Counter",
     "all",
@@ -30,7 +32,7 @@ def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
         body: The function's statements.
         call: The call, over which a loop or a comprehension of the function iterates.
     """
-    nodes = [part for statement in body for part in ast.walk(statement)]
+    nodes = nodes_of(body)
     parts: list[ast.AST]
     for node in nodes:
         if isinstance(node, ast.For) and node.iter is call:

@@ -20,7 +20,7 @@ from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import ParseResult, SplitResult, scheme_chars, uses_params
 
@@ -864,6 +864,12 @@ def replacement(function: Any) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)
-    return (
-        REPLACED.get(public_name(function, _PUBLIC), function) if callable(function) else function
-    )
+    if isinstance(function, types.FunctionType | types.BuiltinFunctionType):
+        return REPLACED.get(_name_in_library(function), function)
+    name = public_name(function, _PUBLIC) if callable(function) else ""
+    return REPLACED.get(name, function)
+
+
+@lru_cache(maxsize=1 << 10)
+def _name_in_library(function: Callable[..., Any]) -> str:
+    return public_name(function, _PUBLIC)

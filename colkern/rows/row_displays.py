@@ -9,18 +9,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
+from colkern.rows.scopes import nodes_of
+
 _READING = ("get", "items", "keys", "values")
 _TAKING = ("append", "insert", "format_map", "dumps")
 
 
-def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
+def rows_of(nodes: Sequence[ast.AST], changing: Iterable[str] = ()) -> set[int]:
     """Returns the displays in a function that are rows, by the identity of their nodes.
 
     Args:
-        body: The function.
+        nodes: All nodes of the function.
         changing: The variables of rows that change.
     """
-    nodes = [node for statement in body for node in ast.walk(statement)]
     rows: set[int] = set()
     assigned: dict[str, list[ast.Dict]] = {}
     for node in nodes:
@@ -39,16 +40,16 @@ def rows_of(body: Iterable[ast.stmt], changing: Iterable[str] = ()) -> set[int]:
     return rows
 
 
-def changing_rows(body: Iterable[ast.stmt]) -> set[str]:
+def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
     """Returns the variables of displays that change only at constant keys, and have no other name.
 
     A view of one must not be there when it changes, as views are copies.
+
+    Args:
+        nodes: All nodes of the function.
     """
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    returned = [node for node in nodes if isinstance(node, ast.Return)]
-    ends = {id(part) for node in returned for part in ast.walk(node)}
-    inside = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
-    others = [part for node in inside for part in ast.walk(node)]
+    ends = {*map(id, nodes_of(node for node in nodes if isinstance(node, ast.Return)))}
+    others = nodes_of(node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda))
     names_of_rows: set[str] = set()
     displayed: set[str] = set()
     for node in nodes:
@@ -77,7 +78,7 @@ def _seen_before(nodes: Sequence[ast.AST]) -> set[str]:
     seen = set()
     loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
     # Over a loop, each part comes before each other.
-    for parts in (nodes, *(list(ast.walk(loop)) for loop in loops)):
+    for parts in (nodes, *(nodes_of([loop]) for loop in loops)):
         viewed: dict[str, int] = {}
         stored: dict[str, int] = {}
         for node in parts:

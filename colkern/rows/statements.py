@@ -36,7 +36,7 @@ from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself, returns_itself
 from colkern.rows.library import replacement
 from colkern.rows.patterns import capture, test_of
-from colkern.rows.scopes import named_in, own_nodes, stored_names
+from colkern.rows.scopes import named_in, nodes_of, own_nodes, stored_names
 from colkern.rows.values import NONE, Value, tuple_of_values
 
 
@@ -107,7 +107,7 @@ def _attempted(emitter: Emitter, node: ast.stmt, is_needed: bool) -> None:
 def assigned(emitter: Emitter, nodes: Sequence[ast.AST]) -> set[str]:
     """Returns the variables that statements, or functions that they call, assign to or change as rows."""
     names = stored_names(nodes)
-    for part in (part for node in nodes if emitter.changing_rows for part in ast.walk(node)):
+    for part in nodes_of(nodes) if emitter.changing_rows else ():
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
             names |= {getattr(part.value, "id", "")} & emitter.changing_rows
     return names | (emitter.shared & emitter.env.keys())
@@ -196,7 +196,7 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
     that returns it to its caller.
     """
     definition = emitter.definition
-    nodes = list(ast.walk(ast.Module(definition.body, [])))
+    nodes = definition.nodes
     gives_back = name in definition.parameters[:1] and any(
         isinstance(node, ast.Nonlocal) and name in node.names for node in nodes
     )
@@ -206,9 +206,8 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
         return False
     changing = changing_methods(kind.form)
     ends: set[ast.AST] = set()
-    for parts in (
-        set(ast.walk(n)) for n in own_nodes(definition.body) if isinstance(n, ast.Return)
-    ):
+    for end in (each for each in own_nodes(definition.body) if isinstance(each, ast.Return)):
+        parts = {*nodes_of([end])}
         # An earlier read in the statement that changes the instance would not see the change.
         if gives_back or changing.isdisjoint(getattr(part, "attr", "") for part in parts):
             ends |= parts

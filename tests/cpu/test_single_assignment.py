@@ -10,7 +10,7 @@ from colkern.cpu.single_assignment import assign_once
 from colkern.kernels import number_parsing, row_sorting, text_splitting
 
 
-def branches(x, y):
+def branches(x: Any, y: Any) -> Any:
     a = b = 0
     if x > 1:
         a = y
@@ -22,7 +22,7 @@ def branches(x, y):
     return a + b
 
 
-def loops(x, y):
+def loops(x: Any, y: Any) -> Any:
     a = b = 0
     while a < x:
         a += 1
@@ -36,7 +36,7 @@ def loops(x, y):
     return a, b, c
 
 
-def missing_on_a_path(x):
+def missing_on_a_path(x: Any) -> Any:
     if x:
         a = x
     while x:
@@ -45,7 +45,7 @@ def missing_on_a_path(x):
     return a
 
 
-def assigned_on_a_path(x):
+def assigned_on_a_path(x: Any) -> Any:
     if x:
         a = x
     return a

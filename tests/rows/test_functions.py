@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -1010,3 +1011,47 @@ def test_a_capture_may_be_named_dict(function: Callable[..., Any]) -> None:
     assert compiled(ck.array(["", "ab"])).to_pylist() == [0, 0]
     with pytest.raises(TypeError):
         compiled(ck.array(["longer!"]))
+
+
+AT_THE_MARGIN = '''
+"""
+def plain(x):
+"""
+def plain(
+    x: int,
+) -> int:
+# a comment
+
+    return x + (
+1
+)
+
+
+@(
+lambda f: f
+)
+def decorated(x: int) -> str:
+    return f"{x}" + """
+def plain(x):
+    return x
+""" + "a\\
+b"
+
+
+def last(x: int) -> int:
+    y = x * \\
+3
+    return y
+def beside(x: int) -> int: return x - 1
+'''
+"""Functions with lines at the left margin that do not end them."""
+
+
+@pytest.mark.parametrize("name", ["plain", "decorated", "last", "beside"])
+def test_lines_at_the_margin_may_belong_to_a_function(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "margin.py"
+    path.write_text(AT_THE_MARGIN)
+    names: dict[str, Any] = {"__name__": "margin"}
+    exec(compile(AT_THE_MARGIN, str(path), "exec"), names)
+    function = names[name]
+    assert ck.udf(function)(ck.array([1, 2])).to_pylist() == [function(1), function(2)]

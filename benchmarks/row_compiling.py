@@ -46,7 +46,8 @@ def measure(pattern: str, every: int) -> dict[str, Any]:
 
 
 def _in_process(cache: str, pattern: str, every: int) -> dict[str, Any]:
-    environment = {**os.environ, "COLKERN_CACHE_DIR": cache, "COLKERN_NUM_THREADS": "1"}
+    own = {"COLKERN_CACHE_DIR": cache, "COLKERN_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+    environment = {**os.environ, **own}
     code = (
         "import json\nfrom benchmarks.row_compiling import measure\n"
         f"print(json.dumps(measure({pattern!r}, {every})))"

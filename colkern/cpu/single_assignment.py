@@ -12,7 +12,7 @@ from typing import Any
 
 from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.controlflow import CFGraph
-from numba.core.ir import UNDEFINED, Assign, Block, Expr, Inst, Stmt, Var
+from numba.core.ir import UNDEFINED, Assign, Block, Expr, Stmt, Var
 from numba.core.ir_utils import replace_vars_inner, replace_vars_stmt
 
 
@@ -105,14 +105,10 @@ class _Versions:
         while self._joined:
             name, label, target = self._joined.pop()
             for before, _ in self._graph.predecessors(label):
-                version = self._ends(name, before)
+                version = self._at_end[before].get(name) or self._begins(name, before)
                 if version is not target:
                     value = Expr.undef(target.loc) if version is UNDEFINED else version
                     self._blocks[before].body.insert(-1, Assign(value, target, target.loc))
-
-    def _ends(self, name: str, label: int) -> Any:
-        """The version at the end of a block."""
-        return self._at_end[label].get(name) or self._begins(name, label)
 
     def _begins(self, name: str, label: int) -> Any:
         """The version where a block begins; `UNDEFINED` if there is none."""
@@ -144,13 +140,10 @@ def _joins(frontier: Mapping[int, set[int]], labels: Iterable[int]) -> set[int]:
     return joins
 
 
-def _operands(statement: Stmt) -> list[Var]:
+def _operands(statement: Stmt) -> Iterable[Var]:
     """The variables that a statement reads."""
     read = statement.value if isinstance(statement, Assign) else statement
-    if isinstance(read, Var):
-        return [read]
-    variables: list[Var] = read.list_vars() if isinstance(read, Inst) else []
-    return variables
+    return [read] if isinstance(read, Var) else getattr(read, "list_vars", tuple)()
 
 
 def _read(statement: Stmt, names: dict[str, Var]) -> None:

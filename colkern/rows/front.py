@@ -30,7 +30,6 @@ from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import (
     class_around,
     declared_elsewhere,
-    deleted_names,
     give_own_names,
     give_private_names,
     nodes_of,
@@ -62,10 +61,10 @@ class Definition:
         """Whether it stands for a function of the standard library."""
         return str(self.function.__module__).startswith(f"{__package__}.")
 
-    @property
+    @cached_property
     def is_generator(self) -> bool:
         """Whether it yields: the compiled form returns a list of the yielded items."""
-        return any(map(_yields, self.body))
+        return _yields(self.body)
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -79,8 +78,10 @@ class Definition:
 
     @cached_property
     def deleted(self) -> frozenset[str]:
-        """The variables that it deletes."""
-        return frozenset(deleted_names(self.nodes))
+        """The variables that it deletes; an `except` clause deletes its variable."""
+        handlers = (part.name or "" for part in self.nodes if isinstance(part, ast.ExceptHandler))
+        names = (part for part in self.nodes if isinstance(part, ast.Name))
+        return frozenset(handlers) | {part.id for part in names if isinstance(part.ctx, ast.Del)}
 
     @cached_property
     def changing_rows(self) -> frozenset[str]:
@@ -99,19 +100,15 @@ class Definition:
         return Counter(part.id for part in self.nodes if isinstance(part, ast.Name))
 
 
-@lru_cache(maxsize=1 << 10)
-def _yields(node: ast.AST) -> bool:
-    """Whether a node yields, functions within it aside."""
-    if isinstance(node, ast.FunctionDef | ast.Lambda):
-        return False
-    is_yield = isinstance(node, ast.Yield | ast.YieldFrom)
-    return is_yield or any(map(_yields, ast.iter_child_nodes(node)))
+def _yields(body: Iterable[ast.AST]) -> bool:
+    """Whether statements yield, functions within them aside."""
+    return any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(body))
 
 
 def is_generator(function: object) -> bool:
     """Whether a function yields, given as an object or as the syntax tree of a local function."""
     if isinstance(function, ast.FunctionDef):
-        return any(map(_yields, function.body))
+        return _yields(function.body)
     return inspect.isgeneratorfunction(function)
 
 

@@ -61,18 +61,6 @@ def declared_elsewhere(nodes: Iterable[ast.AST]) -> set[str]:
     return {name for part in nodes if isinstance(part, ast.Nonlocal) for name in part.names}
 
 
-def deleted_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Returns the variables that some of all the nodes of a function delete; an `except` clause deletes
-    its variable."""
-    names: set[str] = set()
-    for part in nodes:
-        if isinstance(part, ast.ExceptHandler):
-            names.add(part.name or "")
-        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del):
-            names.add(part.id)
-    return names
-
-
 _LOOKING = frozenset(["count", "get", "index"])
 _TAKING = (all, any, enumerate, len, max, min, sum, zip)
 

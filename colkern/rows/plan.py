@@ -33,6 +33,7 @@ from colkern.rows.loop import Source, compiled_loop, loop_source
 from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import (
     OTHER_CONTEXT,
+    as_column_values,
     called_in_python,
     is_usual_context,
     refusal_of,
@@ -391,8 +392,7 @@ class Plan(Replanned):
         Raises:
             OverflowError, TypeError, ValueError: For a result that does not fit the type; names its row.
         """
-        if self.returns.storage.fields:
-            results = [_as_column_value(result) for result in results]
+        results = as_column_values(results, self.returns)
         try:
             return build_array(results, type=self.returns)
         except (OverflowError, TypeError, ValueError) as error:
@@ -480,16 +480,6 @@ def _overflows(result: Any, type_: s.DataType) -> bool:
     if isinstance(storage, LISTS) and isinstance(result, list):
         return any(_overflows(item, storage.fields[0].type) for item in result)
     return False
-
-
-def _as_column_value(result: Any) -> Any:
-    """Returns a result as a column takes it: a data class becomes a dictionary of its fields."""
-    if dataclasses.is_dataclass(result):
-        names = [field.name for field in dataclasses.fields(result)]
-        return {name: _as_column_value(getattr(result, name)) for name in names}
-    if type(result) is dict:
-        return {key: _as_column_value(value) for key, value in result.items()}
-    return [*map(_as_column_value, result)] if type(result) is list else result
 
 
 def _joined(target: Target, pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,7 @@ from typing import Any
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.builders import array as build_array
+from colkern.dispatch import LISTS
 from colkern.errors import CompileError
 from colkern.rows.program import Site
 
@@ -82,8 +84,8 @@ class PythonPlan:
     def _column(self, results: list[Any]) -> Array:
         """Returns the column of results."""
         if self._returns is None:
-            results = as_rows(results)
-        return build_array(results, type=self._returns)
+            return build_array(as_rows(results))
+        return build_array(as_column_values(results, self._returns), type=self._returns)
 
     def compile(self) -> None:
         """Does nothing: there is nothing to compile."""
@@ -113,6 +115,39 @@ def as_rows(results: list[Any]) -> list[Any]:
         return results
     names = getattr(there[0], "_fields", [f"f{place}" for place in range(len(there[0]))])
     return [None if result is None else dict(zip(names, result, strict=True)) for result in results]
+
+
+def as_column_values(results: list[Any], type_: s.DataType) -> list[Any]:
+    """Returns results as a column of a declared type takes them."""
+    if not isinstance(type_.storage, s.Int | s.FloatingPoint) and not type_.storage.fields:
+        return results
+    return [_as_column_value(result, type_.storage) for result in results]
+
+
+def _as_column_value(result: Any, type_: s.DataType) -> Any:
+    """Returns a result, or a part of one, as a column takes it.
+
+    A data class becomes a dictionary of its fields. A boolean is 0 or 1 where a number is declared, as in
+    compiled code: it equals that number.
+    """
+    if type(result) is bool and isinstance(type_, s.Int | s.FloatingPoint):
+        return int(result)
+    if dataclasses.is_dataclass(result):
+        result = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
+    parts = [field.type.storage for field in type_.fields]
+    if isinstance(type_, s.Map) and isinstance(result, dict):
+        return dict(_as_column_value(list(result.items()), type_))
+    if isinstance(type_, s.Struct) and type(result) is dict:
+        types = dict(zip([field.name for field in type_.fields], parts, strict=True))
+        return {
+            name: _as_column_value(value, types[name]) if name in types else value
+            for name, value in result.items()
+        }
+    if isinstance(type_, s.Struct) and isinstance(result, tuple) and len(result) == len(parts):
+        return tuple(map(_as_column_value, result, parts))
+    if isinstance(type_, LISTS) and type(result) is list:
+        return [_as_column_value(item, parts[0]) for item in result]
+    return result
 
 
 def called_in_python(

@@ -260,3 +260,31 @@ def test_values_of_any_nesting_are_results(values: list[Any], start: int) -> Non
         if row and row["map"] is not None:
             row["map"] = [{"f0": key, "f1": value} for key, value in row["map"]]
     assert actual.to_pylist() == expected
+
+
+@pytest.mark.parametrize("returns", [ck.int8(), ck.float32(), ck.uint64()], ids=str)
+def test_a_boolean_is_a_number_where_one_is_declared_also_in_rows_left_to_python(
+    returns: ck.DataType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = ck.struct([("flag", returns), ("name", ck.utf8())])
+    parts = ck.struct(
+        [("flags", ck.list_(returns)), ("pair", pair), ("by_name", ck.map_(ck.utf8(), returns))]
+    )
+
+    def upper(s: str) -> Any:
+        return s.upper() == s
+
+    def within(s: str) -> Any:
+        flag = s.upper() == s
+        return [flag], (flag, s), {s: flag}
+
+    texts = ck.array(["A", "ß", "b"])
+    expected = ck.array([1, 0, 0], type=returns)
+    functions = ck.udf(upper, returns=returns), ck.udf(within, returns=parts)
+    for _ in range(2):
+        flags, rows = (function(texts) for function in functions)
+        assert flags.equals(expected)
+        assert rows["flags"].to_pylist() == [[1], [0], [0]]
+        assert rows["pair"]["flag"].equals(expected)
+        assert rows["by_name"].to_pylist() == [[("A", 1)], [("ß", 0)], [("b", 0)]]
+        monkeypatch.setenv("COLKERN_JIT", "0")

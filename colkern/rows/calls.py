@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NoReturn
 
+from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
@@ -457,7 +458,10 @@ def _leading(emitter: Emitter, parameter: str, bindings: Mapping[str, Kind]) -> 
     kind = bindings[OF_ITEMS[stem]]
     if parameter == "key_layout" and kind.words and not has_order(kind):
         emitter.refuse(f"keys of {kind} have no compiled form")
-    return str(kind.words if what == "words" else layout_of(kind, to_equal=stem == "value"))
+    try:
+        return str(kind.words if what == "words" else layout_of(kind, to_equal=stem == "value"))
+    except UnsupportedError as error:
+        emitter.refuse(str(error))
 
 
 def replaced(emitter: Emitter, owner: Value, named: Mapping[str, Value]) -> Value:

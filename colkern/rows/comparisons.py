@@ -146,9 +146,7 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         emitter.refuse("`is` of one of several functions or classes has no compiled form")
     if any(isinstance(side.constant, type) for side in (left, right)):
         return constant(not positive)
-    kinds = [
-        side.kind.of if isinstance(side.kind, k.Optional) else side.kind for side in (left, right)
-    ]
+    kinds = [k.present(left.kind), k.present(right.kind)]
     if "member" in (kinds[0].name, kinds[1].name):
         value = equal(emitter, left, right) if kinds[0] == kinds[1] else constant(False)
         return value if positive else _negated(value)

@@ -438,7 +438,8 @@ def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
 
 
 def _list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -> Value:
-    list_ = new_container(emitter, node, "list", 0)
+    # The node itself may be the display of a container.
+    list_ = new_container(emitter, derived(node, "its items", ast.Pass), "list", 0)
     items(emitter, node, lambda value: add(emitter, list_, (value,)), any_order=any_order)
     return list_
 
@@ -458,6 +459,8 @@ def gives_dict(emitter: Emitter, node: ast.expr) -> bool:
         return False
     with emitter.looking():
         value = needed(emitter, node)
+    if k.is_plain(value.kind) and dict in k.classes_of(value.kind):
+        emitter.refuse(f"a dictionary made of {value.kind} has no compiled form")
     return isinstance(value.constant, dict) or k.is_row(value.kind) or value.kind.name == "dict"
 
 

@@ -24,7 +24,7 @@ from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import SEQUENCES, Container
 from colkern.rows.library import REPLACED, replace_items, replace_slice
 from colkern.rows.matches import Match, group
-from colkern.rows.several import by_class
+from colkern.rows.several import as_one_of, by_class
 from colkern.rows.values import (
     NONE,
     UNKNOWN,
@@ -187,6 +187,9 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         return truth(emitter, result)
     if (flags := enums.of_flags(emitter, "in", value, container)) is not None:
         return flags
+    is_hashed = container.kind.name in ("dict", "set") or k.is_row(container.kind)
+    if (is_hashed or isinstance(container.constant, _HASHED)) and not k.is_hashable(value.kind):
+        emitter.refuse(f"{value.kind} is not hashable")
     if isinstance(container.kind, k.Uneven):
         return Value(k.BOOL, f"(not {field_of_uneven(emitter, container, value)[0]})")
     container = iterated(container)
@@ -210,6 +213,10 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     elif value.kind == k.NONE and isinstance(container.kind, Container):
         return constant(False)
     return call(emitter, "in", [value, container])
+
+
+_HASHED = (dict, set, frozenset)
+"""The containers that look for a value by its hash."""
 
 
 def _in_range(emitter: Emitter, value: Value, inside: range) -> Value:
@@ -260,7 +267,7 @@ def _require_count(emitter: Emitter, size: Value, count: int) -> None:
 
 def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
     """Returns the items of a value that is assigned to `count` targets."""
-    value = iterated(emitter.plain(value))
+    value = as_one_of(emitter, iterated(emitter.plain(value)), list, str)
     if value.kind == k.NEVER:
         return [value] * count
     if isinstance(value.constant, tuple | list | str):

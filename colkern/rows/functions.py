@@ -437,7 +437,7 @@ def _called_within(
 def _functions_in(values: Iterable[Value]) -> Iterator[Any]:
     """Yields the constants among values, and the functions of values that are a choice."""
     for value in values:
-        kind = value.kind.of if isinstance(value.kind, k.Optional) else value.kind
+        kind = k.present(value.kind)
         yield from kind.among if isinstance(kind, k.Choice) else [value.constant]
 
 

@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import datetime
 import decimal
+import fnmatch
 import functools
 import inspect
 import operator
@@ -227,7 +228,8 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if isinstance(given, CACHED) and isinstance(function, types.FunctionType):
         arguments, named = arguments_of(emitter, node)
         for value in (*arguments, *named.values()):
-            _require_hashable(emitter, function, value.kind)
+            if not k.is_hashable(value.kind):
+                emitter.refuse(f"{function.__name__} has a cache, and {value.kind} is not hashable")
         return shared_value(emitter, users_function(emitter, function, arguments, named))
     for way in (_by_form, _of_library, _of_users, _by_name):
         result = way(emitter, node, function)
@@ -241,14 +243,6 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if function not in _KEEPING:
         return result
     return checked_loose(emitter, function.__name__, result, *arguments)
-
-
-def _require_hashable(emitter: Emitter, function: types.FunctionType, kind: k.Kind) -> None:
-    """Refuse an argument with which a cache raises `TypeError`."""
-    for part in k.parts_of(kind):
-        is_container = isinstance(part, k.Container) and not part.is_tuple
-        if is_container or getattr(getattr(part, "form", None), "__hash__", True) is None:
-            emitter.refuse(f"{function.__name__} has a cache, and {kind} is not hashable")
 
 
 def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
@@ -354,6 +348,7 @@ _OF_CONSTANTS = (
     datetime.timezone,
     zoneinfo.ZoneInfo,
     decimal.Decimal,
+    fnmatch.translate,
     frozenset,
     functools.partial,
     operator.attrgetter,

@@ -21,6 +21,7 @@ from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
 from colkern.rows.library import group_by, repeat, replacement, transposed
+from colkern.rows.several import as_one_of
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
 
@@ -322,7 +323,7 @@ def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never)
     """Returns the items of a value, for a loop."""
     from colkern.rows.iterators import has_place, items_left
 
-    value = iterated(value)
+    value = as_one_of(emitter, iterated(value), list, dict, str, bytes)
     if has_place(value):
         return items_left(emitter, value)
     if isinstance(value.constant, range):
@@ -566,7 +567,7 @@ def _view(emitter: Emitter, node: ast.Call) -> Source:
     from colkern.rows.containers import entries_of
 
     assert isinstance(node.func, ast.Attribute)
-    value = needed(emitter, node.func.value)
+    value = as_one_of(emitter, needed(emitter, node.func.value), dict)
     if isinstance(value.constant, dict):
         return source_of_value(emitter, constant(list(getattr(value.constant, node.func.attr)())))
     if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):

@@ -323,9 +323,23 @@ def may_be_one(left: Kind, right: Kind) -> bool:
     return left.name == right.name and bool(sites[0] & sites[1])
 
 
+def is_hashable(kind: Kind) -> bool:
+    """Whether all values of a kind may be in a set."""
+    return not any(
+        (isinstance(part, Container) and not part.is_tuple)
+        or getattr(getattr(part, "form", None), "__hash__", True) is None
+        for part in parts_of(kind)
+    )
+
+
 def is_row(kind: Kind) -> bool:
     """Whether a value is a dictionary with constant keys, which is also the form of a struct."""
     return isinstance(kind, Tuple) and kind.form is dict
+
+
+def present(kind: Kind) -> Kind:
+    """Returns the kind of a value where it is not None."""
+    return kind.of if isinstance(kind, Optional) else kind
 
 
 def optional(of: Kind) -> Kind:
@@ -539,9 +553,10 @@ MOST_CLASSES = 8
 def mixed(left: Kind, right: Kind) -> Kind | None:
     """Returns the kind of a value that is of one of several of Python's own types, or users' classes; None
     if the two kinds are none of these, or alike."""
-    plain = [kind.of if isinstance(kind, Optional) else kind for kind in (left, right)]
+    plain = [present(left), present(right)]
     kinds = [
-        classes_of(kind) or ({form_of(kind): kind} if kind in _FORMS else {}) for kind in plain
+        classes_of(kind) or ({form_of(kind): kind} if _may_be_one_of_several(kind) else {})
+        for kind in plain
     ]
     of = _joined_instances(*kinds) if all(kinds) and kinds[0].keys() != kinds[1].keys() else None
     return optional(of) if of and plain != [left, right] else of
@@ -560,14 +575,28 @@ _FORMS: dict[Kind, type] = {
 }
 
 
+_CONTAINERS = {"list": list, "dict": dict}
+
+
+def _may_be_one_of_several(kind: Kind) -> bool:
+    """Whether a value of one of Python's own types may have a variable in common with others."""
+    is_usual = isinstance(kind, Container) and not (kind.default or kind.is_tuple or kind.most)
+    return kind in _FORMS or (is_usual and kind.name in _CONTAINERS)
+
+
 def form_of(kind: Kind) -> Any:
-    """Returns the class of an instance, or Python's type of a value without parts; None for others."""
+    """Returns the class of an instance, or Python's type of a value that may be one of several types; None
+    for others."""
+    if isinstance(kind, Container):
+        return _CONTAINERS.get(kind.name)
     return _FORMS.get(kind) or getattr(kind, "form", None)
 
 
 def is_plain(kind: Kind) -> bool:
     """Whether a value may be one of several types that are not all users' classes."""
-    return isinstance(kind, Several) and any(part in _FORMS for part in kind.items[1:])
+    return isinstance(kind, Several) and not all(
+        isinstance(part, Record) for part in kind.items[1:]
+    )
 
 
 def classes_of(kind: Kind) -> dict[type, Kind]:
@@ -609,7 +638,7 @@ def of_member(kind: Kind, plain: type) -> Kind:
 def _joined_optional(left: Kind, right: Kind) -> Kind | None:
     if left == NONE or right == NONE:
         return optional(left if right == NONE else right)
-    plain = [kind.of if isinstance(kind, Optional) else kind for kind in (left, right)]
+    plain = [present(left), present(right)]
     of = joined(*plain)
     return of and optional(of)
 

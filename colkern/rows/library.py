@@ -12,6 +12,8 @@ import heapq
 import importlib.util
 import inspect
 import math
+import os
+import re
 import string
 import sys
 import types
@@ -19,10 +21,10 @@ import unicodedata
 from _strptime import TimeRE  # type: ignore[import-not-found]
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
+from fnmatch import translate
 from functools import cache, lru_cache
 from typing import Any
-from urllib.parse import ParseResult, SplitResult, scheme_chars, uses_params
 
 import numpy as np
 
@@ -45,6 +47,17 @@ from colkern.rows.text_library import (
     shorten,
     string_lines,
     wrap,
+)
+from colkern.rows.url_library import (
+    parse_qs,
+    parse_qsl,
+    quote,
+    quote_plus,
+    unquote,
+    unquote_plus,
+    urlencode,
+    urlparse,
+    urlsplit,
 )
 
 
@@ -492,104 +505,37 @@ def indent(text: str, prefix: str) -> str:
     return "".join([prefix + line if line.strip() else line for line in text.splitlines(True)])
 
 
-def quote(string: str, safe: str = "/") -> str:
-    """`urllib.parse.quote` of ASCII."""
-    if not string.isascii():
+def fnmatch(name: str, pat: str) -> bool:
+    """`fnmatch.fnmatch` of text, with a constant pattern, where names of files keep their case."""
+    if os.name != "posix":
         raise Uncovered
-    parts = []
-    for character in string:
-        if character.isalnum() or character in "_.-~" or character in safe:
-            parts.append(character)
-        else:
-            parts.append(f"%{ord(character):02X}")
-    return "".join(parts)
+    return re.match(translate(pat), name) is not None
 
 
-def unquote(string: str) -> str:
-    """`urllib.parse.unquote` of ASCII."""
-    if "%" not in string:
-        return string
-    if not string.isascii():
+def copied(x: Any) -> Any:
+    """`copy.copy` of containers and of values that do not change."""
+    if isinstance(x, list | dict | set):
+        return x.copy()
+    if not isinstance(x, UNCHANGING):
         raise Uncovered
-    first, *rest = string.split("%")
-    parts = [first.encode()]
-    for part in rest:
-        digits = part[:2]
-        if len(digits) < 2 or not all(digit in "0123456789abcdefABCDEF" for digit in digits):
-            parts.append(("%" + part).encode())
-        else:
-            parts.append(bytes([int(digits, 16)]) + part[2:].encode())
-    try:
-        return b"".join(parts).decode()
-    except UnicodeDecodeError:
-        raise Uncovered from None
+    return x
 
 
-def unquote_plus(string: str) -> str:
-    """`urllib.parse.unquote_plus`."""
-    return unquote(string.replace("+", " "))
+def deep_copied(x: Any) -> Any:
+    """`copy.deepcopy` of such values, and of containers of them."""
+    if isinstance(x, dict):
+        for value in x.values():
+            if not isinstance(value, UNCHANGING):
+                raise Uncovered
+    elif isinstance(x, list | set):
+        for value in x:
+            if not isinstance(value, UNCHANGING):
+                raise Uncovered
+    return copied(x)
 
 
-def parse_qsl(qs: str, keep_blank_values: bool = False) -> list[tuple[str, str]]:
-    """`urllib.parse.parse_qsl`, with the usual separator."""
-    pairs = []
-    for part in qs.split("&"):
-        name, _, value = part.partition("=")
-        if value or (keep_blank_values and part):
-            pairs.append((unquote_plus(name), unquote_plus(value)))
-    return pairs
-
-
-def parse_qs(qs: str, keep_blank_values: bool = False) -> dict[str, list[str]]:
-    """`urllib.parse.parse_qs`, with the usual separator."""
-    parsed: dict[str, list[str]] = {}
-    for name, value in parse_qsl(qs, keep_blank_values):
-        parsed.setdefault(name, []).append(value)
-    return parsed
-
-
-def split_url(url: str) -> tuple[str, str, str, str, str]:
-    """`urllib.parse.urlsplit` of usual addresses."""
-    first = url[0] if url else ""
-    if url and (first <= " " or "\t" in url or "\r" in url or "\n" in url):
-        raise Uncovered
-    scheme = netloc = ""
-    start, colon, rest = url.partition(":")
-    if colon and not start.strip(scheme_chars) and first.isalpha():
-        scheme, url = start.lower(), rest
-    if url.startswith("//"):
-        stop = len(url)
-        for mark in "/?#":
-            position = url.find(mark, 2)
-            if position >= 0:
-                stop = min(stop, position)
-        netloc = url[2:stop]
-        url = url[stop:]
-        if not netloc.isascii() or "[" in netloc or "]" in netloc:
-            raise Uncovered
-    url, _, fragment = url.partition("#")
-    path, _, query = url.partition("?")
-    return scheme, netloc, path, query, fragment
-
-
-def urlsplit(url: str) -> SplitResult:
-    """`urllib.parse.urlsplit` of one argument."""
-    scheme, netloc, path, query, fragment = split_url(url)
-    return SplitResult(scheme, netloc, path, query, fragment)
-
-
-def urlparse(url: str) -> ParseResult:
-    """`urllib.parse.urlparse` of one argument."""
-    scheme, netloc, path, query, fragment = split_url(url)
-    params = ""
-    if ";" in path and scheme in WITH_PARAMETERS:
-        place = path.find(";", max(path.rfind("/"), 0))
-        if place >= 0:
-            path, params = path[:place], path[place + 1 :]
-    return ParseResult(scheme, netloc, path, params, query, fragment)
-
-
-WITH_PARAMETERS = tuple(uses_params)
+UNCHANGING = (str, int, float, bytes, date, time, timedelta, type(None))
+"""The classes of values of which a copy is the value itself."""
 
 
 def require_size(r: Any) -> None:
@@ -777,6 +723,10 @@ REPLACED: dict[str, Any] = {
     "hashlib.md5": Md5,
     "hashlib.sha1": Sha1,
     "hashlib.sha256": Sha256,
+    "copy.copy": copied,
+    "copy.deepcopy": deep_copied,
+    "fnmatch.fnmatch": fnmatch,
+    "fnmatch.fnmatchcase": fnmatch,
     **_in_python(heapq, "heapify", "heappop", "heappush", "heappushpop", "heapreplace"),
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
@@ -795,7 +745,8 @@ REPLACED: dict[str, Any] = {
     **_named("statistics", mean, pstdev, pvariance, stdev, variance),
     **_named("textwrap", fill, indent, shorten, wrap),
     **_named("unicodedata", category, combining, normalize),
-    **_named("urllib.parse", parse_qs, parse_qsl, quote, unquote, unquote_plus, urlparse, urlsplit),
+    **_named("urllib.parse", parse_qs, parse_qsl, quote, quote_plus, unquote, unquote_plus),
+    **_named("urllib.parse", urlencode, urlparse, urlsplit),
     **_named("zlib", adler32, crc32),
 }
 """The functions that are compiled for those of some names: of this module, and Python's own."""

@@ -297,6 +297,10 @@ def method_of_match(
 
 def group(emitter: Emitter, match: Value, which: Value) -> Value:
     """Returns a group: a text, or None if it did not take part in the match."""
+    if not which.is_constant:
+        matcher, which = _matcher(emitter, match), emitter.plain(which, row_values.LEFT)
+        names = list(matcher.group_names) if which.kind == k.TEXT else [*range(matcher.groups + 1)]
+        return _one_of(emitter, match, which, names)
     number = _number(emitter, match, which)
     start, stop = match.items[1 + 2 * number], match.items[2 + 2 * number]
     part = invoked(
@@ -305,6 +309,22 @@ def group(emitter: Emitter, match: Value, which: Value) -> Value:
     if number == 0 or _matcher(emitter, match).always[number]:
         return part
     return Value(k.optional(k.TEXT), part.code, f"({start.code} < 0)")
+
+
+def _one_of(
+    emitter: Emitter, match: Value, which: Value, names: Sequence[int] | Sequence[str]
+) -> Value:
+    """Returns the group that a value names; the row is left where it names none."""
+    if not names:
+        emitter.fail(row_values.LEFT, "match.group")
+        return Value(k.NEVER)
+    own = constant(names[0])
+    test = emitter.numbers(call(emitter, "==", [which, own])).code
+    return emitter.chosen(
+        test,
+        lambda: group(emitter, match, own),
+        lambda: _one_of(emitter, match, which, names[1:]),
+    )
 
 
 def _matcher(emitter: Emitter, match: Value) -> Matcher:

@@ -23,6 +23,7 @@ from colkern.rows.comprehensions import (
     as_list,
     gives_dict,
     has_own_order,
+    items,
     items_in_turn,
     joined_in_turn,
     sorted_list,
@@ -37,6 +38,7 @@ from colkern.rows.containers import (
     fitting,
     item,
     most_common,
+    new_container,
     set_item,
     table_of,
     unpacked,
@@ -65,7 +67,7 @@ from colkern.rows.iteration import (
 from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.scopes import stored_names
-from colkern.rows.several import by_class
+from colkern.rows.several import by_class, is_instance
 from colkern.rows.spreading import spread
 from colkern.rows.statements import instance_of
 from colkern.rows.values import NONE, Value, inner
@@ -330,7 +332,24 @@ def _joined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value 
     joined = joined_in_turn(emitter, owner, listed) if owner.kind == k.TEXT and is_made else None
     if joined is not None:
         return joined
-    return call(emitter, f"{owner.kind.name}.{name}", [owner, as_list(emitter, listed)])
+    parts_ = as_list(emitter, listed)
+    if isinstance(parts_.kind, k.Container) and k.is_plain(k.present(parts_.kind.items[0])):
+        parts_ = _texts_among(emitter, node, parts_)
+    return call(emitter, f"{owner.kind.name}.{name}", [owner, parts_])
+
+
+def _texts_among(emitter: Emitter, node: ast.Call, parts: Value) -> Value:
+    """Returns values of several types as texts; rows where one is something else are left to Python."""
+    texts = new_container(emitter, derived(node, "texts", ast.Pass), "list", 0)
+
+    def take(value: Value) -> None:
+        code, text, _ = is_instance(value, str)
+        emitter.fail_if(f"not {code}", row_values.LEFT, "str.join")
+        add(emitter, texts, (text,))
+
+    emitter.env["<parts>"] = parts
+    items(emitter, derived(node, "parts", lambda: ast.Name("<parts>", ast.Load())), take)
+    return texts
 
 
 def _are_texts(emitter: Emitter, nodes: Sequence[ast.expr]) -> bool:

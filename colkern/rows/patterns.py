@@ -119,7 +119,7 @@ def _of_class(
     """Returns a class pattern as a test, like `test_of`."""
     function: Any = isinstance
     tests: list[ast.expr | None] = [ast.Call(ast.Constant(function), [subject, pattern.cls], [])]
-    of = kind.of if isinstance(kind, k.Optional) else kind
+    of = k.present(kind)
     of = k.classes_of(of).get(expression(emitter, pattern.cls).constant, of)
     # Of a base of several classes, the kinds of the fields are not one.
     names = getattr(of, "names", ())
@@ -129,14 +129,25 @@ def _of_class(
     return _all_of(tests)
 
 
+def _as_one_of(kind: k.Kind, form: Any, subject: ast.expr, tests: list[ast.expr | None]) -> k.Kind:
+    """Returns the kind of a subject that is not None, and is of a type if it may be one of several; adds
+    the tests of that."""
+    if isinstance(kind, k.Optional):
+        tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
+        kind = kind.of
+    if k.is_plain(kind) and form in k.classes_of(kind):
+        function: Any = isinstance
+        tests.append(ast.Call(ast.Constant(function), [subject, ast.Constant(form)], []))
+        return k.classes_of(kind)[form]
+    return kind
+
+
 def _mapping(
     emitter: Emitter, pattern: ast.MatchMapping, subject: ast.expr, kind: k.Kind
 ) -> ast.expr | None:
     """A pattern of some keys, as `test_of` gives it."""
     tests: list[ast.expr | None] = []
-    if isinstance(kind, k.Optional):
-        tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
-        kind = kind.of
+    kind = _as_one_of(kind, dict, subject, tests)
     if not (k.is_row(kind) or isinstance(kind, k.Uneven) or kind.name == "dict"):
         return ast.Constant(False)
     for key, (part, place) in zip(pattern.keys, _values(pattern, subject), strict=True):
@@ -156,9 +167,7 @@ def _sequence(
     has_star = any(isinstance(part, ast.MatchStar) for part in pattern.patterns)
     count = len(pattern.patterns) - has_star
     tests: list[ast.expr | None] = []
-    if isinstance(kind, k.Optional):
-        tests.append(ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)]))
-        kind = kind.of
+    kind = _as_one_of(kind, list, subject, tests)
     is_tuple = isinstance(kind, k.Tuple) and kind.form is not dict
     if is_tuple and (len(kind.items) == count or (has_star and len(kind.items) > count)):  # type: ignore[attr-defined]
         kinds = kind.items  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ from colkern.operations import cast, combine_validity, concat, nulls, take, unpa
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
-from colkern.rows.columns import LISTS, declared_kind, has_large, may_be_declared, type_of
+from colkern.rows.columns import declared_kind, has_large, may_be_declared, type_of
 from colkern.rows.folding import constant
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import MISTAKE, of_fields, write_program
@@ -139,7 +139,7 @@ class Plan(Replanned):
         if isinstance(returns, s.DataType):
             options["holds"] = partial(may_be_declared, returns)
         written = write_program(wraps, self._definition, values, **options)
-        if k.is_tuple(_present(written[2])) and isinstance(returns, s.Struct):
+        if k.is_tuple(k.present(written[2])) and isinstance(returns, s.Struct):
             self._definition = of_fields(self._definition, len(returns.fields))
             written = write_program(wraps, self._definition, values, **options)
         return written
@@ -166,7 +166,7 @@ class Plan(Replanned):
     def _declared(self, returns: s.DataType | type | None) -> s.DataType | None:
         """Returns the declared type of the results, and sets the kind of results accordingly."""
         self._require_results(returns)
-        of = _present(self.kind)
+        of = k.present(self.kind)
         if isinstance(returns, s.Map) and isinstance(of, k.Compound):
             # A dictionary with constant keys is a struct, whatever its hint says about keys.
             return None
@@ -392,20 +392,19 @@ class Plan(Replanned):
         Raises:
             OverflowError, TypeError, ValueError: For a result that does not fit the type; names its row.
         """
-        results = as_column_values(results, self.returns)
+
+        def column(values: list[Any]) -> Array:
+            return build_array(as_column_values(values, self.returns), type=self.returns)
+
         try:
-            return build_array(results, type=self.returns)
-        except (OverflowError, TypeError, ValueError) as error:
+            return column(results)
+        except (OverflowError, TypeError, ValueError):
             for place, result in zip(left.tolist(), results, strict=True):
                 try:
-                    build_array([result], type=self.returns)
-                except (OverflowError, TypeError, ValueError):
-                    too_large = _overflows(result, self.returns)
-                    kind = OverflowError if too_large else type(error)
-                    name = self.title
-                    refusal = kind(
-                        f"{name}: the result {shown(result)} does not fit {self.returns}"
-                    )
+                    column([result])
+                except (OverflowError, TypeError, ValueError) as error:
+                    text = f"{self.title}: the result {shown(result)} does not fit {self.returns}"
+                    refusal = type(error)(text)
                     refusal.add_note(f"{self._row} {place}")
                     raise refusal from error
             raise
@@ -450,36 +449,8 @@ class Plan(Replanned):
             return to_device(values, target.device)
 
 
-def _present(kind: k.Kind) -> k.Kind:
-    """Returns the kind of a value where it is not None."""
-    return kind.of if isinstance(kind, k.Optional) else kind
-
-
 def _column(target: Target, type_: s.DataType, items: Items) -> Array:
     return Array(type_, len(items), [None, target.buffer(items)], null_count=0)
-
-
-def _overflows(result: Any, type_: s.DataType) -> bool:
-    """Whether a result has an integer outside the range of its type."""
-    storage = type_.storage
-    if isinstance(storage, s.Int):
-        bits = storage.bit_width - storage.signed
-        least = -(1 << bits) if storage.signed else 0
-        return isinstance(result, int) and not least <= result < 1 << bits
-    if isinstance(storage, s.Map):
-        pairs = result.items() if isinstance(result, dict) else result
-        return any(_overflows(pair, storage.entries_field.type) for pair in pairs or ())
-    if isinstance(storage, s.Struct) and isinstance(result, dict | tuple):
-        values = (
-            result
-            if isinstance(result, tuple)
-            else [result.get(field.name) for field in storage.fields]
-        )
-        fields = [field.type for field in storage.fields]
-        return any(map(_overflows, values, fields))
-    if isinstance(storage, LISTS) and isinstance(result, list):
-        return any(_overflows(item, storage.fields[0].type) for item in result)
-    return False
 
 
 def _joined(target: Target, pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:

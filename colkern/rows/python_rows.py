@@ -129,8 +129,16 @@ def _as_column_value(result: Any, type_: s.DataType) -> Any:
 
     A data class becomes a dictionary of its fields. A boolean is 0 or 1 where a number is declared, as in
     compiled code: it equals that number.
+
+    Raises:
+        OverflowError: For an integer outside the range of its type.
     """
-    if type(result) is bool and isinstance(type_, s.Int | s.FloatingPoint):
+    if isinstance(result, bool) and isinstance(type_, s.FloatingPoint):
+        return int(result)
+    if isinstance(result, int) and isinstance(type_, s.Int):
+        end = 1 << (type_.bit_width - type_.signed)
+        if not (-end if type_.signed else 0) <= result < end:
+            raise OverflowError(f"{result} does not fit {type_}")
         return int(result)
     if dataclasses.is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}

@@ -88,7 +88,7 @@ class Output:
         self.parts: list[Output] = []
         self.item: Output | None = None
         self.slots: list[Slots] = []
-        self.inside = inside = kind.of if isinstance(kind, k.Optional) else kind
+        self.inside = inside = k.present(kind)
         self.is_text = inside in (k.TEXT, k.BYTES)
         self.is_number = inside.name in _FIXED
         self.is_bool = inside == k.BOOL
@@ -158,10 +158,10 @@ class Output:
             return
         yield f"{self.name}_valid[i] = 0 if {value.none} else 1"
         lines = list(self._inside(inner(value)))
-        if self.is_elsewhere:
+        if self.is_elsewhere and lines:
             yield f"if not {value.none}:"
             lines = ["    " + line for line in lines]
-        yield from lines or ["    pass"]
+        yield from lines
 
     def checks(self, value: Value) -> Iterator[str]:
         """Yields tests for values that the memory cannot hold: such rows are left to Python."""

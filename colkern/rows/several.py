@@ -73,6 +73,23 @@ def may_be_several(value: Value) -> bool:
     return isinstance(inner(value).kind, k.Several)
 
 
+def as_one_of(emitter: Emitter, value: Value, *forms: type) -> Value:
+    """Returns a value of one of several types as the first of some types that it may be; others unchanged.
+
+    Rows where it is of another type are left to Python.
+    """
+    if not k.is_plain(value.kind):
+        return value
+    number, *each = value.items
+    places = {k.form_of(one.kind): place for place, one in enumerate(each)}
+    for form in forms:
+        if form in places:
+            reason = f"a value that is no {form.__name__}"
+            emitter.fail_if(f"{number.code} != {places[form]}", row_values.LEFT, reason)
+            return each[places[form]]
+    return value
+
+
 def is_instance(value: Value, classes: Any) -> tuple[str, Value, Value]:
     """Returns the code of whether an instance is one of some classes, and what it is if so, and if not.
 

@@ -371,6 +371,8 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
     A list, set or dictionary stays the same one, with changed contents, which its other names see.
     """
     method = _method_in_place(node.op)
+    if isinstance(left.kind, k.Several) and any(k.containers_in(left.kind)):
+        emitter.refuse(f"{method} of {left.kind} has no compiled form")
     if left.is_constant and hasattr(type(left.constant), method):
         refuse_change(emitter)
     if isinstance(left.kind, k.Compound) and getattr(left.kind.form, method, ...) is None:

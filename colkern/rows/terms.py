@@ -257,7 +257,7 @@ def _given(name: str, kind: Kind) -> Iterator[Term]:
         for place, item in enumerate(kind.items):
             yield from _given(f"{name}.{place}", item)
         return
-    of = kind.of if isinstance(kind, k.Optional) else kind
+    of = k.present(kind)
     if isinstance(of, k.Compound | k.Container):
         raise NoTermError(f"a parameter of the kind {of} has no native form: {name}", 0)
     argument = Argument(of, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 
@@ -34,44 +34,102 @@ def json_text(text: str, is_ascii: bool) -> str:
 
 
 def loads(s: str) -> dict[str, Any]:
-    """`json.loads` of an object whose values are texts without escapes, numbers, truth values and null."""
+    """`json.loads` of an object: three levels of lists and objects, whose texts have no escapes."""
     if not isinstance(s, str):
         raise Uncovered
     text = s.strip(_JSON_SPACES)
-    if len(text) < 2 or not text.startswith("{") or not text.endswith("}"):
+    if not text.startswith("{"):
         raise Uncovered
+    entries, rest = json_object(text, json_value)
+    if rest != "":
+        raise Uncovered
+    return entries
+
+
+Part = Callable[[str], tuple[Any, str]]
+"""Returns the value at the beginning of JSON, and what follows it and the spaces behind."""
+
+
+def json_object(rest: str, part: Part) -> tuple[dict[str, Any], str]:
+    """Returns the object at the beginning of JSON, and what follows it."""
     entries: dict[str, Any] = {}
-    rest = text[1:-1].strip(_JSON_SPACES)
-    is_open = rest != ""
+    rest = rest[1:].lstrip(_JSON_SPACES)
+    is_open = not rest.startswith("}")
     while is_open:
         key, rest = json_word(rest)
         if not rest.startswith(":"):
             raise Uncovered
-        rest = rest[1:].lstrip(_JSON_SPACES)
-        if rest.startswith('"'):
-            entries[key], rest = json_word(rest)
-        else:
-            word, comma, rest = rest.partition(",")
-            rest = comma + rest
-            word = word.rstrip(_JSON_SPACES)
-            if word == "null":
-                entries[key] = None
-            elif word == "true":
-                entries[key] = True
-            elif word == "false":
-                entries[key] = False
-            elif not _JSON_NUMBER.fullmatch(word):
-                raise Uncovered
-            elif "." in word or "e" in word or "E" in word:
-                entries[key] = float(word)
-            else:
-                entries[key] = int(word)
-        is_open = rest != ""
+        entries[key], rest = part(rest[1:].lstrip(_JSON_SPACES))
+        is_open = rest.startswith(",")
         if is_open:
-            if not rest.startswith(","):
-                raise Uncovered
             rest = rest[1:].lstrip(_JSON_SPACES)
-    return entries
+    if not rest.startswith("}"):
+        raise Uncovered
+    return entries, rest[1:].lstrip(_JSON_SPACES)
+
+
+def json_list(rest: str, part: Part) -> tuple[list[Any], str]:
+    """Returns the list at the beginning of JSON, and what follows it."""
+    entries: list[Any] = []
+    rest = rest[1:].lstrip(_JSON_SPACES)
+    is_open = not rest.startswith("]")
+    while is_open:
+        value, rest = part(rest)
+        entries.append(value)
+        is_open = rest.startswith(",")
+        if is_open:
+            rest = rest[1:].lstrip(_JSON_SPACES)
+    if not rest.startswith("]"):
+        raise Uncovered
+    return entries, rest[1:].lstrip(_JSON_SPACES)
+
+
+def json_value(rest: str) -> tuple[Any, str]:
+    """Returns the value at the beginning of JSON, and what follows it."""
+    return json_part(rest, json_inner)
+
+
+def json_inner(rest: str) -> tuple[Any, str]:
+    """Returns a value as `json_value`, whose parts are no lists or objects."""
+    return json_part(rest, json_scalar)
+
+
+def json_part(rest: str, part: Part) -> tuple[Any, str]:
+    """Returns the value at the beginning of JSON, and what follows it."""
+    value: Any = None
+    if rest.startswith("{"):
+        value, rest = json_object(rest, part)
+    elif rest.startswith("["):
+        value, rest = json_list(rest, part)
+    else:
+        value, rest = json_scalar(rest)
+    return value, rest
+
+
+def json_scalar(rest: str) -> tuple[Any, str]:
+    """Returns the value at the beginning of JSON, which is no list or object, and what follows it."""
+    value: Any = None
+    if rest.startswith('"'):
+        value, rest = json_word(rest)
+    elif rest.startswith("null"):
+        rest = rest[4:]
+    elif rest.startswith("true"):
+        value = True
+        rest = rest[4:]
+    elif rest.startswith("false"):
+        value = False
+        rest = rest[5:]
+    else:
+        number = _JSON_NUMBER.match(rest)
+        if number is None:
+            raise Uncovered
+        word = number[0]
+        rest = rest[len(word) :]
+        if "." in word or "e" in word or "E" in word:
+            value = float(word)
+        else:
+            value = int(word)
+    return value, rest.lstrip(_JSON_SPACES)
 
 
 def json_word(rest: str) -> tuple[str, str]:
@@ -80,7 +138,8 @@ def json_word(rest: str) -> tuple[str, str]:
     if not rest.startswith('"') or end < 0:
         raise Uncovered
     word = rest[1:end]
-    if "\\" in word or not word.isprintable():
+    is_plain = word.isascii() and word.isprintable()
+    if "\\" in word or not (is_plain or min(word) >= " "):
         raise Uncovered
     return word, rest[end + 1 :].lstrip(_JSON_SPACES)
 

@@ -37,9 +37,21 @@ def test_a_scanner_tells_the_kinds_of_its_tokens() -> None:
         actual = SCANNER.match(text)
         first = f"{actual.lastgroup} {actual.lastindex} in {actual.string}" if actual else "none"
         kinds = [f"{m.lastgroup}={m[0]}" for m in SCANNER.finditer(text) if m.lastgroup != "space"]
-        return first + ":" + ",".join(kinds)
+        texts = [str(m[m.lastgroup]) for m in SCANNER.finditer(text) if m.lastgroup]
+        texts += [str(m.group(m.lastindex)) for m in SCANNER.finditer(text) if m.lastindex]
+        return first + ":" + ",".join([*kinds, *texts])
 
     checked(tokens, [("x1 = 23+y",), ("",), (" é",), ("+7",)])
+
+
+def test_a_group_that_a_row_names() -> None:
+    def part(text: str, which: str) -> str | None:
+        actual = SCANNER.match(text)
+        return actual[which] if actual else None
+
+    checked(part, [("x1", "name"), ("x1", "number"), ("", "none")])
+    with pytest.raises(IndexError, match="no such group"):
+        ck.udf(part)(ck.array(["x"]), ck.array(["none"]))
 
 
 def test_items_of_bytes_and_counters_are_computed_once() -> None:

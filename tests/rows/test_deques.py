@@ -39,6 +39,8 @@ def of_text(xs: list[int]) -> tuple[str, bool, bool, int]:
     d.rotate(2)
     other = d.copy()
     d.extend("ab")
+    last = list(deque(d, maxlen=2)) + list(deque(list(d), 1))
+    other.extend(last)
     return "".join(d), d == other, deque(xs) == xs, d.count("1")
 
 

@@ -21,8 +21,9 @@ import textwrap
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from datetime import date
+from fnmatch import fnmatch
 from typing import Any
-from urllib.parse import parse_qs, urlparse, urlsplit
+from urllib.parse import parse_qs, quote, quote_plus, urlencode, urlparse, urlsplit
 
 import numpy as np
 import pandas as pd
@@ -76,6 +77,15 @@ JSON = st.builds(
         ]
     ),
 )
+COPIED = st.recursive(
+    SCALARS | st.dates() | st.decimals(allow_nan=False) | COUNTS,
+    lambda parts: (
+        st.lists(parts, max_size=3)
+        | st.tuples(parts)
+        | st.dictionaries(st.text(max_size=2), parts, max_size=3)
+    ),
+    max_leaves=4,
+)
 AMOUNTS_OF_MONEY = st.lists(st.integers(-(10**6), 10**6).map(lambda cents: cents / 100))
 ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "Counter.elements": st.tuples(COUNTS),
@@ -92,9 +102,15 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "binascii.unhexlify": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
     "bytes.fromhex": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
     "bytes.hex": st.tuples(st.binary(max_size=9), st.sampled_from("-: ")),
+    "copy.copy": st.tuples(COPIED),
+    "copy.deepcopy": st.tuples(COPIED),
     "csv.reader": st.tuples(st.lists(st.text(st.sampled_from('ab,;" \n'), max_size=9), max_size=2)),
     "date.fromisocalendar": st.tuples(st.integers(0, 10000), st.integers(0, 54), st.integers(0, 8)),
     "dict.fromkeys": st.tuples(NUMBERS, st.integers()),
+    **dict.fromkeys(
+        ("fnmatch.fnmatch", "fnmatch.fnmatchcase"),
+        st.tuples(TEXTS, st.text(st.sampled_from("aB.é*?[!]-\n"), max_size=5)),
+    ),
     **dict.fromkeys(("hashlib.md5", "hashlib.sha1", "hashlib.sha256"), st.tuples(st.binary())),
     "heapq.nlargest": st.tuples(st.integers(-1, 4), NUMBERS),
     "heapq.nsmallest": st.tuples(st.integers(-1, 4), NUMBERS, st.just(abs)),
@@ -145,9 +161,13 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "unicodedata.normalize": st.tuples(st.sampled_from(["NFC", "NFKD", "other"]), TEXTS),
     "urllib.parse.parse_qs": st.tuples(TEXTS, st.booleans()),
     "urllib.parse.parse_qsl": st.tuples(TEXTS, st.booleans()),
-    "urllib.parse.quote": st.tuples(TEXTS),
+    "urllib.parse.quote": st.tuples(TEXTS, st.sampled_from(["/", "", "é:?"])),
+    "urllib.parse.quote_plus": st.tuples(TEXTS, st.sampled_from(["", "+", " "])),
     "urllib.parse.unquote": st.tuples(TEXTS),
     "urllib.parse.unquote_plus": st.tuples(TEXTS),
+    "urllib.parse.urlencode": st.tuples(
+        st.dictionaries(TEXTS | st.integers(), SCALARS | st.binary(max_size=2), max_size=3)
+    ),
     "urllib.parse.urlparse": st.tuples(TEXTS | TEXTS.map("http://{}".format)),
     "urllib.parse.urlsplit": st.tuples(TEXTS | TEXTS.map("a+1:{}".format)),
     "zlib.adler32": st.tuples(
@@ -299,7 +319,7 @@ def first_value(text: str) -> str:
         (first_value, ["a=%C3%A9", "a=%FF&b", "b"]),
     ],
 )
-def test_handlers_do_not_catch_that_a_row_is_left(function: ck.scalar.Udf, rows: list[str]) -> None:
+def test_handlers_do_not_catch_that_a_row_is_left(function: Any, rows: list[str]) -> None:
     assert function(ck.array(rows)).to_pylist() == [*map(function.python, rows)]
 
 
@@ -354,6 +374,46 @@ def test_json_has_lines_and_an_order() -> None:
     columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
     assert compiled(*columns).to_pylist() == [written(*row) for row in rows]
     assert not compiled.report().left
+
+
+def address(s: str, n: int) -> str:
+    entries = {"q": s, "n": n, "none": None}
+    return "?" + urlencode(entries) + quote(s) + quote_plus(s, "/") + urlencode({s: s, "b": ""})
+
+
+def is_text_file(s: str, n: int) -> bool:
+    return fnmatch(s, "*.t?t") or (n > 0 and fnmatch(s, "[!a-z]*"))
+
+
+def copies(s: str, n: int) -> str:
+    words = s.split()
+    flat, deep = copy.copy(words), copy.deepcopy({"n": n, "m": n + 1})
+    flat.append(copy.copy(s))
+    deep["n"] += copy.deepcopy(n)
+    nested = copy.copy([words])
+    nested.append(flat)
+    words.append("last")
+    return ",".join(words + flat) + f"{deep}" + "".join(word for part in nested for word in part)
+
+
+@pytest.mark.parametrize("function", [address, is_text_file, copies], ids=lambda f: f.__name__)
+def test_addresses_patterns_of_files_and_copies_compile(
+    function: Callable[[str, int], Any],
+) -> None:
+    rows = [("a b/c?é=&+~", 1), ("", -2), ("x.txt\n", 0), ("x.txt", 0), ("Ä.tat", 3)]
+    actual = ck.udf(function)
+    columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
+    assert actual(*columns).to_pylist() == [function(*row) for row in rows]
+    assert not actual.report().left
+
+
+def test_copies_of_what_is_within_containers_are_left_to_python() -> None:
+    def shared(n: int) -> list[list[int]]:
+        twice = copy.deepcopy([[n]] * 2)
+        twice[0].append(1)
+        return twice
+
+    assert ck.udf(shared)(ck.array([5])).to_pylist() == [shared(5)] == [[[5, 1], [5, 1]]]
 
 
 @pytest.mark.parametrize("separators", [(), ("",), ("", "", ""), (1, 2)])

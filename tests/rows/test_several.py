@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -393,6 +394,144 @@ def loaded(s: str) -> Any:
 )
 def test_results_of_json_are_of_the_declared_type(type_: ck.DataType, row: str, want: Any) -> None:
     assert ck.udf(loaded, returns=type_)(ck.array([row])).to_pylist() == [want]
+
+
+# Documents with lists and objects in them
+
+
+def of_matches(s: str) -> str:
+    match json.loads(s):
+        case {"a": []}:
+            return "empty"
+        case {"a": [first, *rest]}:
+            return f"list {first} {len(rest)}"
+        case {"a": {"x": str(x)}}:
+            return f"x {x}"
+        case {"a": {"x": _, **others}}:
+            return f"other x {len(others)}"
+        case {"a": dict() | str() | None}:
+            return "no number"
+        case {"a": _}:
+            return "number"
+    return "none"
+
+
+def of_entries(s: str) -> str:
+    inner = json.loads(s).get("a") or {}
+    return ",".join(f"{key}={value}" for key, value in inner.items())
+
+
+def of_items(s: str) -> str:
+    return ";".join(f"{item['x']}:{len(item)}" for item in json.loads(s)["a"])
+
+
+def of_texts(s: str) -> str:
+    return ",".join(json.loads(s)["a"])
+
+
+def of_pairs(s: str) -> str:
+    first, second = json.loads(s)["a"]
+    return f"{first} {second}"
+
+
+def of_classes(s: str) -> str:
+    value = json.loads(s).get("a")
+    if isinstance(value, list):
+        value.append(1)
+        return f"list {len(value)} {value[-1]}"
+    if isinstance(value, dict):
+        return f"dict {'x' in value} {value.get('x')}"
+    return f"{value is None} {bool(value)}"
+
+
+def of_members(s: str) -> bool:
+    return json.loads(s)["a"] in {"x", "y"}
+
+
+def of_keys(s: str) -> int:
+    return {"x": 1, "é": 2}.get(json.loads(s)["a"], 0)
+
+
+def of_equals(s: str) -> bool:
+    document = json.loads(s)
+    return bool(document["a"] == [] or document["a"] != "x")
+
+
+def of_sums(s: str) -> str:
+    document = json.loads(s)
+    same = document["a"]
+    document["a"] += [3]
+    return f"{len(same)}"
+
+
+def of_dictionaries(s: str) -> int:
+    return len(dict(json.loads(s)["a"]))
+
+
+PARTS = [
+    *('"x"', '"é"', '"\\u00e9"', "null", "5", "2.5", "true", "[]", "[1, 2]", '["x", "é"]', "{}"),
+    *('{"x": "v"}', '{"ab": 1, "x": [2]}', '[{"x": null}, {"x": 1, "y": 2}]', '[[["deep"]]]'),
+    *("01", "[1,]", "[1 2]", '{"x"}', '{"x": 1,}', "[", '"', "tru", "-", '[["a", 1]]'),
+]
+DOCUMENTS = [
+    *(f'{{"a": {part}}}' for part in PARTS),
+    *('{"b": 1}', ' { "a":[ ],"b" :{ } } ', '{"a": 1} x', "[]", "", '{"a": 1, "a": []}'),
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "most_left"),
+    [
+        *((of, 9) for of in (of_matches, of_entries, of_items, of_texts, of_pairs, of_classes)),
+        *((of, 9) for of in (of_members, of_keys, of_equals)),
+        *((of, 99) for of in (of_sums, of_dictionaries)),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_documents_with_lists_and_objects(function: Callable[[str], Any], most_left: int) -> None:
+    compiled = ck.udf(function)
+    want: dict[str, Any] = {}
+    raised: dict[str, Exception] = {}
+    for document in DOCUMENTS:
+        try:
+            want[document] = function(document)
+        except Exception as error:  # noqa: BLE001
+            raised[document] = error
+    assert compiled(ck.array([*want])).to_pylist() == [*want.values()]
+    assert sum(compiled.report().left.values()) <= most_left
+    for document, expected in raised.items():
+        with pytest.raises(type(expected), match=f"^{re.escape(str(expected))}"):
+            compiled(ck.array([document]))
+
+
+def list_or_text(s: str) -> int:
+    value = s.split() if " " in s else s
+    same = value
+    if isinstance(same, list):
+        same.append("!")
+    return len(value)
+
+
+def grown_in_place(s: str) -> int:
+    value: Any = s.split() if " " in s else s
+    same = value
+    value += value
+    return len(same)
+
+
+def test_a_variable_may_be_a_list_or_a_text() -> None:
+    rows = ["a b", "abc", ""]
+    assert ck.udf(list_or_text)(ck.array(rows)).to_pylist() == [*map(list_or_text, rows)]
+    with pytest.raises(ck.CompileError, match="__iadd__ of"):
+        ck.udf(grown_in_place)
+
+
+def test_a_list_is_not_looked_for_by_its_hash() -> None:
+    def among(s: str) -> bool:
+        return s.split() in {"a", "b"}  # type: ignore[comparison-overlap]
+
+    with pytest.raises(ck.CompileError, match="not hashable"):
+        ck.udf(among)
 
 
 def same_after_change(s: str) -> bool:

@@ -7,7 +7,7 @@ import collections
 import functools
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -119,19 +119,28 @@ def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> No
     All expressions are evaluated before the first item is taken; iterators give each item when its turn
     comes.
     """
-    names = []
-    parts = []
-    for node in nodes:
-        makes = isinstance(node, ast.Call) and makes_iterator(known_object(emitter, node.func))
-        if not makes and not is_iterator(emitter, node):
-            names.append(f"<{emitter.fresh()}>")
-            emitter.env[names[-1]] = needed(emitter, node)
-            node = ast.copy_location(ast.Name(names[-1], ast.Load()), node)
-        parts.append(node)
-    for part in parts:
-        items(emitter, part, take)
-    for name in names:
-        del emitter.env[name]
+    with ExitStack() as stack:
+        for part in [stack.enter_context(evaluated_first(emitter, node)) for node in nodes]:
+            items(emitter, part, take)
+
+
+@contextmanager
+def evaluated_first(emitter: Emitter, node: ast.expr) -> Iterator[ast.expr]:
+    """Yields an expression for the items of another one, which is evaluated here unless it is an
+    iterator."""
+    makes = isinstance(node, ast.Call) and makes_iterator(known_object(emitter, node.func))
+    is_view = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _VIEWS
+    if makes or is_view or is_iterator(emitter, node):
+        yield node
+        return
+    name = f"<{emitter.fresh()}>"
+    emitter.env[name] = needed(emitter, node)
+    yield ast.copy_location(ast.Name(name, ast.Load()), node)
+    del emitter.env[name]
+
+
+_VIEWS = ("items", "keys", "values")
+"""The methods of dictionaries whose results follow them."""
 
 
 def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Value:
@@ -288,6 +297,13 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     start = node.args[1] if len(node.args) > 1 else None
     for word in node.keywords:
         start = word.value
+    if start is None or isinstance(start, ast.Constant):
+        return _total(emitter, node, node.args[0], start)
+    with evaluated_first(emitter, node.args[0]) as source:
+        return _total(emitter, node, source, start)
+
+
+def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr | None) -> Value:
     initial = needed(emitter, start) if start else constant(0)
     if initial.kind in (k.TEXT, k.BYTES):
         emitter.refuse(f"sum() of {initial.kind} raises TypeError: join them instead")
@@ -320,7 +336,7 @@ def total(emitter: Emitter, node: ast.Call) -> Value:
     def _called(body: Callable[..., object], given: list[Value], kind: k.Kind = k.FLOAT) -> Value:
         return invoked(emitter, body, given, kind, "sum")
 
-    items(emitter, node.args[0], take, any_order=_is_exact)
+    items(emitter, source, take, any_order=_is_exact)
     total = result.get()
     if _SUMS_COMPENSATE and total.kind.name == "float":
         total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
@@ -393,10 +409,14 @@ def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
         emitter.branch(emitter.numbers(better).code, keep, lambda: None)
         emitter.write(f"{empty} = False")
 
-    # The items are computed before the default, unless they come from a generator.
+    # The items are computed before the default and any key, unless they come from a generator.
     is_first = "default" in words and is_iterator(emitter, node.args[0])
     default = expression(emitter, words["default"]) if is_first else None
-    items(emitter, node.args[0], take, any_order=_noting(sets))
+    with ExitStack() as stack:
+        source = node.args[0]
+        if isinstance(source, ast.ListComp) and "key" in words:
+            source = stack.enter_context(evaluated_first(emitter, source))
+        items(emitter, source, take, any_order=_noting(sets))
     if "default" in words:
         other = default or expression(emitter, words["default"])
         return emitter.chosen(empty, lambda: other, best.get)
@@ -481,21 +501,26 @@ _FACTORIES = {"0": int, "0.0": float, "''": str, "[]": list}
 
 def reduced(emitter: Emitter, node: ast.Call) -> Value:
     """`functools.reduce(function, …)`, with an initial value or without one."""
+    if node.keywords or len(node.args) not in (2, 3):
+        emitter.refuse("reduce() with such arguments has no compiled form")
     has_initial = len(node.args) == 3
-    start = needed(emitter, node.args[2]) if has_initial else Value(k.NEVER)
-    result, empty = Accumulator(emitter, node, start), emitter.copy(str(not has_initial))
+    with evaluated_first(emitter, node.args[1]) as source:
+        start = needed(emitter, node.args[2]) if has_initial else Value(k.NEVER)
+        result, empty = Accumulator(emitter, node, start), emitter.copy(str(not has_initial))
 
-    def take(value: Value) -> None:
-        value = emitter.numbers(value)
-        if has_initial:
-            result.set(applied(emitter, node.args[0], [result.get(), value]))
-            return
-        result.set(value) if result.value.kind == k.NEVER else None
-        following = partial(applied, emitter, node.args[0])
-        result.set(emitter.chosen(empty, lambda: value, lambda: following([result.get(), value])))
-        emitter.write(f"{empty} = False")
+        def take(value: Value) -> None:
+            value = emitter.numbers(value)
+            following = partial(applied, emitter, node.args[0])
+            if has_initial:
+                result.set(following([result.get(), value]))
+                return
+            result.set(value) if result.value.kind == k.NEVER else None
+            result.set(
+                emitter.chosen(empty, lambda: value, lambda: following([result.get(), value]))
+            )
+            emitter.write(f"{empty} = False")
 
-    items(emitter, node.args[1], take)
+        items(emitter, source, take)
     if not has_initial:
         message = raised_by(functools.reduce, max, [])
         emitter.fail_if(empty, row_values.TYPE_ERROR, "reduce() of nothing", message)
@@ -710,7 +735,12 @@ def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
             key = emitter.numbers(emitter.plain(applied(emitter, words["key"], [value])))
             add(emitter, list_, (tuple_of_values((key, value)),))
 
-        items(emitter, node.args[0], take, any_order=_noting(sets))
+        source = node.args[0]
+        if isinstance(source, _COMPREHENSIONS):
+            # All items are computed before the first key.
+            emitter.env["<items>"] = _list_of(emitter, source)
+            source = ast.copy_location(ast.Name("<items>", ast.Load()), source)
+        items(emitter, source, take, any_order=_noting(sets))
     else:
         list_ = _list_of(emitter, node.args[0], any_order=always)
         of: Any = list_.kind

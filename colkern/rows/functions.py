@@ -26,7 +26,7 @@ from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
-from colkern.rows.program import Program, Recursion, Written, any_kind
+from colkern.rows.program import TOO_DEEP, Program, Recursion, Written, any_kind
 from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements
@@ -103,6 +103,8 @@ def write_function(
                 emitter.refuse("it calls itself in every case")
         except (CompileError, UnsupportedError, MeetsNumPy):
             raise
+        except RecursionError:
+            emitter.refuse(TOO_DEEP)
         except Exception as error:  # noqa: BLE001
             emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
         returned = widened.get(RETURN, k.NONE)

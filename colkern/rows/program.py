@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from colkern.errors import CompileError
 from colkern.kernels import row_decimals
 from colkern.kernels.row_values import CODES, LEFT
 from colkern.rows import kinds as k
@@ -32,6 +33,12 @@ _PARTICULAR = (
 """Exceptions that need certain arguments, or that no handler of the user's may catch."""
 
 
+TOO_DEEP = "so many branches or operators within each other have no compiled form"
+
+_DEEPEST = 94
+"""The levels of a function's blocks; the loop around it may have some, too. An `elif` is one of them."""
+
+
 @dataclass
 class Block:
     """Lines of source, and nested blocks."""
@@ -39,7 +46,9 @@ class Block:
     lines: list[str | Block] = field(default_factory=list)
 
     def text(self, depth: int) -> Iterator[tuple[int, str]]:
-        """Yields the lines, each with its depth."""
+        """Yields the lines, each with its depth; raises `CompileError` if they are too deep."""
+        if depth > _DEEPEST:
+            raise CompileError(TOO_DEEP)
         for line in self.lines:
             if isinstance(line, Block):
                 yield from line.text(depth + 1)

@@ -25,6 +25,7 @@ from colkern.arrays import Array
 from colkern.builders import array as build_array
 from colkern.dispatch import LISTS
 from colkern.errors import CompileError
+from colkern.rows.encoded import decoded_type
 from colkern.rows.program import Site
 
 OTHER_CONTEXT = "the thread's decimal context is not the one that Python starts with"
@@ -119,9 +120,10 @@ def as_rows(results: list[Any]) -> list[Any]:
 
 def as_column_values(results: list[Any], type_: s.DataType) -> list[Any]:
     """Returns results as a column of a declared type takes them."""
-    if not isinstance(type_.storage, s.Int | s.FloatingPoint) and not type_.storage.fields:
+    storage = decoded_type(type_).storage
+    if not isinstance(storage, s.Int | s.FloatingPoint) and not storage.fields:
         return results
-    return [_as_column_value(result, type_.storage) for result in results]
+    return [_as_column_value(result, storage) for result in results]
 
 
 def _as_column_value(result: Any, type_: s.DataType) -> Any:
@@ -142,7 +144,7 @@ def _as_column_value(result: Any, type_: s.DataType) -> Any:
         return int(result)
     if dataclasses.is_dataclass(result):
         result = {field.name: getattr(result, field.name) for field in dataclasses.fields(result)}
-    parts = [field.type.storage for field in type_.fields]
+    parts = [decoded_type(field.type).storage for field in type_.fields]
     if isinstance(type_, s.Map) and isinstance(result, dict):
         return dict(_as_column_value(list(result.items()), type_))
     if isinstance(type_, s.Struct) and type(result) is dict:

@@ -100,7 +100,10 @@ def product(numbers: list[int]) -> int:
     rows=[values.number_lists(13)], covers="functools.reduce without an initial value, of nothing"
 )
 def folded(numbers: list[int]) -> int:
-    return functools.reduce(lambda total, n: (total * 31 + n) % 1_000_003, numbers)
+    try:
+        return functools.reduce(lambda total, n: (total * 31 + n) % 1_000_003, numbers)
+    except TypeError:
+        return -1
 
 
 @case(rows=[values.sentences(14)], covers="functools.reduce of texts, its exception caught")

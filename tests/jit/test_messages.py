@@ -73,7 +73,7 @@ def context_manager(x: str):
 
 
 def mixed_variable(x: int):
-    actual = 1 if x > 1 else [x]  # HERE
+    actual = 1 if x > 1 else {x}  # HERE
     return len(str(actual))
 
 
@@ -141,7 +141,7 @@ def drawn(x: float) -> float:
 
 
 def mixed_items(x: int) -> list[Any]:
-    return [x, [x]]  # HERE
+    return [x, {x}]  # HERE
 
 
 def clock(x: float) -> float:
@@ -176,7 +176,7 @@ THING = Thing()
         (of_package, "pyarrow.compute.is_nan has no compiled form"),
         (printed, "print(float) has no compiled form: a row function has no output"),
         (drawn, "Random.random() has no compiled form: it gives something else each time"),
-        (mixed_items, "an item of a container is int in one place and list[int] in another"),
+        (mixed_items, "an item of a container is int in one place and set[int] in another"),
         (global_object, "Thing has no 'speed'"),
         (global_call, "Thing is not callable"),
         (changed_global, "a constant that changes has no compiled form"),
@@ -189,7 +189,7 @@ THING = Thing()
         (caught_number, "the exceptions of a handler must be known classes"),
         (builtin, "callable(str) has no compiled form"),
         (context_manager, "`with` has no compiled form"),
-        (mixed_variable, "int or list[int]"),
+        (mixed_variable, "int or set[int]"),
         (either, "it returns str in one place and int in another"),
         (added, "+(str, int) has no compiled form"),
         (wrong_argument, "str.find(str, float) has no compiled form"),
@@ -296,13 +296,13 @@ def test_a_reason_names_variables_as_the_user_does() -> None:
     def numbers(text: str) -> int:
         part = text
         while len(str(part)) != 3:
-            part = [1]  # type: ignore[assignment]
+            part = {1}  # type: ignore[assignment]
         return len(str(part))
 
     compiled = udf(numbers)
     compiled(ck.array(["1, 2"]))
     (site,) = compiled.report().sites
-    assert "part is str in one place and list[int] in another" in site.reason
+    assert "part is str in one place and set[int] in another" in site.reason
 
 
 def test_returning_what_no_column_holds() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import accumulate, cycle, islice, repeat
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -257,3 +260,44 @@ def test_variables_of_a_loop_are_read_late() -> None:
 def test_uses_that_are_refused(function: Callable[[str], Any], reason: str) -> None:
     with pytest.raises((ck.CompileError, ck.UnsupportedError), match=reason):
         ck.udf(function)(ck.array(["a"]))
+
+
+NUMBERS = ["1,0,x", "6,3", "0,0,x", "x", "4"]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda text: reduce(lambda a, b: a // b, [int(c) for c in text.split(",")]),
+        lambda text: reduce(lambda a, b: a // b, [int(c) for c in text.split(",")], 7),
+        lambda text: reduce(lambda a, b: a // b, (int(c) for c in text.split(",")), 7),
+        lambda text: sum([int(c) for c in text.split(",")], 10 // (len(text) - 5)),
+        lambda text: max([int(c) for c in text.split(",")], key=lambda x: 10 // x),
+        lambda text: max((int(c) for c in text.split(",")), key=lambda x: 10 // x),
+        lambda text: sorted([int(c) for c in text.split(",")], key=lambda x: 10 // x)[0],
+        lambda text: sorted((int(c) for c in text.split(",")), key=lambda x: 10 // x)[0],
+        lambda text: reduce(lambda a, b: a + b, [len(text)], initial=5),  # type: ignore[call-overload]
+    ],
+)
+def test_a_list_is_evaluated_before_functions_take_its_items(result: Callable[[str], int]) -> None:
+    def caught(text: str) -> int:
+        try:
+            return result(text)
+        except ZeroDivisionError:
+            return -1
+        except ValueError:
+            return -2
+        except TypeError:
+            return -3
+
+    assert ck.udf(caught)(ck.array(NUMBERS)).to_pylist() == [*map(caught, NUMBERS)]
+
+
+@pytest.mark.parametrize("count", [100, 400])
+def test_branches_that_are_nested_too_deeply_are_refused(tmp_path: Path, count: int) -> None:
+    lines = ["def of(n: int) -> int:", "    if n == 0: return 0"]
+    lines += [f"    elif n == {k}: return {k}" for k in range(1, count)]
+    module = tmp_path / "deep.py"
+    module.write_text("\n".join(lines))
+    with pytest.raises(ck.CompileError, match="so many branches or operators within each other"):
+        ck.udf(runpy.run_path(str(module))["of"])

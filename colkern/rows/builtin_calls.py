@@ -36,9 +36,10 @@ from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special, users_function
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
+from colkern.rows.json_reading import Reader
 from colkern.rows.methods import raised_by
 from colkern.rows.several import by_class, is_instance, may_be_several
-from colkern.rows.text_library import loads
+from colkern.rows.text_library import json_scalar, loads
 from colkern.rows.values import Value, of_parts
 
 
@@ -150,7 +151,12 @@ def _loads(emitter: Emitter, node: ast.Call) -> Value:
     emitter.program.may_mix = True
     if not emitter.program.mixes:
         return emitter.computed("json.loads")
-    return users_function(emitter, loads, *arguments_of(emitter, node))
+    definition = emitter.definition
+    result = definition.function.__annotations__.get("return")
+    arguments, named = arguments_of(emitter, node)
+    if not Reader(definition.nodes, node).looks_within(result):
+        named = {**named, "part": constant(json_scalar)}
+    return users_function(emitter, loads, arguments, named)
 
 
 def _dumps(emitter: Emitter, node: ast.Call) -> Value:

@@ -33,19 +33,6 @@ def json_text(text: str, is_ascii: bool) -> str:
     return '"' + "".join(parts) + '"'
 
 
-def loads(s: str) -> dict[str, Any]:
-    """`json.loads` of an object: three levels of lists and objects, whose texts have no escapes."""
-    if not isinstance(s, str):
-        raise Uncovered
-    text = s.strip(_JSON_SPACES)
-    if not text.startswith("{"):
-        raise Uncovered
-    entries, rest = json_object(text, json_value)
-    if rest != "":
-        raise Uncovered
-    return entries
-
-
 Part = Callable[[str], tuple[Any, str]]
 """Returns the value at the beginning of JSON, and what follows it and the spaces behind."""
 
@@ -142,6 +129,22 @@ def json_word(rest: str) -> tuple[str, str]:
     if "\\" in word or not (is_plain or min(word) >= " "):
         raise Uncovered
     return word, rest[end + 1 :].lstrip(_JSON_SPACES)
+
+
+def loads(s: str, part: Part = json_value) -> dict[str, Any]:
+    """`json.loads` of an object: three levels of lists and objects, whose texts have no escapes.
+
+    With `json_scalar` for `part`, no value of the object is a list or an object.
+    """
+    if not isinstance(s, str):
+        raise Uncovered
+    text = s.strip(_JSON_SPACES)
+    if not text.startswith("{"):
+        raise Uncovered
+    entries, rest = json_object(text, part)
+    if rest != "":
+        raise Uncovered
+    return entries
 
 
 _JSON_SPACES = " \t\n\r"

@@ -28,6 +28,7 @@ from pyspark.sql.functions import PandasUDFType, pandas_udf
 
 from colkern.spark import accelerate
 from colkern.spark.acceleration import compiled as compiling
+from colkern.spark.acceleration import verification
 from colkern.spark.acceleration.accelerating import AcceleratedFunction
 from colkern.spark.acceleration.compiled import Compiled
 from colkern.spark.acceleration.original import Original, Settings
@@ -129,11 +130,53 @@ def with_another_index(s: pd.Series) -> pd.Series:
     return s
 
 
+def of_a_list(s: pd.Series) -> pd.Series:
+    known = [2.0]
+    results = s.map(lambda v: float(v in known))
+    known.append(5000.0)
+    return results
+
+
+def of_a_list_in_a_loop(s: pd.Series) -> pd.Series:
+    known = [2.0]
+    results = [float(v in known) for v in s]
+    known.append(5000.0)
+    return pd.Series(results)
+
+
+def of_a_table(s: pd.Series) -> pd.Series:
+    table = pd.Series({2.0: 1.0})
+    results = s.map(table)
+    table[5000.0] = 3.0
+    return results
+
+
+def of_a_variable(s: pd.Series) -> pd.Series:
+    known: tuple[float, ...] = (2.0,)
+    results = s.map(lambda v: float(v in known))
+    known = (2.0, 5000.0)
+    return results
+
+
+LATER = "it changes what a function got before"
+
 PARTS = np.array([0.5, 0.25])
 
 
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "its type": (lambda s: s * 2 if type(s) is float else s, "the type of a column is asked for"),
+    "its length's type": (
+        lambda s: s * 2 if type(len(s)) is int else s,
+        "the type of a column is asked for",
+    ),
+    "an array that may share memory": (
+        lambda s: pd.Series(np.array(s.to_numpy(), copy=False)),
+        "numpy.array may share the memory of an array",
+    ),
+    "a list that changes later": (of_a_list, LATER),
+    "a loop's list that changes later": (of_a_list_in_a_loop, LATER),
+    "a table that changes later": (of_a_table, LATER),
+    "a variable that changes later": (of_a_variable, LATER),
     "take wraps": (
         lambda s: pd.Series(np.take(np.array([1.5, 2.5]), s.astype(int), mode="wrap")),
         'numpy.take with mode="wrap"',
@@ -628,6 +671,48 @@ def test_extreme_values_whose_results_have_no_column_do_not_stop_it() -> None:
     assert "does not fit int64" in said[0]
 
 
+class Among:
+    def __init__(self, *known: float) -> None:
+        self._known = known
+
+    def __repr__(self) -> str:
+        return "Among"
+
+    def __call__(self, value: float) -> float:
+        return float(value in self._known)
+
+
+def among(*known: float) -> Callable[[float], float]:
+    def is_known(value: float, *, known: tuple[float, ...] = known) -> float:
+        return float(value in known)
+
+    return is_known
+
+
+LONG = "|".join(map(str, range(100)))
+EITHER = [re.compile(f"{LONG}|{last}") for last in ("x", "y")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda s: s.map(Among(2.0)) - s.map(Among(2.0, 5000.0)),
+        lambda s: s.map(among(2.0)) - s.map(among(2.0, 5000.0)),
+        lambda s: (
+            s.astype(str)
+            .replace("5000.0", "y")
+            .pipe(lambda t: t.str.contains(EITHER[0]) ^ t.str.contains(EITHER[1]))
+            * 1.0
+        ),
+    ],
+)
+def test_functions_that_look_alike_are_told_apart(body: Any) -> None:
+    compiled = in_worker(body)
+    for column in (pa.array([1.0, 2.0]), pa.array([5000.0])):
+        expected = Original(body, spark.DoubleType(), Settings())((column,))
+        assert compiled((column,)).to_pylist() == expected.to_pylist()
+
+
 def test_each_shape_of_columns_is_compiled_and_verified() -> None:
     # To pandas, integers with nulls are floats: 2**53 + 1 is not among them.
     compiled = in_worker(lambda s: s + 1, spark.LongType())
@@ -717,11 +802,15 @@ def looped(a: pd.Series, b: pd.Series) -> pd.Series:
         looped,
         lambda a, b: b.map(counted_to),
         lambda a, b: pd.Series(np.vectorize(counted_to)(a - b)) + 1,
+        lambda a, b: b.map(lambda v: counted_to(v / 2**24)),
+        lambda a, b: b.map(lambda v: counted_to(v) if v % 2 else 0.0),
+        lambda a, b: b.map(lambda v: counted_to(v) if v % 3 == 0 else 0.0),
     ],
 )
 def test_work_that_grows_with_a_number_is_not_done_for_extreme_ones(body: Any) -> None:
     compiled = in_worker(body, spark.DoubleType())
-    columns = (pa.array([1.0, 2.0]), pa.array([3.0, -4.0]))
+    # Numbers of the first type end before the work shows.
+    columns = (pa.array([1, 2], pa.int8()), pa.array([3.0, -4.0]))
     result, said = reasons(lambda: compiled(columns))
     assert result.to_pylist() == body(*(c.to_pandas() for c in columns)).to_list()
     assert len(said) == 1
@@ -737,4 +826,5 @@ def test_a_body_that_is_slow_itself_is_called_few_times() -> None:
 
     compiled = in_worker(slow, spark.DoubleType())
     assert cast("Any", compiled.attempt((pa.array([1.5]), pa.array([2])))).to_pylist() == [5.0]
-    assert len(calls) <= 14
+    # Two are for traces, two for results.
+    assert len(calls) <= 4 + len(verification._SIZES)

@@ -191,6 +191,29 @@ def test_seconds_between_timestamps_far_apart_are_rounded_as_in_pandas(spark: Sp
     assert result.column(0).to_pylist() == expected.to_pylist()
 
 
+ASKING: dict[str, Callable[[pd.Series], pd.Series]] = {
+    "the class of a column": lambda x: x * 2 if x.__class__ is pd.Series else x,
+    "of which class it is": lambda x: x * 2 if isinstance(x, pd.Series) else x,
+    "a length": lambda x: x * 2 if isinstance(len(x), int) else x,
+    "a size": lambda x: x * 2 if isinstance(x.size, int | np.integer) else x,
+    "a shape": lambda x: x * 2 if isinstance(x.shape[0], int) else x,
+    "a list of values": lambda x: x * 2 if isinstance(x.tolist(), list) else x,
+    "a list of that length": lambda x: x * 2 if isinstance([1.0] * len(x), list) else x,
+    "what can be called": lambda x: x * 2 if callable(pd.Series) and not callable(x) else x,
+}
+
+
+@pytest.mark.parametrize("asked", ASKING)
+def test_a_body_that_asks_for_classes_gets_those_of_columns(
+    spark: SparkSession, asked: str
+) -> None:
+    function = pandas_udf(ASKING[asked], DoubleType())
+    frame = spark.createDataFrame([(1.0,), (None,)], "x double").coalesce(1)
+    result = frame.select(function("x"), accelerate(function, plan="auto")("x")).first()
+    assert result is not None
+    assert list(result) == [2.0, 2.0]
+
+
 def test_the_plan_is_chosen_and_explained(spark: SparkSession) -> None:
     frame = spark.range(3).selectExpr("CAST(id AS double) AS x", "CAST(id AS string) AS name")
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from colkern.errors import UnsupportedError
 from colkern.rows.front import names_in
 from colkern.spark.acceleration import times
 from colkern.spark.acceleration.element_wise import BY_ROW, ELEMENT_WISE, NEVER, VALUES_DECIDE
@@ -359,6 +360,9 @@ class Length:
             raise column.refused(LENGTH_TAKEN)
         self._column, self._witnesses = column, len(column._witness)
 
+    # For `isinstance` in the body.
+    __class__ = int  # type: ignore[assignment]
+
     def filled(self, make: Callable[[int], Any]) -> TracedColumn:
         """Returns the column with one value that a function makes for a number of rows."""
         witness = make(self._witnesses)
@@ -398,9 +402,13 @@ class Length:
             return bool(compare(1, other))
         return self.refuse()
 
+    def refused(self, reason: Name) -> UnsupportedError:
+        """Returns an exception to raise for another use of the number of rows."""
+        return self._column.refused(reason)
+
     def refuse(self, *_: object) -> NoReturn:
         """Refuse another use of the number of rows."""
-        raise self._column.refused(LENGTH_TAKEN)
+        raise self.refused(LENGTH_TAKEN)
 
     __index__ = __int__ = __float__ = __add__ = __radd__ = __sub__ = __rsub__ = refuse
     __truediv__ = __rtruediv__ = __floordiv__ = __mod__ = __repr__ = __format__ = __hash__ = refuse
@@ -423,6 +431,8 @@ class TracedList(Recorded):
 
     series: TracedColumn
     column: TracedColumn | None = None
+    # For `isinstance` in the body.
+    __class__ = list  # type: ignore[assignment]
 
     @classmethod
     def of_column(cls, column: TracedColumn) -> TracedList:
@@ -452,7 +462,7 @@ class TracedList(Recorded):
             raise tracer.refused(VALUES_TAKEN)
         used = sorted(names_in(row.__code__) & variables.keys())
         text = linecache.getlines(row.__code__.co_filename)
-        details = (text, [(name, identity_of(variables[name])) for name in used])
+        details = (text, tracer.kept([(name, variables[name]) for name in used]))
         witness = list(map(row, *(column._witness for column in over)))
         nodes = tuple(column.node for column in over)
         forms: tuple[Form, ...] = tuple(["column" for _ in nodes])

@@ -239,12 +239,16 @@ class PlannedOriginal(PlannedFunction):
         )
         # This comes last: with columns of unexpected types, such as texts for numbers, the body may need
         # much memory.
-        raised = outcome(self._original, examples)
-        if isinstance(raised, Exception):
-            cause: BaseException = raised
+        expected = outcome(self._original, examples)
+        if isinstance(expected, Exception):
+            cause: BaseException = expected
             while cause.__cause__ is not None:
                 cause = cause.__cause__
             raise UnsupportedError(f"{type(cause).__name__}: {cause}")
+        replayed = self._original.arrow(tracer.results, len(examples[0]))
+        reason = difference(examples, replayed, expected)
+        if reason is not None:
+            raise tracer.refused(f"with stand-ins for columns, it takes another way: {reason}")
         branch = _Branch(node, kinds, tracer.lines, (kinds,), self._takes_times(kinds))
         uses = sharing.uses(functools.partial(self._of, branch), len(kinds))
         if not self._is_alike_beside_nulls(kinds):

@@ -17,6 +17,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pyspark import cloudpickle
 
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration import texts
@@ -51,11 +52,14 @@ class Tracer:
 
     Attributes:
         code: The traced body.
+        results: The results of the body for the witnesses.
         lines: The lines of the body that make nodes, by the nodes' identities.
     """
 
     def __init__(self) -> None:
         self.refusal: UnsupportedError | None = None
+        self.results: Witness | None = None
+        self._constants: list[tuple[object, str]] = []
         self.steps = 0
         self.names: dict[int, dict[str, Any]] = {}
         self.code: types.CodeType | None = None
@@ -71,6 +75,17 @@ class Tracer:
         if self.refusal is None:
             self.refusal = error
         return error
+
+    def kept(self, value: object) -> object:
+        """Returns the identity of a value that the graph refers to, which must stay as it is."""
+        identity = identity_of(value)
+        self._constants.append((value, repr(identity)))
+        return identity
+
+    def require_unchanged(self) -> None:
+        """Raise UnsupportedError if the body changed a value after the graph referred to it."""
+        if any(repr(identity_of(value)) != before for value, before in self._constants):
+            raise UnsupportedError("it changes what a function got before")
 
     def note_line(self, node: Node) -> None:
         """Note the current line of the body as the line of a node."""
@@ -164,6 +179,7 @@ class Recorded:
         if any(column._node.rows for column in call.columns):
             # Selected rows have another index, which an operation may use.
             raise tracer.refused(f"{name} of selected rows of a column")
+        details = (tracer.kept(call.given),)
         given, named = call.filled([column._witness for column in call.columns])
         witness = function(*given, **named)
 
@@ -184,7 +200,7 @@ class Recorded:
             dtype = OTHER
         nodes = tuple([column._node for column in call.columns])
         tracer.steps += 1
-        return cls(Whole(dtype, name, run, nodes, call.details, forms), witness, tracer)
+        return cls(Whole(dtype, name, run, nodes, details, forms), witness, tracer)
 
     def instead(self, quick: Callable[[], Any], plain: Callable[[], Any]) -> Any:
         """Records an operation by `quick`, or by `plain` if that is refused."""
@@ -304,17 +320,16 @@ class Arguments:
 
     Attributes:
         columns: The stand-ins, in order.
-        details: A description of the other arguments; the same for two traces of a body.
+        given: The other arguments.
     """
 
     def __init__(self, given: object) -> None:
         self.columns: list[Recorded] = []
-        self._given = self._without_columns(given)
-        self.details = (identity_of(self._given),)
+        self.given = self._without_columns(given)
 
     def filled(self, values: Sequence[Any]) -> Any:
         """Returns the arguments with values in the places of the stand-ins."""
-        return _filled(self._given, values)
+        return _filled(self.given, values)
 
     def _without_columns(self, value: Any) -> Any:
         if isinstance(value, Recorded):
@@ -348,7 +363,13 @@ def identity_of(value: Any) -> object:
     """Returns a value whose `repr` is the same for each trace, and different for different constants."""
     if isinstance(value, types.FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return (id(value.__code__), *map(identity_of, (cells, value.__defaults__)))
+        given = [cells, value.__defaults__, value.__kwdefaults__]
+        return id(value.__code__), identity_of(given)
+    if isinstance(value, types.BuiltinFunctionType | types.MethodType):
+        return value.__qualname__, identity_of(value.__self__)
+    if isinstance(value, type | np.ufunc):
+        # Others may have the same name.
+        return id(value), value
     if isinstance(value, functools.partial):
         parts = value.func, value.args, value.keywords
         return functools.partial, [identity_of(each) for each in parts]
@@ -356,11 +377,25 @@ def identity_of(value: Any) -> object:
         raise value._tracer.refused("a function of one row uses a whole column")
     if isinstance(value, pd.Series | pd.DataFrame | pd.Index | np.ndarray):
         return type(value), str(getattr(value, "dtype", "")), pickle.dumps(value)
-    if type(value) in (list, tuple):
+    if type(value) in (list, tuple, set, frozenset):
         return type(value), [identity_of(item) for item in value]
     if type(value) is dict:
-        return [(key, identity_of(item)) for key, item in value.items()]
-    return value
+        return [(identity_of(key), identity_of(item)) for key, item in value.items()]
+    if type(value).__module__ in _SHOWN_WHOLE or type(value) in (
+        _Place,
+        pd.Timestamp,
+        pd.Timedelta,
+    ):
+        return value
+    try:
+        return id(type(value)), cloudpickle.dumps(value)
+    except Exception:  # noqa: BLE001 A class may do anything when its objects are pickled.
+        # It is the same as no other, so that the function is refused.
+        return object()
+
+
+_SHOWN_WHOLE = ("builtins", "numpy", "datetime", "decimal")
+"""Modules of classes whose texts show all that their objects hold."""
 
 
 def witness_of(value: object) -> Witness:
@@ -368,13 +403,13 @@ def witness_of(value: object) -> Witness:
     return value._witness if isinstance(value, Recorded) else value
 
 
-ALONE = Arguments(((_Place(0),), {})).details
+ALONE = (identity_of(((_Place(0),), {})),)
 """The details of a call with a column and no other argument."""
 
 
 def table_details(names: Sequence[str]) -> tuple[object, ...]:
     """Returns the details of `pandas.DataFrame(columns)`, for a dictionary with these names."""
-    return Arguments((({name: _Place(k) for k, name in enumerate(names)},), {})).details
+    return (identity_of((({name: _Place(k) for k, name in enumerate(names)},), {})),)
 
 
 def arguments_of(details: tuple[object, ...]) -> tuple[object, ...] | None:

@@ -79,6 +79,8 @@ def _traced(
         raise UnsupportedError("it returns selected rows of a column")
     if isinstance(result._witness, np.ndarray):
         raise UnsupportedError("it returns an array, where Spark takes a pandas.Series")
+    tracer.require_unchanged()
+    tracer.results = result._witness
     return result.node
 
 
@@ -271,6 +273,8 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
                     raise first.refused("numpy.asarray of an array with options")
                 return first
             # The count of values says nothing new.
+            if options.get("copy", True) is not True:
+                raise first.refused(f"numpy.{function.__name__} may share the memory of an array")
             arguments = tuple(each for each in arguments if not isinstance(each, Length))
             options = {name: each for name, each in options.items() if not isinstance(each, Length)}
             if isinstance(arguments[0], TracedList):
@@ -325,6 +329,7 @@ def _array_of(
     call = Arguments((arguments, options))
     if call.columns:
         raise values.refused("an array of a list with other columns")
+    details = (values._tracer.kept(call.given),)
     witness = function(values._witness, *arguments, **options)
 
     def run(column: Column) -> Any:
@@ -340,9 +345,7 @@ def _array_of(
         # With nulls in a column, the results may be floats.
         dtype = OTHER
     values._tracer.steps += 1
-    node = Whole(
-        dtype, f"numpy.{function.__name__}", run, (values.node,), call.details, ("column",)
-    )
+    node = Whole(dtype, f"numpy.{function.__name__}", run, (values.node,), details, ("column",))
     return TracedColumn(node, witness, values._tracer)
 
 
@@ -357,7 +360,7 @@ def _length(value: Any) -> Any:
 
 def _type(value: Any, *others: Any) -> Any:
     """Returns what `type` does; refuses a stand-in, which is of no class of pandas."""
-    if isinstance(value, Recorded):
+    if isinstance(value, Recorded | Length):
         raise value.refused("the type of a column is asked for")
     return type(value, *others)
 

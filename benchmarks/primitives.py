@@ -39,7 +39,7 @@ from colkern.kernels import (
     views,
 )
 from colkern.kernels.primitives import copy_bytes, load_item, trailing_zeros, word_at
-from colkern.kernels.relations import is_less_float, is_less_integer
+from colkern.kernels.relations import is_less_float
 
 COUNT = 1 << 16
 ROUNDS = 60
@@ -71,7 +71,7 @@ def put_equal_to(out, place, left, i, value, flip):
 def put_less_integers(out, place, left, i, right, j, minus, flip):
     bits = uint64(0)
     for k in range(uint64(0), uint64(64)):
-        less = is_less_integer(left[i + uint64(k)], right[j + uint64(k)], minus)
+        less = left[i + uint64(k)] ^ minus < right[j + uint64(k)] ^ minus
         bits |= uint64(less) << uint64(k)
     put_word(out, place, bits, flip)
 

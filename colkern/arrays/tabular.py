@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from colkern.arrays.pandas_metadata import renamed_columns
 from colkern.arrays.slots import Values
 from colkern.integers import integer
 from colkern.memory import Items
@@ -181,7 +182,8 @@ class Tabular(PublicNames):
             if len(given) != len(fields):
                 raise ValueError(f"names: {len(given)} names for {len(fields)} columns")
             fields = [field.with_name(name) for field, name in zip(fields, given, strict=True)]
-        schema = Schema(tuple(fields), self.schema.metadata)
+        changed = dict(zip(self.schema.names, [field.name for field in fields], strict=True))
+        schema = Schema(tuple(fields), renamed_columns(self.schema.metadata, changed))
         return self._with_schema(schema, list(range(len(fields))))
 
     def to_pydict(self) -> dict[str, Values]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.arrays.chunked import chunks_of, cut_alike
+from colkern.arrays.pandas_metadata import renamed_columns
 from colkern.jit.column_function import ColumnFunction
 from colkern.jit.scalar import udf
 from colkern.operations import repeat
@@ -48,8 +49,11 @@ def with_column(table: Rows, name: str, value: object) -> Any:
         raise ValueError(f"column: {column.length} values for {table.length} rows")
     fields = list(table.schema.fields)
     position = table.schema.names.index(name) if name in table.column_names else len(fields)
+    metadata = table.schema.metadata
+    if [field.type for field in fields[position : position + 1]] != [column.type]:
+        metadata = renamed_columns(metadata, {name: None})
     fields[position : position + 1] = [Field(name, column.type)]
-    schema = Schema(tuple(fields), table.schema.metadata)
+    schema = Schema(tuple(fields), metadata)
     if isinstance(table, RecordBatch):
         array = combined(column) if isinstance(column, ChunkedArray) else column
         return _with(table, schema, position, array)

@@ -39,7 +39,7 @@ from colkern.operations.operands import WORDS, kept_type, unsigned, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
-from colkern.operations.selection.concatenation import concat
+from colkern.operations.selection.concatenation import concat, memory_of
 from colkern.operations.text_order import byte_ranks, text_positions
 from colkern.operations.validity import compact_validity, split_nulls
 from colkern.targets import Items, ItemType, on_its_device, target_of
@@ -226,13 +226,8 @@ def number_values(
         UnsupportedError: If the values are nested or run-end encoded.
         LimitExceededError: If there are 2^32 slots or more.
     """
-    if array.layout.kind not in _ENCODED:
-        raise UnsupportedError(
-            f"values of {array.type} ({array.layout.name}) are not looked up, only flat ones: "
-            f"encode the children, or decode it first"
-        )
-    if array.length >= 1 << 32:
-        raise LimitExceededError(f"{array.length} slots: at most 2**32 - 1 can be encoded at once")
+    _require_flat(array)
+    _require_numbers(array.length)
     if array.device != HOST:
         return numbers_by_sorting(array, counted, dtype or np.uint32)
     numbered = numbers_by_value(array, counted, dtype, closed)
@@ -392,11 +387,24 @@ def ranks_of_few(array: Array) -> Array | None:
 _ENCODED = (LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)
 
 
+def _require_flat(values: Array) -> None:
+    if values.layout.kind not in _ENCODED:
+        raise UnsupportedError(
+            f"values of {values.type} ({values.layout.name}) are not looked up, only flat ones: "
+            f"encode the children, or decode it first"
+        )
+
+
+def _require_numbers(slots: int) -> None:
+    if slots >= 1 << 32:
+        raise LimitExceededError(f"{slots} slots: at most 2**32 - 1 can be encoded at once")
+
+
 def _require_fit(count: int, index_type: s.Int) -> None:
     limit = 1 << (index_type.bit_width - index_type.signed)
     if count > limit:
         raise LimitExceededError(
-            f"{count} distinct values do not fit indices of {index_type}; choose a wider index_type"
+            f"{count} distinct values do not fit indices of {index_type}; choose a wider index type"
         )
 
 
@@ -439,15 +447,33 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
     type_ = _common_type(arrays, index_type)
     for array in arrays:
         require_valid(array)
-    # By identity, not by content: most often, all dictionaries are one object.
-    distinct = list({id(_values(array)): _values(array) for array in arrays}.values())
-    if len(distinct) == 1 and all(array.type == type_ for array in arrays):
+    if all(_values(array) is _values(arrays[0]) and array.type == type_ for array in arrays):
         return list(arrays)
+    if len({memory_of(_values(array)) for array in arrays}) > 1:
+        _require_flat(_values(arrays[0]))
+    indices, common = indices_of_one_dictionary(arrays, type_)
+    unified = []
+    for array, own in zip(arrays, indices, strict=True):
+        buffers, count = [compact_validity(array), own], array.null_count
+        unified.append(Array.of_valid(type_, array.length, buffers, count, dictionary=common))
+    return unified
+
+
+def indices_of_one_dictionary(
+    arrays: Sequence[Array], type_: s.Dictionary
+) -> tuple[list[Buffer], Array]:
+    """The indices of checked arrays over one dictionary of a type; and the dictionary.
+
+    Nested values are not compared: the dictionary has all of them, one array's after the other's.
+    """
+    # By memory, not by content: most often, all dictionaries are one.
+    places = [memory_of(_values(array)) for array in arrays]
+    distinct = dict(zip(places, map(_values, arrays), strict=True))
     target = target_of(arrays[0].device)
-    common = concat(distinct)
-    kept = distinct[0].length
-    if len(distinct) > 1 and common.length:
-        longest = max(values.length for values in distinct)
+    common = concat(list(distinct.values()))
+    kept = _values(arrays[0]).length
+    if len(distinct) > 1 and common.layout.kind in _ENCODED:
+        longest = max(values.length for values in distinct.values())
         moved, firsts = number_values(common, True, np.uint32, longest)
         common = take_positions(common, firsts)
         # The first values keep their numbers if all are distinct: the number of the last one shows
@@ -455,20 +481,19 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         if kept and target.item(moved, kept - 1) != kept - 1:
             kept = 0
     else:
+        _require_numbers(common.length)
         moved = target.positions(common.length).astype(np.uint32)
     _require_fit(common.length, type_.index_type)
-    ends = itertools.accumulate([values.length for values in distinct], initial=0)
-    bases = dict(zip(map(id, distinct), ends, strict=False))
-    unified = []
-    for array in arrays:
-        base = bases[id(_values(array))]
+    ends = itertools.accumulate([values.length for values in distinct.values()], initial=0)
+    bases = dict(zip(distinct, ends, strict=False))
+    indices = []
+    for array, place in zip(arrays, places, strict=True):
+        base = bases[place]
         if base == 0 and kept == _values(array).length and array.type == type_:
-            indices = target.buffer(array.items(Role.DATA))
+            indices.append(target.buffer(array.items(Role.DATA)))
         else:
-            indices = _transposed(array, type_, moved, base)
-        buffers, count = [compact_validity(array), indices], array.null_count
-        unified.append(Array.of_valid(type_, array.length, buffers, count, dictionary=common))
-    return unified
+            indices.append(_transposed(array, type_, moved, base))
+    return indices, common
 
 
 def _values(array: Array) -> Array:

@@ -83,6 +83,31 @@ def test_rows_by_masks_positions_and_functions() -> None:
     assert isinstance(batch.filter(batch["x"] > 1), ck.RecordBatch)
 
 
+def test_types_of_pandas_follow_the_columns() -> None:
+    frame = pd.DataFrame(
+        {"whole": pd.array([1, None], dtype="Int64"), "text": pd.array(["a", "b"], dtype="string")},
+        index=pd.Index(["p", "q"], name="id"),
+    )
+    table = ck.table(frame)
+    halves = table.with_column("whole", table["whole"] / 2)
+    expected = frame.assign(whole=frame["whole"].astype("float64") / 2)
+    pd.testing.assert_frame_equal(halves.to_pandas(), expected)
+    added = table.with_column("whole", table["whole"] + 1)
+    pd.testing.assert_frame_equal(added.to_pandas(), frame.assign(whole=frame["whole"] + 1))
+    swapped = table.rename({"whole": "text", "text": "whole", "id": "key"})
+    expected = frame.rename(columns={"whole": "text", "text": "whole"}).rename_axis("key")
+    pd.testing.assert_frame_equal(swapped.to_pandas(), expected)
+
+
+@pytest.mark.parametrize(
+    "value", [b"no JSON", b"[]", b"{}", b'{"columns": 1, "index_columns": []}']
+)
+def test_other_metadata_of_this_name_is_kept(value: bytes) -> None:
+    schema = pa.schema([("x", pa.int64())], {b"pandas": value, b"k": b"v"})
+    renamed = ck.table(pa.table({"x": X}, schema)).rename({"x": "y"})
+    assert renamed.schema.metadata == {b"pandas": value, b"k": b"v"}
+
+
 def test_columns_are_selected_dropped_and_renamed() -> None:
     assert TABLE.select(["y", 0]).column_names == ["y", "x"]
     assert TABLE[["y"]].column_names == TABLE.drop("x").column_names == ["y"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -139,12 +141,40 @@ def encoded(indices: list[int | None], values: list[str]) -> Array:
     return from_pyarrow(pa.DictionaryArray.from_arrays(indices_, pa.array(values, pa.utf8())))
 
 
-def test_dictionaries_are_put_one_after_the_other() -> None:
+def test_dictionaries_that_differ_become_one_without_repeated_values() -> None:
     one, two = encoded([1, None, 0], ["a", "b"]), encoded([0, 1], ["c", "a"])
     joined = concat([one, two, one])
     assert joined.to_pylist() == ["b", None, "a", "c", "a", "b", None, "a"]
-    assert present(joined.dictionary).to_pylist() == ["a", "b", "c", "a"]
+    assert present(joined.dictionary).to_pylist() == ["a", "b", "c"]
     validate(joined, full=True)
+
+
+def test_equal_dictionaries_fit_indices_that_hold_one_of_them() -> None:
+    words = [str(n) for n in range(128)]
+    parts = [encoded([127, None], words), encoded([0], words[::-1]), encoded([64], words)] * 9
+    assert concat(parts).to_pylist() == ["127", None, "127", "64"] * 9
+
+
+def test_floats_of_dictionaries_keep_their_bits() -> None:
+    parts = [
+        from_pyarrow(pa.DictionaryArray.from_arrays([0, 1], pa.array([value, math.nan])))
+        for value in (0.0, -0.0)
+    ]
+    assert list(map(str, concat(parts).to_pylist())) == ["0.0", "nan", "-0.0", "nan"]
+
+
+def test_tables_of_several_dictionaries_become_categories_of_pandas() -> None:
+    parts = [pa.array(words).dictionary_encode() for words in (["a", "b"], ["b", "c", None])]
+    table = ck.table(pa.table({"k": pa.chunked_array(parts)})).sort_by("k")
+    assert table.to_pandas()["k"].to_list()[:4] == ["a", "b", "b", "c"]
+
+
+def test_nested_values_of_dictionaries_are_put_one_after_the_other() -> None:
+    parts = [
+        from_pyarrow(pa.DictionaryArray.from_arrays([1, 0, None], pa.array(rows)))
+        for rows in ([[1], [2]], [[1], []])
+    ]
+    assert concat(parts).to_pylist() == [[2], [1], None, [], [1], None]
 
 
 def test_one_dictionary_is_kept() -> None:

@@ -410,7 +410,7 @@ def test_one_dictionary_for_nested_values() -> None:
     assert [part.to_pylist() for part in unified] == [part.to_pylist() for part in parts]
     assert {index_type(part) for part in unified} == {s.int32()}
     with pytest.raises(UnsupportedError, match="only flat ones"):
-        ck.unify_dictionaries([over(values, [0]), over(sample("list"), [0])])
+        ck.unify_dictionaries([over(values, [0]), over(ck.concat([values, values]), [0])])
 
 
 def test_unify_empty_dictionaries() -> None:

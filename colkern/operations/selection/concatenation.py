@@ -64,10 +64,11 @@ def concat(arrays: Any) -> Any: ...
 def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
     """The values of all the arrays, in order; copied, unless only one has any, which is returned.
 
-    Dictionaries are concatenated too, unless they are the same memory, and indices are shifted. If one
-    argument is a chunked array, the result is a chunked array of all chunks; if one is a table, a table
-    of all batches: nothing is copied then. Batches become one batch, whose columns are copied when they
-    are asked for.
+    Dictionaries that differ become one, as in `unify_dictionaries`; of nested values, one after the other.
+
+    If one argument is a chunked array, the result is a chunked array of all chunks; if one is a table, a
+    table of all batches: nothing is copied then. Batches become one batch, whose columns are copied when
+    they are asked for.
 
     Args:
         arrays: At least one, of one type (see `colkern.schema.same_type`) and on one device. The result
@@ -377,21 +378,23 @@ class Joined(Copier):
         return [self.target.buffer(joined), *data]
 
     def indices(self, array: Array) -> tuple[Buffer, Array | None]:
-        indices = self._items(Role.DATA).view(array.layout.spec(Role.DATA).dtype)
         dictionaries = [array.dictionary for array in self.arrays if array.dictionary is not None]
-        # Empty dictionaries have only null indices, so they need no place.
-        places = [_memory(values) for values in dictionaries]
-        pairs = zip(places, dictionaries, strict=True)
-        filled = {place: values for place, values in pairs if values.length}
-        distinct = list(filled.values()) or dictionaries[:1]
-        if len(distinct) == 1:
-            return self.target.buffer(indices), distinct[0]
-        starts = list(accumulate([values.length for values in distinct], initial=0))
-        if starts[-1] - 1 > np.iinfo(indices.dtype).max:
-            raise LimitExceededError(f"dictionaries too long for indices of {indices.dtype}")
-        bases = dict(zip(filled, starts, strict=False))
-        _add_bases(self, indices, [bases.get(place, 0) for place in places])
-        return self.target.buffer(indices), concat(distinct)
+        # Empty dictionaries have only null indices.
+        filled = {memory_of(values): values for values in dictionaries if values.length}
+        if len(filled) < 2:
+            return self.items(array, Role.DATA), next(iter(filled.values()), dictionaries[0])
+        # Imported late: it concatenates the dictionaries.
+        from colkern.operations.dictionaries import indices_of_one_dictionary
+
+        type_ = array.type.storage
+        assert isinstance(type_, s.Dictionary)
+        parts, common = indices_of_one_dictionary(self.arrays, type_)
+        out = self.target.output(sum([part.size for part in parts]), _BYTE)
+        place = 0
+        for part in parts:
+            self.target.copy(part.array, out, place)
+            place += part.size
+        return self.target.buffer(out), common
 
     def list_views(self, array: Array) -> tuple[Buffer, Buffer, Array]:
         begins = self._items(Role.OFFSETS).view(array.layout.spec(Role.OFFSETS).dtype)
@@ -476,14 +479,14 @@ def _join_runs(how: Joined, array: Array) -> Array:
 _Places: TypeAlias = tuple[tuple[int, int] | None, ...]
 
 
-def _memory(array: Array) -> tuple[object, ...]:
+def memory_of(array: Array) -> tuple[object, ...]:
     """The memory of an array's values: arrays of one type with the same memory are equal."""
     return (
         array.offset,
         array.length,
         _places(array.buffers),
-        tuple(map(_memory, array.children)),
-        None if array.dictionary is None else _memory(array.dictionary),
+        tuple(map(memory_of, array.children)),
+        None if array.dictionary is None else memory_of(array.dictionary),
     )
 
 

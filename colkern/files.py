@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import importlib
 import io
 import json
@@ -18,6 +19,7 @@ import numpy as np
 from colkern.arrays import RecordBatch, Table
 from colkern.builders import record_batch, table
 from colkern.errors import UnsupportedError, shown
+from colkern.habits import OF_CSV
 from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
@@ -58,7 +60,8 @@ def read_parquet(
 
     Args:
         source: A path, a URL that fsspec knows, a bytes-like object, or a binary file object; or a list of
-            paths or URLs, all in one file system, of files with the same columns.
+            paths or URLs, all in one file system, of files with the same columns. A path may be a pattern
+            such as `sales/*.parquet`.
         columns: The names of the columns of the table, in that order; None for all.
         filters: Triples of a column's name, `==`, `!=`, `<`, `<=`, `>` or `>=`, and a value: rows for which
             all are true are kept; or a list of such lists, as for `colkern.ipc.read_table`.
@@ -79,7 +82,8 @@ def read_parquet(
         if not given:
             raise ValueError("source: expected a path at least, got none")
         opened = [filesystem_of(each) if is_url(each) else (None, each) for each in given]
-        filesystem, paths = opened[0][0], [os.fsdecode(path) for _, path in opened]
+        filesystem = opened[0][0]
+        paths = [path for _, each in opened for path in _matching(os.fsdecode(each), filesystem)]
         is_folder = (filesystem or os.path).isdir(paths[0])
         dataset = datasets.dataset(
             paths[0] if len(paths) == 1 else paths,
@@ -116,6 +120,7 @@ def read_csv(
     delimiter: str = ",",
     names: Sequence[str] | None = None,
     types: Mapping[str, TypeLike] | None = None,
+    **options: object,
 ) -> Table:
     """A file of comma-separated values as a table, with a batch for every few megabytes.
 
@@ -127,19 +132,30 @@ def read_csv(
         delimiter: The character between values.
         names: The names of the columns, for a file whose first line does not have them.
         types: Data types by column name.
+        options: Others of `pyarrow.csv.ReadOptions`, `ParseOptions` and `ConvertOptions`, such as
+            `encoding`, `skip_rows`, `quote_char`, `null_values`, `decimal_point`, `timestamp_parsers`.
+
+    Raises:
+        TypeError: If there is no such option.
     """
     chosen = checked_filters(filters)
     csv = _pyarrow("read_csv", "csv")
+    own = {
+        csv.ReadOptions: {"column_names": names, "block_size": _BLOCK_BYTES},
+        csv.ParseOptions: {"delimiter": delimiter},
+        csv.ConvertOptions: {
+            "column_types": None if types is None else _arrow_schema(types),
+            "include_columns": also(columns, chosen),
+        },
+    }
+    for name, value in options.items():
+        kind = next((kind for kind in own if hasattr(kind, name)), None)
+        if kind is None:
+            hint = f"; write {OF_CSV[name]}" if name in OF_CSV else ""
+            raise TypeError(f"read_csv: there is no option {name!r}{hint}")
+        own[kind][name] = value
     with ExitStack() as closing:
-        read = csv.read_csv(
-            _opened(source, closing),
-            csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES),
-            csv.ParseOptions(delimiter=delimiter),
-            csv.ConvertOptions(
-                column_types=None if types is None else _arrow_schema(types),
-                include_columns=also(columns, chosen),
-            ),
-        )
+        read = csv.read_csv(_opened(source, closing), *[kind(**own[kind]) for kind in own])
     return _finished(read, columns, chosen, device)
 
 
@@ -266,6 +282,14 @@ def _finished(
 
 def _placed(batch: RecordBatch, device: str | Device | None) -> RecordBatch:
     return batch if device is None else to_device(batch, device)
+
+
+def _matching(path: str, filesystem: Any) -> list[str]:
+    """The paths that match a pattern, in order; else the path itself."""
+    if not glob.has_magic(path) or (filesystem or os.path).exists(path):
+        return [path]
+    found = filesystem.glob(path) if filesystem else glob.glob(path, recursive=True)
+    return sorted(found) or [path]
 
 
 def _opened(source: Source, closing: ExitStack) -> Any:

@@ -150,3 +150,16 @@ OF_PACKAGE: Mapping[str, str] = {
     "write_feather": "ipc.write_file(path, table)",
 }
 """Name in another library → what to write, for functions of the package."""
+
+OF_CSV: Mapping[str, str] = {
+    **dict.fromkeys(("sep", "separator"), "delimiter"),
+    "usecols": "columns",
+    **dict.fromkeys(("dtype", "dtypes", "schema_overrides"), "types"),
+    "na_values": "null_values",
+    "skiprows": "skip_rows",
+    "quotechar": "quote_char",
+    "decimal": "decimal_point",
+    "parse_dates": "types={name: type}, or timestamp_parsers=[format]",
+    **dict.fromkeys(("header", "has_header"), "names=[name, …] where the file has no header"),
+}
+"""The options of `read_csv`."""

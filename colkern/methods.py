@@ -12,6 +12,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
+from types import MethodType
 from typing import TYPE_CHECKING, Any, SupportsInt, TypeVar, cast
 
 from colkern import schema as s
@@ -45,22 +46,34 @@ if TYPE_CHECKING:
 Rows = TypeVar("Rows", RecordBatch, Table)
 
 
-def _late(home: str, name: str) -> Callable[..., Any]:
-    """A method that calls a function of a package; importing `operations` replaces it by the function."""
+class _Late:
+    """A function of a package that is imported when the function is looked up or called.
 
-    def method(*args: object, **kwargs: object) -> Any:
-        return getattr(import_module(home), name)(*args, **kwargs)
+    As an attribute of a class it is a method, with the function's signature and docstring.
+    """
 
-    method.__name__, method.__module__ = name, home
-    method.__doc__ = f"See `{home}.{name}`."
-    return method
+    def __init__(self, home: str, name: str) -> None:
+        self._home = home
+        self._name = name
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function itself."""
+        function: Callable[..., Any] = getattr(import_module(self._home), self._name)
+        return function
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
+        return self.function if instance is None else MethodType(self.function, instance)
 
 
-field_of_arrow: Callable[[object], Field] = _late("colkern.interchange", "import_field")
-schema_of_arrow: Callable[[object], s.Schema] = _late("colkern.interchange", "import_schema")
-chosen: Callable[..., Any] = _late("colkern.operations.keys", "chosen")
-of_numpy: Callable[..., Any] = _late("colkern.functions.operators", "of_numpy")
-html: Callable[..., str] = _late("colkern.arrays.display", "html")
+field_of_arrow: Callable[[object], Field] = _Late("colkern.interchange", "import_field")
+schema_of_arrow: Callable[[object], s.Schema] = _Late("colkern.interchange", "import_schema")
+chosen: Callable[..., Any] = _Late("colkern.operations.keys", "chosen")
+of_numpy: Callable[..., Any] = _Late("colkern.functions.operators", "of_numpy")
+html: Callable[..., str] = _Late("colkern.arrays.display", "html")
 
 
 def schema_capsule(
@@ -551,7 +564,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "to_pylist": array_to_pylist,
         "equals": array_equals,
         "validate": validate,
-        "__repr__": _late("colkern.arrays.display", "column_repr"),
+        "__repr__": _Late("colkern.arrays.display", "column_repr"),
         "to_numpy": array_to_numpy,
         "__reduce__": array_reduce,
         "__array__": array_to_numpy,
@@ -567,16 +580,16 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "__array__": chunked_to_numpy,
         "__array_ufunc__": of_numpy,
         "to_numpy": chunked_to_numpy,
-        "__repr__": _late("colkern.arrays.display", "column_repr"),
+        "__repr__": _Late("colkern.arrays.display", "column_repr"),
         "__arrow_c_stream__": stream_capsule,
     },
     Tabular: {
         **_OF_DATA,
-        "__repr__": _late("colkern.arrays.display", "rows_repr"),
+        "__repr__": _Late("colkern.arrays.display", "rows_repr"),
         "filter": filter_rows,
         "take": take_rows,
         **{
-            name: _late("colkern.operations", name)
+            name: _Late("colkern.operations", name)
             for name in ("describe", "drop_null", "explode", "join_asof", "unique")
         },
         "with_column": with_column,
@@ -586,7 +599,7 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
         "group_by": group_rows,
         "join": join_rows,
         **{
-            name: _late("colkern.files", name)
+            name: _Late("colkern.files", name)
             for name in ("write_csv", "write_json", "write_parquet")
         },
         "write_ipc": write_ipc,
@@ -622,7 +635,7 @@ def bind_methods() -> None:
     for name in _METHOD_IN_STUB.findall(stub.decode()):
         if name not in OPERATORS:
             home = "colkern.functions" if name in of_rows else "colkern.operations"
-            setattr(Column, name, _late(home, name))
+            setattr(Column, name, _Late(home, name))
         if name.startswith("utf8_"):
             twin = name.replace("utf8_", "ascii_")
             setattr(Column, twin, Elsewhere(twin, f"{name}(), which takes all characters"))

@@ -113,6 +113,28 @@ def test_csv_of_other_forms(scheme: str, tmp_path: Path) -> None:
     assert table.to_pydict() == {"n": [1, 2], "t": ["a", "b"]}
 
 
+def test_csv_has_the_options_of_pyarrow() -> None:
+    data = "größe;n\n'1;5';-\n".encode("latin-1")
+    options: dict[str, Any] = {"encoding": "latin-1", "quote_char": "'", "null_values": ["-"]}
+    assert ck.read_csv(data, delimiter=";", **options).to_pylist() == [{"größe": "1;5", "n": None}]
+    with pytest.raises(TypeError, match=r"there is no option 'sep'; write delimiter"):
+        ck.read_csv(data, sep=";")
+    with pytest.raises(TypeError, match=r"read_csv: there is no option 'quotes'$"):
+        ck.read_csv(data, quotes=";")
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_pattern_of_paths(scheme: str, tmp_path: Path) -> None:
+    for name, start in (("b", 2), ("a", 0), ("c[1]", 4)):
+        pq.write_table(DATA.slice(start, 2), tmp_path / f"{name}.parquet")
+    table = ck.read_parquet(f"{scheme}{tmp_path}/[ab].parquet")
+    assert table.to_pylist() == DATA.slice(0, 4).to_pylist()
+    table = ck.read_parquet(f"{scheme}{tmp_path}/c[1].parquet")
+    assert table.to_pylist() == DATA.slice(4, 2).to_pylist()
+    with pytest.raises(FileNotFoundError, match=r"x\*\.parquet"):
+        ck.read_parquet(f"{scheme}{tmp_path}/x*.parquet")
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
 def test_columns_go_to_a_device(kind: str, device: StandIn) -> None:
     sink = io.BytesIO()

@@ -140,7 +140,7 @@ def read_csv(
     """
     chosen = checked_filters(filters)
     csv = _pyarrow("read_csv", "csv")
-    own = {
+    own: dict[Any, dict[str, object]] = {
         csv.ReadOptions: {"column_names": names, "block_size": _BLOCK_BYTES},
         csv.ParseOptions: {"delimiter": delimiter},
         csv.ConvertOptions: {

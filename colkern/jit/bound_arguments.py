@@ -1,10 +1,14 @@
-"""Partial objects and bound methods as plain functions: the compiler reads the text of functions."""
+"""Partial objects, methods, callable instances and built-in functions as plain functions.
+
+The compiler reads the text of functions.
+"""
 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import partial
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, MethodType
 from typing import Any
 
 from colkern.generated import function_of_text
@@ -16,7 +20,8 @@ class Omitted:
 
 
 def plain_function(function: object) -> object:
-    """The plain function of a decorated one, or one that stands for a partial object or a bound method.
+    """The plain function of a decorated one, or one that stands for a partial object, a bound method, an
+    instance with `__call__` or a function written in C.
 
     The latter has the parameters that are left, and calls the original with them and what is bound. So has
     one for a decorator's function of `*args`, which has those of the function that it is wrapped around.
@@ -24,6 +29,11 @@ def plain_function(function: object) -> object:
     """
     plain: Any = front.plain_function(function)
     original = plain
+    if isinstance(original, _WITHOUT_TEXT):
+        return _calling(original)
+    is_instance = isinstance(inspect.getattr_static(type(original), "__call__", None), FunctionType)
+    if is_instance and not hasattr(original, "evalType"):
+        original = original.__call__
     positional: tuple[object, ...] = ()
     named: dict[str, object] = {}
     while isinstance(original, MethodType | partial):
@@ -41,6 +51,25 @@ def plain_function(function: object) -> object:
     return (
         _with_bound(original, positional, named) if is_wrapper or original is not plain else plain
     )
+
+
+def _calling(original: Callable[..., object]) -> FunctionType:
+    """A function of the parameters that a class, or a function written in C, requires."""
+    try:
+        own = list(inspect.signature(original).parameters.values())
+    except ValueError:
+        own = []
+    required = [
+        each.name
+        for each in own
+        if each.default is each.empty and each.kind not in (*_OPEN, _BY_NAME)
+    ]
+    arguments = ", ".join(required or ["value"])
+    text = f"def function({arguments}):\n    return _original({arguments})\n"
+    function = function_of_text("function", text, {"_original": original}, "call")
+    function.__name__ = function.__qualname__ = original.__name__
+    function.__doc__ = original.__doc__
+    return function
 
 
 def _with_bound(
@@ -101,5 +130,6 @@ def _takes_any(function: FunctionType) -> bool:
     return any(each.kind in _OPEN for each in own)
 
 
+_WITHOUT_TEXT = (type, BuiltinFunctionType, MethodDescriptorType)
 _OPEN = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _BY_NAME = inspect.Parameter.KEYWORD_ONLY

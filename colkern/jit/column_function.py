@@ -11,10 +11,15 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
 from itertools import takewhile
 from traceback import walk_stack
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+import numpy as np
+
+from colkern import builders
 from colkern import schema as s
 from colkern.arrays import Array, ChunkedArray, RecordBatch, Table
 from colkern.errors import CompileError, UnsupportedError
@@ -23,7 +28,9 @@ from colkern.jit.compiling.names import has_all_names, is_found_by_name, named_o
 from colkern.jit.signatures import Signature, representatives, require_accepted
 from colkern.memory import HOST, Device
 from colkern.names import PublicNames
+from colkern.operations import repeat
 from colkern.operations.chunks import as_columns, as_structs, combined
+from colkern.operations.moving import there
 from colkern.rows.encoded import decoded_type
 from colkern.rows.front import Sources, sources_of, take_sources
 from colkern.rows.reports import Report
@@ -48,6 +55,9 @@ class RowOptions:
 
 
 DEFAULT_OPTIONS = RowOptions()
+
+VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
+"""Types of arguments that are a value for each row, not a column."""
 
 
 class AnyPlan(Protocol):
@@ -151,14 +161,23 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     def _columns(
         self, columns: Sequence[object], named: Mapping[str, object]
     ) -> list[Array | ChunkedArray]:
-        """The columns of a call, in the order of the parameters."""
+        """The columns of a call, in the order of the parameters; one value stands for a column of it."""
         if named:
             columns = self._in_order(columns, named)
         self._check_count(len(columns))
-        return [
-            column if isinstance(column, Array) else column_of(name, column)
-            for name, column in zip(self._names, columns, strict=True)
-        ]
+        given: list[Any] = list(columns)
+        for place, (name, column) in enumerate(zip(self._names, columns, strict=True)):
+            if not isinstance(column, (Array, *VALUES)):
+                given[place] = column_of(name, column)
+        like = next((column for column in given if not isinstance(column, VALUES)), None)
+        if like is None:
+            raise TypeError(f"{self.name}: expected a column at least, got values alone")
+        for place, value in enumerate(given):
+            if isinstance(value, VALUES):
+                declared = self.signature.parameters[place].type
+                type_ = declared if isinstance(declared, s.DataType) else None
+                given[place] = repeat(there(builders.array([value], type_), like), like.length)
+        return given
 
     def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:
         """Columns by position and by the names of their parameters, as any call in Python."""

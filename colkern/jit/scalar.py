@@ -9,8 +9,6 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, time, timedelta
-from decimal import Decimal
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -19,13 +17,9 @@ from colkern.arrays import Array, ChunkedArray
 from colkern.errors import CompileError
 from colkern.forks import cached_property
 from colkern.jit.bound_arguments import plain_function
-from colkern.jit.column_function import RowOptions
+from colkern.jit.column_function import VALUES, RowOptions
 from colkern.jit.function_of_row import FunctionOfRow
 from colkern.jit.signatures import signature_of
-
-VALUES = (type(None), bool, int, float, str, bytes, date, time, timedelta, Decimal, np.generic)
-"""Types of arguments that are a value for each row, not a column."""
-
 
 _ARRAYS = {Array}
 
@@ -44,7 +38,8 @@ class Udf(FunctionOfRow):
 
         Args:
             columns: One array a parameter, but for the last ones that have defaults; all of one length,
-                in host memory, or on one device; then the results are there, too. Objects with
+                in host memory, or on one device; then the results are there, too. A number, a text, a
+                date or another single value beside an array stands for a column of it. Objects with
                 `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
                 taken without a copy; of one in several parts, or of a `ChunkedArray`, the results are
                 chunked alike.

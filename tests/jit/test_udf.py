@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import functools
 import math
+import operator
 from functools import partial
 from typing import Annotated, Any
 
@@ -485,12 +487,27 @@ def test_columns_of_other_libraries() -> None:
         add(pa.chunked_array([values, values]), column([1.0, 2.0]))
 
 
+def test_one_value_stands_for_a_column_of_it() -> None:
+    values: list[float | None] = [1.0, None, 2.5]
+    assert add(column(values), 0.5).to_pylist() == add(0.5, column(values)).to_pylist()
+    assert add(column(values), y=np.float64(0.5)).to_pylist() == [1.5, None, 3.0]
+    chunks = add(pa.chunked_array([values[:1], values[1:]]), 0.5)
+    assert [chunk.to_pylist() for chunk in chunks.chunks] == [[1.5], [None, 3.0]]
+    joined = udf(lambda words, end: f"{words}{end}")
+    assert joined(column(["a", None]), datetime.date(2024, 2, 29)).to_pylist() == [
+        "a2024-02-29",
+        None,
+    ]
+    with pytest.raises(TypeError, match="y: expected a floating-point type, got string"):
+        add(column(values), "1")
+
+
 def test_wrong_columns_are_named() -> None:
     good = column([1.0])
     with pytest.raises(TypeError, match="add takes 2 columns, got 1"):
         add(good)
-    with pytest.raises(TypeError, match="y: expected an Arrow array, got float"):
-        add(good, 1.0)
+    with pytest.raises(TypeError, match="y: expected an Arrow array, got list"):
+        add(good, [1.0])
     with pytest.raises(TypeError, match="y: expected a floating-point type, got string"):
         add(good, column(["1"]))
     with pytest.raises(ValueError, match="y: 2 values, but x has 1"):
@@ -621,6 +638,47 @@ def doubled(function: Any) -> Any:
         return function(*args, **kwargs) + function(*args, **kwargs)
 
     return wrapper
+
+
+class Scale:
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, amount: float) -> float:
+        return amount * self.factor
+
+
+class Wide(Scale):
+    """Inherits what it is called as."""
+
+
+@dataclasses.dataclass
+class Sale:
+    amount: float
+    label: str = ""
+
+
+@pytest.mark.parametrize(
+    ("function", "columns"),
+    [
+        (Scale(2.5), [[1.0, None, 2.0]]),
+        (Wide(0.5), [[1.0, None, 2.0]]),
+        (partial(Scale.__call__, Scale(3.0)), [[1.0]]),
+        (len, [["ab", None, "é"]]),
+        (str.strip, [[" a ", None]]),
+        (int, [["1", None, " -3 "]]),
+        (math.sqrt, [[4.0, None]]),
+        (operator.add, [[1, None], [2, 3]]),
+        (datetime.date.fromisoformat, [["2024-02-29", None]]),
+    ],
+)
+def test_callables_of_all_kinds(function: Any, columns: list[list[Any]]) -> None:
+    compiled = udf(function, strict=True)
+    assert compiled(*map(column, columns)).to_pylist() == rowwise(function, *columns)
+
+
+def test_a_class_makes_structs() -> None:
+    assert udf(Sale)(column([1.5, None])).to_pylist() == [{"amount": 1.5, "label": ""}, None]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,6 @@ def equal(left: Array, right: object) -> Array:
         TypeError: If the types differ, or the value is of another one.
         ValueError: If the lengths or the devices differ, or the value does not fit the type.
         UnsupportedError: If the type is nested.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return compared(left, right, _comparer, 0)
 

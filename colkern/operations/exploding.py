@@ -47,7 +47,6 @@ def explode(
         KeyError, IndexError: If there is no such column.
         TypeError: If the column has no lists.
         LimitExceededError: If there are too many elements for the offsets or run ends of a column.
-        InvalidArrowError: If a column points outside its own memory.
     """
     position = batch.schema.index(column)
     array = batch.column(position)

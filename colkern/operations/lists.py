@@ -34,7 +34,6 @@ def list_flatten(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no lists.
-        InvalidArrowError: If a list reaches outside the child.
     """
     return shown_elements(lists_of(array))
 
@@ -59,7 +58,6 @@ def list_value_length(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no lists.
-        InvalidArrowError: If a list reaches outside the child.
     """
     require_lists(array)
     target, count, kind = target_of(array.device), array.length, array.layout.kind
@@ -86,7 +84,6 @@ def list_parent_indices(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no lists.
-        InvalidArrowError: If a list reaches outside the child.
     """
     slots = lists_of(array)
     starts = slots.element_starts()
@@ -108,7 +105,6 @@ def list_element(array: Array, index: int) -> Array:
     Raises:
         TypeError: If the array has no lists.
         IndexError: If `index` is negative, or a list that is not null has no such element.
-        InvalidArrowError: If a list reaches outside the child.
     """
     slots = lists_of(array)
     target = slots.target

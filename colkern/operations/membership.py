@@ -55,7 +55,6 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     Raises:
         TypeError: If the types have no common one.
         ValueError: If the devices differ.
-        InvalidArrowError: If an array points outside its own memory.
     """
     values, members = _with_set(values, value_set)
     has_null = bool(members.null_count) and not skip_nulls
@@ -100,7 +99,7 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
 
     Raises:
         ValueError: If `inclusive` is another word.
-        TypeError, UnsupportedError, InvalidArrowError: As `less`.
+        TypeError, UnsupportedError: As `less`.
     """
     if inclusive not in get_args(Inclusive):
         raise ValueError(f"inclusive: expected one of {get_args(Inclusive)}, got {inclusive!r}")

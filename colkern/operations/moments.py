@@ -34,7 +34,6 @@ def skew(
 
     Raises:
         UnsupportedError: If the values are no numbers.
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     numbers = drop_nulls(numbers_of(array, "skew"))

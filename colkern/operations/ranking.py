@@ -51,7 +51,7 @@ def rank(
 
     Raises:
         ValueError: If there is no such tiebreaker.
-        ValueError, KeyError, UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
+        ValueError, KeyError, UnsupportedError, LimitExceededError: As `sort_indices`.
     """
     if tiebreaker not in get_args(Tiebreaker):
         raise ValueError(f"tiebreaker: expected one of {get_args(Tiebreaker)}, got {tiebreaker!r}")
@@ -100,7 +100,7 @@ def select_k(
 
     Raises:
         ValueError: If `k` is negative.
-        ValueError, KeyError, UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
+        ValueError, KeyError, UnsupportedError, LimitExceededError: As `sort_indices`.
     """
     if k < 0:
         raise ValueError(f"k: must not be negative, got {k}")
@@ -146,7 +146,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
     Raises:
         TypeError: If the types differ.
         ValueError: If `bounds` are not in order, or null.
-        UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
+        UnsupportedError, LimitExceededError: As `sort_indices`.
     """
     for each in (array, bounds):
         require_valid(each)

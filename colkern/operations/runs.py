@@ -35,7 +35,6 @@ def find_runs(array: Array, positions: Array) -> Array:
     Raises:
         TypeError: If either is of another type.
         IndexError: If a position is negative or not less than `len(array)`.
-        InvalidArrowError: If the run ends are not valid.
     """
     require_runs(array)
     if positions.type not in (s.int32(), s.int64()):
@@ -59,7 +58,6 @@ def run_end_decode(array: Array) -> Array:
 
     Raises:
         TypeError: If the array is not run-end encoded.
-        InvalidArrowError: If the run ends are not valid.
     """
     require_runs(array)
     values = array.children[1]

@@ -34,7 +34,7 @@ def index(array: Array, value: object, start: int = 0, end: int | None = None) -
 
     Raises:
         IndexError: If `start` or `end` is out of range.
-        TypeError, UnsupportedError, InvalidArrowError: As `equal`.
+        TypeError, UnsupportedError: As `equal`.
     """
     require_valid(array)
     begin, count = slice_bounds(start, None if end is None else end - start, array.length, "values")
@@ -60,7 +60,7 @@ def search_sorted(array: Array, needles: Array, side: Literal["left", "right"] =
     Raises:
         TypeError: If the types differ.
         ValueError: If the array is not in order, has nulls between values, or `side` is another word.
-        UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
+        UnsupportedError, LimitExceededError: As `sort_indices`.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side: expected 'left' or 'right', got {side!r}")

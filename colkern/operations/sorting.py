@@ -86,7 +86,6 @@ def sort_indices(
         KeyError: If there is no such column.
         UnsupportedError: If the type has no order.
         LimitExceededError: If there are more than 2^32 strings to sort.
-        InvalidArrowError: If an array points outside its own memory.
     """
     keys = checked_keys(data, sort_keys, order, null_placement)
     target = target_of(one_device([key.values for key in keys]))

@@ -45,7 +45,6 @@ def string_is_ascii(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no strings.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, TEXT, _is_ascii)
 
@@ -59,7 +58,6 @@ def is_ascii(array: Array) -> bool:
 
     Raises:
         TypeError: If the array has no strings.
-        InvalidArrowError: If the array points outside its own memory.
     """
     flags = string_is_ascii(array)
     bits = flags.buffer(Role.DATA)
@@ -84,7 +82,6 @@ def utf8_length(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no strings.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, TEXT, _characters)
 
@@ -98,7 +95,6 @@ def binary_length(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has neither.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, _BINARY, _lengths)
 
@@ -113,7 +109,6 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
 
     Raises:
         TypeError: If the array has neither strings nor binary values, or the pattern is neither.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _matched(array, pattern, 0)
 
@@ -128,7 +123,6 @@ def ends_with(array: Array, pattern: str | bytes) -> Array:
 
     Raises:
         TypeError: If the array has neither strings nor binary values, or the pattern is neither.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _matched(array, pattern, 1)
 

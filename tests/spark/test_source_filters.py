@@ -19,10 +19,8 @@ from hypothesis import strategies as st
 from pyspark.sql import datasource as spark
 
 import colkern as ck
-from colkern.spark.source.filters import can_evaluate, mask_of
-from colkern.spark.source.ordering import key_of
-from colkern.spark.source.skipping import Known, may_pass
-from colkern.spark.source.statistics import KEY, Bounds, bounds_of, statistics_of
+from colkern.spark.source.filters import can_evaluate, key_of, mask_of
+from colkern.spark.source.statistics import KEY, Bounds, Known, bounds_of, may_pass, statistics_of
 
 UTC = datetime.UTC
 COMPARISONS = [

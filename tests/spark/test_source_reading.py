@@ -16,12 +16,12 @@ from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 from pyspark.sql.types import StructType, TimestampNTZType, VariantType
 
 import colkern as ck
-from colkern.spark.source import ColkernDataSource, conversion
+from colkern.spark.source import ColkernDataSource
 from colkern.spark.source import reading as reading_module
 from colkern.spark.source.contents import Piece
+from colkern.spark.source.filters import filters_text, parsed_filters
 from colkern.spark.source.options import WriteOptions
-from colkern.spark.source.partitions import SourcePartition
-from colkern.spark.source.predicates import filters_text, parsed_filters
+from colkern.spark.source.planning import SourcePartition
 from colkern.spark.source.reader import PushdownReader, SourceReader
 from colkern.spark.source.statistics import KEY, statistics_of
 from colkern.spark.source.writer import write_file
@@ -337,7 +337,7 @@ def test_no_batch_is_decoded_before_the_one_in_front_of_it_has_gone(
     write(tmp_path / "a.arrow", *[numbers(N * i) for i in range(5)])
     actual = reader(source(tmp_path))
     decoded = []
-    convert = conversion.converted
+    convert = reading_module.converted
 
     def counted(column: ck.Array, field: ck.Field, path: str) -> ck.Array:
         decoded.append(field.name)

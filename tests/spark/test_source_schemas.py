@@ -10,8 +10,13 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 
 import colkern as ck
-from colkern.spark.source.merging import FileSchema, merged, require_same
-from colkern.spark.source.spark_types import as_nullable, schema_in_spark
+from colkern.spark.source.spark_types import (
+    FileSchema,
+    as_nullable,
+    merged,
+    require_same,
+    schema_in_spark,
+)
 
 SAME_IN_SPARK = [
     pa.null(),

@@ -14,9 +14,14 @@ import pytest
 from pyspark.sql.types import StructType, YearMonthIntervalType
 
 from colkern.spark.source import ColkernDataSource
-from colkern.spark.source import stream_writer as stream_writer_module
-from colkern.spark.source.stream_reader import Offset, SourceStreamReader, Stamped
-from colkern.spark.source.stream_writer import SourceStreamWriter, Staged
+from colkern.spark.source import streams as streams_module
+from colkern.spark.source.streams import (
+    Offset,
+    SourceStreamReader,
+    SourceStreamWriter,
+    Staged,
+    Stamped,
+)
 from colkern.spark.source.writer import SourceWriter, Written, regrouped
 
 SCHEMA = StructType().add("n", "long").add("at", "timestamp")
@@ -208,7 +213,7 @@ def test_a_file_in_the_place_of_the_directory_is_an_error(tmp_path: Path) -> Non
 
 @pytest.fixture
 def sink(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SourceStreamWriter:
-    monkeypatch.setattr(stream_writer_module, "_query", lambda: "q")
+    monkeypatch.setattr(streams_module, "_query", lambda: "q")
     result = ColkernDataSource({"path": str(tmp_path / "out")}).streamWriter(SCHEMA, False)
     assert isinstance(result, SourceStreamWriter)
     return result
@@ -218,7 +223,7 @@ def staged(sink: SourceStreamWriter, monkeypatch: pytest.MonkeyPatch, *numbers: 
     """The messages of a batch's tasks, one for each number."""
     messages = []
     for partition, number in enumerate(numbers):
-        monkeypatch.setattr(stream_writer_module, "task_partition", lambda p=partition: p)
+        monkeypatch.setattr(streams_module, "task_partition", lambda p=partition: p)
         messages.append(sink.write(iter([batch(number)])))
     return messages
 

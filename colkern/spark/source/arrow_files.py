@@ -13,8 +13,7 @@ from colkern.arrays import RecordBatch
 from colkern.ipc import BatchSummary, FileReader, StreamReader
 from colkern.memory import HOST, Device
 from colkern.spark.source.contents import Contents, Part, Piece, Rows, naming
-from colkern.spark.source.skipping import Known
-from colkern.spark.source.statistics import Bounds, bounds_of
+from colkern.spark.source.statistics import Bounds, Known, bounds_of
 
 
 class ArrowFiles:

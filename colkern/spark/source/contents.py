@@ -16,8 +16,7 @@ from colkern.errors import ColkernError, InvalidArrowError
 from colkern.memory import HOST, Device
 from colkern.operations import filter as keep_rows
 from colkern.operations.moving import to_host
-from colkern.spark.source.skipping import Known
-from colkern.spark.source.statistics import Bounds
+from colkern.spark.source.statistics import Bounds, Known
 
 
 def nothing_known(_: str, type_: s.DataType) -> Known:

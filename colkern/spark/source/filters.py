@@ -1,8 +1,18 @@
-"""Evaluates the filters that Spark pushes down, with the same results as in Spark."""
+"""Evaluates the filters that Spark pushes down, with the same results as in Spark; the option `filters`.
+
+The option has conditions on columns in JSON: a list of `[column, comparison, value]`, all of which a row
+must pass; see `COMPARISONS`. A column is a name, or a list of names that lead into structs. Dates and
+timestamps are ISO 8601 texts; decimals may be texts. Comparisons with null let no row pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import datetime
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import reduce
 
 import numpy as np
@@ -10,6 +20,7 @@ from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import Dispatch
 from colkern.memory import Buffer
 from colkern.operations import (
     and_,
@@ -25,9 +36,105 @@ from colkern.operations import (
     struct_field,
 )
 from colkern.operations.comparing import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
+from colkern.operations.comparison import ordered
 from colkern.operations.moving import to_device
-from colkern.operations.ordering import ordered
-from colkern.spark.source.ordering import key_of
+from colkern.spark.types import PASSED
+
+Key = int | float | bytes | bool
+"""Values of one type are compared by their keys."""
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_DAY = datetime.date(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def key_of(value: object, type_: s.DataType) -> Key | None:
+    """Returns the key of a filter's value; None if the type has no keys, or cannot hold the value."""
+    # A number is rounded to the bits of the type. NaN has no key: in Spark it equals itself and is greater
+    # than any number, elsewhere it is not.
+    make = _KEYS.get(type(type_))
+    # In Python, a bool is an int.
+    if make is None or isinstance(value, bool) is not isinstance(type_, s.Bool):
+        return None
+    return make(value, type_)
+
+
+_KEYS: Dispatch[type[s.DataType], Callable[..., Key | None]] = Dispatch(
+    "the keys of values", PASSED, (s.Null, s.Time, s.List, s.Map, s.Struct)
+)
+
+
+@_KEYS.of(s.Bool)
+def _bool(value: bool, _: s.Bool) -> Key:
+    return value
+
+
+@_KEYS.of(s.Int)
+def _int(value: object, type_: s.Int) -> Key | None:
+    if not isinstance(value, int):
+        return None
+    end = 1 << type_.bit_width - type_.signed
+    return value if value in range(-end if type_.signed else 0, end) else None
+
+
+@_KEYS.of(s.FloatingPoint)
+def _float(value: object, type_: s.FloatingPoint) -> Key | None:
+    if not isinstance(value, int | float):
+        return None
+    try:
+        with np.errstate(over="ignore"):
+            number = float(np.dtype(f"f{type_.bit_width // 8}").type(value))
+    except OverflowError:
+        return None
+    is_lost = math.isinf(number) and not math.isinf(value)
+    return None if is_lost or math.isnan(number) else number
+
+
+@_KEYS.of(s.Decimal)
+def _decimal(value: object, type_: s.Decimal) -> Key | None:
+    if not isinstance(value, int | Decimal):
+        return None
+    sign, digits, exponent = Decimal(value).as_tuple()
+    if not isinstance(exponent, int) or exponent + type_.scale < 0:
+        return None
+    if len(digits) + exponent + type_.scale > type_.precision and any(digits):
+        return None
+    number: int = int("".join(map(str, digits)) or "0") * 10 ** (exponent + type_.scale)
+    return -number if sign else number
+
+
+@_KEYS.of(s.Date)
+def _date(value: object, _: s.Date) -> Key | None:
+    if not isinstance(value, datetime.date) or isinstance(value, datetime.datetime):
+        return None
+    return (value - _EPOCH_DAY).days
+
+
+@_KEYS.of(s.Timestamp)
+def _timestamp(value: object, type_: s.Timestamp) -> Key | None:
+    if not isinstance(value, datetime.datetime):
+        return None
+    if (value.tzinfo is None) != (type_.timezone is None):
+        return None
+    if value.tzinfo is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return (value - _EPOCH) // _MICROSECOND
+
+
+@_KEYS.of(s.Duration)
+def _duration(value: object, _: s.Duration) -> Key | None:
+    return value // _MICROSECOND if isinstance(value, datetime.timedelta) else None
+
+
+@_KEYS.of(s.Utf8)
+def _string(value: object, _: s.Utf8) -> Key | None:
+    return value.encode() if isinstance(value, str) else None
+
+
+@_KEYS.of(s.Binary)
+def _binary(value: object, _: s.Binary) -> Key | None:
+    return bytes(value) if isinstance(value, bytes | bytearray) else None
+
 
 MOST_VALUES = 64
 """The largest number of values in an `in`: each is a comparison of the whole column."""
@@ -150,4 +257,128 @@ _EVALUATE: dict[type[spark.Filter], Callable[[Array, spark.Filter], Array]] = {
     spark.StringStartsWith: lambda column, filter_: starts_with(column, filter_.value),
     spark.StringEndsWith: lambda column, filter_: ends_with(column, filter_.value),
     **dict.fromkeys(_ORDERED, _ordered),
+}
+
+
+# The option
+
+
+COMPARISONS: dict[str, Callable[..., spark.Filter]] = {
+    "=": spark.EqualTo,
+    "==": spark.EqualTo,
+    "!=": lambda path, value: spark.Not(spark.EqualTo(path, value)),
+    "<": spark.LessThan,
+    "<=": spark.LessThanOrEqual,
+    ">": spark.GreaterThan,
+    ">=": spark.GreaterThanOrEqual,
+    "in": spark.In,
+    "not in": lambda path, values: spark.Not(spark.In(path, values)),
+    "starts with": spark.StringStartsWith,
+    "ends with": spark.StringEndsWith,
+    "is null": spark.IsNull,
+    "is not null": spark.IsNotNull,
+}
+"""The comparisons of conditions. `in` takes a list; `is null` and `is not null` take no value."""
+
+_LISTS = ("in", "not in")
+_WITHOUT_VALUE = ("is null", "is not null")
+
+
+def filters_text(conditions: object) -> str:
+    """Returns conditions as text for the option; dates, timestamps and decimals become texts."""
+    return json.dumps(conditions, default=_plain)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime.date | datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"filters: no condition has a value of type {type(value).__name__}")
+
+
+def parsed_filters(text: str | None, schema: s.Schema) -> tuple[spark.Filter, ...]:
+    """Parses the filters of an option's text, on columns with the types in which Spark takes them."""
+    if text is None:
+        return ()
+    try:
+        conditions = json.loads(text)
+    except ValueError:
+        conditions = None
+    if not isinstance(conditions, list):
+        raise ValueError(f"option filters: expected a JSON list of conditions, got {text!r}")
+    return tuple(_filter(condition, schema) for condition in conditions)
+
+
+def _filter(condition: object, schema: s.Schema) -> spark.Filter:
+    place = f"option filters: {json.dumps(condition)}"
+    if not isinstance(condition, list) or len(condition) not in (2, 3):
+        raise ValueError(f"{place}: expected [column, comparison, value]")
+    column, comparison, *values = condition
+    path = [column] if isinstance(column, str) else column
+    if not isinstance(path, list) or not path or not all(isinstance(name, str) for name in path):
+        raise ValueError(f"{place}: expected the name of a column, or a list of names")
+    if not isinstance(comparison, str) or comparison not in COMPARISONS:
+        raise ValueError(f"{place}: expected one of {', '.join(COMPARISONS)}")
+    if len(values) != (comparison not in _WITHOUT_VALUE):
+        raise ValueError(f"{place}: {comparison!r} takes {'no' if values else 'a'} value")
+    if comparison in _LISTS and not isinstance(values[0], list):
+        raise ValueError(f"{place}: {comparison!r} takes a list of values")
+    path = tuple(path)
+    type_ = type_at(path, schema)
+    if type_ is None:
+        raise ValueError(f"{place}: no such column among {', '.join(schema.names)}")
+    result = COMPARISONS[comparison](path, *(_value(v, comparison, type_) for v in values))
+    if not can_evaluate(result, schema):
+        raise ValueError(f"{place}: {_why_not(values, comparison, type_)}")
+    return result
+
+
+def _why_not(values: Sequence[list[object]], comparison: str, type_: s.DataType) -> str:
+    """Returns the reason why a condition cannot be evaluated."""
+    if comparison in _LISTS and len(values[0]) > MOST_VALUES:
+        return f"{len(values[0])} values, {MOST_VALUES} are the most; join with them instead"
+    literal = _LITERALS.get(type(type_))
+    hint = literal.hint if literal else ""
+    return f"a column of {type_} cannot be asked that, or has no such value{hint}"
+
+
+def _value(value: object, comparison: str, type_: s.DataType) -> object:
+    if isinstance(value, list) and comparison in _LISTS:
+        return tuple(_read(one, type_) for one in value)
+    return _read(value, type_)
+
+
+def _read(value: object, type_: s.DataType) -> object:
+    """Returns a JSON value as Spark would pass it; unchanged if it is not a value of that type."""
+    literal = _LITERALS.get(type(type_))
+    if literal is None or not isinstance(value, literal.classes) or isinstance(value, bool):
+        return value
+    try:
+        return literal.read(str(value))
+    except (ValueError, InvalidOperation):
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Literal:
+    """The JSON form of a type that JSON lacks; messages show `hint`."""
+
+    read: Callable[[str], object]
+    classes: tuple[type, ...]
+    hint: str
+
+
+_LITERALS: dict[type[s.DataType], _Literal] = {
+    s.Decimal: _Literal(
+        Decimal, (str, int, float), ": its values have no more digits, nor digits behind the point"
+    ),
+    s.Date: _Literal(
+        datetime.date.fromisoformat, (str,), ": its values are texts such as 2024-12-31"
+    ),
+    s.Timestamp: _Literal(
+        datetime.datetime.fromisoformat,
+        (str,),
+        ": its values are texts such as 2024-12-31T23:59:00, and behind them +00:00 if it has a time zone",
+    ),
 }

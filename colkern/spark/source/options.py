@@ -114,7 +114,7 @@ class ReadOptions:
         merge_schema: Whether files may lack columns that others have.
         recursive: Whether directories below the given ones are read.
         name_glob: The pattern that names of files in directories must match; None for any name.
-        filters: Conditions that all rows must pass, in JSON; see `predicates`.
+        filters: Conditions that all rows must pass, in JSON; see `filters`.
         pushdown: Whether filters are taken over from Spark.
         format: The format of all files; None to infer it from their names.
         delimiter: The separator of values in CSV files.

@@ -11,9 +11,8 @@ from colkern import schema as s
 from colkern.interchange import import_batch, import_schema
 from colkern.memory import Device
 from colkern.spark.source.contents import Contents, Part, Piece, Rows, naming
-from colkern.spark.source.ordering import key_of
-from colkern.spark.source.skipping import Known
-from colkern.spark.source.statistics import Bounds
+from colkern.spark.source.filters import key_of
+from colkern.spark.source.statistics import Bounds, Known
 
 BATCH_ROWS = 1 << 16
 

@@ -11,11 +11,10 @@ from pyspark.sql.types import StructType
 
 from colkern.errors import UnsupportedError
 from colkern.spark.source.filters import can_evaluate
-from colkern.spark.source.merging import FileSchema
 from colkern.spark.source.options import ReadOptions
-from colkern.spark.source.partitions import SourcePartition
-from colkern.spark.source.planning import Plan
+from colkern.spark.source.planning import Plan, SourcePartition
 from colkern.spark.source.reading import Request, read_pieces
+from colkern.spark.source.spark_types import FileSchema
 from colkern.spark.worker_errors import told_plainly
 
 

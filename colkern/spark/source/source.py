@@ -12,13 +12,12 @@ from pyspark.sql.types import StructType
 from colkern.errors import UnsupportedError
 from colkern.spark.functions.batches import ResultSchema, result_schema
 from colkern.spark.session import require_session, use_this_python
+from colkern.spark.source.filters import filters_text
 from colkern.spark.source.listing import list_files
-from colkern.spark.source.merging import FileSchema, merged
 from colkern.spark.source.options import ReadOptions, WriteOptions, require_known
 from colkern.spark.source.planning import Plan, file_schemas
-from colkern.spark.source.predicates import filters_text
 from colkern.spark.source.reader import PushdownReader, SourceReader
-from colkern.spark.source.spark_types import as_nullable
+from colkern.spark.source.spark_types import FileSchema, as_nullable, merged
 from colkern.spark.source.writer import SourceWriter
 from colkern.spark.types import arrow_schema
 from colkern.spark.worker_errors import told_plainly
@@ -74,7 +73,7 @@ def read(
         spark: The session; see `register_source`, which is called for it.
         *paths: Files, directories, globs, `file:` addresses.
         columns: The names of the columns that are handed on; None for all.
-        filters: Conditions on the rows, as `(column, comparison, value)`; see `predicates.COMPARISONS`.
+        filters: Conditions on the rows, as `(column, comparison, value)`; see `filters.COMPARISONS`.
             Also functions of a row that return a bool, asked after all conditions on columns of the
             files. With functions, conditions may be on columns that are not handed on, or on what is
             computed, whose names come first.
@@ -183,7 +182,7 @@ class ColkernDataSource(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Returns the reader of a streaming query; ImportError if this PySpark is older than 4.2."""
         # The base classes of streams are newer than those of the rest of the data source.
-        from colkern.spark.source.stream_reader import SourceStreamReader
+        from colkern.spark.source.streams import SourceStreamReader
 
         return SourceStreamReader(ReadOptions.of(self.options), as_nullable(schema), self._first)
 
@@ -191,7 +190,7 @@ class ColkernDataSource(DataSource):
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
         """Returns the writer of a streaming query."""
         _require_columns(schema)
-        from colkern.spark.source.stream_writer import SourceStreamWriter
+        from colkern.spark.source.streams import SourceStreamWriter
 
         return SourceStreamWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
 

@@ -1,8 +1,12 @@
-"""The schemas of files in Spark's types; types that Spark lacks become types that hold all their values."""
+"""The schemas of files in Spark's types, merged or compared.
+
+Types that Spark lacks become types that hold all their values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import types as spark
 
@@ -102,3 +106,105 @@ def _nullable(type_: spark.DataType) -> spark.DataType:
     if isinstance(type_, spark.MapType):
         return spark.MapType(_nullable(type_.keyType), _nullable(type_.valueType), True)
     return type_
+
+
+# Several files
+
+
+@dataclass(frozen=True, slots=True)
+class FileSchema:
+    """The schema of a file in Spark's types; all fields are nullable."""
+
+    path: str
+    schema: spark.StructType
+
+
+def merged(files: Iterable[FileSchema]) -> spark.StructType:
+    """Returns a schema with the fields of all files, in the order in which they first occur."""
+    # Fields of structs are merged like columns; a field of Arrow's type null takes the type that it has in
+    # another file.
+    union = _Union()
+    for file in files:
+        union.add(file)
+    return union.schema
+
+
+def require_same(first: FileSchema, other: FileSchema) -> None:
+    """Raise ValueError unless a file has all columns of the first one, with the same types."""
+    theirs = {field.name: field.dataType for field in other.schema}
+    for field in first.schema:
+        if field.name not in theirs:
+            raise ValueError(
+                f"{other.path}: no column {field.name!r}, which {first.path} has as "
+                f"{field.dataType.simpleString()}; set the option mergeSchema to read it as nulls"
+            )
+        type_ = theirs[field.name]
+        if type_ == field.dataType:
+            continue
+        if isinstance(type_, spark.NullType) or isinstance(field.dataType, spark.NullType):
+            raise ValueError(
+                f"field {field.name}: it has no type in {first.path} or {other.path}, where it "
+                f"holds nulls alone; set the option mergeSchema to take that of the other file"
+            )
+        raise _conflict(field.name, field.dataType, first.path, type_, other.path)
+
+
+class _Union:
+    """The fields of the files so far, and for each type the file that it comes from."""
+
+    def __init__(self) -> None:
+        self.schema = spark.StructType([])
+        self._origins: dict[str, str] = {}
+
+    def add(self, file: FileSchema) -> None:
+        self.schema = self._struct(self.schema, file.schema, file.path, "")
+
+    def _struct(
+        self, ours: spark.StructType, theirs: spark.StructType, path: str, place: str
+    ) -> spark.StructType:
+        fields = {field.name: field for field in ours}
+        for field in theirs:
+            name = f"{place}.{field.name}" if place else field.name
+            known, type_ = fields.get(field.name), field.dataType
+            if known is not None:
+                type_ = self._type(known.dataType, type_, path, name)
+            else:
+                self._origins[name] = path
+            fields[field.name] = spark.StructField(field.name, type_, True)
+        return spark.StructType(list(fields.values()))
+
+    def _type(
+        self, ours: spark.DataType, theirs: spark.DataType, path: str, place: str
+    ) -> spark.DataType:
+        if ours == theirs or isinstance(theirs, spark.NullType):
+            return ours
+        if isinstance(ours, spark.NullType):
+            self._origins[place] = path
+            return theirs
+        if isinstance(ours, spark.StructType) and isinstance(theirs, spark.StructType):
+            return self._struct(ours, theirs, path, place)
+        if isinstance(ours, spark.ArrayType) and isinstance(theirs, spark.ArrayType):
+            element = f"{place}.element"
+            return spark.ArrayType(
+                self._type(ours.elementType, theirs.elementType, path, element), True
+            )
+        if isinstance(ours, spark.MapType) and isinstance(theirs, spark.MapType):
+            return spark.MapType(
+                self._type(ours.keyType, theirs.keyType, path, f"{place}.key"),
+                self._type(ours.valueType, theirs.valueType, path, f"{place}.value"),
+                True,
+            )
+        # The type may come from the file of the field that contains it.
+        origin = place
+        while origin not in self._origins:
+            origin = origin.rpartition(".")[0]
+        raise _conflict(place, ours, self._origins[origin], theirs, path)
+
+
+def _conflict(
+    place: str, ours: spark.DataType, our_path: str, theirs: spark.DataType, their_path: str
+) -> ValueError:
+    return ValueError(
+        f"field {place}: {ours.simpleString()} in {our_path}, but {theirs.simpleString()} in "
+        f"{their_path}; read the files apart, or declare the type of the field with schema(…)"
+    )

@@ -14,7 +14,7 @@ from colkern.dissociated.connecting import (
     ServiceReader as ServiceReader,
     connect as connect,
 )
-from colkern.dissociated.server import (
+from colkern.dissociated.serving import (
     Server as Server,
 )
 from colkern.dissociated.serving import (

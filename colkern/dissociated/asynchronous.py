@@ -16,8 +16,7 @@ from colkern.arrays import RecordBatch
 from colkern.closing import AsyncClosing, OnFailure
 from colkern.dissociated.bounds import Traffic
 from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.server import Server
-from colkern.dissociated.serving import serve
+from colkern.dissociated.serving import Server, serve
 from colkern.dissociated.sources import AsyncBatches, Source
 from colkern.schema import Schema
 

@@ -1,4 +1,4 @@
-"""`connect`, which returns a reader of a service's batches.
+"""`connect`, which returns a reader of a service's batches, and the messages that the reader gets.
 
 Dissociated IPC protocol: "Client Sequence".
 """
@@ -6,23 +6,295 @@ Dissociated IPC protocol: "Client Sequence".
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import secrets
-from collections.abc import Sequence
+import time
+import weakref
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from colkern.closing import OnFailure
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds, Traffic
 from colkern.dissociated.leases import Frees
-from colkern.dissociated.messages import CLIENT_BYTES, Hello
-from colkern.dissociated.protocol.client import ClientStream
-from colkern.dissociated.receiving import ReceivedMessages
+from colkern.dissociated.messages import CLIENT_BYTES, BodyLocations, Hello
+from colkern.dissociated.protocol import ClientStream, Complete, ReceivedBody, buffers_of
 from colkern.dissociated.transports import transport_of
-from colkern.dissociated.transports.connection import Connection, FrameKind
+from colkern.dissociated.transports.connection import Connection, Frame, FrameKind, Reach
 from colkern.dissociated.uri import ServiceUri, parse_uri
+from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError, StreamError, placed
+from colkern.ipc.enums import MessageHeader
+from colkern.ipc.flatbuffer.tables import Record
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
+from colkern.ipc.reading.messages import Message, message_of
 from colkern.ipc.reading.opening import destinations_of
 from colkern.ipc.reading.readers import StreamReader
-from colkern.memory import Device, device_named
+from colkern.ipc.reading.sources import Body, Memory
+from colkern.ipc.writing.fetching import on_host
+from colkern.memory import EMPTY, HOST, Buffer, Device, device_named
+
+
+class ScatteredBody:
+    """Access to separate buffers by their place in the packed body; `read` copies nothing."""
+
+    def __init__(self, offsets: Sequence[int], buffers: Sequence[Buffer], size: int) -> None:
+        self._offsets = offsets
+        self._buffers = buffers
+        self.size = size
+        self.device = buffers[0].device if buffers else HOST
+
+    def read(self, offset: int, length: int) -> Buffer:
+        """A slice of a buffer, on any device."""
+        if not length:
+            return EMPTY
+        number = bisect_right(self._offsets, offset) - 1
+        begin = offset - self._offsets[number] if number >= 0 else -1
+        if begin < 0 or begin + length > self._buffers[number].size:
+            raise InvalidArrowError(
+                f"{length} bytes at {offset}: they are in no buffer of the body"
+            )
+        buffer = self._buffers[number]
+        return buffer if length == buffer.size else buffer[begin : begin + length]
+
+    def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
+        """Copy a range of host memory; the padding between buffers is zeros."""
+        view[:] = 0
+        end = offset + view.size
+        number = max(bisect_right(self._offsets, offset) - 1, 0)
+        while number < len(self._buffers) and self._offsets[number] < end:
+            begin, buffer = self._offsets[number], self._buffers[number]
+            low, high = max(begin, offset), min(begin + buffer.size, end)
+            if low < high:
+                view[low - offset : high - offset] = buffer.array[low - begin : high - begin]
+            number += 1
+
+
+Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]
+
+
+class ReceivedMessages:
+    """The messages of a stream in order; each is received when it is asked for.
+
+    `metadata` and `bodies` may be one connection. `reach` is None if locations cannot be reached, and
+    `device` is None to leave bodies on the device on which they arrive. If nothing comes for `timeout`
+    seconds, the stream fails.
+    """
+
+    def __init__(
+        self,
+        metadata: Connection,
+        bodies: Connection,
+        wait: Wait,
+        reach: Reach | None,
+        frees: Frees,
+        stream: ClientStream,
+        timeout: float | None,
+        device: Device | None = None,
+    ) -> None:
+        self._metadata = metadata
+        self._bodies = bodies
+        self._open = {id(each): each for each in (metadata, bodies)}
+        self._wait = wait
+        self._reach = reach
+        self._frees = frees
+        self._stream = stream
+        self._timeout = timeout
+        self._device = device
+        self._server_waits_since: float | None = None
+        # For each connection that is waited for, the time since which nothing has come.
+        self._silent_since: dict[int, float] = {}
+        self._is_closed = False
+        self.position = 0
+        self.traffic = Traffic()
+        self._finish = weakref.finalize(self, _finish, metadata, bodies, frees)
+
+    def next(self) -> Message | None:
+        """The next message with its body, or None at the end; see `Messages`."""
+        self._frees.send()
+        self._server_waits_since = None
+        self._silent_since.clear()
+        try:
+            while (complete := self._stream.next()) is None:
+                if self._stream.has_ended:
+                    self.close()
+                    return None
+                for connection in self._ready():
+                    self._receive(connection)
+            message = self._message(complete)
+        except BaseException as error:
+            if self._is_closed and isinstance(error, ColkernError):
+                raise _closed_meanwhile() from None
+            self.close()
+            raise
+        if self._is_closed:
+            # The stream was closed, and the server keeps nothing for this message.
+            raise _closed_meanwhile()
+        return message
+
+    def settle_last(self) -> None:
+        """Do nothing: bodies stay where they are."""
+
+    def finish_last(self) -> None:
+        """Do nothing: bodies have been received completely."""
+
+    def close(self) -> None:
+        """Leave the stream; batches that were read stay valid."""
+        self._is_closed = True
+        self._finish()
+        # Memory without arrays over it need not stay mapped.
+        self._reach = None
+
+    def _ready(self) -> Sequence[Connection]:
+        """The connections to receive from: those whose messages there is room for."""
+        wanted = [
+            each
+            for each in self._open.values()
+            if (each is self._metadata and self._stream.wants_metadata)
+            or (each is self._bodies and self._stream.wants_bodies)
+        ]
+        if len(self._open) == 1 or len(wanted) == 1:
+            self._silent_since.clear()
+            return wanted or list(self._open.values())
+        ready = self._wait(wanted, self._patience(wanted))
+        # Messages over other connections do not show that this connection's server is alive.
+        for each in wanted:
+            if each not in ready and self._patience([each]) == 0:
+                part = "metadata" if each is self._metadata else "bodies"
+                raise self._timed_out(f" from the server of {part}")
+        return ready
+
+    def _patience(self, connections: Sequence[Connection]) -> float | None:
+        """The seconds left in which one of several connections must send something; None for no limit."""
+        if self._timeout is None:
+            return None
+        now = time.monotonic()
+        since = min(self._silent_since.setdefault(id(each), now) for each in connections)
+        return max(since + self._timeout - now, 0)
+
+    def _receive(self, connection: Connection) -> None:
+        try:
+            frame = connection.receive(self._timeout)
+        except TimeoutError:
+            raise self._timed_out() from None
+        except OSError as error:
+            if isinstance(error, ColkernError):
+                raise
+            # The connection was reset, or the other machine cannot be reached any more.
+            frame = None
+        if frame is None:
+            self._ended(connection)
+            return
+        self._silent_since.pop(id(connection), None)
+        self.position += frame.data.nbytes
+        if frame.kind is FrameKind.WAITING:
+            self._server_waits()
+            return
+        self._server_waits_since = None
+        self._take(connection, frame)
+
+    def _take(self, connection: Connection, frame: Frame) -> None:
+        if frame.kind is FrameKind.MESSAGE and connection is self._metadata:
+            self._stream.receive_message(frame.data.tobytes())
+        elif frame.kind is FrameKind.TAGGED and connection is self._bodies:
+            self._stream.receive_body(frame.tag, frame.data)
+        elif frame.kind is FrameKind.SENT and connection is self._bodies:
+            self._stream.end_of_bodies()
+        elif frame.kind is FrameKind.SEGMENT and (reach := self._reach) is not None:
+            reach.take(frame)
+        elif frame.kind is FrameKind.FAILURE:
+            text = frame.data.tobytes().decode(errors="replace")
+            raise StreamError(errno.EIO, f"the server reports: {text}")
+        elif frame.kind is not FrameKind.HEARTBEAT:
+            if frame.descriptor is not None:
+                os.close(frame.descriptor)
+            if frame.kind is FrameKind.SEGMENT:
+                raise _no_way_to_locations()
+            raise InvalidArrowError(
+                f"a {frame.kind.name.lower()} frame, which does not belong on this connection"
+            )
+
+    def _ended(self, connection: Connection) -> None:
+        del self._open[id(connection)]
+        if connection is self._metadata:
+            self._stream.end_of_metadata()
+        if connection is self._bodies:
+            self._stream.end_of_bodies()
+
+    def _server_waits(self) -> None:
+        """Handle the server's note that it waits for this client to free memory."""
+        now = time.monotonic()
+        if self._server_waits_since is None:
+            self._server_waits_since = now
+        if self._timeout is None or now - self._server_waits_since < self._timeout:
+            return
+        raise LimitExceededError(
+            f"the server waits for {self._frees.in_use} bodies that are in use here, and "
+            f"{self._stream.missing()} has not come; let go of batches, or raise "
+            "Bounds.outstanding_bytes of the server"
+        )
+
+    def _timed_out(self, whence: str = "") -> StreamError:
+        return StreamError(
+            errno.ETIMEDOUT,
+            f"nothing has come for {self._timeout} s{whence}; {self._stream.missing()} is the next to come",
+        )
+
+    def _message(self, complete: Complete) -> Message:
+        sequence, record, body = complete
+        place = f"message {sequence}"
+        with placed(place):
+            return message_of(record, self._body(record, body), place)
+
+    def _body(self, record: Record, body: ReceivedBody | None) -> Body:
+        if body is None:
+            return Body(Memory(EMPTY), 0, 0)
+        if isinstance(body, np.ndarray):
+            self.traffic.packed_bytes += body.size
+            return Body(Memory(Buffer(body)), 0, body.size)
+        self.traffic.announced_bytes += sum(location.length for location in body.buffers)
+        return Body(self._scattered(record, body), 0, record["bodyLength"])
+
+    def _scattered(self, record: Record, body: BodyLocations) -> ScatteredBody:
+        reach = self._reach
+        if reach is None:
+            raise _no_way_to_locations()
+        buffers = buffers_of(record)
+        offsets = buffers["offset"][buffers["length"] > 0].tolist()
+        reached = reach.buffers(body, self._frees)
+        may_stay = self._device is None or all(each.device == self._device for each in reached)
+        if _is_compressed(record) or not may_stay:
+            reached = list(on_host(reached))
+        return ScatteredBody(offsets, reached, record["bodyLength"])
+
+
+def _is_compressed(record: Record) -> bool:
+    """Whether the buffers of a batch are compressed: decompression begins on the host."""
+    header = record["header"]
+    if record["header_type"] == MessageHeader.DictionaryBatch:
+        header = header["data"] or {"compression": None}
+    return header["compression"] is not None
+
+
+def _no_way_to_locations() -> InvalidArrowError:
+    return InvalidArrowError(
+        "locations of a server that shares no memory, or whose URI has no free_data"
+    )
+
+
+def _closed_meanwhile() -> StreamError:
+    return StreamError(errno.ECANCELED, "the reader was closed while it waited")
+
+
+def _finish(metadata: Connection, bodies: Connection, frees: Frees) -> None:
+    if metadata is not bodies:
+        metadata.close()
+    bodies.stop_receiving()
+    frees.finish()
 
 
 class ServiceReader(StreamReader):

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.server import Server
-from colkern.dissociated.serving import serve
+from colkern.dissociated.serving import Server, serve
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports import TRANSPORTS
 from colkern.errors import StreamError, UnsupportedError

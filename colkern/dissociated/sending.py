@@ -15,7 +15,7 @@ from typing import Literal
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds, Traffic
 from colkern.dissociated.messages import BodyType, body_tag, metadata_prefix
-from colkern.dissociated.protocol.server import ServerStream
+from colkern.dissociated.protocol import ServerStream
 from colkern.dissociated.transports.connection import Announcer, Connection, Frame, FrameKind
 from colkern.errors import InvalidArrowError
 from colkern.ipc.writing.batch_messages import BatchMessages

@@ -1,4 +1,4 @@
-"""`serve`, which serves batches to clients.
+"""`serve`, which serves batches to clients: a server with its services, their clients and streams.
 
 Dissociated IPC protocol: "Server Sequence".
 """
@@ -6,18 +6,384 @@ Dissociated IPC protocol: "Server Sequence".
 from __future__ import annotations
 
 import contextlib
+import errno
 import secrets
-from typing import Any, Literal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
-from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.messages import BodyType
-from colkern.dissociated.sending import StreamOptions, Streams
-from colkern.dissociated.server import Server, Service
+from colkern.closing import Closing, OnFailure
+from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds, Traffic
+from colkern.dissociated.messages import UNKNOWN, BodyType, Hello, parse_hello
+from colkern.dissociated.protocol import ServerStream
+from colkern.dissociated.sending import Sending, StreamOptions, Streams, encode_failure, messages_of
+from colkern.dissociated.sharing import Pairing, SharedBytes, SharedMessages
 from colkern.dissociated.sources import Catalogue, Source
 from colkern.dissociated.transports import transport_of
+from colkern.dissociated.transports.connection import (
+    Connection,
+    Frame,
+    FrameKind,
+    Listener,
+    Transport,
+)
 from colkern.dissociated.uri import ServiceUri, parse_address
+from colkern.errors import ColkernError, InvalidArrowError, StreamError
 from colkern.ipc.limits import DEFAULT_LIMITS, Limits
 from colkern.ipc.writing.data import WriteOptions
+from colkern.ipc.writing.messages import Message
+
+_JOIN_SECONDS = 5.0
+_TELLING_SECONDS = 0.5
+_UNTIL_NEXT_TRY = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One URI, and the streams that clients get there."""
+
+    transport: Transport
+    listener: Listener
+    uri: ServiceUri
+    streams: Streams
+
+
+class _Asked(NamedTuple):
+    """A client that has asked for data over a connection."""
+
+    service: Service
+    connection: Connection
+    stream: ServerStream
+    hello: Hello
+    identifier: bytes
+
+
+class Server(Closing):
+    """Serves until it is closed; a context manager. See `serve`.
+
+    Args:
+        catalogue: The sources.
+        services: The services.
+        options: The options of the streams.
+        token: The token that clients need.
+        timeout: How long a client may take to ask.
+        heartbeat: How often clients are told that the server is alive.
+        max_connections: How many there may be at once.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        services: list[Service],
+        options: StreamOptions,
+        *,
+        token: bytes,
+        timeout: float,
+        heartbeat: float,
+        max_connections: int,
+    ) -> None:
+        self._catalogue = catalogue
+        self._services = services
+        self._options = options
+        self._token = token
+        self._timeout = timeout
+        self._heartbeat = heartbeat
+        self._max_connections = max_connections
+        self._lock = threading.Lock()
+        self._connections: set[Connection] = set()
+        # The connections that have not sent a request, with the time of their start.
+        self._asking: dict[Connection, float] = {}
+        self._sendings: dict[Sending, Traffic] = {}
+        self._finished = Traffic()
+        self._pairing: Pairing[SharedMessages] = Pairing()
+        self._shared_bytes = SharedBytes(options.bounds.pending_bytes)
+        self._closed = threading.Event()
+        self._threads: set[threading.Thread] = set()
+        for service in services:
+            self._start(partial(self._accept, service), "accept")
+        self._start(self._beat, "heartbeat")
+
+    @property
+    def uri(self) -> str:
+        """The URI that clients connect to."""
+        return str(self._services[0].uri)
+
+    @property
+    def data_uri(self) -> str | None:
+        """The URI of the second service, for bodies; None if there is one service."""
+        return str(self._services[1].uri) if len(self._services) > 1 else None
+
+    @property
+    def num_streams(self) -> int:
+        """The number of streams under way, including those whose client has memory to free.
+
+        A client of two services has two.
+        """
+        with self._lock:
+            return len(self._sendings)
+
+    @property
+    def num_connections(self) -> int:
+        """The number of connections; a client of two services has two."""
+        with self._lock:
+            return len(self._connections)
+
+    @property
+    def outstanding_bytes(self) -> int:
+        """The number of bytes kept for clients that have not freed them."""
+        with self._lock:
+            return sum(sending.outstanding_bytes for sending in self._sendings)
+
+    @property
+    def traffic(self) -> Traffic:
+        """The bytes of all bodies so far."""
+        with self._lock:
+            every = [self._finished, *self._sendings.values()]
+            return Traffic(
+                sum(each.packed_bytes for each in every),
+                sum(each.announced_bytes for each in every),
+                sum(each.placed_bytes for each in every),
+            )
+
+    def close(self) -> None:
+        """Accept no more clients, disconnect the present ones, and release memory announced to them."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        for service in self._services:
+            service.listener.close()
+        self._pairing.give_up()
+        with self._lock:
+            connections, threads = list(self._connections), list(self._threads)
+        for connection in connections:
+            connection.close()
+        end = time.monotonic() + _JOIN_SECONDS
+        for thread in threads:
+            if thread is not threading.current_thread():
+                # A source that takes longer is left to end by itself.
+                thread.join(max(end - time.monotonic(), 0))
+
+    def __repr__(self) -> str:
+        return f"<colkern.dissociated.Server at {self.uri}>"
+
+    def _start(self, work: Callable[[], None], name: str) -> None:
+        def run() -> None:
+            try:
+                work()
+            finally:
+                with self._lock:
+                    self._threads.discard(thread)
+
+        thread = threading.Thread(target=run, name=f"colkern-{name}", daemon=True)
+        with self._lock:
+            thread.start()
+            self._threads.add(thread)
+
+    def _accept(self, service: Service) -> None:
+        while (connection := service.listener.accept()) is not None:
+            if not self._has_room_for(connection):
+                self._turn_away(
+                    connection,
+                    f"there are {self._max_connections} connections, which is all that this server "
+                    "takes; try again later, or raise max_connections where it is started",
+                )
+                continue
+            try:
+                self._start(partial(self._attend, service, connection), "receive")
+            except RuntimeError as error:
+                self._turn_away(connection, f"no thread for this client ({error}); try again later")
+
+    def _has_room_for(self, connection: Connection) -> bool:
+        """Count a connection, unless there are as many as allowed."""
+        with self._lock:
+            has_room = len(self._connections) < self._max_connections
+            if has_room:
+                self._connections.add(connection)
+            return has_room
+
+    def _turn_away(self, connection: Connection, reason: str) -> None:
+        self._refuse(connection, reason)
+        connection.close()
+        with self._lock:
+            self._connections.discard(connection)
+
+    def _beat(self) -> None:
+        while not self._closed.wait(self._heartbeat):
+            self._beat_once()
+
+    def _beat_once(self) -> None:
+        # In a function of its own: while the thread waits, it must not keep references to ended
+        # streams.
+        latest = time.monotonic() - self._timeout
+        with self._lock:
+            sendings = list(self._sendings)
+            late = [each for each, since in self._asking.items() if since < latest]
+        for sending in sendings:
+            sending.beat()
+        # A client that sends a byte now and then must not stay for ever.
+        for connection in late:
+            connection.stop_receiving()
+
+    def _attend(self, service: Service, connection: Connection) -> None:
+        """Receive from one client until it has gone."""
+        sending: Sending | None = None
+        try:
+            if self._closed.is_set():
+                return
+            with self._expecting(connection):
+                asked = self._asked(service, connection)
+            sending = self._sending_for(asked)
+            while (frame := connection.receive(None)) is not None:
+                sending.receive(frame)
+        except TimeoutError:
+            self._refuse(connection, "TimeoutError: the client has not asked for data in time")
+        except ColkernError as error:
+            self._refuse(connection, f"{type(error).__name__}: {error}")
+        except OSError:
+            # The connection was cut, by either side.
+            pass
+        finally:
+            if sending is not None:
+                sending.disconnected()
+            connection.close()
+            with self._lock:
+                self._connections.discard(connection)
+
+    @contextlib.contextmanager
+    def _expecting(self, connection: Connection) -> Iterator[None]:
+        with self._lock:
+            self._asking[connection] = time.monotonic()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._asking[connection]
+
+    def _refuse(self, connection: Connection, reason: str) -> None:
+        """Send a client the reason why it is refused, unless it accepts nothing."""
+        end = time.monotonic() + _TELLING_SECONDS
+        while not connection.try_send(FrameKind.FAILURE, encode_failure(reason)):
+            if time.monotonic() > end:
+                return
+            time.sleep(_UNTIL_NEXT_TRY)
+
+    def _asked(self, service: Service, connection: Connection) -> _Asked:
+        """Wait for a client's hello and request; raises if they are missing or not allowed."""
+        # The protocol itself has no hello: a client that needs no token, and has one connection,
+        # may omit it.
+        frame, hello = self._first(connection), UNKNOWN
+        says_hello = frame.kind is FrameKind.HELLO
+        if says_hello:
+            hello = parse_hello(frame.data)
+        if not hello.is_admitted(self._token):
+            raise InvalidArrowError("the client's token is not the server's")
+        if says_hello:
+            frame = self._first(connection)
+        if frame.kind is not FrameKind.TAGGED:
+            raise InvalidArrowError(
+                f"a {frame.kind.name.lower()} frame where a client sends a tagged one, the request"
+            )
+        if not says_hello and len(self._services) > 1:
+            raise InvalidArrowError(
+                "a client of two services says hello first: that tells which connections are its own"
+            )
+        uri, options = service.uri, self._options
+        stream = ServerStream(
+            uri.want_data, uri.free_data, options.bounds, first_sequence=options.first_sequence
+        )
+        identifier = stream.receive(frame.tag, frame.data)
+        assert identifier is not None
+        return _Asked(service, connection, stream, hello, identifier)
+
+    def _first(self, connection: Connection) -> Frame:
+        frame = connection.receive(self._timeout)
+        if frame is None:
+            raise ConnectionResetError("the client has gone before it asked for data")
+        return frame
+
+    def _sending_for(self, asked: _Asked) -> Sending:
+        """The stream that a client has asked for; with two services, after it has asked at both."""
+        if len(self._services) == 1:
+            catalogue, options = self._catalogue, self._options
+            return self._sending(
+                asked, lambda: messages_of(catalogue.open(asked.identifier), options)
+            )
+        role = int(asked.service is self._services[1])
+        shared = self._shared(asked, role)
+        leave = partial(shared.leave, role)
+        # Whatever happens, the other stream must not wait for this one.
+        with OnFailure(leave):
+            return self._sending(asked, partial(shared.messages, role), leave)
+
+    def _shared(self, asked: _Asked, role: int) -> SharedMessages:
+        """The messages for a client of both services; waits until it has asked at both."""
+        key = asked.hello.client, asked.identifier
+        half, is_other = self._pairing.other_or_wait(key, role)
+        if is_other:
+            half.complete(
+                SharedMessages(
+                    partial(self._opened, asked.identifier),
+                    self._options.bounds,
+                    self._shared_bytes,
+                    partial(self._start_for_client, name="source"),
+                    self._heartbeat,
+                )
+            )
+        try:
+            return half.result(self._timeout)
+        except TimeoutError:
+            if self._pairing.forget(key, role, half):
+                raise
+            # The other request has come at the last moment.
+            return half.result(self._timeout)
+
+    def _opened(self, identifier: bytes) -> list[Iterator[Message]]:
+        streams = self._catalogue.open_for_two(identifier)
+        return [messages_of(stream, self._options) for stream in streams]
+
+    def _sending(
+        self,
+        asked: _Asked,
+        open_messages: Callable[[], Iterator[Message]],
+        leave: Callable[[], None] = lambda: None,
+    ) -> Sending:
+        service, connection = asked.service, asked.connection
+        announcer = None
+        if service.streams != "metadata":
+            announcer = service.transport.announcer(connection, service.listener.remote_handle)
+        traffic = Traffic()
+        sending = Sending(
+            connection, service.streams, announcer, asked.stream, self._options, traffic, leave
+        )
+        with self._lock:
+            self._sendings[sending] = traffic
+        try:
+            self._start_for_client(partial(self._send, sending, open_messages), "send")
+        except BaseException:
+            with self._lock:
+                del self._sendings[sending]
+            raise
+        return sending
+
+    def _start_for_client(self, work: Callable[[], None], name: str) -> None:
+        try:
+            self._start(work, name)
+        except RuntimeError as error:
+            raise StreamError(
+                errno.EAGAIN, f"no thread for this client ({error}); try again later"
+            ) from None
+
+    def _send(self, sending: Sending, open_messages: Callable[[], Iterator[Message]]) -> None:
+        try:
+            sending.run(open_messages)
+        finally:
+            with self._lock:
+                traffic = self._sendings.pop(sending)
+                self._finished.add(traffic)
+
 
 DEFAULT_MAX_CONNECTIONS = 512
 

@@ -14,9 +14,9 @@ from functools import cache
 import numpy as np
 from dissociated.split_streams import end_message, example_stream, split
 
+from colkern.dissociated.connecting import ReceivedMessages
 from colkern.dissociated.leases import Frees
-from colkern.dissociated.protocol.client import ClientStream
-from colkern.dissociated.receiving import ReceivedMessages
+from colkern.dissociated.protocol import ClientStream
 from colkern.dissociated.transports.connection import Frame, FrameKind
 from colkern.dissociated.transports.framing import HEADER_BYTES, FrameLimits, parse_header
 from colkern.errors import ColkernError, InvalidArrowError

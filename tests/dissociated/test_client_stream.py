@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from colkern.dissociated import Bounds
 from colkern.dissociated.messages import BodyLocations
-from colkern.dissociated.protocol.client import ClientStream, Complete
+from colkern.dissociated.protocol import ClientStream, Complete
 from colkern.errors import (
     ColkernError,
     InvalidArrowError,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colkern.dissociated.receiving import ScatteredBody
+from colkern.dissociated.connecting import ScatteredBody
 from colkern.errors import InvalidArrowError
 from colkern.memory import Buffer
 

@@ -11,7 +11,7 @@ from colkern import record_batch
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.bounds import Traffic
 from colkern.dissociated.messages import BodyLocations, BodyType, Location
-from colkern.dissociated.protocol.server import ServerStream
+from colkern.dissociated.protocol import ServerStream
 from colkern.dissociated.sending import Sending, StreamOptions, messages_of
 from colkern.dissociated.transports.connection import Announcement, FrameKind
 from colkern.ipc import WriteOptions

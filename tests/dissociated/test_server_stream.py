@@ -10,7 +10,7 @@ import pytest
 
 from colkern.dissociated import Bounds
 from colkern.dissociated.messages import BodyLocations, Location
-from colkern.dissociated.protocol.server import ServerStream
+from colkern.dissociated.protocol import ServerStream
 from colkern.errors import InvalidArrowError
 
 WANT, FREE = 10, 11

@@ -627,7 +627,7 @@ def test_time_out_of_the_program_is_none_of_the_server(monkeypatch: pytest.Monke
 
 
 def test_gap_in_the_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    from colkern.dissociated.protocol.server import ServerStream
+    from colkern.dissociated.protocol import ServerStream
 
     take = ServerStream.take_sequence
 

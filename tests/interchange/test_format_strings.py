@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.interchange.format_strings import format_of, type_of
+from colkern.interchange.schemas import format_of, type_of
 from colkern.schema import (
     Field,
     Map,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from colkern import InvalidArrowError, UnsupportedError
-from colkern.ipc.lz4_frames import independent_blocks
+from colkern.ipc.device_codecs import independent_blocks
 from colkern.kernels.lz4 import PLAIN
 
 lz4_block = pytest.importorskip("lz4.block")

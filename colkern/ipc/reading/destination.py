@@ -25,8 +25,13 @@ from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload
 from colkern.errors import ColkernError, InvalidArrowError, LimitExceededError
 from colkern.ipc.compression import PREFIX_BYTES, Budget, Codec
-from colkern.ipc.device_codecs import DeviceCodec, ExaminedFrame, PlacedFrame, device_codec_of
-from colkern.ipc.lz4_frames import Bytes
+from colkern.ipc.device_codecs import (
+    Bytes,
+    DeviceCodec,
+    ExaminedFrame,
+    PlacedFrame,
+    device_codec_of,
+)
 from colkern.ipc.reading.assembly import Wanted, little_endian
 from colkern.ipc.reading.sources import Body, Memory, OpenFile
 from colkern.memory import ALIGNMENT, Buffer, Device, allocate_for_overwrite, device_named

@@ -1,1 +1,0 @@
-"""Both roles of the protocol as state machines that do no I/O."""

@@ -9,9 +9,8 @@ from colkern.names import PublicNames
 from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.dictionaries import NullEncoding
 from colkern.operations.membership import Inclusive
-from colkern.operations.ranking import Tiebreaker
 from colkern.operations.selection.filtering import NullSelection
-from colkern.operations.sorting import Order, Placement, SortKeys
+from colkern.operations.sorting import Order, Placement, SortKeys, Tiebreaker
 from colkern.operations.statistics import Interpolation
 from colkern.operations.structs import Key
 from colkern.schema import DataType, Int, TypeLike

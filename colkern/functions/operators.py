@@ -18,7 +18,8 @@ from colkern.dispatch import TEXT
 from colkern.layouts import Layout
 from colkern.operations.chunks import as_columns
 from colkern.operations.moving import there, to_device
-from colkern.operations.promotion import are_numbers, promoted, value_type, with_decimals
+from colkern.operations.operands import value_type_of
+from colkern.operations.promotion import are_numbers, promoted, with_decimals
 from colkern.operations.time_arithmetic import is_duration
 
 
@@ -46,7 +47,7 @@ def applied(operator: str, *operands: object) -> Any:
     ]
     sides = _typed(sides)
     column = next(side for side in sides if isinstance(side, Column))
-    kinds = [value_type(side) for side in sides if isinstance(side, Column)]
+    kinds = [value_type_of(side) for side in sides if isinstance(side, Column)]
     are_texts = all(isinstance(side, str | Column) for side in sides)
     if operator == "add" and are_texts and all(isinstance(kind, TEXT) for kind in kinds):
         return functions.binary_join_element_wise(*sides, "")
@@ -111,17 +112,19 @@ def of_numpy(self: Column, ufunc: np.ufunc, method: str, *inputs: Any, **options
 
 def _for_numpy(column: Any) -> Any:
     """The values for NumPy, with 1 in place of null numbers, of which every function has a value."""
-    numbers = isinstance(value_type(column), s.Int | s.FloatingPoint)
+    numbers = isinstance(value_type_of(column), s.Int | s.FloatingPoint)
     return (column.fill_null(1) if numbers else column).to_numpy()
 
 
 def _typed(sides: list[Any]) -> list[Any]:
     """The operands, with columns of type null cast to the type of the other side, if it has one."""
-    untyped = [isinstance(side, Column) and isinstance(value_type(side), s.Null) for side in sides]
+    untyped = [
+        isinstance(side, Column) and isinstance(value_type_of(side), s.Null) for side in sides
+    ]
     if not any(untyped) or all(untyped):
         return sides
     other = sides[untyped.index(False)]
-    type_ = value_type(other) if isinstance(other, Column) else array([other]).type
+    type_ = value_type_of(other) if isinstance(other, Column) else array([other]).type
     retype: Any = operations.cast
     return [
         retype(side, type_) if is_null else side
@@ -172,7 +175,7 @@ _OF_COLUMNS = ("floor_divide", "mod", "power", "shift_left", "shift_right")
 def _repeated(value: object, column: Column) -> Array:
     """A column that has a value in each slot, with the length and device of `column`."""
     assert isinstance(column, Array | ChunkedArray)
-    type_ = value_type(column)
+    type_ = value_type_of(column)
     if isinstance(type_, s.Decimal) and isinstance(value, int | Decimal):
         one = array([Decimal(value)])
     else:

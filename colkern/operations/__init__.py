@@ -22,14 +22,13 @@ from colkern.operations.booleans import (
     xor,
 )
 from colkern.operations.casting import cast
-from colkern.operations.comparison import equal, not_equal
+from colkern.operations.comparison import equal, greater, greater_equal, less, less_equal, not_equal
 from colkern.operations.convert import compact_views, offsets_to_views, views_to_offsets
 from colkern.operations.creation import nulls
 from colkern.operations.dictionaries import dictionary_decode, dictionary_encode, unify_dictionaries
 from colkern.operations.digests import TDigest, approximate_median, tdigest
 from colkern.operations.distinct import count_distinct, mode, unique, value_counts
 from colkern.operations.element_extremes import max_element_wise, min_element_wise
-from colkern.operations.exploding import explode
 from colkern.operations.group_by import GroupBy, group_by
 from colkern.operations.hashing import hash_columns, partition_indices
 from colkern.operations.joining import join, join_asof
@@ -41,13 +40,13 @@ from colkern.operations.list_conversion import (
     list_with_offsets,
 )
 from colkern.operations.lists import (
+    explode,
     list_element,
     list_flatten,
     list_parent_indices,
     list_value_length,
 )
-from colkern.operations.membership import between, index_in, is_in
-from colkern.operations.moments import kurtosis, skew
+from colkern.operations.membership import between, index, index_in, is_in, search_sorted
 from colkern.operations.null_filling import (
     case_when,
     coalesce,
@@ -59,10 +58,7 @@ from colkern.operations.null_filling import (
     is_valid,
     shift,
 )
-from colkern.operations.ordering import greater, greater_equal, less, less_equal
 from colkern.operations.position_checks import require_valid
-from colkern.operations.ranking import range_partition_indices, rank, select_k, top_k
-from colkern.operations.run_encoding import run_end_encode
 from colkern.operations.running import (
     cumulative_max,
     cumulative_mean,
@@ -75,22 +71,23 @@ from colkern.operations.running import (
     rolling_min,
     rolling_sum,
 )
-from colkern.operations.runs import find_runs, run_end_decode
-from colkern.operations.searching import index, search_sorted
+from colkern.operations.runs import find_runs, run_end_decode, run_end_encode
 from colkern.operations.selection.choosing import if_else, interleave
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter
 from colkern.operations.selection.repeating import repeat, reverse
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.trimming import trim
-from colkern.operations.sorting import sort_indices
+from colkern.operations.sorting import range_partition_indices, rank, select_k, sort_indices, top_k
 from colkern.operations.statistics import (
     describe,
     first,
+    kurtosis,
     last,
     median,
     product,
     quantile,
+    skew,
     stddev,
     variance,
 )

@@ -8,8 +8,7 @@ from colkern.operations.aggregates.functions import CountMode
 from colkern.operations.arithmetic import ArrayOrNumber
 from colkern.operations.dictionaries import NullEncoding
 from colkern.operations.membership import Inclusive
-from colkern.operations.ranking import Tiebreaker
-from colkern.operations.sorting import Order, Placement, SortKeys
+from colkern.operations.sorting import Order, Placement, SortKeys, Tiebreaker
 from colkern.operations.structs import Key
 from colkern.schema import DataType, Int, TypeLike
 from collections.abc import Collection, Sequence
@@ -24,11 +23,11 @@ from colkern.operations.digests import tdigest as tdigest
 from colkern.operations.distinct import unique as unique
 from colkern.operations.element_extremes import max_element_wise as max_element_wise
 from colkern.operations.element_extremes import min_element_wise as min_element_wise
-from colkern.operations.exploding import explode as explode
 from colkern.operations.group_by import GroupBy as GroupBy
 from colkern.operations.group_by import group_by as group_by
 from colkern.operations.joining import join as join
 from colkern.operations.joining import join_asof as join_asof
+from colkern.operations.lists import explode as explode
 from colkern.operations.null_filling import coalesce as coalesce
 from colkern.operations.position_checks import require_valid as require_valid
 from colkern.operations.selection.concatenation import concat as concat

@@ -22,9 +22,10 @@ from colkern.memory import HOST, Buffer, DType
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.comparing import item_of
+from colkern.operations.comparison import less
 from colkern.operations.decimal_arithmetic import combine_decimals
 from colkern.operations.devices import one_device
-from colkern.operations.encodings import decoded, encoded_alike, run_end_encoded, value_type_of
+from colkern.operations.encodings import decoded, encoded_alike
 from colkern.operations.operands import (
     WORDS,
     Plans,
@@ -33,10 +34,11 @@ from colkern.operations.operands import (
     planned,
     planned_beside,
     planned_runs,
+    value_type_of,
 )
-from colkern.operations.ordering import less
 from colkern.operations.position_checks import require_valid
 from colkern.operations.run_search import merge_runs
+from colkern.operations.runs import run_end_encoded
 from colkern.operations.selection import own_words, take_positions
 from colkern.operations.selection.choosing import if_else
 from colkern.operations.time_arithmetic import (

@@ -18,8 +18,8 @@ from colkern.memory import HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.comparing import bits_of_both
 from colkern.operations.devices import one_device
-from colkern.operations.encodings import decoded, value_type_of
-from colkern.operations.operands import Plans, planned
+from colkern.operations.encodings import decoded
+from colkern.operations.operands import Plans, planned, value_type_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.validity import combine_validity, compact_validity
 from colkern.targets import Items, target_of

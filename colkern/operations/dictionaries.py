@@ -40,7 +40,7 @@ from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
 from colkern.operations.selection.concatenation import concat, memory_of
-from colkern.operations.text_order import byte_ranks, text_positions
+from colkern.operations.string_data import byte_ranks, text_positions
 from colkern.operations.validity import compact_validity, split_nulls
 from colkern.targets import Items, ItemType, on_its_device, target_of
 

@@ -22,7 +22,7 @@ from colkern.memory import Later
 from colkern.operations.hashing import ViewBytes, byte_hasher, byte_values, run_masks
 from colkern.operations.number_words import number_words, word_range
 from colkern.operations.operands import validity_of
-from colkern.operations.text_order import byte_ranks
+from colkern.operations.string_data import byte_ranks
 from colkern.targets import Items, ItemType, target_of
 
 CHUNK = 1 << 15

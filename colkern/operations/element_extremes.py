@@ -12,11 +12,11 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import or_
-from colkern.operations.comparison import not_equal
+from colkern.operations.comparison import greater, less, not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.null_filling import coalesce
-from colkern.operations.ordering import greater, less
-from colkern.operations.promotion import cast_alike, value_type
+from colkern.operations.operands import value_type_of
+from colkern.operations.promotion import cast_alike
 from colkern.operations.selection.choosing import if_else
 
 
@@ -24,17 +24,15 @@ from colkern.operations.selection.choosing import if_else
 def max_element_wise(*values: object, skip_nulls: bool = True) -> Array:
     """The greatest of several values, slot by slot; NaN only if all are NaN. Copied.
 
-    As `pyarrow.compute.max_element_wise`, also for text, decimals, dates and times. Numbers of two
-    types are cast to a common one, as by `if_else`.
+    As `pyarrow.compute.max_element_wise`, also for text, decimals, dates and times. It takes what
+    `coalesce` takes.
 
     Args:
-        values: Arrays of one type and length on one device, and Python values of that type, which are
-            used in every slot; at least one array.
+        values: Arrays and Python values, at least one array.
         skip_nulls: Whether to ignore nulls. Else the result is null if one value is.
 
     Raises:
-        TypeError: If there is no array, or the types differ.
-        ValueError: If lengths or devices differ.
+        TypeError, ValueError: As `coalesce`.
         UnsupportedError: If the values have no order.
     """
     return _extreme(greater, values, skip_nulls)
@@ -58,7 +56,7 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
     result: Array = first
     for other in others:
         wins = better(result, other)
-        if isinstance(value_type(result).storage, s.FloatingPoint):
+        if isinstance(value_type_of(result).storage, s.FloatingPoint):
             # Comparisons with NaN are false.
             if isinstance(other, Array):
                 wins = or_(wins, not_equal(other, other))

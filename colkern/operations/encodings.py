@@ -12,9 +12,9 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.layouts import LayoutKind
 from colkern.operations.creation import nulls
-from colkern.operations.operands import kept_type
+from colkern.operations.operands import kept_type, value_type_of
 from colkern.operations.run_search import own_runs
-from colkern.operations.runs import run_end_decode
+from colkern.operations.runs import run_end_decode, run_end_encoded
 from colkern.operations.selection import take
 
 Work: TypeAlias = Callable[[Array], Array]
@@ -63,13 +63,6 @@ def encoded_alike(array: Array, work: Work, decode: bool = False) -> Array:
     return work(decoded(array))
 
 
-def run_end_encoded(length: int, ends: Array, values: Array, offset: int = 0) -> Array:
-    """A run-end encoded array of `length` slots, starting at slot `offset`."""
-    assert isinstance(ends.type, s.Int)
-    type_ = kept_type(s.run_end_encoded, ends.type, values.type)
-    return Array.of_valid(type_, length, (), 0, (ends, values), offset=offset)
-
-
 def decoded(array: Array) -> Array:
     """The array without dictionary- and run-end encoding; copied if it is encoded."""
     if array.layout.kind in (LayoutKind.DICTIONARY, LayoutKind.RUN_END_ENCODED):
@@ -84,11 +77,3 @@ def dictionary_parts(array: Array) -> tuple[Array, Array]:
     assert array.dictionary is not None
     parts = ((), None, array.offset, array.known_null_count)
     return Array(storage.index_type, array.length, array.buffers, *parts), array.dictionary
-
-
-def value_type_of(array: Array) -> s.DataType:
-    """The storage type of an array's values, without dictionary- and run-end encoding."""
-    type_ = array.type.storage
-    while isinstance(type_, (s.RunEndEncoded, s.Dictionary)):
-        type_ = type_.value_type.storage
-    return type_

@@ -20,9 +20,14 @@ from colkern.operations.dictionaries import number_values
 from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import on_values
 from colkern.operations.grouping import Groups, group_rows
-from colkern.operations.number_words import NumberWords, number_words
+from colkern.operations.number_words import (
+    KeyPart,
+    NumberWords,
+    key_parts,
+    number_words,
+    packed_keys,
+)
 from colkern.operations.operands import validity_of
-from colkern.operations.packed_keys import KeyPart, key_parts, packed_keys
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, target_of
 

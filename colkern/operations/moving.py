@@ -15,6 +15,7 @@ from colkern.cuda.memory import placed
 from colkern.cuda.staging import Piece, Upload, download
 from colkern.memory import EMPTY, HOST, Buffer, Device, allocate_for_overwrite, device_named
 from colkern.operations.devices import device_of_rows
+from colkern.operations.encodings import decoded
 
 Value = TypeVar("Value", Array, ChunkedArray, RecordBatch, Table)
 
@@ -147,3 +148,13 @@ def _moved(array: Array, copies: dict[int, Buffer], moved: dict[int, Array]) -> 
             None if dictionary is None else _moved(dictionary, copies, moved),
         )
     return moved[id(array)]
+
+
+def few_on_host(array: Array) -> Array:
+    """A few slots in host memory, decoded if they are on a device: nothing else of its column is copied."""
+    if array.device == HOST:
+        return array
+    # Imported late: only columns on devices are trimmed.
+    from colkern.operations.selection.trimming import trim
+
+    return to_host(trim(decoded(array)))

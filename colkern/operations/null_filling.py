@@ -19,13 +19,13 @@ from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import and_, or_kleene
-from colkern.operations.compaction import Kept
 from colkern.operations.comparison import not_equal
 from colkern.operations.creation import nulls
 from colkern.operations.devices import device_of
-from colkern.operations.encodings import decoded, encoded_alike, on_values, run_end_encoded
+from colkern.operations.encodings import decoded, encoded_alike, on_values
+from colkern.operations.patterns import Kept
 from colkern.operations.position_checks import require_valid
-from colkern.operations.runs import run_end_decode
+from colkern.operations.runs import run_end_decode, run_end_encoded
 from colkern.operations.selection.choosing import choose, if_else
 from colkern.operations.selection.concatenation import concat
 from colkern.operations.selection.filtering import filter

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, Column
 from colkern.layouts import VIEW_BYTES, Layout, LayoutKind, Role, layout
 from colkern.memory import HOST
 from colkern.targets import Items, Target, target_of
@@ -267,3 +267,12 @@ def _no_number(
 
     cast = "; cast the array to double first" if isinstance(value, _FLOATS) else ""
     return TypeError(f"{name}: {wrong(f'{expected} for {type_}', value)}{cast}")
+
+
+def value_type_of(column: Column) -> s.DataType:
+    """The storage type of a column's values, without dictionary- and run-end encoding."""
+    # Arrays and chunked arrays, the only columns, have it.
+    type_ = column.type.storage  # type: ignore[attr-defined]
+    while isinstance(type_, s.RunEndEncoded | s.Dictionary):
+        type_ = type_.value_type.storage
+    return type_

@@ -15,20 +15,12 @@ from colkern.builders.infer import from_dtype
 from colkern.dispatch import BINARY, TEXT
 from colkern.layouts import Role, layout
 from colkern.operations.casting import cast
-
-
-def value_type(column: Column) -> s.DataType:
-    """The type of a column's values, without dictionary and run-end encoding."""
-    assert isinstance(column, Array | ChunkedArray)
-    type_ = column.type.storage
-    while isinstance(type_, s.RunEndEncoded | s.Dictionary):
-        type_ = type_.value_type.storage
-    return type_
+from colkern.operations.operands import value_type_of
 
 
 def are_numbers(sides: Iterable[object]) -> bool:
     """Whether all columns among the operands have integers or floating-point numbers."""
-    kinds = [value_type(side) for side in sides if isinstance(side, Column)]
+    kinds = [value_type_of(side) for side in sides if isinstance(side, Column)]
     return all(isinstance(kind, s.Int | s.FloatingPoint) for kind in kinds)
 
 
@@ -48,7 +40,7 @@ def cast_alike(sides: Sequence[Any]) -> Sequence[Any]:
         return sides
     if any(isinstance(column.type, s.Extension) for column in columns):
         return sides
-    kinds = [value_type(column) for column in columns]
+    kinds = [value_type_of(column) for column in columns]
     for family in (TEXT, BINARY):
         if all(isinstance(kind, family) for kind in kinds):
             if all(s.same_type(column.type, columns[0].type) for column in columns):
@@ -70,7 +62,7 @@ def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
         alike: Whether to cast all decimals to one type.
     """
     kinds = [
-        value_type(side)
+        value_type_of(side)
         if isinstance(side, Column)
         else array([side]).type
         if isinstance(side, Decimal)
@@ -112,7 +104,7 @@ def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
         ValueError: If a value does not fit the type that it is cast to.
     """
     kinds: list[Any] = [
-        layout(value_type(side)).spec(Role.DATA).dtype if isinstance(side, Column) else side
+        layout(value_type_of(side)).spec(Role.DATA).dtype if isinstance(side, Column) else side
         for side in sides
         if isinstance(side, Column | int | float | np.number)
     ]
@@ -127,6 +119,6 @@ def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
     # `cast` takes chunked arrays, too.
     retype: Any = cast
     return [
-        retype(side, type_) if isinstance(side, Column) and value_type(side) != type_ else side
+        retype(side, type_) if isinstance(side, Column) and value_type_of(side) != type_ else side
         for side in sides
     ]

@@ -12,8 +12,8 @@ from colkern.errors import LimitExceededError
 from colkern.kernels import changes, filtering, run_merging, runs
 from colkern.layouts import Role
 from colkern.memory import ALIGNMENT, HOST, DType
-from colkern.operations.compaction import Kept
 from colkern.operations.operands import WORDS
+from colkern.operations.patterns import Kept
 from colkern.targets import Items, ItemType, Target, on_its_device, target_of
 
 _RUN = np.dtype(np.int64)

@@ -25,9 +25,9 @@ from colkern.operations.arithmetic import multiply, subtract
 from colkern.operations.casting import cast
 from colkern.operations.casting.dispatch import fixed_result, retyped
 from colkern.operations.decimal_arithmetic import wide_decimals
-from colkern.operations.encodings import decoded, value_type_of
+from colkern.operations.encodings import decoded
 from colkern.operations.null_filling import shift
-from colkern.operations.operands import number_of
+from colkern.operations.operands import number_of, value_type_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.taking import take
 from colkern.operations.selection.words import own_words

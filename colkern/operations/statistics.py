@@ -1,4 +1,4 @@
-"""`variance`, `stddev`, `quantile`, `median`, `product`, `first`, `last`, and `describe` for a table."""
+"""`variance`, `stddev`, `skew`, `kurtosis`, `quantile`, `median`, `product`, `first`, `last` and more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
 from colkern.operations.decimal_arithmetic import sum_digits
 from colkern.operations.encodings import decoded
-from colkern.operations.fetching import few_on_host
 from colkern.operations.group_aggregates import (
     INTERPOLATIONS,
     ONE_VALUE,
@@ -29,6 +28,7 @@ from colkern.operations.group_aggregates import (
     numbers_of,
     one_group,
 )
+from colkern.operations.moving import few_on_host
 from colkern.operations.null_filling import is_valid
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_sum
@@ -396,3 +396,63 @@ _FIGURES: dict[str, Callable[[Array], object]] = {
 def _only(array: Array) -> Any:
     """The value of an array of one slot."""
     return few_on_host(array)[0]
+
+
+@operation
+def skew(
+    array: Array, *, skip_nulls: bool = True, biased: bool = True, min_count: int = 0
+) -> float | None:
+    """The skewness: the mean cube of deviations from the mean, by the cube of the standard deviation.
+
+    None without values; NaN if all are the same. Arguments and errors are those of `variance`, but if
+    `biased` is False, it is corrected for a sample, which has at least three values.
+    """
+    require_valid(array)
+    numbers = drop_nulls(numbers_of(array, "skew"))
+    count = numbers.length
+    if count <= (0 if biased else 2) or not is_enough(array, skip_nulls, min_count):
+        return None
+    squares, cubes = _powers(numbers, 3)
+    skewness = _quotient(cubes, squares, 1.5)
+    return skewness if biased else skewness * math.sqrt(count * (count - 1)) / (count - 2)
+
+
+@operation
+def kurtosis(
+    array: Array, *, skip_nulls: bool = True, biased: bool = True, min_count: int = 0
+) -> float | None:
+    """The excess kurtosis: the mean fourth power of deviations, by the squared variance, less 3.
+
+    Arguments, results and errors are those of `skew`; a sample has at least four values.
+    """
+    require_valid(array)
+    numbers = drop_nulls(numbers_of(array, "kurtosis"))
+    count = numbers.length
+    if count <= (0 if biased else 3) or not is_enough(array, skip_nulls, min_count):
+        return None
+    squares, fourths = _powers(numbers, 4)
+    excess = _quotient(fourths, squares, 2.0) - 3
+    if biased:
+        return excess
+    return ((count + 1) * excess + 6) * (count - 1) / ((count - 2) * (count - 3))
+
+
+def _quotient(mean: float, squares: float, power: float) -> float:
+    # Python's powers and quotients raise where these are infinite or NaN.
+    with np.errstate(all="ignore"):
+        return float(np.float64(mean) / np.float64(squares) ** power)
+
+
+def _powers(numbers: Array, power: int) -> tuple[float, float]:
+    """The mean square of the deviations from the mean, and the mean of another power of them."""
+    return _mean_powers(numbers, mean(numbers), power)
+
+
+@on_its_device
+def _mean_powers(numbers: Array, mean: float, power: int) -> tuple[float, float]:
+    # Between infinities, the difference is NaN, and so are the means.
+    with np.errstate(invalid="ignore", over="ignore"):
+        deviations = np.subtract(numbers.items(Role.DATA), mean, dtype=np.float64)
+        squares = deviations * deviations
+        others = squares * (deviations if power == 3 else squares)
+        return float(squares.sum()) / len(squares), float(others.sum()) / len(others)

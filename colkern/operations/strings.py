@@ -51,14 +51,7 @@ def string_is_ascii(array: Array) -> Array:
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: all(values))
 def is_ascii(array: Array) -> bool:
-    """Whether all strings of an array are ASCII; nulls are ignored.
-
-    Args:
-        array: Strings, perhaps dictionary- or run-end encoded.
-
-    Raises:
-        TypeError: If the array has no strings.
-    """
+    """Whether all strings of an array are ASCII; nulls are ignored. See `string_is_ascii`."""
     flags = string_is_ascii(array)
     bits = flags.buffer(Role.DATA)
     if bits is None or not flags.length:
@@ -77,11 +70,7 @@ def is_ascii(array: Array) -> bool:
 def utf8_length(array: Array) -> Array:
     """The number of characters (code points) in each string: int32, or int64 for large strings.
 
-    Args:
-        array: Strings, perhaps dictionary- or run-end encoded.
-
-    Raises:
-        TypeError: If the array has no strings.
+    It takes what `string_is_ascii` takes.
     """
     return _worked_on(array, TEXT, _characters)
 
@@ -115,15 +104,7 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def ends_with(array: Array, pattern: str | bytes) -> Array:
-    """Whether each value ends with a pattern: booleans.
-
-    Args:
-        array: Strings or binary values, perhaps dictionary- or run-end encoded.
-        pattern: The pattern; a string stands for its UTF-8.
-
-    Raises:
-        TypeError: If the array has neither strings nor binary values, or the pattern is neither.
-    """
+    """Whether each value ends with a pattern; otherwise as `starts_with`."""
     return _matched(array, pattern, 1)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.bitmaps import bytes_equal_to
 from colkern.memory import Buffer
-from colkern.operations.compaction import Kept
+from colkern.operations.patterns import Kept
 from colkern.targets import Items, Target
 
 

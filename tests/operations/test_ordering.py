@@ -22,7 +22,7 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.operations import greater, greater_equal, less, less_equal, nulls, take, validate
 from colkern.operations.comparing import GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
-from colkern.operations.ordering import ordered
+from colkern.operations.comparison import ordered
 
 Relation = Callable[[Any, Any], bool]
 

@@ -19,7 +19,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.operations.casting.dispatch import convert, retyped
 from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.encodings import dictionary_parts
-from colkern.operations.operands import Operand, validity_of
+from colkern.operations.operands import Operand, validity_of, value_type_of
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take
 from colkern.operations.validity import null_outside
@@ -33,17 +33,9 @@ def stored(array: Array) -> Array:
     return array
 
 
-def value_type(array: Array) -> s.DataType:
-    """The type of the values, without dictionary and run-end encoding."""
-    type_ = array.type.storage
-    while isinstance(type_, s.Dictionary | s.RunEndEncoded):
-        type_ = type_.value_type.storage
-    return type_
-
-
 def decoded(array: Array) -> Array:
     """The array without dictionary and run-end encoding; copied if it is encoded."""
-    return convert(array, value_type(array), True)
+    return convert(array, value_type_of(array), True)
 
 
 def run_values(array: Array) -> tuple[Array, Items]:

@@ -21,12 +21,12 @@ from colkern.layouts import LayoutKind, Role, layout
 from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
-from colkern.operations.fetching import few_on_host
+from colkern.operations.moving import few_on_host
 from colkern.operations.operands import Operand, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.words import own_words
-from colkern.operations.text_order import extreme_position
+from colkern.operations.string_data import extreme_position
 from colkern.operations.validity import split_nulls
 from colkern.targets import on_its_device, target_of
 

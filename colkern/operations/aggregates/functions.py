@@ -15,11 +15,11 @@ from colkern.operations.aggregates.encodings import (
     decoded,
     is_enough,
     stored,
-    value_type,
 )
 from colkern.operations.aggregates.extremes import both_extremes, extreme
 from colkern.operations.aggregates.sums import SUMS, decimal_mean, holds, sum_of_values, whole_sum
 from colkern.operations.arguments import Kind, operation
+from colkern.operations.operands import value_type_of
 from colkern.operations.position_checks import require_valid
 
 CountMode = Literal["only_valid", "only_null", "all"]
@@ -36,11 +36,11 @@ def _known(values: list[Any], like: Array) -> Array:
     """The aggregates of chunks as an array of the column's type."""
     from colkern.builders import array
 
-    return array(values, value_type(like))
+    return array(values, value_type_of(like))
 
 
 def _summed(sums: list[Any], like: Array) -> Any:
-    type_ = value_type(like)
+    type_ = value_type_of(like)
     known = [value for value in sums if value is not None]
     if isinstance(type_, s.Decimal):
         return NotImplemented
@@ -111,7 +111,7 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     values = COUNT_VALID[array.layout.kind](array)
     if values < min_count or not (skip_nulls or values == array.length):
         return None
-    type_ = value_type(array)
+    type_ = value_type_of(array)
     if isinstance(type_, s.Decimal):
         return decimal_mean(array, type_, values) if values else None
     if values == 0:
@@ -156,12 +156,12 @@ def _of_both(pairs: list[dict[str, Any]], like: Array) -> dict[str, Any]:
 @operation(kind=Kind.AGGREGATE, combine=_of_both)
 def min_max(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> dict[str, Any]:
     """The least and the greatest value in one pass, as `{"min": …, "max": …}`; otherwise as `min`."""
-    least, greatest = both_extremes(array, value_type(array), skip_nulls, min_count)
+    least, greatest = both_extremes(array, value_type_of(array), skip_nulls, min_count)
     return {"min": least, "max": greatest}
 
 
 def _extreme(array: Array, greatest: bool, skip_nulls: bool, min_count: int) -> Any:
-    return extreme(array, value_type(array), greatest, skip_nulls, min_count)
+    return extreme(array, value_type_of(array), greatest, skip_nulls, min_count)
 
 
 @operation(
@@ -192,7 +192,7 @@ def all(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | 
 def _decided(array: Array, deciding: bool, skip_nulls: bool, min_count: int) -> bool | None:
     """Whether any value (`deciding` is True) or every value (False) of a boolean array is true."""
     require_valid(array)
-    if not isinstance(value_type(array), s.Bool):
+    if not isinstance(value_type_of(array), s.Bool):
         raise TypeError(f"array: expected booleans, got {array.type}")
     decides = holds(array, deciding)
     if decides and min_count <= 1:

@@ -20,9 +20,9 @@ from colkern.dispatch import BINARY, ENCODED, NESTED, TEXT, TIMES, Dispatch, by_
 from colkern.errors import UnsupportedError
 from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
-from colkern.operations.aggregates.encodings import decoded, run_values, stored, value_type
+from colkern.operations.aggregates.encodings import decoded, run_values, stored
 from colkern.operations.casting.dispatch import convert, retyped
-from colkern.operations.operands import Operand, validity_of
+from colkern.operations.operands import Operand, validity_of, value_type_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection.words import own_words
 from colkern.targets import Items, on_its_device, target_of
@@ -48,10 +48,10 @@ def sum_of_values(array: Array, what: str) -> Callable[[Array], Sum]:
     Raises:
         UnsupportedError: If such values have no sum.
     """
-    add = SUMS.get(type(value_type(array)))
+    add = SUMS.get(type(value_type_of(array)))
     if add is None:
         raise UnsupportedError(
-            f"{what}: no sum of the values of {array.type}; {instead_of_sum(value_type(array))}"
+            f"{what}: no sum of the values of {array.type}; {instead_of_sum(value_type_of(array))}"
         )
     if isinstance(array.type.storage, s.RunEndEncoded):
         return lambda array: _sum_of_runs(stored(array), add)

@@ -19,8 +19,7 @@ from colkern.operations.dictionaries import dictionary_decode, dictionary_encode
 from colkern.operations.extension_checks import check_extension
 from colkern.operations.operands import validity_of
 from colkern.operations.position_checks import require_valid
-from colkern.operations.run_encoding import run_end_encode
-from colkern.operations.runs import run_end_decode
+from colkern.operations.runs import run_end_decode, run_end_encode
 from colkern.operations.validity import with_nulls_of
 from colkern.targets import NOWHERE, Argument, Items, ItemType, target_of
 

@@ -1,10 +1,11 @@
-"""`filter`, which selects slots by a mask.
+"""`filter`, which selects slots by a mask; many short columns of a batch are filtered as one.
 
 Columnar format 1.5: "Physical Memory Layout".
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -16,18 +17,70 @@ from colkern.kernels import bitmaps, filtering
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import EMPTY, HOST, Buffer
 from colkern.operations.arguments import Kind, operation
-from colkern.operations.compaction import Kept
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.operands import Plans, planned
+from colkern.operations.patterns import Kept
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_encoded_booleans
-from colkern.operations.selection.blocks import by_blocks
 from colkern.operations.selection.engine import Copier, Selection, assemble
 from colkern.operations.selection.taking import Picks
 from colkern.operations.selection.words import repeat_bits
 from colkern.operations.validity import null_outside
+from colkern.schema import DataType
 from colkern.targets import Items, Target, target_of
+
+_BLOCK = 1 << 20
+"""The bits of the columns that are computed as one: results share that memory until the last is gone."""
+
+_LEAST = 4
+"""Fewer columns are computed one by one."""
+
+
+def by_blocks(
+    columns: Sequence[Array],
+    one: Callable[[Array], Array],
+    several: Callable[[list[Array]], Array],
+) -> list[Array]:
+    """The results of `one` for columns of one length, or parts of those of `several`.
+
+    Args:
+        columns: The columns.
+        one: A function of a column.
+        several: The same for columns of one type: the results, one after the other.
+    """
+    places: dict[DataType, list[int]] = {}
+    # Types are compared only once for each object.
+    known: dict[int, list[int]] = {}
+    for place, column in enumerate(columns):
+        own = known.get(id(column.type))
+        if own is None:
+            own = known[id(column.type)] = places.setdefault(column.type, [])
+        own.append(place)
+    results: list[Array] = list(columns)
+    for own in places.values():
+        first = columns[own[0]]
+        size = _block_size(first)
+        for begin in range(0, len(own), size):
+            block = own[begin : begin + size]
+            if len(block) < _LEAST:
+                parts = [one(columns[place]) for place in block]
+            else:
+                whole = several([columns[place] for place in block])
+                count = whole.length // len(block)
+                parts = [whole.slice(k * count, count) for k in range(len(block))]
+            for place, part in zip(block, parts, strict=True):
+                results[place] = part
+    return results
+
+
+def _block_size(column: Array) -> int:
+    """The number of columns like this one in a block; 1 if they are not of fixed size."""
+    rule = column.layout
+    if rule.kind is not LayoutKind.FIXED_SIZE:
+        return 1
+    return max(1, _BLOCK // max(1, column.length * rule.buffers[1].slot_bits))
+
 
 NullSelection = Literal["drop", "emit_null"]
 

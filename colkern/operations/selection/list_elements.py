@@ -18,7 +18,7 @@ from colkern.layouts import LayoutKind
 from colkern.memory import Buffer
 from colkern.operations.creation import nulls
 from colkern.operations.selection.engine import Copier, assemble
-from colkern.operations.selection.run_bytes import can_repeat_bytes, repeat_bytes
+from colkern.operations.selection.runs import can_repeat_bytes, repeat_bytes
 from colkern.operations.selection.taking import LatePicks
 from colkern.targets import Items, Target
 

@@ -6,17 +6,20 @@ Columnar format 1.5: "Physical Memory Layout"; "Security Considerations" on what
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import and_bits, count_set_bits, expand, move_bits, own_bits
-from colkern.kernels import Kernel, hidden, offsets, selection
+from colkern.kernels import Kernel, hidden, offsets, selection, views
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import ChildLength, Extent, LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.arguments import operation
+from colkern.operations.convert import INLINE_MASKS, gather_views, windows
+from colkern.operations.operands import buffer_addresses
 from colkern.operations.own_slots import own_children
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection.concatenation import join_arrays
@@ -24,10 +27,9 @@ from colkern.operations.selection.dense_unions import assemble_dense_union
 from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.selection.taking import take_positions
-from colkern.operations.selection.trimmed_views import bits_reached, trimmed_views
 from colkern.operations.selection.words import repeat_bits, words_of
 from colkern.operations.union_slots import slots_with
-from colkern.targets import NOWHERE, Argument, Items, on_its_device, target_of
+from colkern.targets import NOWHERE, Argument, Items, Target, on_its_device, target_of
 
 
 @operation
@@ -308,3 +310,92 @@ def _trim_runs(how: Trimmed, array: Array) -> Array:
         shown = target.buffer(bits)
     children = (_trimmed(run_ends, None), _trimmed(values, shown))
     return Array.of_valid(array.type, array.length, (), 0, children)
+
+
+def trimmed_views(array: Array, visible: Items) -> Sequence[Buffer | None]:
+    """The views of visible slots, and data buffers with only the bytes that these refer to.
+
+    Args:
+        array: A checked array of views.
+        visible: The visible slots as a bitmap from bit 0 on; zero bytes if all are.
+    """
+    target = target_of(array.device)
+    items = array.items(Role.VIEWS)
+    starts = target.output(array.length + 1, np.int64)
+    shown = (items.view(np.uint64), visible, 0)
+    used = target.reduce(views.long_lengths, array.length, *shown, starts[1:])
+    # If it is as much or more, values share bytes, and would be written once each.
+    if used >= sum(b.size for b in array.data_buffers if b is not None):
+        words = items.view(np.int32)
+        return [_shown_views(array, words, visible), *_shown_data(array, words, starts[1:])]
+    target.accumulate(starts)
+    data = gather_views(array, target, starts, used)
+    masks = target.table(INLINE_MASKS, np.uint64)
+    moved = target.output(2 * array.length, np.uint64)
+    args = (*shown, masks, starts, data, views.WINDOW_BITS, moved)
+    target.map(hidden.repoint_views, array.length, *args)
+    return [target.buffer(moved), *windows(target.buffer(data), starts)]
+
+
+def bits_reached(target: Target, starts: Items, stops: Items, length: int) -> Buffer | None:
+    """Which of `length` items are in one of the ranges (int64[n], in bounds); None if all are."""
+    if int((stops - starts).sum()) == length and bool((starts[1:] == stops[:-1]).all()):
+        return None
+    starts.sort()
+    stops.sort()
+    size = (length + 7) // 8
+    bits = target.output(size, np.uint8)
+    ranges = (starts, stops)
+    target.map(hidden.covered_bits, size, *ranges, length, bits)
+    return target.buffer(bits)
+
+
+def _shown_views(array: Array, words: Items, visible: Items) -> Buffer:
+    """The views without bytes that do not belong to their values; shared if that is so already."""
+    target, length = target_of(array.device), array.length
+    if not length:
+        return target.buffer(target.allocate(0, np.uint8))
+    args = (visible, 0, target.table(buffer_addresses(array), np.uint64))
+    unlike = target.reduce(views.first_view_unlike_its_value, length, words, *args)
+    if unlike == NOWHERE and len(visible):
+        pairs = (words.view(np.uint64), 2, visible, 0, length)
+        unlike = target.reduce(hidden.first_hidden_value, words_for(length), *pairs)
+    if unlike != NOWHERE:
+        out = target.output(4 * length, np.int32)
+        target.map(hidden.show_views, length, words, *args, out)
+        words = out
+    return target.buffer(words)
+
+
+def _shown_data(array: Array, words: Items, lengths: Items) -> Sequence[Buffer | None]:
+    """The data buffers, with zeros where no view refers.
+
+    Args:
+        array: The array.
+        words: Its views (int32[4 n]).
+        lengths: The number of bytes of each slot in the data buffers (int64[n]); 0 for inline values.
+    """
+    target, buffers = target_of(array.device), array.data_buffers
+    begins = list(accumulate([0 if b is None else b.size for b in buffers], initial=0))
+    if not begins[-1]:
+        return buffers
+    long = lengths > 0
+    numbers, places = words[2::4][long], words[3::4][long].astype(np.int64)
+    starts = target.table(begins, np.int64)[numbers] + places
+    reached = bits_reached(target, starts, starts + lengths[long], begins[-1])
+    if reached is None:
+        return buffers
+    return [
+        b if b is None else _blanked(target, b, reached, begin)
+        for b, begin in zip(buffers, begins, strict=False)
+    ]
+
+
+def _blanked(target: Target, data: Buffer, reached: Buffer, offset: int) -> Buffer:
+    """The bytes, with zeros where bits from `offset` on are clear; shared if that is so already."""
+    args = (data.array, 1, reached.array, offset, data.size)
+    if target.reduce(hidden.first_hidden_value, words_for(data.size), *args) == NOWHERE:
+        return data
+    out = target.output(data.size, np.uint8)
+    target.map(hidden.blank_hidden_values, words_for(data.size), *args, out)
+    return target.buffer(out)

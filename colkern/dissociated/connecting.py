@@ -77,6 +77,7 @@ class ScatteredBody:
 Wait = Callable[[Sequence[Any], float | None], Sequence[Any]]
 
 
+@dataclass(eq=False)
 class ReceivedMessages:
     """The messages of a stream in order; each is received when it is asked for.
 
@@ -85,42 +86,33 @@ class ReceivedMessages:
     seconds, the stream fails.
     """
 
-    def __init__(
-        self,
-        metadata: Connection,
-        bodies: Connection,
-        wait: Wait,
-        reach: Reach | None,
-        frees: Frees,
-        stream: ClientStream,
-        timeout: float | None,
-        device: Device | None = None,
-    ) -> None:
-        self._metadata = metadata
-        self._bodies = bodies
-        self._open = {id(each): each for each in (metadata, bodies)}
-        self._wait = wait
-        self._reach = reach
-        self._frees = frees
-        self._stream = stream
-        self._timeout = timeout
-        self._device = device
+    metadata: Connection
+    bodies: Connection
+    wait: Wait
+    reach: Reach | None
+    frees: Frees
+    stream: ClientStream
+    timeout: float | None
+    device: Device | None = None
+
+    def __post_init__(self) -> None:
+        self._open = {id(each): each for each in (self.metadata, self.bodies)}
         self._server_waits_since: float | None = None
         # For each connection that is waited for, the time since which nothing has come.
         self._silent_since: dict[int, float] = {}
         self._is_closed = False
         self.position = 0
         self.traffic = Traffic()
-        self._finish = weakref.finalize(self, _finish, metadata, bodies, frees)
+        self._finish = weakref.finalize(self, _finish, self.metadata, self.bodies, self.frees)
 
     def next(self) -> Message | None:
         """The next message with its body, or None at the end; see `Messages`."""
-        self._frees.send()
+        self.frees.send()
         self._server_waits_since = None
         self._silent_since.clear()
         try:
-            while (complete := self._stream.next()) is None:
-                if self._stream.has_ended:
+            while (complete := self.stream.next()) is None:
+                if self.stream.has_ended:
                     self.close()
                     return None
                 for connection in self._ready():
@@ -147,38 +139,38 @@ class ReceivedMessages:
         self._is_closed = True
         self._finish()
         # Memory without arrays over it need not stay mapped.
-        self._reach = None
+        self.reach = None
 
     def _ready(self) -> Sequence[Connection]:
         """The connections to receive from: those whose messages there is room for."""
         wanted = [
             each
             for each in self._open.values()
-            if (each is self._metadata and self._stream.wants_metadata)
-            or (each is self._bodies and self._stream.wants_bodies)
+            if (each is self.metadata and self.stream.wants_metadata)
+            or (each is self.bodies and self.stream.wants_bodies)
         ]
         if len(self._open) == 1 or len(wanted) == 1:
             self._silent_since.clear()
             return wanted or list(self._open.values())
-        ready = self._wait(wanted, self._patience(wanted))
+        ready = self.wait(wanted, self._patience(wanted))
         # Messages over other connections do not show that this connection's server is alive.
         for each in wanted:
             if each not in ready and self._patience([each]) == 0:
-                part = "metadata" if each is self._metadata else "bodies"
+                part = "metadata" if each is self.metadata else "bodies"
                 raise self._timed_out(f" from the server of {part}")
         return ready
 
     def _patience(self, connections: Sequence[Connection]) -> float | None:
         """The seconds left in which one of several connections must send something; None for no limit."""
-        if self._timeout is None:
+        if self.timeout is None:
             return None
         now = time.monotonic()
         since = min(self._silent_since.setdefault(id(each), now) for each in connections)
-        return max(since + self._timeout - now, 0)
+        return max(since + self.timeout - now, 0)
 
     def _receive(self, connection: Connection) -> None:
         try:
-            frame = connection.receive(self._timeout)
+            frame = connection.receive(self.timeout)
         except TimeoutError:
             raise self._timed_out() from None
         except OSError as error:
@@ -198,13 +190,13 @@ class ReceivedMessages:
         self._take(connection, frame)
 
     def _take(self, connection: Connection, frame: Frame) -> None:
-        if frame.kind is FrameKind.MESSAGE and connection is self._metadata:
-            self._stream.receive_message(frame.data.tobytes())
-        elif frame.kind is FrameKind.TAGGED and connection is self._bodies:
-            self._stream.receive_body(frame.tag, frame.data)
-        elif frame.kind is FrameKind.SENT and connection is self._bodies:
-            self._stream.end_of_bodies()
-        elif frame.kind is FrameKind.SEGMENT and (reach := self._reach) is not None:
+        if frame.kind is FrameKind.MESSAGE and connection is self.metadata:
+            self.stream.receive_message(frame.data.tobytes())
+        elif frame.kind is FrameKind.TAGGED and connection is self.bodies:
+            self.stream.receive_body(frame.tag, frame.data)
+        elif frame.kind is FrameKind.SENT and connection is self.bodies:
+            self.stream.end_of_bodies()
+        elif frame.kind is FrameKind.SEGMENT and (reach := self.reach) is not None:
             reach.take(frame)
         elif frame.kind is FrameKind.FAILURE:
             text = frame.data.tobytes().decode(errors="replace")
@@ -220,28 +212,28 @@ class ReceivedMessages:
 
     def _ended(self, connection: Connection) -> None:
         del self._open[id(connection)]
-        if connection is self._metadata:
-            self._stream.end_of_metadata()
-        if connection is self._bodies:
-            self._stream.end_of_bodies()
+        if connection is self.metadata:
+            self.stream.end_of_metadata()
+        if connection is self.bodies:
+            self.stream.end_of_bodies()
 
     def _server_waits(self) -> None:
         """Handle the server's note that it waits for this client to free memory."""
         now = time.monotonic()
         if self._server_waits_since is None:
             self._server_waits_since = now
-        if self._timeout is None or now - self._server_waits_since < self._timeout:
+        if self.timeout is None or now - self._server_waits_since < self.timeout:
             return
         raise LimitExceededError(
-            f"the server waits for {self._frees.in_use} bodies that are in use here, and "
-            f"{self._stream.missing()} has not come; let go of batches, or raise "
+            f"the server waits for {self.frees.in_use} bodies that are in use here, and "
+            f"{self.stream.missing()} has not come; let go of batches, or raise "
             "Bounds.outstanding_bytes of the server"
         )
 
     def _timed_out(self, whence: str = "") -> StreamError:
         return StreamError(
             errno.ETIMEDOUT,
-            f"nothing has come for {self._timeout} s{whence}; {self._stream.missing()} is the next to come",
+            f"nothing has come for {self.timeout} s{whence}; {self.stream.missing()} is the next to come",
         )
 
     def _message(self, complete: Complete) -> Message:
@@ -260,13 +252,13 @@ class ReceivedMessages:
         return Body(self._scattered(record, body), 0, record["bodyLength"])
 
     def _scattered(self, record: Record, body: BodyLocations) -> ScatteredBody:
-        reach = self._reach
+        reach = self.reach
         if reach is None:
             raise _no_way_to_locations()
         buffers = buffers_of(record)
         offsets = buffers["offset"][buffers["length"] > 0].tolist()
-        reached = reach.buffers(body, self._frees)
-        may_stay = self._device is None or all(each.device == self._device for each in reached)
+        reached = reach.buffers(body, self.frees)
+        may_stay = self.device is None or all(each.device == self.device for each in reached)
         if _is_compressed(record) or not may_stay:
             reached = list(on_host(reached))
         return ScatteredBody(offsets, reached, record["bodyLength"])

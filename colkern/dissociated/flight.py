@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.connecting import ServiceReader, connect
+from colkern.dissociated.sending import told
 from colkern.dissociated.serving import Server, serve
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports import TRANSPORTS
@@ -250,8 +251,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever a source raises
-        text = error.args[0] if isinstance(error, KeyError) and error.args else error
-        raise flight.FlightServerError(f"{type(error).__name__}: {text}") from None
+        raise flight.FlightServerError(told(error)) from None
 
 
 def _name_of(descriptor: flight.FlightDescriptor) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import errno
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -127,6 +127,7 @@ class _Pending:
         return self.record is not None and has_body(self.record) and self.body is None
 
 
+@dataclass(eq=False)
 class ClientStream:
     """One stream, as its client sees it.
 
@@ -135,18 +136,13 @@ class ClientStream:
     end of the stream never will. By the protocol, `first_sequence` is 0; tests start near UINT32_MAX.
     """
 
-    def __init__(
-        self,
-        bounds: Bounds = DEFAULT_BOUNDS,
-        limits: Limits = DEFAULT_LIMITS,
-        *,
-        in_order: bool = False,
-        first_sequence: int = 0,
-    ) -> None:
-        self._bounds = bounds
-        self._limits = limits
-        self._in_order = in_order
-        self._next = first_sequence
+    bounds: Bounds = DEFAULT_BOUNDS
+    limits: Limits = DEFAULT_LIMITS
+    in_order: bool = field(default=False, kw_only=True)
+    first_sequence: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._next = self.first_sequence
         self._end: int | None = None
         self._pending: dict[int, _Pending] = {}
         # The number of pending messages that have their metadata.
@@ -165,8 +161,8 @@ class ClientStream:
         if pending.record is not None:
             raise InvalidArrowError("its metadata came twice", place=place)
         with placed(place):
-            check_metadata_size(len(metadata), self._limits)
-            pending.record = decode_message(metadata, self._limits)
+            check_metadata_size(len(metadata), self.limits)
+            pending.record = decode_message(metadata, self.limits)
             self._described += 1
         _check_fits(pending, place)
 
@@ -178,10 +174,10 @@ class ClientStream:
             # The metadata lists that many buffers in as few bytes; Python objects for them take far
             # more.
             listed = data.nbytes - LOCATION_BYTES
-            if listed > self._limits.metadata_bytes:
+            if listed > self.limits.metadata_bytes:
                 raise LimitExceededError(
                     f"{place}: {listed} bytes of locations are over the limit of "
-                    f"{self._limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
+                    f"{self.limits.metadata_bytes}; raise Limits.metadata_bytes to take them"
                 )
         pending = self._slot(sequence, data.nbytes, place)
         if pending.body is not None:
@@ -241,8 +237,8 @@ class ClientStream:
     @property
     def _has_room(self) -> bool:
         return (
-            self.pending_bytes < self._bounds.pending_bytes
-            and len(self._pending) < self._bounds.pending_messages
+            self.pending_bytes < self.bounds.pending_bytes
+            and len(self._pending) < self.bounds.pending_messages
         )
 
     def _receive_end(self, sequence: int) -> None:
@@ -255,7 +251,7 @@ class ClientStream:
         if behind:
             raise InvalidArrowError(f"message {behind[0]} came before it", place=place)
         self._end = sequence
-        if self._in_order and self._is_missing_metadata():
+        if self.in_order and self._is_missing_metadata():
             raise InvalidArrowError(
                 f"a gap: {self._first_gap()} has not come before it", place=place
             )
@@ -279,12 +275,12 @@ class ClientStream:
             )
         if self._end is not None and distance(self._end, sequence) >= 0:
             raise InvalidArrowError(f"the stream ends with message {self._end}", place=place)
-        if ahead >= self._bounds.pending_messages:
+        if ahead >= self.bounds.pending_messages:
             raise LimitExceededError(
                 f"{place}: {ahead} ahead of message {self._next}, the next one; "
                 "raise Bounds.pending_messages to let so many wait"
             )
-        if ahead and self.pending_bytes >= self._bounds.pending_bytes:
+        if ahead and self.pending_bytes >= self.bounds.pending_bytes:
             raise LimitExceededError(
                 f"{place}: {self.pending_bytes} bytes wait for {self.missing()}; "
                 "raise Bounds.pending_bytes to let more wait"
@@ -317,21 +313,17 @@ class _Hold(NamedTuple):
     size: int
 
 
+@dataclass(eq=False)
 class ServerStream:
     """One stream, as its server sees it. `free_data` is None if locations are never sent."""
 
-    def __init__(
-        self,
-        want_data: int,
-        free_data: int | None = None,
-        bounds: Bounds = DEFAULT_BOUNDS,
-        *,
-        first_sequence: int = 0,
-    ) -> None:
-        self._want_data = want_data
-        self._free_data = free_data
-        self._bounds = bounds
-        self._next = first_sequence
+    want_data: int
+    free_data: int | None = None
+    bounds: Bounds = DEFAULT_BOUNDS
+    first_sequence: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._next = self.first_sequence
         self._was_asked = False
         self.has_ended = False
         """Whether the metadata stream has been ended."""
@@ -341,12 +333,12 @@ class ServerStream:
 
     def receive(self, tag: int, data: bytes | NDArray[np.uint8]) -> bytes | None:
         """Handle a tagged message; returns the identifier of a request, or None if it frees memory."""
-        if tag == self._want_data:
+        if tag == self.want_data:
             if self._was_asked:
                 raise InvalidArrowError("a second want_data message for one stream")
             self._was_asked = True
             return bytes(data)
-        if tag != self._free_data:
+        if tag != self.free_data:
             raise InvalidArrowError(f"a message with tag {tag:#x}; expected want_data or free_data")
         if not self._was_asked:
             raise InvalidArrowError("a free_data message before the request")
@@ -362,7 +354,7 @@ class ServerStream:
     def may_announce(self, size: int) -> bool:
         """Whether `size` bytes may be announced now; a single body may exceed the bound."""
         outstanding = self.outstanding_bytes
-        return not outstanding or outstanding + size <= self._bounds.outstanding_bytes
+        return not outstanding or outstanding + size <= self.bounds.outstanding_bytes
 
     def announce(self, locations: BodyLocations, owners: list[object], size: int) -> None:
         """Keep memory, by location and owner, until the client has freed it as often as announced."""

@@ -73,6 +73,7 @@ def messages_of(source: RecordBatchStream, options: StreamOptions) -> Iterator[M
         yield from messages.of_batch(batch)
 
 
+@dataclass(eq=False)
 class Sending:
     """The server's side of one stream, after the request.
 
@@ -81,23 +82,15 @@ class Sending:
     here. `leave` is called when the client has gone.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        streams: Streams,
-        announcer: Announcer | None,
-        stream: ServerStream,
-        options: StreamOptions,
-        traffic: Traffic,
-        leave: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._connection = connection
-        self._streams = streams
-        self._announcer = announcer
-        self._stream = stream
-        self._options = options
-        self._traffic = traffic
-        self._leave = leave
+    connection: Connection
+    streams: Streams
+    announcer: Announcer | None
+    stream: ServerStream
+    options: StreamOptions
+    traffic: Traffic
+    leave: Callable[[], None] = lambda: None
+
+    def __post_init__(self) -> None:
         self._changed = threading.Condition()
         self._is_gone = False
         self._is_waiting = False
@@ -111,18 +104,18 @@ class Sending:
         try:
             self._send_stream(open_messages())
         except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
-            self._fail(_told(error))
-        self._leave()
+            self._fail(told(error))
+        self.leave()
         with self._changed:
-            self._changed.wait_for(lambda: self._is_gone or not self._stream.is_holding)
-        self._connection.finish()
+            self._changed.wait_for(lambda: self._is_gone or not self.stream.is_holding)
+        self.connection.finish()
 
     def receive(self, frame: Frame) -> None:
         """Handle a frame from the client; raises `InvalidArrowError` if it breaks the protocol."""
         if frame.kind is not FrameKind.TAGGED:
             raise InvalidArrowError(f"a {frame.kind.name.lower()} frame from a client")
         with self._changed:
-            self._stream.receive(frame.tag, frame.data)
+            self.stream.receive(frame.tag, frame.data)
             self._changed.notify_all()
 
     def disconnected(self) -> None:
@@ -131,67 +124,67 @@ class Sending:
             self._is_gone = True
             self._let_go()
             self._changed.notify_all()
-        self._leave()
-        self._connection.close()
+        self.leave()
+        self.connection.close()
 
     @property
     def outstanding_bytes(self) -> int:
         """The number of bytes kept for the client."""
-        return self._stream.outstanding_bytes
+        return self.stream.outstanding_bytes
 
     def _fail(self, reason: str) -> None:
         data = encode_failure(reason)
         with contextlib.suppress(OSError):
-            self._connection.send(FrameKind.FAILURE, len(data), [data])
+            self.connection.send(FrameKind.FAILURE, len(data), [data])
 
     def beat(self) -> None:
         """Tell the client that the server is alive, or that it waits for the client."""
         kind = FrameKind.WAITING if self._is_waiting else FrameKind.HEARTBEAT
-        self._connection.try_send(kind, b"")
+        self.connection.try_send(kind, b"")
 
     def _send_stream(self, messages: Iterator[Message]) -> None:
         for message in messages:
             self._send(message)
-        end = self._stream.end()
-        if self._streams != "bodies":
-            self._connection.send(FrameKind.MESSAGE, len(end), [end])
-        elif self._stream.is_holding:
+        end = self.stream.end()
+        if self.streams != "bodies":
+            self.connection.send(FrameKind.MESSAGE, len(end), [end])
+        elif self.stream.is_holding:
             # The connection of bodies stays open, and has no end of stream that would tell the
             # client.
-            self._connection.send(FrameKind.SENT, 0, [])
+            self.connection.send(FrameKind.SENT, 0, [])
 
     def _send(self, message: Message) -> None:
         with self._changed:
-            sequence = self._stream.take_sequence()
+            sequence = self.stream.take_sequence()
         steps: Sequence[Callable[[Message, int], None]]
         steps = (self._send_metadata, self._send_body)
-        for step in reversed(steps) if self._options.bodies_first else steps:
+        for step in reversed(steps) if self.options.bodies_first else steps:
             step(message, sequence)
 
     def _send_metadata(self, message: Message, sequence: int) -> None:
-        if self._streams == "bodies":
+        if self.streams == "bodies":
             return
         parts = [metadata_prefix(sequence), message.encode()]
-        self._connection.send(FrameKind.MESSAGE, sum(map(len, parts)), parts)
+        self.connection.send(FrameKind.MESSAGE, sum(map(len, parts)), parts)
 
     def _send_body(self, message: Message, sequence: int) -> None:
         body = message.body
-        if self._streams == "metadata" or body is None:
+        if self.streams == "metadata" or body is None:
             return
         if isinstance(body, SeparateBuffers):
             self._announce(body, sequence)
             return
         with body.chunks() as chunks:
             tag = body_tag(sequence, BodyType.PACKED)
-            self._connection.send(FrameKind.TAGGED, body.size, chunks, tag)
-        self._traffic.packed_bytes += body.size
+            self.connection.send(FrameKind.TAGGED, body.size, chunks, tag)
+        self.traffic.packed_bytes += body.size
 
     def _announce(self, body: SeparateBuffers, sequence: int) -> None:
-        assert self._announcer is not None
+        assert self.announcer is not None
         size = sum(buffer.size for buffer in body.buffers)
         self._wait_until_it_may_announce(size)
         try:
-            locations, owners, counted, placed = self._announcer.announce(body.buffers)
+            locations, owners, counted, placed = self.announcer.announce(body.buffers)
         finally:
             with self._changed:
                 self._is_announcing = False
@@ -199,17 +192,17 @@ class Sending:
         with self._changed:
             if self._is_gone:
                 raise BrokenPipeError("the client has gone")
-            self._stream.announce(locations, owners, counted)
-        self._traffic.announced_bytes += size
-        self._traffic.placed_bytes += placed
+            self.stream.announce(locations, owners, counted)
+        self.traffic.announced_bytes += size
+        self.traffic.placed_bytes += placed
         data = locations.encode()
         tag = body_tag(sequence, BodyType.LOCATIONS)
-        self._connection.send(FrameKind.TAGGED, len(data), [data], tag)
+        self.connection.send(FrameKind.TAGGED, len(data), [data], tag)
 
     def _wait_until_it_may_announce(self, size: int) -> None:
         with self._changed:
             self._is_waiting = True
-            self._changed.wait_for(lambda: self._is_gone or self._stream.may_announce(size))
+            self._changed.wait_for(lambda: self._is_gone or self.stream.may_announce(size))
             self._is_waiting = False
             if self._is_gone:
                 raise BrokenPipeError("the client has gone")
@@ -219,7 +212,7 @@ class Sending:
         """Release everything that is kept for a client that has gone."""
         # A new body must not be placed in memory that the client had, and may still read.
         if self._is_gone and not self._is_announcing:
-            self._stream.disconnected()
+            self.stream.disconnected()
 
 
 def encode_failure(reason: str) -> bytes:
@@ -227,7 +220,8 @@ def encode_failure(reason: str) -> bytes:
     return reason.encode(errors="backslashreplace")[:_FAILURE_BYTES]
 
 
-def _told(error: BaseException) -> str:
+def told(error: BaseException) -> str:
+    """An exception as the other side is told of it, without its traceback."""
     name = type(error).__name__
     try:
         return f"{name}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"

@@ -141,12 +141,10 @@ class Server(Closing):
     def traffic(self) -> Traffic:
         """The bytes of all bodies so far."""
         with self._lock:
-            every = [self._finished, *self._sendings.values()]
-            return Traffic(
-                sum(each.packed_bytes for each in every),
-                sum(each.announced_bytes for each in every),
-                sum(each.placed_bytes for each in every),
-            )
+            total = Traffic()
+            for each in (self._finished, *self._sendings.values()):
+                total.add(each)
+            return total
 
     def close(self) -> None:
         """Accept no more clients, disconnect the present ones, and release memory announced to them."""
@@ -518,8 +516,6 @@ def _service(text: str, streams: Streams, options: StreamOptions, remote: bool) 
     if locations and free_data is None:
         free_data = want_data ^ 1
     listener = transport.listen(address, bounds=options.bounds, remote=remote)
-    with contextlib.ExitStack() as stack:
-        stack.callback(listener.close)
+    with OnFailure(listener.close):
         uri = ServiceUri(scheme, listener.address, want_data, free_data, listener.remote_handle)
-        stack.pop_all()
     return Service(transport, listener, uri, streams)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from colkern.dissociated.bounds import Bounds
@@ -127,6 +128,7 @@ class _Stream:
         return self.kept_bytes < _LEAD_BYTES and len(self.kept) < _LEAD_MESSAGES
 
 
+@dataclass(eq=False)
 class SharedMessages:
     """The messages of one source for two streams.
 
@@ -139,19 +141,13 @@ class SharedMessages:
     is kept for such clients.
     """
 
-    def __init__(
-        self,
-        open_source: Callable[[], Sequence[Iterator[Message]]],
-        bounds: Bounds,
-        shared_bytes: SharedBytes,
-        start: Callable[[Callable[[], None]], None],
-        patience: float,
-    ) -> None:
-        self._open_source = open_source
-        self._bounds = bounds
-        self._shared_bytes = shared_bytes
-        self._start = start
-        self._patience = patience
+    open_source: Callable[[], Sequence[Iterator[Message]]]
+    bounds: Bounds
+    shared_bytes: SharedBytes
+    start: Callable[[Callable[[], None]], None]
+    patience: float
+
+    def __post_init__(self) -> None:
         self._changed = threading.Condition()
         self._has_started = False
         self._twice: Sequence[Iterator[Message]] | None = None
@@ -174,7 +170,7 @@ class SharedMessages:
         stream = self._streams[role]
         with self._changed:
             stream.has_left = True
-            self._shared_bytes.give_back(sum(each.charged for each in stream.kept))
+            self.shared_bytes.give_back(sum(each.charged for each in stream.kept))
             stream.kept.clear()
             stream.kept_bytes = 0
             self._changed.notify_all()
@@ -185,7 +181,7 @@ class SharedMessages:
         if has_started:
             return
         try:
-            self._start(self._read)
+            self.start(self._read)
         except Exception as error:  # noqa: BLE001 - there may be no thread; both are told
             self._finish(error)
 
@@ -202,7 +198,7 @@ class SharedMessages:
                 message, charged = stream.kept.popleft()
                 stream.kept_bytes -= _body_bytes(message)
                 stream.still_since = time.monotonic()
-                self._shared_bytes.give_back(charged)
+                self.shared_bytes.give_back(charged)
                 self._changed.notify_all()
                 return message
             if self._failure is not None:
@@ -212,7 +208,7 @@ class SharedMessages:
     def _read(self) -> None:
         """Open the source and read the messages that the streams wait for, all in one thread."""
         try:
-            opened = self._open_source()
+            opened = self.open_source()
             if len(opened) > 1:
                 self._twice = opened
             else:
@@ -233,7 +229,7 @@ class SharedMessages:
         with self._changed:
             # Nothing notifies of passing time, nor of bytes that other clients give back.
             while not self._changed.wait_for(
-                lambda: self._may_take() or self._is_over, self._patience
+                lambda: self._may_take() or self._is_over, self.patience
             ):
                 pass
             return not self._is_over
@@ -252,9 +248,9 @@ class SharedMessages:
         if behind.has_left or behind.is_near:
             return True
         return (
-            time.monotonic() - behind.still_since >= self._patience
-            and len(behind.kept) < self._bounds.pending_messages
-            and self._shared_bytes.has_some
+            time.monotonic() - behind.still_since >= self.patience
+            and len(behind.kept) < self.bounds.pending_messages
+            and self.shared_bytes.has_some
         )
 
     def _keep(self, message: Message | None) -> bool:
@@ -267,7 +263,7 @@ class SharedMessages:
                 if stream.has_left:
                     continue
                 charged = 0 if stream.is_near else size
-                self._shared_bytes.take(charged)
+                self.shared_bytes.take(charged)
                 if not stream.kept:
                     stream.still_since = time.monotonic()
                 stream.kept.append(_Kept(message, charged))

@@ -12,6 +12,7 @@ import ctypes
 import errno
 from array import array
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from colkern.arrays import ChunkedArray, RecordBatchStream
@@ -64,46 +65,40 @@ def _stream_capsule(producer: Producer) -> object:
     return export.into_capsule(words)
 
 
+@dataclass(eq=False)
 class Producer:
     """The state of an exported stream, which its C functions use."""
 
-    def __init__(
-        self,
-        schema: Schema | DataType,
-        parts: Iterator[Any],
-        kind: ArrayKind,
-        move_part: Callable[[Any, int], None],
-    ) -> None:
-        self._schema = schema
-        self._parts = parts
-        self._kind = kind
-        self._move_part = move_part
-        self._error: ctypes.Array[ctypes.c_char] | None = None
+    schema: Schema | DataType
+    parts: Iterator[Any]
+    kind: ArrayKind
+    move_part: Callable[[Any, int], None]
+    error: ctypes.Array[ctypes.c_char] | None = None
 
     def fill_schema(self, out: int) -> None:
         """Write the schema to the consumer's structure."""
-        move_schema_to(self._schema, out)
+        move_schema_to(self.schema, out)
 
     def fill_next(self, out: int) -> None:
         """Write the next batch to the consumer's structure, or mark the end of the stream."""
-        part = next(self._parts, None)
+        part = next(self.parts, None)
         if part is None:
             # A released structure marks the end of the stream.
-            ctypes.memset(out, 0, struct_bytes(self._kind))
+            ctypes.memset(out, 0, struct_bytes(self.kind))
         else:
-            if isinstance(self._schema, Schema):
-                _check_types(part.schema, self._schema)
-            self._move_part(part, out)
+            if isinstance(self.schema, Schema):
+                _check_types(part.schema, self.schema)
+            self.move_part(part, out)
 
     def attempt(self, step: Callable[[int], None], out: int) -> int:
         """Run a step; returns 0, or an error number, for which `error_text` then has the text."""
-        self._error = None
+        self.error = None
         try:
             step(out)
         # Every exception is caught, also a user's interrupt, since none can pass through C.
         except BaseException as error:  # noqa: BLE001
             text = f"{type(error).__name__}: {error}".replace("\0", "?")
-            self._error = ctypes.create_string_buffer(text.encode(errors="replace"))
+            self.error = ctypes.create_string_buffer(text.encode(errors="replace"))
             for cls, number in _ERROR_NUMBERS.items():
                 if isinstance(error, cls):
                     return number
@@ -112,7 +107,7 @@ class Producer:
 
     def error_text(self) -> int | None:
         """The address of the text of the last error; None if there was none."""
-        return None if self._error is None else ctypes.addressof(self._error)
+        return None if self.error is None else ctypes.addressof(self.error)
 
 
 def _check_types(schema: Schema, promised: Schema) -> None:

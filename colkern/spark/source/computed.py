@@ -251,18 +251,13 @@ PlanOf = Callable[[Sequence[str] | None, Sequence[object]], Plan]
 """Plans a query of some columns, or of all, with the conditions on them."""
 
 
+@dataclass(frozen=True, slots=True)
 class Reading:
     """Spark's tasks call this, each with the number of its partition."""
 
-    def __init__(
-        self,
-        partitions: Sequence[SourcePartition],
-        request: Request,
-        make: Callable[[Iterable[Rows]], Iterator[pa.RecordBatch]],
-    ) -> None:
-        self.partitions = partitions
-        self.request = request
-        self.make = make
+    partitions: Sequence[SourcePartition]
+    request: Request
+    make: Callable[[Iterable[Rows]], Iterator[pa.RecordBatch]]
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yields the results for the rows of the partitions."""

@@ -130,9 +130,7 @@ def _null_by_bitmap(array: Array, visible: Buffer, hidden: int) -> Array:
     return Array.of_valid(array.type, length, buffers, hidden, children, array.dictionary)
 
 
-@NULL_OUTSIDE.of(LayoutKind.NULL)
-def _null_already(array: Array, visible: Buffer, hidden: int) -> Array:
-    return array
+NULL_OUTSIDE.of(LayoutKind.NULL)(lambda array, visible, hidden: array)
 
 
 @NULL_OUTSIDE.of(LayoutKind.SPARSE_UNION)

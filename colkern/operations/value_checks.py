@@ -168,9 +168,7 @@ def _check_map(array: Array, place: str) -> None:
         raise InvalidArrowError(f"{keys.null_count} map keys are null", place=place)
 
 
-@_OF_TYPES.of(*TEXT)
-def _check_text(array: Array, place: str) -> None:
-    require_utf8(array, place)
+_OF_TYPES.of(*TEXT)(require_utf8)
 
 
 @_OF_TYPES.of(s.Decimal)

@@ -192,9 +192,7 @@ _one_way: Dispatch[LayoutKind, Callable[[Array], Array]] = by_layout(
 )
 
 
-@_one_way.of(LayoutKind.BINARY_VIEW)
-def _as_offsets(array: Array) -> Array:
-    return views_to_offsets(array, large=True)
+_one_way.of(LayoutKind.BINARY_VIEW)(lambda array: views_to_offsets(array, large=True))
 
 
 @_one_way.of(LayoutKind.DENSE_UNION)

@@ -68,14 +68,10 @@ def _time(type_: s.Date | s.Time | s.Timestamp | s.Duration) -> s.DataType:
     return {s.Date: s.date32(), s.Time: s.time64("ns"), s.Duration: s.duration("us")}[type(type_)]
 
 
-@_WIDER.of(s.Dictionary, s.RunEndEncoded)
-def _values(type_: s.Dictionary | s.RunEndEncoded) -> s.DataType:
-    return _widened(type_.value_type)
-
-
-@_WIDER.of(s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)
-def _list(type_: s.List) -> s.DataType:
-    return s.list_(_widened(type_.value_type))
+_WIDER.of(s.Dictionary, s.RunEndEncoded)(lambda type_: _widened(type_.value_type))
+_WIDER.of(s.List, s.LargeList, s.ListView, s.LargeListView, s.FixedSizeList)(
+    lambda type_: s.list_(_widened(type_.value_type))
+)
 
 
 @_WIDER.of(s.Map)

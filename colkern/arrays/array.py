@@ -443,3 +443,14 @@ class LateArray(Array):
 
 _BUFFERS = vars(Array)["buffers"]
 """The slot that `LateArray` hides."""
+
+
+def empty_array(data_type: DataType) -> Array:
+    """An array of that type without values."""
+    rule = layout(data_type)
+    storage = data_type.storage
+    dictionary = None
+    if isinstance(storage, Dictionary):
+        dictionary = empty_array(storage.value_type)
+    children = [empty_array(field.type) for field in data_type.fields]
+    return Array(data_type, 0, [None] * len(rule.buffers), children, dictionary)

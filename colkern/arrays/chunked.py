@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
@@ -196,3 +196,24 @@ def cut_alike(sides: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
         return list(sides)
     ends = common_ends(sides)
     return [cut_at(parts, ends) for parts in sides]
+
+
+def regrouped(batches: Iterable[Any], rows: int, join: Callable[[list[Any]], Any]) -> Iterator[Any]:
+    """Yields the same rows in batches of `rows` each; the last batch may have fewer.
+
+    Batches, which may be pyarrow's, are cut without a copy; `join` joins several.
+    """
+    held: list[Any] = []
+    count = 0
+    for batch in batches:
+        start = 0
+        while start < batch.num_rows:
+            part = batch.slice(start, rows - count)
+            held.append(part)
+            start += part.num_rows
+            count += part.num_rows
+            if count == rows:
+                yield held[0] if len(held) == 1 else join(held)
+                held, count = [], 0
+    if held:
+        yield held[0] if len(held) == 1 else join(held)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from colkern import ipc
 from colkern.arrays import RecordBatch, RecordBatchStream
+from colkern.arrays.chunked import regrouped
 from colkern.commands.failures import CommandError, UsageError, system_errors_of
 from colkern.commands.files import Target, opened, source_of, writing
 from colkern.errors import ColkernError, StreamError
@@ -201,29 +202,12 @@ class Counts(Iterator[RecordBatch]):
 
 
 def rechunked(batches: Iterable[RecordBatch], rows: int) -> Iterator[RecordBatch]:
-    """Yields the same rows in batches of `rows` each; the last batch may have fewer."""
-    # Batches that are cut are not copied, batches that are joined are. A joined batch keeps the custom
-    # metadata that all its parts share.
-    parts: list[RecordBatch] = []
-    held = 0
-    for batch in batches:
-        start = 0
-        while start < batch.num_rows:
-            part = batch.slice(start, rows - held)
-            parts.append(part)
-            start += part.num_rows
-            held += part.num_rows
-            if held == rows:
-                yield _joined(parts)
-                parts, held = [], 0
-    if parts:
-        yield _joined(parts)
+    """As `regrouped`; a joined batch keeps the custom metadata that all its parts share."""
+    return regrouped(batches, rows, _joined)
 
 
 def _joined(parts: list[RecordBatch]) -> RecordBatch:
     first, *others = parts
-    if not others:
-        return first
     joined = concat(parts)
     same = all(other.metadata == first.metadata for other in others)
     metadata = first.metadata if same else None

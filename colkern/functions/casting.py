@@ -7,7 +7,6 @@ from colkern.arrays import Array
 from colkern.dispatch import TEXT
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting.dispatch import convert
-from colkern.operations.operands import value_type_of
 from colkern.operations.position_checks import require_valid
 
 READ = (s.Int, s.FloatingPoint, s.Bool, s.Decimal, s.Date, s.Timestamp)
@@ -42,7 +41,9 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     """
     type = s.as_type(type)
     require_valid(array)
-    source = value_type_of(array)
+    source = array.type.storage
+    while isinstance(source, s.Dictionary | s.RunEndEncoded):
+        source = source.value_type.storage
     result = type.storage
     # Imported late, since other casts need no row functions.
     if isinstance(source, TEXT) and isinstance(result, READ):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.arrays import UNKNOWN, Array
+from colkern.arrays.array import empty_array
 from colkern.arrays.slots import (
     Slots,
     all_slots,
@@ -31,7 +32,6 @@ from colkern.bitmaps import packed
 from colkern.dispatch import Dispatch, by_layout
 from colkern.errors import InvalidArrowError, LimitExceededError, placed
 from colkern.integration.json_values import HEX, Entry, flag, integer_codec, read_all, value_codec
-from colkern.interchange.arrays import empty_array
 from colkern.ipc.fields import WireField
 from colkern.layouts import VIEW_INLINE_BYTES, BufferSpec, ChildLength, Extent, LayoutKind, Role
 from colkern.layouts import layout as layout_of

@@ -393,14 +393,3 @@ def _read_variadic(pointers: Sequence[int], source: HostStructure) -> list[Buffe
         raise InvalidArrowError(f"a data buffer has {min(sizes)} bytes")
     pairs = zip(pointers, sizes, strict=False)
     return [_read_buffer(Role.BYTES, pointer, size, source) for pointer, size in pairs]
-
-
-def empty_array(data_type: DataType) -> Array:
-    """An array of that type without values."""
-    rule = layout(data_type)
-    storage = data_type.storage
-    dictionary = None
-    if isinstance(storage, Dictionary):
-        dictionary = empty_array(storage.value_type)
-    children = [empty_array(field.type) for field in data_type.fields]
-    return Array(data_type, 0, [None] * len(rule.buffers), children, dictionary)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from colkern.arrays import Array, ChunkedArray, RecordBatch, RecordBatchStream, Table
+from colkern.arrays.array import empty_array
 from colkern.interchange.abi import (
     ArrayStruct,
     DeviceArrayStruct,
@@ -20,7 +21,7 @@ from colkern.interchange.abi import (
     require_known_type,
     struct_at,
 )
-from colkern.interchange.arrays import HostStructure, empty_array, read_array, read_batch
+from colkern.interchange.arrays import HostStructure, read_array, read_batch
 from colkern.interchange.device_arrays import device_structure
 from colkern.interchange.schemas import field_in, schema_of
 from colkern.interchange.streams import Consumer

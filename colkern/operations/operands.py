@@ -272,7 +272,7 @@ def _no_number(
 def value_type_of(column: Column) -> s.DataType:
     """The storage type of a column's values, without dictionary- and run-end encoding."""
     # Arrays and chunked arrays, the only columns, have it.
-    type_ = column.type.storage  # type: ignore[attr-defined]
+    type_: s.DataType = column.type.storage  # type: ignore[attr-defined]
     while isinstance(type_, s.RunEndEncoded | s.Dictionary):
         type_ = type_.value_type.storage
     return type_

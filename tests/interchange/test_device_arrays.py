@@ -19,11 +19,11 @@ from operations.samples import sample, samples
 from present import present
 
 import colkern as ck
+from colkern.arrays.array import empty_array
 from colkern.cuda import count_transfers, stand_in
 from colkern.cuda.stand_in import StandIn
 from colkern.errors import DeviceUnavailableError, InvalidArrowError, UnsupportedError
 from colkern.interchange import export_device_array, import_array, import_batch
-from colkern.interchange.arrays import empty_array
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 THREE = np.arange(3, dtype=np.int64).tobytes()

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 import colkern as ck
+from colkern.arrays.array import empty_array
 from colkern.cuda.stand_in import StandIn
 from colkern.errors import InvalidArrowError, StreamError, UnsupportedError
 from colkern.interchange import import_batch, import_stream
-from colkern.interchange.arrays import empty_array
 
 CPU, CUDA = 1, 2
 BATCH = ck.record_batch({"a": [1, 2, 3], "t": ["x", None, "yy"]})

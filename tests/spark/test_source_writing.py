@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import StructType, YearMonthIntervalType
 
+from colkern.arrays.chunked import regrouped
 from colkern.spark.source import ColkernDataSource
 from colkern.spark.source import streams as streams_module
 from colkern.spark.source.streams import (
@@ -22,7 +23,7 @@ from colkern.spark.source.streams import (
     Staged,
     Stamped,
 )
-from colkern.spark.source.writer import SourceWriter, Written, regrouped
+from colkern.spark.source.writer import SourceWriter, Written
 
 SCHEMA = StructType().add("n", "long").add("at", "timestamp")
 
@@ -54,7 +55,8 @@ def values(path: Path) -> list[int]:
 
 def test_batches_are_put_together_and_cut() -> None:
     given = [batch(1, 2, 3), batch(), batch(4), batch(5, 6, 7)]
-    assert [b["n"].to_pylist() for b in regrouped(given, 2)] == [[1, 2], [3, 4], [5, 6], [7]]
+    parts = regrouped(given, 2, pa.concat_batches)
+    assert [b["n"].to_pylist() for b in parts] == [[1, 2], [3, 4], [5, 6], [7]]
 
 
 @pytest.mark.parametrize("compression", ["none", "lz4", "zstd"])

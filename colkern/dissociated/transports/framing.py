@@ -13,7 +13,6 @@ All numbers are little-endian.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.transports.connection import FrameKind
 from colkern.errors import InvalidArrowError, LimitExceededError
-from colkern.ipc.writing.fetching import Chunk
 from colkern.memory import allocate_for_overwrite
 
 _HEADER = struct.Struct("<QQB7s")
@@ -92,14 +90,3 @@ def allocated(length: int) -> NDArray[np.uint8]:
         return allocate_for_overwrite(length, np.uint8)
     except MemoryError:
         raise LimitExceededError(f"no memory for a frame of {length} bytes") from None
-
-
-def joined(size: int, chunks: Iterable[Chunk]) -> NDArray[np.uint8]:
-    """Chunks of `size` bytes together, copied into one array."""
-    data = allocate_for_overwrite(size, np.uint8)
-    filled = 0
-    for chunk in chunks:
-        piece = np.frombuffer(chunk, np.uint8)
-        data[filled : filled + piece.size] = piece
-        filled += piece.size
-    return data

@@ -14,10 +14,9 @@ from colkern.dissociated.bounds import Bounds
 from colkern.dissociated.leases import Frees, Lease
 from colkern.dissociated.messages import BodyLocations, BodyType, Location
 from colkern.dissociated.transports.connection import Announcement, Frame, FrameKind
-from colkern.dissociated.transports.framing import joined
 from colkern.dissociated.uri import ServiceUri
 from colkern.errors import InvalidArrowError
-from colkern.ipc.writing.fetching import Chunk
+from colkern.ipc.writing.fetching import Chunk, joined
 from colkern.memory import HOST, Buffer
 
 # All queues share it, so that a thread can wait for several.

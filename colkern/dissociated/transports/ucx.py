@@ -40,14 +40,13 @@ from colkern.dissociated.transports.framing import (
     FrameLimits,
     allocated,
     check_length,
-    joined,
     limits_of,
 )
 from colkern.dissociated.transports.sockets import Packed, SocketListener
 from colkern.dissociated.transports.tcp import connected_to, listen_at_port
 from colkern.dissociated.uri import ServiceUri
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.ipc.writing.fetching import Chunk
+from colkern.ipc.writing.fetching import Chunk, joined
 from colkern.names import why_missing
 
 _OWN = ((1 << 24) - 1) << 32

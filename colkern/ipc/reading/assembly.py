@@ -15,7 +15,7 @@ from colkern.arrays import UNKNOWN, Array
 from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.ipc.reading.plans import ArrayPlan, DictionaryPlan
 from colkern.layouts import VIEW_BYTES, VIEW_INLINE_BYTES, BufferSpec, ChildLength, Extent, Role
-from colkern.memory import EMPTY, Buffer, allocate
+from colkern.memory import Buffer, allocate
 from colkern.schema import DataType, FixedSizeList
 
 
@@ -187,18 +187,6 @@ _CHILD_CHECKS: dict[ChildLength, Callable[[DataType, int, list[Array]], None]] =
     ChildLength.LIST_SIZE: _list_size,
     ChildLength.RUNS: _runs,
 }
-
-
-def empty_array(plan: ArrayPlan) -> Array:
-    """An array without slots, by its plan."""
-    values = plan.dictionary.values if plan.dictionary is not None else None
-    return Array(
-        plan.type,
-        0,
-        [None if spec.role is Role.VALIDITY else EMPTY for spec in plan.layout.buffers],
-        [empty_array(child) for child in plan.children],
-        empty_array(values) if values is not None else None,
-    )
 
 
 def wanted_places(

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from colkern.arrays import Array
+from colkern.arrays.array import empty_array
 from colkern.errors import InvalidArrowError, placed
 from colkern.forks import Lock
 from colkern.ipc.compression import Budget
 from colkern.ipc.limits import Limits
-from colkern.ipc.reading.assembly import empty_array
 from colkern.ipc.reading.batches import BatchColumns
 from colkern.ipc.reading.messages import Message
 from colkern.ipc.reading.plans import DictionaryPlan, SchemaPlan
@@ -124,7 +124,7 @@ class Dictionaries:
         if known is not None:
             return known
         if unneeded:
-            return empty_array(plan.values)
+            return empty_array(plan.values.type)
         raise InvalidArrowError(f"no dictionary {plan.id} has come before this batch")
 
     def after(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, cast
 
 from colkern.arrays import RecordBatch, RecordBatchStream, Table
@@ -133,7 +134,7 @@ def with_schema(data: object) -> tuple[Schema, Iterator[RecordBatch]]:
     first = next(batches, None)
     if first is None:
         raise ValueError("data: no batch, so no schema; use new_stream or new_file with one")
-    return first.schema, _chained(first, batches)
+    return first.schema, chain([first], batches)
 
 
 def carried_options(data: object) -> dict[str, Any]:
@@ -146,8 +147,3 @@ def carried_options(data: object) -> dict[str, Any]:
         with suppress(ColkernError):
             carried[name] = getattr(data, name)
     return carried
-
-
-def _chained(first: RecordBatch, rest: Iterator[RecordBatch]) -> Iterator[RecordBatch]:
-    yield first
-    yield from rest

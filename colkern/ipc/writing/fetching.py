@@ -44,7 +44,8 @@ def fetched_buffers(buffers: Sequence[Buffer]) -> Generator[tuple[int, Buffer]]:
     with _downloads(filter(is_on_device, buffers)) as downloads:
         for position, buffer in enumerate(buffers):
             if is_on_device(buffer):
-                yield position, _joined(downloads[buffer.device], buffer.size)
+                parts = _parts(downloads[buffer.device], buffer.size)
+                yield position, Buffer(joined(buffer.size, parts))
             else:
                 yield position, buffer
 
@@ -79,11 +80,12 @@ def _parts(download: _Download, size: int) -> Iterator[memoryview]:
         yield part.data
 
 
-def _joined(download: _Download, size: int) -> Buffer:
-    """The next `size` bytes in new host memory."""
-    out = allocate_for_overwrite(size, np.uint8)
+def joined(size: int, chunks: Iterable[Chunk]) -> NDArray[np.uint8]:
+    """Chunks of `size` bytes together, copied into one array."""
+    data = allocate_for_overwrite(size, np.uint8)
     filled = 0
-    for part in _parts(download, size):
-        out.data[filled : filled + part.nbytes] = part
-        filled += part.nbytes
-    return Buffer(out)
+    for chunk in chunks:
+        piece = np.frombuffer(chunk, np.uint8)
+        data[filled : filled + piece.size] = piece
+        filled += piece.size
+    return data

@@ -6,10 +6,9 @@ row, in Spark's workers.
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,9 @@ from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.sql import Column
 from pyspark.sql import functions as f
+
+from colkern import ipc
+from colkern.interchange import import_batch, import_schema
 
 UNEQUAL = np.iinfo(np.uint64).max
 """The distance of a null from a value, and of NaN from a number."""
@@ -75,34 +77,12 @@ class Write:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yields nothing."""
-        with _result_file(Path(self.folder)) as write:
-            for batch in batches:
-                write(batch)
+        first = next(batches, None)
+        if first is not None:
+            path = Path(self.folder, f"part-{TaskContext.get().partitionId():05}.arrow")
+            with ipc.new_file(path, import_schema(first.schema), compression="lz4") as writer:
+                writer.write(map(import_batch, chain([first], batches)))
         yield from ()
-
-
-@contextlib.contextmanager
-def _result_file(folder: Path) -> Iterator[Callable[[pa.RecordBatch], None]]:
-    """Yields a function that writes a batch to the partition's Arrow file, which appears once it is
-    complete."""
-    context = TaskContext.get()
-    unfinished = folder / f".part-{context.taskAttemptId()}"
-    writers: list[pa.RecordBatchWriter] = []
-
-    def write(batch: pa.RecordBatch) -> None:
-        if not writers:
-            options = pa.ipc.IpcWriteOptions(compression="lz4")
-            writers.append(pa.ipc.new_file(str(unfinished), batch.schema, options=options))
-        writers[0].write_batch(batch)
-
-    try:
-        yield write
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    for writer in writers:
-        writer.close()
-        os.replace(unfinished, folder / f"part-{context.partitionId():05}.arrow")
 
 
 def distances(left: pa.Array, right: pa.Array) -> NDArray[np.uint64]:

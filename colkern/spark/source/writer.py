@@ -25,6 +25,7 @@ from pyspark.sql.types import StructType
 
 from colkern import ipc
 from colkern.arrays import RecordBatch
+from colkern.arrays.chunked import regrouped
 from colkern.interchange import import_batch
 from colkern.operations import cast
 from colkern.spark.source.listing import visible_entries
@@ -159,34 +160,13 @@ def write_file(
     """
     ours = arrow_schema(schema)
     with ipc.new_file(path, ours, compression=options.compression) as writer:
-        for batch in regrouped(batches, options.batch_rows):
+        for batch in regrouped(batches, options.batch_rows, pa.concat_batches):
             # Spark gives timestamps in the session's time zone: the same numbers with another zone in the
             # type.
             theirs = import_batch(batch).columns
             columns = [cast(*pair) for pair in zip(theirs, ours.types, strict=True)]
             metadata = {KEY: statistics_of(batch)} if options.statistics else None
             writer.write(RecordBatch(ours, columns, batch.num_rows, metadata))
-
-
-def regrouped(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Yields the same rows in batches of `rows` rows; the last batch may have fewer."""
-    held: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        while batch.num_rows:
-            part = batch.slice(0, rows - count)
-            held.append(part)
-            count += part.num_rows
-            batch = batch.slice(part.num_rows)
-            if count == rows:
-                yield _joined(held)
-                held, count = [], 0
-    if held:
-        yield _joined(held)
-
-
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 def task_partition() -> int:

@@ -38,6 +38,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         ValueError: If a value has no equivalent; names the slot.
         UnsupportedError: If there is no cast between the two types.
         LimitExceededError: If values or elements do not fit 32-bit offsets.
+        InvalidArrowError: If `array` points outside its own memory.
     """
     type = s.as_type(type)
     require_valid(array)

@@ -335,6 +335,7 @@ def struct_with_field(array: Array, name: str, values: Array) -> Array:
     Raises:
         TypeError: If the array has no structs.
         ValueError: If lengths or devices differ.
+        InvalidArrowError: If an array points outside its own memory.
     """
     require_valid(array)
     storage = array.type.storage

@@ -1,8 +1,6 @@
 """The functions that callers use: they check arrays, allocate outputs and launch kernels.
 
-An operation runs where the bytes of its inputs live; nothing moves between host and device. It first
-checks positions: offsets, views, run ends, indices or type ids that lead outside of an array's own memory
-raise `InvalidArrowError`. Docstrings name the other errors.
+An operation runs where the bytes of its inputs live; nothing moves between host and device.
 Importing this package does not import Numba; the first kernel does.
 """
 

@@ -60,6 +60,7 @@ def equal(left: Array, right: object) -> Array:
         TypeError: If the types differ, or the value is of another one.
         ValueError: If the lengths or the devices differ, or the value does not fit the type.
         UnsupportedError: If the type is nested.
+        InvalidArrowError: If an array points outside its own memory.
     """
     return compared(left, right, _comparer, 0)
 
@@ -153,6 +154,7 @@ def less(left: Array, right: object) -> Array:
         TypeError: If the types differ, or the value is of another one.
         ValueError: If the lengths or the devices differ, or the value does not fit the type.
         UnsupportedError: If the type has no order: nested ones and intervals.
+        InvalidArrowError: If an array points outside its own memory.
     """
     return compared(left, right, _order_comparer, LESS)
 
@@ -186,7 +188,7 @@ def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = F
             have it; else NaN is in no order with anything.
 
     Raises:
-        TypeError, ValueError, UnsupportedError: As `less`.
+        TypeError, ValueError, UnsupportedError, InvalidArrowError: As `less`.
     """
     asked = order._replace(nans_greatest=True) if nans_greatest else order
     return compared(left, right, _order_comparer, asked)

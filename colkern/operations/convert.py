@@ -35,6 +35,7 @@ def views_to_offsets(array: Array, *, large: bool = False) -> Array:
     Raises:
         TypeError: If the array has no views.
         LimitExceededError: If the values have more than 2 GiB and `large` is False.
+        InvalidArrowError: If a view points outside the data buffers.
     """
     result: s.DataType
     if isinstance(array.type.storage, s.Utf8View):
@@ -81,6 +82,7 @@ def offsets_to_views(array: Array) -> Array:
     Raises:
         TypeError: If the array has no offsets.
         LimitExceededError: If a single value has more than 2 GiB.
+        InvalidArrowError: If the offsets are not valid.
     """
     if array.layout.kind is not LayoutKind.BINARY:
         raise TypeError(f"array: expected a variable-size binary type, got {array.type}")
@@ -125,6 +127,7 @@ def compact_views(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no views.
+        InvalidArrowError: If a view points outside the data buffers.
     """
     if not array.layout.variadic:
         raise TypeError(f"array: expected utf8_view or binary_view, got {array.type}")

@@ -64,6 +64,7 @@ class TDigest:
         Raises:
             TypeError: If it is no column.
             UnsupportedError: If the values are no numbers.
+            InvalidArrowError: If an array points outside its own memory.
         """
         column = as_columns(values)
         if not isinstance(column, Array | ChunkedArray):
@@ -227,8 +228,19 @@ def tdigest(
     """Nearly the value below which a share `q` of the values lies, by a `TDigest`; None without values.
 
     The chunks of a column are read one after the other, and not joined. Of an array, `quantile` gives
-    the exact value in less time. Arguments and errors are those of `quantile`, and of `TDigest`: `delta`
-    is the most centroids of the digest, 10 or more.
+    the exact value in less time.
+
+    Args:
+        array: Numbers, booleans (as 0 and 1) or decimals, also encoded. Nulls and NaN do not count.
+        q: The share, from 0 to 1; or several, for a list of results.
+        delta: The most centroids of the digest, 10 or more.
+        skip_nulls: If False, any null makes the results None.
+        min_count: With fewer values that are not null, the results are None.
+
+    Raises:
+        ValueError: If a share or `delta` is out of its range.
+        UnsupportedError: If the values are no numbers.
+        InvalidArrowError: If the array points outside its own memory.
     """
     digest = TDigest(delta).update(array)
     result = digest.quantile(q)

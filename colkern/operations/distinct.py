@@ -44,6 +44,7 @@ def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | Recor
         KeyError, IndexError: If there is no such column.
         UnsupportedError: If the data has unions.
         LimitExceededError: If there are 2^32 slots or more.
+        InvalidArrowError: If an array points outside its own memory.
     """
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     if not columns:
@@ -64,7 +65,7 @@ def value_counts(array: Array) -> Array:
     """Each distinct value and the number of its occurrences, as structs of "values" and "counts" (int64).
 
     Raises:
-        UnsupportedError, LimitExceededError: As `unique`.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
     """
     require_valid(array)
     groups = key_groups([array])
@@ -84,7 +85,7 @@ def count_distinct(array: Array, mode: CountMode = "only_valid") -> int:
 
     Raises:
         ValueError: If there is no such mode.
-        UnsupportedError, LimitExceededError: As `unique`.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `unique`.
     """
     require_valid(array)
     return count(take_positions(array, first_rows([array])), mode)
@@ -105,7 +106,7 @@ def mode(array: Array, n: int = 1, *, skip_nulls: bool = True, min_count: int = 
 
     Raises:
         ValueError: If `n` is less than 1.
-        UnsupportedError, LimitExceededError: As `sort_indices` and `unique`.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices` and `unique`.
     """
     if n < 1:
         raise ValueError(f"n: expected 1 at least, got {n}")

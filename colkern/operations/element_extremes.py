@@ -24,16 +24,19 @@ from colkern.operations.selection.choosing import if_else
 def max_element_wise(*values: object, skip_nulls: bool = True) -> Array:
     """The greatest of several values, slot by slot; NaN only if all are NaN. Copied.
 
-    As `pyarrow.compute.max_element_wise`, also for text, decimals, dates and times. It takes what
-    `coalesce` takes.
+    As `pyarrow.compute.max_element_wise`, also for text, decimals, dates and times. Numbers of two
+    types are cast to a common one, as by `if_else`.
 
     Args:
-        values: Arrays and Python values, at least one array.
+        values: Arrays of one type and length on one device, and Python values of that type, which are
+            used in every slot; at least one array.
         skip_nulls: Whether to ignore nulls. Else the result is null if one value is.
 
     Raises:
-        TypeError, ValueError: As `coalesce`.
+        TypeError: If there is no array, or the types differ.
+        ValueError: If lengths or devices differ.
         UnsupportedError: If the values have no order.
+        InvalidArrowError: If an array points outside its own memory.
     """
     return _extreme(greater, values, skip_nulls)
 

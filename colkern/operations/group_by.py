@@ -61,6 +61,7 @@ def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
 
     Raises:
         KeyError: If there is no such column.
+        InvalidArrowError: If a key points outside its own memory.
     """
     chosen = [keys] if isinstance(keys, str | int) else list(keys)
     assert isinstance(data, RecordBatch | Table)
@@ -157,6 +158,7 @@ class GroupBy(Generic[Rows]):
             TypeError: If a function has no such option, or an aggregation is something else.
             UnsupportedError: If the values of a column have no such aggregate.
             OverflowError: If a sum of decimals needs more than 38 digits, of decimal256 76.
+            InvalidArrowError: If a column points outside its own memory.
         """
         if isinstance(aggregations, str):
             aggregations = [(k, aggregations) for k in self._others()]

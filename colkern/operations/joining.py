@@ -187,6 +187,7 @@ def join(
         TypeError: If keys are of types that have no common one.
         UnsupportedError: If there is a union in a key.
         LimitExceededError: If the rows do not fit this machine's memory, or there are 2^32 on both sides.
+        InvalidArrowError: If a column points outside its own memory.
     """
     kind = _SHORT.get(how, how)
     if kind in ("right semi", "right anti"):
@@ -422,7 +423,7 @@ def join_asof(
     Raises:
         ValueError: If `strategy` is another word, the numbers of columns differ, or the tolerance is
             negative, NaN, NaT, or of months.
-        KeyError, TypeError, UnsupportedError, LimitExceededError: As `join`.
+        KeyError, TypeError, UnsupportedError, LimitExceededError, InvalidArrowError: As `join`.
     """
     if strategy not in ("backward", "forward", "nearest"):
         raise ValueError(f"strategy: expected backward, forward or nearest, got {strategy!r}")

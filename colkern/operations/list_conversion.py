@@ -35,6 +35,7 @@ def list_to_list_view(array: Array) -> Array:
 
     Raises:
         TypeError: If the array is of another type.
+        InvalidArrowError: If a list reaches outside the child.
     """
     type_ = _accepted(array, _LISTS, "list or large_list")
     make = s.list_view if isinstance(type_, s.List) else s.large_list_view
@@ -57,6 +58,7 @@ def list_view_to_list(array: Array) -> Array:
     Raises:
         TypeError: If the array is of another type.
         LimitExceededError: If there are too many elements for the offsets.
+        InvalidArrowError: If a list reaches outside the child.
     """
     type_ = _accepted(array, _VIEWS, "list_view or large_list_view")
     make = s.list_ if isinstance(type_, s.ListView) else s.large_list
@@ -91,6 +93,7 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
     Raises:
         TypeError: If the array is of another type.
         ValueError: If a list has another length.
+        InvalidArrowError: If a list reaches outside the child.
     """
     type_ = _accepted(array, (*_LISTS, *_VIEWS), "list, large_list or a view of them")
     kind = kept_type(s.fixed_size_list, type_.fields[0], list_size)
@@ -143,6 +146,7 @@ def list_with_offsets(array: Array, bit_width: int) -> Array:
         TypeError: If the array is of another type.
         ValueError: If `bit_width` is another number.
         LimitExceededError: If there are too many elements for offsets of 32 bits.
+        InvalidArrowError: If a list reaches outside the child.
     """
     if bit_width not in (32, 64):
         raise ValueError(f"bit_width: expected 32 or 64, got {bit_width}")

@@ -234,6 +234,7 @@ def lists_of(array: Array) -> Lists:
 
     Raises:
         TypeError: If the array has no lists.
+        InvalidArrowError: If a list reaches outside the child.
     """
     require_lists(array)
     return Lists(array)

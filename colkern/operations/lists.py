@@ -38,6 +38,7 @@ def list_flatten(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no lists.
+        InvalidArrowError: If a list reaches outside the child.
     """
     return shown_elements(lists_of(array))
 
@@ -55,7 +56,14 @@ def shown_elements(slots: Lists) -> Array:
 def list_value_length(array: Array) -> Array:
     """The length of each list, null for a null list: int64 for large lists, int32 for others.
 
-    For list views, these are the sizes, which are not copied. It takes what `list_flatten` takes.
+    For list views, these are the sizes, which are not copied.
+
+    Args:
+        array: A list, large list, list view, fixed-size list or map array.
+
+    Raises:
+        TypeError: If the array has no lists.
+        InvalidArrowError: If a list reaches outside the child.
     """
     require_lists(array)
     target, count, kind = target_of(array.device), array.length, array.layout.kind
@@ -76,6 +84,13 @@ def list_parent_indices(array: Array) -> Array:
     """The slot (int64) of the list that each element of `list_flatten(array)` comes from.
 
     Unlike in pyarrow, elements under null lists are not counted.
+
+    Args:
+        array: A list, large list, list view, fixed-size list or map array.
+
+    Raises:
+        TypeError: If the array has no lists.
+        InvalidArrowError: If a list reaches outside the child.
     """
     slots = lists_of(array)
     starts = slots.element_starts()
@@ -88,12 +103,16 @@ def list_parent_indices(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def list_element(array: Array, index: int) -> Array:
-    """Element `index` of each list, 0 for the first; null for a null list; copied.
+    """Element `index` of each list, null for a null list; copied.
 
-    It takes what `list_flatten` takes.
+    Args:
+        array: A list, large list, list view, fixed-size list or map array.
+        index: 0 for the first element.
 
     Raises:
+        TypeError: If the array has no lists.
         IndexError: If `index` is negative, or a list that is not null has no such element.
+        InvalidArrowError: If a list reaches outside the child.
     """
     slots = lists_of(array)
     target = slots.target
@@ -139,6 +158,7 @@ def explode(
         KeyError, IndexError: If there is no such column.
         TypeError: If the column has no lists.
         LimitExceededError: If there are too many elements for the offsets or run ends of a column.
+        InvalidArrowError: If a column points outside its own memory.
     """
     position = batch.schema.index(column)
     array = batch.column(position)

@@ -52,7 +52,7 @@ def index(array: Array, value: object, start: int = 0, end: int | None = None) -
 
     Raises:
         IndexError: If `start` or `end` is out of range.
-        TypeError, UnsupportedError: As `equal`.
+        TypeError, UnsupportedError, InvalidArrowError: As `equal`.
     """
     require_valid(array)
     begin, count = slice_bounds(start, None if end is None else end - start, array.length, "values")
@@ -78,7 +78,7 @@ def search_sorted(array: Array, needles: Array, side: Literal["left", "right"] =
     Raises:
         TypeError: If the types differ.
         ValueError: If the array is not in order, has nulls between values, or `side` is another word.
-        UnsupportedError, LimitExceededError: As `sort_indices`.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
     """
     if side not in ("left", "right"):
         raise ValueError(f"side: expected 'left' or 'right', got {side!r}")
@@ -127,6 +127,7 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     Raises:
         TypeError: If the types have no common one.
         ValueError: If the devices differ.
+        InvalidArrowError: If an array points outside its own memory.
     """
     values, members = _with_set(values, value_set)
     has_null = bool(members.null_count) and not skip_nulls
@@ -171,7 +172,7 @@ def between(array: Array, low: object, high: object, inclusive: Inclusive = "bot
 
     Raises:
         ValueError: If `inclusive` is another word.
-        TypeError, UnsupportedError: As `less`.
+        TypeError, UnsupportedError, InvalidArrowError: As `less`.
     """
     if inclusive not in get_args(Inclusive):
         raise ValueError(f"inclusive: expected one of {get_args(Inclusive)}, got {inclusive!r}")

@@ -47,6 +47,9 @@ def is_valid(array: Array) -> Array:
 
     Args:
         array: Any array.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _booleans(array, _valid_bits(array))
@@ -83,6 +86,7 @@ def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | 
 
     Raises:
         KeyError, IndexError: If there is no such column.
+        InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(values, Array):
         # What has nulls below those of its own bitmap is looked at slot by slot.
@@ -107,6 +111,7 @@ def coalesce(*values: object) -> Array:
     Raises:
         TypeError: If there is no array, or the types differ.
         ValueError: If lengths or devices differ, or a value does not fit the type.
+        InvalidArrowError: If an array points outside its own memory.
     """
     if not any(isinstance(value, Array) for value in values):
         raise TypeError("coalesce: expected an Array; make one with colkern.array(...)")
@@ -142,6 +147,7 @@ def fill_null(array: Array, value: object) -> Array:
 
     Raises:
         TypeError, ValueError: If `value` does not fit the type, or is an array of another length.
+        InvalidArrowError: If an array points outside its own memory.
     """
     require_valid(array)
     if array.layout.kind is LayoutKind.RUN_END_ENCODED and not isinstance(value, Array):
@@ -154,6 +160,9 @@ def fill_null_forward(array: Array) -> Array:
     """The array with each null replaced by the last value before it; null if there is none.
 
     Copied if there are nulls.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _filled(array, True)
@@ -164,6 +173,9 @@ def fill_null_backward(array: Array) -> Array:
     """The array with each null replaced by the next value after it; null if there is none.
 
     Copied if there are nulls.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _filled(array, False)
@@ -183,6 +195,7 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
     Raises:
         TypeError: If conditions are not booleans, or the types of cases differ.
         ValueError: If there are more or fewer cases, or lengths or devices differ.
+        InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(conditions, Array):
         require_valid(conditions)
@@ -212,6 +225,9 @@ def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array
         periods: The number of slots by which values move towards the end, or, if negative, the
             beginning.
         fill_value: A Python value for the slots that become free; null by default.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     count = min(abs(periods), array.length)

@@ -39,6 +39,7 @@ def find_runs(array: Array, positions: Array) -> Array:
     Raises:
         TypeError: If either is of another type.
         IndexError: If a position is negative or not less than `len(array)`.
+        InvalidArrowError: If the run ends are not valid.
     """
     require_runs(array)
     if positions.type not in (s.int32(), s.int64()):
@@ -62,6 +63,7 @@ def run_end_decode(array: Array) -> Array:
 
     Raises:
         TypeError: If the array is not run-end encoded.
+        InvalidArrowError: If the run ends are not valid.
     """
     require_runs(array)
     values = array.children[1]
@@ -162,6 +164,7 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
         TypeError: If `run_end_type` is another type.
         LimitExceededError: If the array is too long for the run ends.
         UnsupportedError: If the array is of a type that cannot be compared here.
+        InvalidArrowError: If `array` points outside its own memory.
     """
     if (
         not isinstance(run_end_type, s.Int)

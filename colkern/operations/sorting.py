@@ -97,6 +97,7 @@ def sort_indices(
         KeyError: If there is no such column.
         UnsupportedError: If the type has no order.
         LimitExceededError: If there are more than 2^32 strings to sort.
+        InvalidArrowError: If an array points outside its own memory.
     """
     keys = checked_keys(data, sort_keys, order, null_placement)
     target = target_of(one_device([key.values for key in keys]))
@@ -367,7 +368,7 @@ def rank(
 
     Raises:
         ValueError: If there is no such tiebreaker.
-        ValueError, KeyError, UnsupportedError, LimitExceededError: As `sort_indices`.
+        ValueError, KeyError, UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
     """
     if tiebreaker not in get_args(Tiebreaker):
         raise ValueError(f"tiebreaker: expected one of {get_args(Tiebreaker)}, got {tiebreaker!r}")
@@ -416,7 +417,7 @@ def select_k(
 
     Raises:
         ValueError: If `k` is negative.
-        ValueError, KeyError, UnsupportedError, LimitExceededError: As `sort_indices`.
+        ValueError, KeyError, UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
     """
     if k < 0:
         raise ValueError(f"k: must not be negative, got {k}")
@@ -462,7 +463,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
     Raises:
         TypeError: If the types differ.
         ValueError: If `bounds` are not in order, or null.
-        UnsupportedError, LimitExceededError: As `sort_indices`.
+        UnsupportedError, LimitExceededError, InvalidArrowError: As `sort_indices`.
     """
     for each in (array, bounds):
         require_valid(each)

@@ -59,6 +59,7 @@ def variance(
 
     Raises:
         UnsupportedError: If the values are no numbers.
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     numbers = drop_nulls(numbers_of(array, "variance"))
@@ -136,6 +137,7 @@ def quantile(
     Raises:
         ValueError: If a share is out of its range, or there is no such interpolation.
         UnsupportedError: If the values are no numbers.
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     is_one, shares = checked_shares(q, interpolation)
@@ -273,6 +275,7 @@ def product(
     Raises:
         OverflowError: If a product of decimals needs more than 38 digits (76 for decimal256).
         UnsupportedError: If the values are no such numbers.
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     values = drop_nulls(decoded(array))
@@ -365,6 +368,9 @@ def describe(data: RecordBatch) -> RecordBatch:
 
     The statistics are mean, standard deviation (of a sample, `ddof=1`), minimum, quartiles and maximum,
     as float64; they are null for other columns.
+
+    Raises:
+        InvalidArrowError: If a column points outside its own memory.
     """
     rows = []
     for field, column in zip(data.schema, data.columns, strict=True):
@@ -404,8 +410,18 @@ def skew(
 ) -> float | None:
     """The skewness: the mean cube of deviations from the mean, by the cube of the standard deviation.
 
-    None without values; NaN if all are the same. Arguments and errors are those of `variance`, but if
-    `biased` is False, it is corrected for a sample, which has at least three values.
+    Args:
+        array: Numbers, booleans or decimals, also encoded. Nulls do not count.
+        skip_nulls: If False, any null makes the result None.
+        biased: If False, it is corrected for a sample, which has at least three values.
+        min_count: With fewer values, the result is None.
+
+    Returns:
+        None without values; NaN if all are the same.
+
+    Raises:
+        UnsupportedError: If the values are no numbers.
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     numbers = drop_nulls(numbers_of(array, "skew"))

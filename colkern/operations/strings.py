@@ -45,13 +45,22 @@ def string_is_ascii(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no strings.
+        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, TEXT, _is_ascii)
 
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: all(values))
 def is_ascii(array: Array) -> bool:
-    """Whether all strings of an array are ASCII; nulls are ignored. See `string_is_ascii`."""
+    """Whether all strings of an array are ASCII; nulls are ignored.
+
+    Args:
+        array: Strings, perhaps dictionary- or run-end encoded.
+
+    Raises:
+        TypeError: If the array has no strings.
+        InvalidArrowError: If the array points outside its own memory.
+    """
     flags = string_is_ascii(array)
     bits = flags.buffer(Role.DATA)
     if bits is None or not flags.length:
@@ -70,7 +79,12 @@ def is_ascii(array: Array) -> bool:
 def utf8_length(array: Array) -> Array:
     """The number of characters (code points) in each string: int32, or int64 for large strings.
 
-    It takes what `string_is_ascii` takes.
+    Args:
+        array: Strings, perhaps dictionary- or run-end encoded.
+
+    Raises:
+        TypeError: If the array has no strings.
+        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, TEXT, _characters)
 
@@ -84,6 +98,7 @@ def binary_length(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has neither.
+        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, _BINARY, _lengths)
 
@@ -98,13 +113,23 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
 
     Raises:
         TypeError: If the array has neither strings nor binary values, or the pattern is neither.
+        InvalidArrowError: If the array points outside its own memory.
     """
     return _matched(array, pattern, 0)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def ends_with(array: Array, pattern: str | bytes) -> Array:
-    """Whether each value ends with a pattern; otherwise as `starts_with`."""
+    """Whether each value ends with a pattern: booleans.
+
+    Args:
+        array: Strings or binary values, perhaps dictionary- or run-end encoded.
+        pattern: The pattern; a string stands for its UTF-8.
+
+    Raises:
+        TypeError: If the array has neither strings nor binary values, or the pattern is neither.
+        InvalidArrowError: If the array points outside its own memory.
+    """
     return _matched(array, pattern, 1)
 
 

@@ -30,6 +30,7 @@ def struct_flatten(array: Array) -> list[Array]:
 
     Raises:
         TypeError: If the array is not a struct array.
+        InvalidArrowError: If a child is too short, or points outside its own memory.
     """
     _check_struct(array)
     return _shown(array, own_children(array))
@@ -48,6 +49,7 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
         TypeError: If a key is applied to an array that has no structs.
         KeyError: If no field, or more than one, has that name.
         IndexError: If there is no such position.
+        InvalidArrowError: If a child is too short, or points outside its own memory.
     """
     path: Sequence[Any] = [key] if isinstance(key, str | bytes | SupportsIndex) else key
     for step in path:

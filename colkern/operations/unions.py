@@ -40,6 +40,7 @@ def select_child(array: Array, child: int) -> tuple[Array, Array]:
     Raises:
         TypeError: If the array is not a union.
         IndexError: If there is no such child.
+        InvalidArrowError: If a slot has an unknown type id or an offset out of bounds.
     """
     union = require_union(array)
     if not 0 <= child < len(union.fields):
@@ -61,6 +62,7 @@ def gather_union(array: Array) -> Array:
 
     Raises:
         TypeError: If the array is not a union, or its children are not of one type.
+        InvalidArrowError: If a slot has an unknown type id or an offset out of bounds.
     """
     union = require_union(array)
     if len({field.type for field in union.fields}) != 1:
@@ -111,6 +113,7 @@ def to_dense_union(array: Array) -> Array:
     Raises:
         TypeError: If the array is not a union.
         LimitExceededError: If a child would have more values than fit the offsets.
+        InvalidArrowError: If a slot has an unknown type id, or a child points outside its memory.
     """
     union = require_union(array)
     if union.mode == "dense":
@@ -139,6 +142,7 @@ def to_sparse_union(array: Array) -> Array:
 
     Raises:
         TypeError: If the array is not a union.
+        InvalidArrowError: If a slot has an unknown type id, or has an offset outside its child.
     """
     union = require_union(array)
     if union.mode == "sparse":

@@ -117,6 +117,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         ValueError: If a value has no equivalent in the type; names the slot.
         UnsupportedError: If there is no cast between the two types.
         LimitExceededError: If values or elements do not fit 32-bit offsets.
+        InvalidArrowError: If `array` points outside its own memory.
     """
     require_valid(array)
     return convert(array, s.as_type(type), safe)

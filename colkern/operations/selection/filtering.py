@@ -112,6 +112,7 @@ def filter(
     Raises:
         TypeError: If the mask is not of booleans.
         ValueError: If the mask has another length or device, or `null_selection` is another word.
+        InvalidArrowError: If an array points outside its own memory.
     """
     bits = mask.buffers[1] if planned(_PLANS, data, mask) and null_selection == "drop" else None
     if bits is not None and bits.device is HOST:

@@ -47,6 +47,9 @@ def trim(array: Array) -> Array:
 
     Args:
         array: Any array.
+
+    Raises:
+        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _trimmed(array, None)
@@ -56,6 +59,9 @@ def without_surplus(array: Array) -> Array:
     """The array itself, if its buffers have only its own slots; else trimmed: see `trim`.
 
     Slices share whole buffers. A dictionary stays whole, as other arrays may share it.
+
+    Raises:
+        InvalidArrowError: If it is a slice of an array that points outside its own memory.
     """
     return trim(array) if _has_surplus(array) else array
 

@@ -12,7 +12,7 @@ from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word
 from colkern.kernels.row_dicts import MASK, SLOTS, as_optional
 from colkern.kernels.row_items import Layout, Place, hash_bytes, mix
-from colkern.kernels.row_values import DONE, KEY_ERROR, Arena, Code, Text
+from colkern.kernels.row_values import Arena, Code, Text
 from colkern.kernels.text_words import are_same
 
 
@@ -60,25 +60,11 @@ def find_number(value_words: int64, header: int64, key: int64) -> Place:
 
 
 @helper
-def get_text(value_words: int64, header: int64, key: Text) -> tuple[Place, Code]:
-    """`dict[key]` of a text."""
-    place = find_text(value_words, header, key)
-    return place, KEY_ERROR if place == 0 else DONE
-
-
-@helper
 def get_text_optional(
     arena: Arena, value_layout: Layout, value_words: int64, header: int64, key: Text
 ) -> tuple[Place, Code]:
     """`dict.get(key)` of a text."""
     return as_optional(arena, value_layout, value_words, find_text(value_words, header, key))
-
-
-@helper
-def get_number(value_words: int64, header: int64, key: int64) -> tuple[Place, Code]:
-    """`dict[key]` of an int."""
-    place = find_number(value_words, header, key)
-    return place, KEY_ERROR if place == 0 else DONE
 
 
 @helper

@@ -177,15 +177,6 @@ def find_place(
 
 
 @helper
-def get_place(
-    key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
-) -> tuple[Place, Code]:
-    """`dict[key]`."""
-    place, code = find_place(key_layout, key_words, value_words, header, key)
-    return place, KEY_ERROR if code == DONE and place == 0 else code
-
-
-@helper
 def insert_place(
     arena: Arena,
     key_layout: Layout,
@@ -236,15 +227,6 @@ def take_place(
     if place != 0:
         delete_entry(header, place - 8 - key_words * 8)
     return place, code
-
-
-@helper
-def pop_key(
-    key_layout: Layout, key_words: int64, value_words: int64, header: int64, key: Place
-) -> tuple[Place, Code]:
-    """`dict.pop(key)`, `del dict[key]`, `set.remove(key)`."""
-    place, code = take_place(key_layout, key_words, value_words, header, key)
-    return place, KEY_ERROR if code == DONE and place == 0 else code
 
 
 @helper

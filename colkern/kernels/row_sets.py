@@ -97,19 +97,3 @@ def is_subset(key_layout: Layout, key_words: int64, left: int64, right: int64) -
     """`left <= right`, `left.issubset(right)`."""
     common, code = count_common(key_layout, key_words, left, right)
     return bool(common == get_word(left + COUNT)), code
-
-
-@helper
-def is_less(key_layout: Layout, key_words: int64, left: int64, right: int64) -> tuple[bool, Code]:
-    """`left < right`."""
-    is_part, code = is_subset(key_layout, key_words, left, right)
-    return is_part and get_word(left + COUNT) != get_word(right + COUNT), code
-
-
-@helper
-def sets_equal(
-    key_layout: Layout, key_words: int64, left: int64, right: int64
-) -> tuple[bool, Code]:
-    """`left == right`."""
-    is_part, code = is_subset(key_layout, key_words, left, right)
-    return is_part and get_word(left + COUNT) == get_word(right + COUNT), code

@@ -7,7 +7,7 @@ from numpy import int64, uint64
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, popcount
-from colkern.kernels.row_values import DONE, VALUE_ERROR, Code, Text
+from colkern.kernels.row_values import Text
 from colkern.kernels.text_characters import index_of, length, position_of
 from colkern.kernels.text_comparison import Value
 from colkern.kernels.text_words import (
@@ -74,35 +74,6 @@ def rfind(text: Text, part: Text) -> int64:
     """`text.rfind(part)`."""
     place = find_last_part(text.address, int64(0), text.size, part.address, part.size)
     return index_at(text, place)
-
-
-@helper
-def _required(index: int64) -> tuple[int64, Code]:
-    return index, VALUE_ERROR if index < 0 else DONE
-
-
-@helper
-def index(text: Text, part: Text) -> tuple[int64, Code]:
-    """`text.index(part)`."""
-    return _required(find(text, part))
-
-
-@helper
-def index_between(text: Text, part: Text, start: int64, end: int64) -> tuple[int64, Code]:
-    """`text.index(part, start, end)`."""
-    return _required(find_between(text, part, start, end))
-
-
-@helper
-def rindex(text: Text, part: Text) -> tuple[int64, Code]:
-    """`text.rindex(part)`."""
-    return _required(rfind(text, part))
-
-
-@helper
-def rindex_between(text: Text, part: Text, start: int64, end: int64) -> tuple[int64, Code]:
-    """`text.rindex(part, start, end)`."""
-    return _required(rfind_between(text, part, start, end))
 
 
 @helper

@@ -22,8 +22,8 @@ from colkern.rows import kinds as k
 from colkern.rows import table
 from colkern.rows.constants import constant_block, hash_of, kind_of, layout_of, sequence_kind
 from colkern.rows.kinds import Kind
-from colkern.rows.methods import Method
-from colkern.rows.methods.containers import METHODS
+from colkern.rows.methods import Bound, Method
+from colkern.rows.methods.containers import HAS_KEY, METHODS
 from tests.rows.bodies import LEFT
 from tests.rows.containers import Containers, row_of
 
@@ -49,6 +49,11 @@ OPTIONAL: dict[Kind, st.SearchStrategy[Any]] = {
     k.optional(k.TEXT): st.none() | texts,
     k.tuple_of((k.optional(k.FLOAT), k.INT)): st.tuples(st.none() | floats, st.integers(0, 2)),
 }
+
+
+AT_KEY, POP_KEY = (
+    Bound(find, code=HAS_KEY).function for find in (row_dicts.find_place, row_dicts.take_place)
+)
 
 
 def outcome(function: Callable[[], Any]) -> Any:
@@ -237,10 +242,10 @@ def _dict_step(c: Containers, handle: int, mine: dict[Any, Any], data: Any, key:
         set_word(place, value)
         mine[key] = value
     elif step == 3:
-        assert same(read(call(row_dicts.get_place, handle, room)), outcome(lambda: mine[key]))
+        assert same(read(call(AT_KEY, handle, room)), outcome(lambda: mine[key]))
         assert (call(row_dicts.find_place, handle, room) != 0) == (key in mine)
     elif step == 4:
-        assert same(read(call(row_dicts.pop_key, handle, room)), outcome(lambda: mine.pop(key)))
+        assert same(read(call(POP_KEY, handle, room)), outcome(lambda: mine.pop(key)))
     elif step == 5:
         place = call(row_dicts.pop_item, handle)
         pair = k.tuple_of((c.item, c.value))

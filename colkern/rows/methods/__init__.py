@@ -25,8 +25,8 @@ A body as text is an expression of its arguments `{0}`, `{1}`, …, each of whic
 with the values of the `const` parameters when the function is compiled. It returns the body, which gets
 the other arguments.
 
-A body that differs from another by a constant argument, the order of its operands or a negation of its
-result is no function of `colkern.kernels`: the row has a `Bound` of the other.
+A body that differs from another by a constant argument, the order of its operands, a negation of its
+result or the code for it is no function of `colkern.kernels`: the row has a `Bound` of the other.
 """
 
 from __future__ import annotations
@@ -38,12 +38,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from numpy import int64
-
 from colkern.forks import cached_property
 from colkern.generated import function_of_text
+from colkern.kernels import row_values
 from colkern.kernels.kernel import helper
-from colkern.kernels.row_values import Bytes
 
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 """The names of the rows that compare two values."""
@@ -87,17 +85,26 @@ class Bound:
             the other does not have may have an annotation, as in a function.
         result: An expression of the other's result `{}`; a code next to it is kept.
         gives: The annotation of the result, if it is not the other's.
+        code: An expression of `result`, and of the other's `code`, for the code that is returned; empty if
+            that is the other's, or there is none.
         values: The fixed arguments of the other, by name: numbers, bodies for parameters of that name, and
             expressions of parameters as text, which may use the names of the other's module.
     """
 
     def __init__(
-        self, body: Body, *order: str, result: str = "", gives: str = "", **values: Any
+        self,
+        body: Body,
+        *order: str,
+        result: str = "",
+        gives: str = "",
+        code: str = "",
+        **values: Any,
     ) -> None:
         self.body = body
         self.order = order
         self.result = result
         self.gives = gives
+        self.code = code
         self.values = values
 
     @cached_property
@@ -108,7 +115,7 @@ class Bound:
             TypeError: If the other body has no parameter of a name.
         """
         body = function_of(self.body)
-        namespace = {**vars(sys.modules[body.__module__]), "int64": int64, "Bytes": Bytes}
+        namespace = {**vars(row_values), **vars(sys.modules[body.__module__])}
 
         def use(function: Callable[..., Any]) -> str:
             name = f"{function.__module__.rpartition('.')[2]}_{function.__qualname__}"
@@ -134,10 +141,13 @@ class Bound:
         if self.result or self.gives:
             gives = self.gives or "Any"
             hint = f"tuple[{gives}, Code]" if "Code" in hint else gives
+        if self.code and "Code" not in hint:
+            hint = f"tuple[{hint}, Code]"
         lines = [f"return {use(body)}({', '.join(map(argument, hints))})"]
-        if self.result:
-            returned = names.replace("result", self.result.format("result"), 1)
-            lines = [lines[0].replace("return", f"{names} ="), f"return {returned}"]
+        if self.result or self.code:
+            value = (self.result or "{}").format("result")
+            code = f", {self.code}" if self.code else names.removeprefix("result")
+            lines = [lines[0].replace("return", f"{names} ="), f"return {value}{code}"]
         body_lines = "\n".join(f"    {line}" for line in lines)
         source = f"def {body.__name__}({parameters}) -> {hint}:\n{body_lines}\n"
         function = function_of_text(body.__name__, source, namespace, "bound body")

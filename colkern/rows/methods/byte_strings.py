@@ -35,7 +35,8 @@ def _for_bytes(body: Body, **values: Any) -> Bound:
     texts = (name for name, one in signature.parameters.items() if one.annotation == "Text")
     gives, result = _RESULTS.get(signature.return_annotation, ("", ""))
     given = dict.fromkeys(texts, byte_string_methods.as_text) | of_text.values | values
-    return Bound(of_text.body, *of_text.order, result=result, gives=gives, **given)
+    options = {"result": result, "gives": gives, "code": of_text.code}
+    return Bound(of_text.body, *of_text.order, **options, **given)
 
 
 _SAME = {*COMPARISONS, "min", "max", "in", "str.startswith", "str.endswith"}

@@ -19,6 +19,12 @@ _COPY = Bound(row_lists.repeat, times=1)
 
 _UNION = Bound(row_dicts.merged, value_words=0)
 
+_AS_SETS: dict[str, Any] = {"value_layout": 0, "value_words": 0}
+
+_PROPER_SUBSET = Bound(
+    row_sets.is_subset, result="{} and get_word(left + COUNT) != get_word(right + COUNT)"
+)
+
 
 _KEYS = ("key_layout", "key_words")
 _WORDS = (*_KEYS, "value_words")
@@ -30,6 +36,9 @@ def _contains(find: Body, *leading: str, **values: Any) -> Body:
 
 
 _NO_KEY = raised_by(operator.getitem, {}, "?")
+
+HAS_KEY = "KEY_ERROR if result == 0 and code == DONE else code"
+"""The code where a key must be there, from that of the body that finds it."""
 
 
 def _or_default(find: Body, *leading: str) -> Body:
@@ -108,13 +117,13 @@ _LISTS = [
 
 
 def _look_ups(
-    key: str, leading: tuple[str, ...], find: Body, get: Body, get_optional: Body
+    key: str, leading: tuple[str, ...], find: Body, code: str, get_optional: Body
 ) -> list[Method]:
     """Returns the rows that look for a key of a kind, with the parameters that come before it."""
     of_set = tuple(name for name in leading if name != "value_words")
     dict_ = f"dict[{key}, V], {key}"
     return [
-        Method("[]", f"({dict_}) -> V", get, message=_NO_KEY),
+        Method("[]", f"({dict_}) -> V", Bound(find, code=code), message=_NO_KEY),
         Method("in", f"({key}, dict[{key}, V]) -> bool", _contains(find, *leading)),
         Method("in", f"({key}, set[{key}]) -> bool", _contains(find, *of_set, value_words=0)),
         Method("dict.get", f"({dict_}, V) -> V", _or_default(find, *leading)),
@@ -124,21 +133,17 @@ def _look_ups(
 
 
 _LOOK_UPS = [
-    *_look_ups(
-        "str",
-        ("value_words",),
-        constant_tables.find_text,
-        constant_tables.get_text,
-        constant_tables.get_text_optional,
+    *(
+        row
+        for key, find, get_optional in (
+            ("str", constant_tables.find_text, constant_tables.get_text_optional),
+            ("int", constant_tables.find_number, constant_tables.get_number_optional),
+        )
+        for row in _look_ups(
+            key, ("value_words",), find, "KEY_ERROR if result == 0 else DONE", get_optional
+        )
     ),
-    *_look_ups(
-        "int",
-        ("value_words",),
-        constant_tables.find_number,
-        constant_tables.get_number,
-        constant_tables.get_number_optional,
-    ),
-    *_look_ups("K", _WORDS, row_dicts.find_place, row_dicts.get_place, row_dicts.get_optional),
+    *_look_ups("K", _WORDS, row_dicts.find_place, HAS_KEY, row_dicts.get_optional),
 ]
 
 _DICTS = [
@@ -149,7 +154,12 @@ _DICTS = [
     Method("|", "(dict[K, V], dict[K, V]) -> dict[K, V]", row_dicts.merged),
     Method("dict.clear", "(dict[K, V]) -> None", row_dicts.clear_dict),
     Method("dict.copy", "(dict[K, V]) -> dict[K, V]", row_dicts.copy_dict),
-    Method("dict.pop", "(dict[K, V], K) -> V", row_dicts.pop_key, message=_NO_KEY),
+    Method(
+        "dict.pop",
+        "(dict[K, V], K) -> V",
+        Bound(row_dicts.take_place, code=HAS_KEY),
+        message=_NO_KEY,
+    ),
     Method("dict.pop", "(dict[K, V], K, V) -> V", _or_default(row_dicts.take_place, *_WORDS)),
     Method("dict.popitem", "(dict[K, V]) -> tuple[K, V]", row_dicts.pop_item),
     Method("dict.setdefault", "(dict[K, V], K, V) -> V", row_dicts.set_default),
@@ -162,11 +172,13 @@ _SETS = [
     Method("&", "(set[K], set[K]) -> set[K]", row_sets.intersection),
     Method("-", "(set[K], set[K]) -> set[K]", row_sets.difference),
     Method("^", "(set[K], set[K]) -> set[K]", row_sets.symmetric_difference),
-    Method("==", "(set[K], set[K]) -> bool", row_sets.sets_equal),
-    Method("!=", "(set[K], set[K]) -> bool", Bound(row_sets.sets_equal, result="not {}")),
-    Method("<", "(set[K], set[K]) -> bool", row_sets.is_less),
+    Method("==", "(set[K], set[K]) -> bool", Bound(row_dicts.dicts_equal, **_AS_SETS)),
+    Method(
+        "!=", "(set[K], set[K]) -> bool", Bound(row_dicts.dicts_equal, result="not {}", **_AS_SETS)
+    ),
+    Method("<", "(set[K], set[K]) -> bool", _PROPER_SUBSET),
     Method("<=", "(set[K], set[K]) -> bool", row_sets.is_subset),
-    Method(">", "(set[K], set[K]) -> bool", _swapped(row_sets.is_less)),
+    Method(">", "(set[K], set[K]) -> bool", _swapped(_PROPER_SUBSET)),
     Method(">=", "(set[K], set[K]) -> bool", _swapped(row_sets.is_subset)),
     Method(
         "set.add",
@@ -190,7 +202,7 @@ _SETS = [
     Method(
         "set.remove",
         "(set[K], K) -> None",
-        Bound(row_dicts.pop_key, value_words=0, result="header"),
+        Bound(row_dicts.take_place, value_words=0, result="header", code=HAS_KEY),
     ),
     Method("set.symmetric_difference", "(set[K], set[K]) -> set[K]", row_sets.symmetric_difference),
     Method("set.union", "(set[K], set[K]) -> set[K]", _UNION),

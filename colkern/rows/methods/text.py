@@ -19,7 +19,7 @@ from colkern.kernels import (
     text_splitting,
     text_tests,
 )
-from colkern.rows.methods import Bound, Method, raised_by
+from colkern.rows.methods import Body, Bound, Method, raised_by
 
 _CHARACTERS = [
     Method("len", "(str) -> int", text_characters.length),
@@ -57,13 +57,20 @@ _SEARCHES = {
 }
 """The result type of methods that search a text, in all of it or between two bounds."""
 
+
+def _searching(name: str) -> Body:
+    """Returns the body of a search; `index` is `find`, of what is there."""
+    found = getattr(text_search, name.replace("index", "find"))
+    return Bound(found, code="VALUE_ERROR if result < 0 else DONE") if "index" in name else found
+
+
 _SEARCH = [
     Method("in", "(str, str) -> bool", text_search.is_in),
     *(
         Method(
             f"str.{name}",
             f"(str, str{bounds}) -> {gives}",
-            getattr(text_search, name + where),
+            _searching(name + where),
             message=raised_by(str.index, "", "?") if "index" in name else "",
         )
         for name, gives in _SEARCHES.items()

@@ -10,6 +10,7 @@ import math
 
 from numpy import float64, int64, uint64
 
+from colkern.kernels.arguments import Truth
 from colkern.kernels.float_digits import float_power_of_ten, power_of_five
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import (
@@ -57,14 +58,17 @@ def without_space(text: Text) -> tuple[int64, int64]:
 
 
 @helper
+def behind_sign(place: int64, end: int64) -> tuple[int64, Truth]:
+    """Where a number begins, behind its sign if it has one; and whether that is a minus."""
+    byte = get_byte(place) if place < end else int64(0)
+    return place + int64(byte == 45 or byte == 43), byte == 45
+
+
+@helper
 def parse_integer(text: Text) -> tuple[int64, Code]:
     """`int(text)`."""
     k, end = without_space(text)
-    negative = False
-    if k < end:
-        byte = get_byte(k)
-        negative = byte == 45
-        k = k + int64(negative or byte == 43)
+    k, negative = behind_sign(k, end)
     value = int64(0)
     # Underscores stand between digits.
     separated = True
@@ -91,11 +95,7 @@ def parse_integer_of_base(text: Text, base: int64) -> tuple[int64, Code]:
     if base < 2 or base > 36:
         return int64(0), (LEFT if base == 0 else VALUE_ERROR)
     k, end = without_space(text)
-    negative = False
-    if k < end:
-        byte = get_byte(k)
-        negative = byte == 45
-        k = k + int64(negative or byte == 43)
+    k, negative = behind_sign(k, end)
     separated = True
     if k + 1 < end and get_byte(k) == 48:
         letter = get_byte(k + 1) | 32
@@ -224,11 +224,7 @@ def parse_float_word(text: Text, k: int64, end: int64) -> tuple[float64, Code]:
 def parse_float(text: Text) -> tuple[float64, Code]:
     """`float(text)`; numbers with underscores are left to Python."""
     k, end = without_space(text)
-    negative = False
-    if k < end:
-        byte = get_byte(k)
-        negative = byte == 45
-        k = k + int64(negative or byte == 43)
+    k, negative = behind_sign(k, end)
     value = int64(0)
     exponent = int64(0)
     seen = False

@@ -118,7 +118,7 @@ def is_no_number(text: Text) -> bool:
 @helper
 def of_text(text: Text) -> tuple[Decimal, Code]:
     """`Decimal(str)`, of digits with a sign and a point; other text that may be one is left to Python."""
-    text = strip(text, int64(TEXT_SPACES))
+    text = strip(text, int64(TEXT_SPACES), int64(1), int64(1))
     place, end = text.address, text.address + text.size
     negative = False
     if text.size > 0 and (get_byte(place) == 0x2D or get_byte(place) == 0x2B):

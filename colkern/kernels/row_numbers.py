@@ -224,30 +224,14 @@ def factorial(n: int64) -> tuple[int64, Code]:
 
 
 @helper
-def comb(n: int64, k: int64) -> tuple[int64, Code]:
-    """`math.comb(n, k)`."""
-    if n < 0 or k < 0:
-        return int64(0), VALUE_ERROR
-    k = k if k < n - k else n - k
-    if k < 0:
-        return int64(0), DONE
-    result = int64(1)
-    done = int64(0)
-    while done < k:
-        if product_overflows(result, n - done):
-            return int64(0), LEFT
-        result = result * (n - done) // (done + 1)
-        done = done + 1
-    return result, DONE
-
-
-@helper
-def perm(n: int64, k: int64) -> tuple[int64, Code]:
-    """`math.perm(n, k)`."""
+def arrangements(n: int64, k: int64, ordered: int64) -> tuple[int64, Code]:
+    """`math.perm(n, k)`; `math.comb(n, k)` if `ordered` is 0."""
     if n < 0 or k < 0:
         return int64(0), VALUE_ERROR
     if k > n:
         return int64(0), DONE
+    if ordered == 0:
+        k = min(k, n - k)
     result = int64(1)
     done = int64(0)
     while done < k:
@@ -255,6 +239,8 @@ def perm(n: int64, k: int64) -> tuple[int64, Code]:
             return int64(0), LEFT
         result = result * (n - done)
         done = done + 1
+        if ordered == 0:
+            result = result // done
     return result, DONE
 
 

@@ -276,46 +276,25 @@ def missing_to(text: Text, width: int64) -> int64:
 
 
 @helper
-def ljust(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
-    """`text.ljust(width)`."""
-    return padded(arena, text, int64(0), missing_to(text, width), int64(0x20), int64(1))
+def justified(
+    arena: Arena, text: Text, width: int64, share: int64, word: int64, size: int64
+) -> tuple[Text, Code]:
+    """A text with a character around it up to a width, as `padded`.
 
-
-@helper
-def ljust_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[Text, Code]:
-    """`text.ljust(width, filler)`."""
-    word, size = one_character(filler)
-    return padded(arena, text, int64(0), missing_to(text, width), word, size)
-
-
-@helper
-def rjust(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
-    """`text.rjust(width)`."""
-    return padded(arena, text, missing_to(text, width), int64(0), int64(0x20), int64(1))
-
-
-@helper
-def rjust_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[Text, Code]:
-    """`text.rjust(width, filler)`."""
-    word, size = one_character(filler)
-    return padded(arena, text, missing_to(text, width), int64(0), word, size)
-
-
-@helper
-def center(arena: Arena, text: Text, width: int64) -> tuple[Text, Code]:
-    """`text.center(width)`."""
+    `share` is how many halves of these stand before it: 0 of `ljust`, 1 of `center`, 2 of `rjust`.
+    """
     missing = missing_to(text, width)
-    left = missing // 2 + (missing & width & 1)
-    return padded(arena, text, left, missing - left, int64(0x20), int64(1))
-
-
-@helper
-def center_with(arena: Arena, text: Text, width: int64, filler: Text) -> tuple[Text, Code]:
-    """`text.center(width, filler)`."""
-    word, size = one_character(filler)
-    missing = missing_to(text, width)
-    left = missing // 2 + (missing & width & 1)
+    left = missing if share == 2 else (missing // 2 + (missing & width & 1)) * share
     return padded(arena, text, left, missing - left, word, size)
+
+
+@helper
+def justified_with(
+    arena: Arena, text: Text, width: int64, filler: Text, share: int64
+) -> tuple[Text, Code]:
+    """As `justified`, with a text of one character."""
+    word, size = one_character(filler)
+    return justified(arena, text, width, share, word, size)
 
 
 @helper

@@ -191,22 +191,11 @@ def part_of(text: Text, first: int64, end: int64) -> Text:
 
 
 @helper
-def strip(text: Text, spaces: int64) -> Text:
-    """`text.strip()`."""
-    first = first_not_space(text, int64(0), spaces)
-    return part_of(text, first, last_not_space(text, first, text.size, spaces))
-
-
-@helper
-def lstrip(text: Text, spaces: int64) -> Text:
-    """`text.lstrip()`."""
-    return part_of(text, first_not_space(text, int64(0), spaces), text.size)
-
-
-@helper
-def rstrip(text: Text, spaces: int64) -> Text:
-    """`text.rstrip()`."""
-    return part_of(text, int64(0), last_not_space(text, int64(0), text.size, spaces))
+def strip(text: Text, spaces: int64, left: int64, right: int64) -> Text:
+    """`text.strip()`, at the ends for which `left` and `right` are 1, not 0."""
+    first = first_not_space(text, int64(0), spaces) if left != 0 else int64(0)
+    end = last_not_space(text, first, text.size, spaces) if right != 0 else text.size
+    return part_of(text, first, end)
 
 
 @helper
@@ -246,22 +235,11 @@ def last_without(text: Text, first: int64, characters: Text) -> int64:
 
 
 @helper
-def strip_of(text: Text, characters: Text) -> Text:
-    """`text.strip(characters)`."""
-    first = first_without(text, characters)
-    return part_of(text, first, last_without(text, first, characters))
-
-
-@helper
-def lstrip_of(text: Text, characters: Text) -> Text:
-    """`text.lstrip(characters)`."""
-    return part_of(text, first_without(text, characters), text.size)
-
-
-@helper
-def rstrip_of(text: Text, characters: Text) -> Text:
-    """`text.rstrip(characters)`."""
-    return part_of(text, int64(0), last_without(text, int64(0), characters))
+def strip_of(text: Text, characters: Text, left: int64, right: int64) -> Text:
+    """`text.strip(characters)`, at the ends as `strip`."""
+    first = first_without(text, characters) if left != 0 else int64(0)
+    end = last_without(text, first, characters) if right != 0 else text.size
+    return part_of(text, first, end)
 
 
 @helper

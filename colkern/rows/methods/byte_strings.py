@@ -53,9 +53,9 @@ _OWN = [
         Method(
             f"bytes.{name}",
             f"(bytes{none}) -> bytes",
-            _for_bytes(body, spaces=text_parts.BYTE_SPACES),
+            _for_bytes(text_parts.strip, spaces=text_parts.BYTE_SPACES, **ends),
         )
-        for name, body in text_methods.STRIPS.items()
+        for name, ends in text_methods.STRIPS.items()
         for none in ("", ", None")
     ),
     *(

@@ -235,7 +235,7 @@ METHODS = [
     Method("math.gcd", "(int, int) -> int", row_numbers.gcd),
     Method("math.lcm", "(int, int) -> int", row_numbers.lcm),
     Method("math.factorial", "(int) -> int", row_numbers.factorial),
-    Method("math.comb", "(int, int) -> int", row_numbers.comb),
-    Method("math.perm", "(int, int) -> int", row_numbers.perm),
+    Method("math.comb", "(int, int) -> int", Bound(row_numbers.arrangements, ordered=0)),
+    Method("math.perm", "(int, int) -> int", Bound(row_numbers.arrangements, ordered=1)),
     Method("math.isqrt", "(int) -> int", row_numbers.isqrt),
 ]

@@ -116,8 +116,12 @@ _TESTS = [
     Method("str.istitle", "(str) -> bool", text_tests.istitle),
 ]
 
-STRIPS = {"strip": text_parts.strip, "lstrip": text_parts.lstrip, "rstrip": text_parts.rstrip}
-"""The bodies that strip white space, by the method."""
+STRIPS: dict[str, dict[str, Any]] = {
+    "strip": {"left": 1, "right": 1},
+    "lstrip": {"left": 1, "right": 0},
+    "rstrip": {"left": 0, "right": 1},
+}
+"""The ends that methods strip."""
 
 _PARTS = [
     Method("[]", "(str, int) -> str", text_parts.item, message=raised_by(operator.getitem, "", 0)),
@@ -130,13 +134,14 @@ _PARTS = [
     Method("[::]", "(str, None, int, int) -> str", text_parts.slice_step_to),
     Method("[::]", "(str, None, None, int) -> str", text_parts.slice_step_all),
     *(
-        Method(f"str.{name}", f"(str{none}) -> str", Bound(body, spaces=text_parts.TEXT_SPACES))
-        for name, body in STRIPS.items()
-        for none in ("", ", None")
+        Method(f"str.{name}", f"(str{given}) -> str", body)
+        for name, ends in STRIPS.items()
+        for given, body in (
+            ("", Bound(text_parts.strip, spaces=text_parts.TEXT_SPACES, **ends)),
+            (", None", Bound(text_parts.strip, spaces=text_parts.TEXT_SPACES, **ends)),
+            (", str", Bound(text_parts.strip_of, **ends)),
+        )
     ),
-    Method("str.strip", "(str, str) -> str", text_parts.strip_of),
-    Method("str.lstrip", "(str, str) -> str", text_parts.lstrip_of),
-    Method("str.rstrip", "(str, str) -> str", text_parts.rstrip_of),
     Method("str.removeprefix", "(str, str) -> str", text_parts.removeprefix),
     Method("str.removesuffix", "(str, str) -> str", text_parts.removesuffix),
 ]
@@ -149,12 +154,14 @@ _BUILDING = [
     Method("str.replace", "(str, str, str) -> str", text_building.replace),
     Method("str.replace", "(str, str, str, int) -> str", text_building.replace_some),
     Method("str.zfill", "(str, int) -> str", text_building.zfill),
-    Method("str.ljust", "(str, int) -> str", text_building.ljust),
-    Method("str.ljust", "(str, int, str) -> str", text_building.ljust_with),
-    Method("str.rjust", "(str, int) -> str", text_building.rjust),
-    Method("str.rjust", "(str, int, str) -> str", text_building.rjust_with),
-    Method("str.center", "(str, int) -> str", text_building.center),
-    Method("str.center", "(str, int, str) -> str", text_building.center_with),
+    *(
+        Method(f"str.{name}", f"(str, int{given}) -> str", body)
+        for name, share in (("ljust", 0), ("center", 1), ("rjust", 2))
+        for given, body in (
+            ("", Bound(text_building.justified, share=share, word=ord(" "), size=1)),
+            (", str", Bound(text_building.justified_with, share=share)),
+        )
+    ),
     Method("str.expandtabs", "(str, tabsize: int = 8) -> str", text_building.expandtabs),
 ]
 

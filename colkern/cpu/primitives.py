@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numpy import uint64
 
 from colkern.cpu.processor import fast_features
-from colkern.kernels import relations
+from colkern.kernels import intrinsics, relations
 from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.intrinsics import (
     Builder,
@@ -22,25 +22,8 @@ from colkern.kernels.intrinsics import (
     Values,
     instructions,
     pointer,
+    trailing_zeros,
 )
-from colkern.kernels.intrinsics import add as add
-from colkern.kernels.intrinsics import bits_of_float as bits_of_float
-from colkern.kernels.intrinsics import difference_overflows as difference_overflows
-from colkern.kernels.intrinsics import float_of_bits as float_of_bits
-from colkern.kernels.intrinsics import fold as fold
-from colkern.kernels.intrinsics import get_byte as get_byte
-from colkern.kernels.intrinsics import get_word as get_word
-from colkern.kernels.intrinsics import high_product as high_product
-from colkern.kernels.intrinsics import leading_zeros as leading_zeros
-from colkern.kernels.intrinsics import multiply as multiply
-from colkern.kernels.intrinsics import popcount as popcount
-from colkern.kernels.intrinsics import set_byte as set_byte
-from colkern.kernels.intrinsics import set_unaligned as set_unaligned
-from colkern.kernels.intrinsics import set_word as set_word
-from colkern.kernels.intrinsics import shifted_right as shifted_right
-from colkern.kernels.intrinsics import sum_overflows as sum_overflows
-from colkern.kernels.intrinsics import trailing_zeros as trailing_zeros
-from colkern.kernels.intrinsics import wrapped as wrapped
 
 _WORD = ir.IntType(64)
 _BYTE = ir.IntType(8)
@@ -49,6 +32,11 @@ _PIECE_OF_BYTES = ir.VectorType(_BYTE, 32)
 
 _PIECE = 32
 """The bytes that `copy_bytes_loosely` moves at once."""
+
+
+def __getattr__(name: str) -> Any:
+    """A primitive of both targets."""
+    return getattr(intrinsics, name)
 
 
 def _sets_flag(instruction: str) -> Any:
@@ -304,11 +292,7 @@ def _all_bytes(builder: Builder, byte: Value | int) -> Value:
     """A vector of 32 bytes that all are the lowest byte of a word."""
     if isinstance(byte, int):
         return ir.Constant(_PIECE_OF_BYTES, [byte] * 32)
-    one = builder.insert_element(
-        ir.Constant(_PIECE_OF_BYTES, ir.Undefined), builder.trunc(byte, _BYTE), _INDEX(0)
-    )
-    places = ir.Constant(ir.VectorType(_INDEX, 32), [0] * 32)
-    return builder.shuffle_vector(one, one, places)
+    return _vector_of(builder, builder.trunc(byte, _BYTE), 32)
 
 
 @instructions(types.uint64(types.uint64))

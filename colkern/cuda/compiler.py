@@ -213,8 +213,8 @@ def _device_value(value: object, lanes: int) -> object:
     from colkern.cuda import primitives
 
     name = getattr(value, "__name__", "")
-    if value in PRIMITIVES or vars(primitives).get(name) is value:
-        shared = vars(primitives).get(name, value)
+    if value in PRIMITIVES or getattr(primitives, name, None) is value:
+        shared = getattr(primitives, name, value)
         # A primitive written in Python is the same for every compiler.
         if isinstance(shared, types.FunctionType):
             return _device_function(shared, lanes)

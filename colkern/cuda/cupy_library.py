@@ -36,7 +36,6 @@ from colkern.names import why_missing
 
 if TYPE_CHECKING:
     from colkern.cuda.staging import Staging
-    from colkern.targets import Items
 
 
 _UUID_BYTES = 16

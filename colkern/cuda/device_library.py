@@ -13,7 +13,6 @@ from colkern.memory import Items
 
 if TYPE_CHECKING:
     from colkern.cuda.staging import Staging
-    from colkern.targets import Items
 
 
 class Event(Protocol):

@@ -115,56 +115,38 @@ def _high_product(left: Value, right: Value) -> Value:
     return arith.addi(total, arith.muli(high(left), high(right)))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def popcount(typingctx: object, word: Type) -> Intrinsic:
-    """LLVM's `ctpop`, which becomes `popc`."""
-    return types.uint64(types.uint64), _of_words(llvm.intr_ctpop)
+def _fold(left: Value, right: Value) -> Value:
+    return arith.xori(arith.muli(left, right), _high_product(left, right))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def trailing_zeros(typingctx: object, word: Type) -> Intrinsic:
-    """LLVM's `cttz`, 64 for zero."""
-    return types.uint64(types.uint64), _of_words(lambda word: llvm.intr_cttz(word, False))
+def _of_one(compute: Callable[[Value], Value]) -> object:
+    """The intrinsic of a uint64, by what computes its value."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def of_one(typingctx: object, word: Type) -> Intrinsic:
+        return types.uint64(types.uint64), _of_words(compute)
+
+    return of_one
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def leading_zeros(typingctx: object, word: Type) -> Intrinsic:
-    """LLVM's `ctlz`, 64 for zero."""
-    return types.uint64(types.uint64), _of_words(lambda word: llvm.intr_ctlz(word, False))
+def _of_two(compute: Callable[[Value, Value], Value]) -> object:
+    """That of two of them."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def of_two(typingctx: object, left: Type, right: Type) -> Intrinsic:
+        return types.uint64(types.uint64, types.uint64), _of_words(compute)
+
+    return of_two
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def add(typingctx: object, left: Type, right: Type) -> Intrinsic:
-    """The sum, by one instruction."""
-    return types.uint64(types.uint64, types.uint64), _of_words(arith.addi)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply(typingctx: object, left: Type, right: Type) -> Intrinsic:
-    """The product, by one instruction."""
-    return types.uint64(types.uint64, types.uint64), _of_words(arith.muli)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def high_product(typingctx: object, left: Type, right: Type) -> Intrinsic:
-    """The higher of the two words of a product."""
-    return types.uint64(types.uint64, types.uint64), _of_words(_high_product)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def fold(typingctx: object, left: Type, right: Type) -> Intrinsic:
-    """Both words of a product, combined by exclusive or."""
-
-    def halves(left: Value, right: Value) -> Value:
-        return arith.xori(arith.muli(left, right), _high_product(left, right))
-
-    return types.uint64(types.uint64, types.uint64), _of_words(halves)
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def word_at(typingctx: object, address: Type) -> Intrinsic:
-    """The uint64 at any address."""
-    return types.uint64(types.uint64), _of_words(_word_at)
+popcount = _of_one(llvm.intr_ctpop)
+trailing_zeros = _of_one(lambda word: llvm.intr_cttz(word, False))
+leading_zeros = _of_one(lambda word: llvm.intr_ctlz(word, False))
+word_at = _of_one(_word_at)
+add = _of_two(arith.addi)
+multiply = _of_two(arith.muli)
+high_product = _of_two(_high_product)
+fold = _of_two(_fold)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

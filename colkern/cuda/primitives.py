@@ -18,6 +18,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import int64, uint8, uint64
 
+from colkern.kernels import intrinsics
 from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.intrinsics import (
     Builder,
@@ -30,27 +31,6 @@ from colkern.kernels.intrinsics import (
     Values,
     instructions,
 )
-from colkern.kernels.intrinsics import add as add
-from colkern.kernels.intrinsics import bits_of_float as bits_of_float
-from colkern.kernels.intrinsics import difference_overflows as difference_overflows
-from colkern.kernels.intrinsics import float_of_bits as float_of_bits
-from colkern.kernels.intrinsics import floor_quotient as floor_quotient
-from colkern.kernels.intrinsics import fold as fold
-from colkern.kernels.intrinsics import get_byte as get_byte
-from colkern.kernels.intrinsics import get_word as get_word
-from colkern.kernels.intrinsics import high_product as high_product
-from colkern.kernels.intrinsics import leading_zeros as leading_zeros
-from colkern.kernels.intrinsics import multiply as multiply
-from colkern.kernels.intrinsics import popcount as popcount
-from colkern.kernels.intrinsics import product_overflows as product_overflows
-from colkern.kernels.intrinsics import quotient_and_rest as quotient_and_rest
-from colkern.kernels.intrinsics import set_byte as set_byte
-from colkern.kernels.intrinsics import set_unaligned as set_unaligned
-from colkern.kernels.intrinsics import set_word as set_word
-from colkern.kernels.intrinsics import shifted_right as shifted_right
-from colkern.kernels.intrinsics import sum_overflows as sum_overflows
-from colkern.kernels.intrinsics import trailing_zeros as trailing_zeros
-from colkern.kernels.intrinsics import wrapped as wrapped
 
 # Names that these primitives use are looked up as in kernels: in this target's version.
 from colkern.kernels.primitives import copy_bytes as this_copy_bytes
@@ -65,6 +45,11 @@ _GLOBAL = 1
 
 cuda: Any = None
 LANES = uint64(1)
+
+
+def __getattr__(name: str) -> Any:
+    """A primitive of both targets."""
+    return getattr(intrinsics, name)
 
 
 def _multiplied(

@@ -41,7 +41,7 @@ def body(function: Callable[..., object]) -> object:
         # Imported late: it loads Numba.
         from colkern.cuda import primitives
 
-        shared = vars(primitives).get(function.__name__, function)
+        shared = getattr(primitives, function.__name__, function)
         # A primitive written in Python is the same for every compiler.
         if not isinstance(shared, types.FunctionType):
             return adapter.primitive(function.__name__)

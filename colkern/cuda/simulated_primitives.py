@@ -6,7 +6,6 @@ this module has those that other primitives use.
 
 from __future__ import annotations
 
-import ctypes
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple, SupportsInt
@@ -97,11 +96,6 @@ def quotient_and_rest(left: int, right: int) -> tuple[int, int]:
 def address_of(array: Items, position: SupportsInt) -> uint64:
     """The address of item `position` of an array."""
     return uint64(int(array.ctypes.data) + int(position) * array.itemsize)
-
-
-def word_at(address: SupportsInt) -> uint64:
-    """The uint64 at any address."""
-    return uint64(int.from_bytes((ctypes.c_uint8 * 8).from_address(int(address)), "little"))
 
 
 def store_word(out: NDArray[uint8], position: SupportsInt, word: SupportsInt) -> None:

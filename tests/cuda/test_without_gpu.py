@@ -199,11 +199,14 @@ def intrinsics(module: str) -> set[str]:
     """The functions that a module gives a compiler as its own."""
     tree = ast.parse((FOLDER / f"{module}.py").read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
-    makers = ("intrinsic", "instructions")
+    made = [node for node in tree.body if isinstance(node, ast.Assign)]
+    makers = ("intrinsic", "instructions", "_of_one", "_of_two")
     return {
         f.name
         for f in functions
         if any(ast.unparse(d).partition("(")[0] in makers for d in f.decorator_list)
+    } | {
+        ast.unparse(m.targets[0]) for m in made if ast.unparse(m.value).partition("(")[0] in makers
     }
 
 

@@ -14,11 +14,10 @@ from numpy import float64, int64, uint64
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import bits_of_float, high_product, shifted_right, wrapped
-from colkern.kernels.row_values import DONE, LEFT, Code
+from colkern.kernels.row_values import DONE, LEAST, LEFT, Code
 
 _WITHOUT_SIGN = (1 << 63) - 1
 _HIDDEN = 1 << 52
-_LEAST = -(1 << 63)
 _LARGEST = 1.7976931348623157e308
 MOST_PLACES = 27
 """5**27 is the largest power of five that is an int64."""
@@ -132,7 +131,7 @@ def units(value: float64, places: int64) -> tuple[int64, Code]:
     rest = wrapped(low << (64 - shift))
     if whole == _WITHOUT_SIGN:
         return int64(0), LEFT
-    if rest < 0 and (rest != _LEAST or sticky or whole & 1 != 0):
+    if rest < 0 and (rest != LEAST or sticky or whole & 1 != 0):
         whole = whole + 1
     return whole, DONE
 

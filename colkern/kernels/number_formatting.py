@@ -19,14 +19,13 @@ from colkern.kernels.primitives import (
     trailing_zeros,
     wrapped,
 )
-from colkern.kernels.row_values import DONE, LEFT, NO_ROOM, Arena, Code, Text
+from colkern.kernels.row_values import DONE, LEAST, LEFT, NO_ROOM, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text, fill, grow_text, text_between, text_room
 from colkern.kernels.text_characters import length
 from colkern.kernels.text_words import write_part
 
 NO_TEXT = Text(int64(0), int64(0), True)
 
-_LEAST = -(1 << 63)
 _LARGEST = 1.7976931348623157e308
 _EIGHT = 100000000
 _ZEROS = 0x3030303030303030
@@ -77,7 +76,7 @@ def write_number(place: int64, number: int64, least: int64) -> int64:
 @helper
 def integer_of_width(arena: Arena, value: int64, width: int64) -> tuple[Text, Code]:
     """`str(value)`, with zeros behind its sign up to `width` characters, at most 8."""
-    if value == _LEAST:
+    if value == LEAST:
         return NO_TEXT, LEFT
     place = text_room(arena, int64(20))
     if place == 0:
@@ -98,7 +97,7 @@ def text_of_bits(
     front of the digits; 0 for no prefix.
     """
     place = text_room(arena, int64(72))
-    if value == _LEAST:
+    if value == LEAST:
         return NO_TEXT, LEFT
     if place == 0:
         return NO_TEXT, NO_ROOM

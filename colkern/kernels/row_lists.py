@@ -23,6 +23,7 @@ from colkern.kernels.row_items import (
 )
 from colkern.kernels.row_values import (
     DONE,
+    GREATEST,
     INDEX_ERROR,
     LEFT,
     NO_ROOM,
@@ -31,9 +32,6 @@ from colkern.kernels.row_values import (
     Code,
     allocate,
 )
-
-LEAST = -(1 << 63)
-GREATEST = (1 << 63) - 1
 
 
 @helper
@@ -175,15 +173,7 @@ def slice_list(
     """
     if step == 0:
         return int64(0), VALUE_ERROR
-    size = get_word(header + 8)
-    start = slice_bound(size, start, step)
-    stop = slice_bound(size, stop, step)
-    count = int64(0)
-    if step > 0 and start < stop:
-        count = (stop - start - 1) // step + 1
-    elif step < 0 and stop < start:
-        # The least int64 has no opposite.
-        count = (start - stop - 1) // -max(step, -size) + 1
+    start, count = sliced(get_word(header + 8), start, stop, step)
     part = new_list(arena, item_words, count)
     if part == 0:
         return part, NO_ROOM
@@ -192,6 +182,14 @@ def slice_list(
         source = item_place(item_words, header, start + k * step)
         copy_words(source, item_place(item_words, part, int64(k)), item_words)
     return part, DONE
+
+
+@helper
+def sliced(size: int64, start: int64, stop: int64, step: int64) -> tuple[int64, int64]:
+    """Which of `size` items a slice begins with, and how many it has; for bounds, see `slice_list`."""
+    start = slice_bound(size, start, step)
+    count, _ = range_size(start, slice_bound(size, stop, step), step)
+    return start, count
 
 
 @helper

@@ -23,6 +23,7 @@ from colkern.kernels.primitives import (
 )
 from colkern.kernels.row_values import (
     DONE,
+    LEAST,
     LEFT,
     OVERFLOW_ERROR,
     VALUE_ERROR,
@@ -30,7 +31,6 @@ from colkern.kernels.row_values import (
     Code,
 )
 
-_LEAST = -(1 << 63)
 _EXACT = 1 << 53
 """Up to here, floats are all the integers."""
 
@@ -59,7 +59,7 @@ def floor_divide_integers(left: int64, right: int64) -> tuple[int64, Code]:
     if right == 0:
         return int64(0), ZERO_DIVISION_ERROR
     if right == -1:
-        return (int64(0), LEFT) if left == _LEAST else (-left, DONE)
+        return (int64(0), LEFT) if left == LEAST else (-left, DONE)
     return left // right, DONE
 
 
@@ -190,7 +190,7 @@ def round_integer(value: int64, digits: int64) -> tuple[int64, Code]:
 @helper
 def gcd(left: int64, right: int64) -> tuple[int64, Code]:
     """`math.gcd(left, right)`."""
-    if left == _LEAST or right == _LEAST:
+    if left == LEAST or right == LEAST:
         return int64(0), LEFT
     left, right = abs(left), abs(right)
     while right != 0:
@@ -643,9 +643,7 @@ def divmod_loosely(left: float64, right: float64) -> tuple[float, float]:
 @helper
 def as_integer(value: float) -> int64:
     """A float as an integer; the least one for what is none of 64 bits, as x86 processors have it."""
-    return (
-        int64(value) if -9223372036854775808.0 <= value < 9223372036854775808.0 else int64(_LEAST)
-    )
+    return int64(value) if -9223372036854775808.0 <= value < 9223372036854775808.0 else int64(LEAST)
 
 
 @helper

@@ -20,6 +20,10 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
 
+LEAST = -(1 << 63)
+GREATEST = (1 << 63) - 1
+"""The bounds of an int64; the least has no opposite."""
+
 Code: TypeAlias = int
 
 DONE = 0

@@ -7,6 +7,7 @@ from numpy import int64
 from colkern.kernels.arguments import Truth
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, set_byte
+from colkern.kernels.row_lists import slice_bound, sliced
 from colkern.kernels.row_values import DONE, INDEX_ERROR, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_building import allocate_text
 from colkern.kernels.text_characters import (
@@ -17,7 +18,7 @@ from colkern.kernels.text_characters import (
     position_before,
     position_of,
 )
-from colkern.kernels.text_search import END, endswith, startswith
+from colkern.kernels.text_search import endswith, startswith
 
 TEXT_SPACES = 0x1F0003E00
 BYTE_SPACES = 0x100003E00
@@ -35,17 +36,11 @@ def item(text: Text, index: int64) -> tuple[Text, Code]:
 
 
 @helper
-def clamped(index: int64, count: int64) -> int64:
-    """The index that a slice's start or end stands for."""
-    return max(index + count, int64(0)) if index < 0 else min(index, count)
-
-
-@helper
 def slice_between(text: Text, start: int64, stop: int64) -> Text:
     """`text[start:stop]`."""
     count = length(text)
-    start = clamped(start, count)
-    stop = max(clamped(stop, count), start)
+    start = slice_bound(count, start, int64(1))
+    stop = max(slice_bound(count, stop, int64(1)), start)
     first = position_of(text, start)
     rest = Text(text.address + first, text.size - first, text.ascii)
     return Text(rest.address, position_of(rest, stop - start), text.ascii)
@@ -54,14 +49,16 @@ def slice_between(text: Text, start: int64, stop: int64) -> Text:
 @helper
 def slice_from(text: Text, start: int64) -> Text:
     """`text[start:]`."""
-    first = position_of(text, clamped(start, length(text)))
+    first = position_of(text, slice_bound(length(text), start, int64(1)))
     return Text(text.address + first, text.size - first, text.ascii)
 
 
 @helper
 def slice_to(text: Text, stop: int64) -> Text:
     """`text[:stop]`."""
-    return Text(text.address, position_of(text, clamped(stop, length(text))), text.ascii)
+    return Text(
+        text.address, position_of(text, slice_bound(length(text), stop, int64(1))), text.ascii
+    )
 
 
 @helper
@@ -89,50 +86,14 @@ def stepped(arena: Arena, text: Text, start: int64, count: int64, step: int64) -
 
 
 @helper
-def _slice_step(
-    arena: Arena, text: Text, start: int64, stop: int64, step: int64
-) -> tuple[Text, Code]:
-    """As `slice_step`, of indices that are ready."""
-    count = int64(0)
-    if step > 0 and start < stop:
-        count = (stop - start - 1) // step + 1
-    if step < 0 and stop < start:
-        count = (start - stop - 1) // max(-step, int64(1)) + 1
-    return stepped(arena, text, start, count, step)
-
-
-@helper
 def slice_step(
     arena: Arena, text: Text, start: int64, stop: int64, step: int64
 ) -> tuple[Text, Code]:
-    """`text[start:stop:step]`."""
+    """`text[start:stop:step]`; for bounds that are left out, see `slice_list`."""
     if step == 0:
         return Text(text.address, int64(0), True), VALUE_ERROR
-    step = max(step, int64(-END))
-    count = length(text)
-    # Backwards, the index before the first is an end, and the last one a start.
-    back = int64(step < 0)
-    start = max(start + count, -back) if start < 0 else min(start, count - back)
-    stop = max(stop + count, -back) if stop < 0 else min(stop, count - back)
-    return _slice_step(arena, text, start, stop, step)
-
-
-@helper
-def slice_step_from(arena: Arena, text: Text, start: int64, step: int64) -> tuple[Text, Code]:
-    """`text[start::step]`."""
-    return slice_step(arena, text, start, int64(END) if step > 0 else int64(-END - 1), step)
-
-
-@helper
-def slice_step_to(arena: Arena, text: Text, stop: int64, step: int64) -> tuple[Text, Code]:
-    """`text[:stop:step]`."""
-    return slice_step(arena, text, int64(0) if step > 0 else int64(END), stop, step)
-
-
-@helper
-def slice_step_all(arena: Arena, text: Text, step: int64) -> tuple[Text, Code]:
-    """`text[::step]`."""
-    return slice_step_from(arena, text, int64(0) if step > 0 else int64(END), step)
+    start, count = sliced(length(text), start, stop, step)
+    return stepped(arena, text, start, count, step)
 
 
 @helper

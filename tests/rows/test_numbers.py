@@ -9,6 +9,7 @@ import random
 import struct
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import islice, product
 from typing import Any
@@ -25,7 +26,7 @@ from colkern.cpu import primitives
 from colkern.generated import function_of_text
 from colkern.kernels import float_digits, number_parsing, row_numbers
 from colkern.kernels import primitives as plain_primitives
-from colkern.rows.methods import Method
+from colkern.rows.methods import Method, function_of
 from colkern.rows.methods.numbers import METHODS
 
 OPERATORS: dict[str, Callable[..., Any]] = {
@@ -240,7 +241,9 @@ def compiled_texts(signature: str) -> Any:
 
 TEXTS = [row for row in METHODS if isinstance(row.body, str)]
 BODIES = [
-    row for row in METHODS if callable(row.body) and (row.name != "pow" or len(kinds(row)) == 3)
+    replace(row, body=function_of(row.body))
+    for row in METHODS
+    if not isinstance(row.body, str) and (row.name != "pow" or len(kinds(row)) == 3)
 ]
 
 

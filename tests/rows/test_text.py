@@ -6,6 +6,7 @@ import builtins
 import inspect
 import operator
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice, product
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from rows import bodies
 
 from colkern.kernels import primitives, row_lists, row_values, text_case
-from colkern.rows.methods import Method, byte_strings, text
+from colkern.rows.methods import Method, byte_strings, function_of, text
 
 OPERATORS: dict[str, Callable[..., Any]] = {
     "==": operator.eq,
@@ -36,7 +37,11 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 lists: Any = row_lists
 words: Any = primitives
 
-ROWS = [row for row in [*text.METHODS, *byte_strings.METHODS] if callable(row.body)]
+ROWS = [
+    replace(row, body=function_of(row.body))
+    for row in [*text.METHODS, *byte_strings.METHODS]
+    if not isinstance(row.body, str) and not row.name.startswith("colkern.")
+]
 
 
 def oracle(row: Method) -> Callable[..., Any]:

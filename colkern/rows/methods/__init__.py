@@ -46,6 +46,10 @@ from colkern.kernels.kernel import helper
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 """The names of the rows that compare two values."""
 
+FIRST = "int64(LEAST if step > 0 else GREATEST)"
+LAST = "int64(GREATEST if step > 0 else LEAST)"
+"""The bounds of a slice that gives none, as `Bound` has them."""
+
 Body: TypeAlias = "Callable[..., Any] | Bound"
 
 

@@ -9,11 +9,7 @@ import operator
 from typing import Any
 
 from colkern.kernels import constant_tables, row_dicts, row_lists, row_sets, row_sorting
-from colkern.rows.methods import Body, Bound, Method, raised_by
-
-_FIRST = "int64(LEAST if step > 0 else GREATEST)"
-_LAST = "int64(GREATEST if step > 0 else LEAST)"
-"""The bounds of a slice that gives none."""
+from colkern.rows.methods import FIRST, LAST, Body, Bound, Method, raised_by
 
 _COPY = Bound(row_lists.repeat, times=1)
 
@@ -64,19 +60,19 @@ _LISTS = [
     Method(
         "[:]",
         "(list[T], int, None) -> list[T]",
-        Bound(row_lists.slice_list, stop=row_lists.GREATEST, step=1),
+        Bound(row_lists.slice_list, stop="GREATEST", step=1),
     ),
     Method("[:]", "(list[T], None, int) -> list[T]", Bound(row_lists.slice_list, start=0, step=1)),
     Method("[:]", "(list[T], None, None) -> list[T]", _COPY),
     Method("[::]", "(list[T], int, int, int) -> list[T]", row_lists.slice_list),
-    Method("[::]", "(list[T], int, None, int) -> list[T]", Bound(row_lists.slice_list, stop=_LAST)),
+    Method("[::]", "(list[T], int, None, int) -> list[T]", Bound(row_lists.slice_list, stop=LAST)),
     Method(
-        "[::]", "(list[T], None, int, int) -> list[T]", Bound(row_lists.slice_list, start=_FIRST)
+        "[::]", "(list[T], None, int, int) -> list[T]", Bound(row_lists.slice_list, start=FIRST)
     ),
     Method(
         "[::]",
         "(list[T], None, None, int) -> list[T]",
-        Bound(row_lists.slice_list, start=_FIRST, stop=_LAST),
+        Bound(row_lists.slice_list, start=FIRST, stop=LAST),
     ),
     Method("in", "(T, list[T]) -> bool", row_lists.is_in),
     Method("+", "(list[T], list[T]) -> list[T]", row_lists.concatenate),

@@ -19,7 +19,7 @@ from colkern.kernels import (
     text_splitting,
     text_tests,
 )
-from colkern.rows.methods import Body, Bound, Method, raised_by
+from colkern.rows.methods import FIRST, LAST, Body, Bound, Method, raised_by
 
 _CHARACTERS = [
     Method("len", "(str) -> int", text_characters.length),
@@ -130,9 +130,13 @@ _PARTS = [
     Method("[:]", "(str, None, int) -> str", text_parts.slice_to),
     Method("[:]", "(str, None, None) -> str", "{0}"),
     Method("[::]", "(str, int, int, int) -> str", text_parts.slice_step),
-    Method("[::]", "(str, int, None, int) -> str", text_parts.slice_step_from),
-    Method("[::]", "(str, None, int, int) -> str", text_parts.slice_step_to),
-    Method("[::]", "(str, None, None, int) -> str", text_parts.slice_step_all),
+    Method("[::]", "(str, int, None, int) -> str", Bound(text_parts.slice_step, stop=LAST)),
+    Method("[::]", "(str, None, int, int) -> str", Bound(text_parts.slice_step, start=FIRST)),
+    Method(
+        "[::]",
+        "(str, None, None, int) -> str",
+        Bound(text_parts.slice_step, start=FIRST, stop=LAST),
+    ),
     *(
         Method(f"str.{name}", f"(str{given}) -> str", body)
         for name, ends in STRIPS.items()

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from numpy import float64, int64, uint64
 
+from colkern.kernels.float_digits import power_of_ten
 from colkern.kernels.kernel import helper
-from colkern.kernels.number_parsing import decimal_float
+from colkern.kernels.number_parsing import behind_sign, decimal_float
 from colkern.kernels.primitives import get_byte, product_overflows, set_byte
 from colkern.kernels.row_values import (
     DONE,
@@ -40,15 +41,6 @@ HIDDEN_DIGITS = 10
 EVEN, UP, DOWN, AWAY, TRUNCATE, FLOOR, CEILING = range(7)
 """Ways of rounding: halves to the even number, away from 0, towards 0; all away from 0, towards 0, down
 or up."""
-
-
-@helper
-def power_of_ten(exponent: int64) -> int64:
-    """Ten to a power of up to 18."""
-    power = int64(1)
-    for _ in range(exponent):
-        power *= 10
-    return power
 
 
 @helper
@@ -85,12 +77,6 @@ def aligned(left: Decimal, right: Decimal) -> tuple[int64, int64, int64, Code]:
 
 
 @helper
-def of_integer(number: int64) -> tuple[Decimal, Code]:
-    """`Decimal(int)`."""
-    return decimal(number, int64(0))
-
-
-@helper
 def is_no_number(text: Text) -> bool:
     """Whether a text is sure to be no decimal: of a character that none has, or without digit and `n`."""
     is_one = False
@@ -119,11 +105,8 @@ def is_no_number(text: Text) -> bool:
 def of_text(text: Text) -> tuple[Decimal, Code]:
     """`Decimal(str)`, of digits with a sign and a point; other text that may be one is left to Python."""
     text = strip(text, int64(TEXT_SPACES), int64(1), int64(1))
-    place, end = text.address, text.address + text.size
-    negative = False
-    if text.size > 0 and (get_byte(place) == 0x2D or get_byte(place) == 0x2B):
-        negative = get_byte(place) == 0x2D
-        place += 1
+    end = text.address + text.size
+    place, negative = behind_sign(text.address, end)
     number, count, exponent = int64(0), int64(0), int64(0)
     behind = False
     while place < end:
@@ -253,7 +236,7 @@ def absolute(value: Decimal) -> Decimal:
 
 @helper
 def same(value: Decimal) -> Decimal:
-    """`+value`."""
+    """`+value`: in the usual context, which a program with a body of this module asks for."""
     return value
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from numpy import int32, int64, uint8, uint64
 
 from colkern.kernels.arguments import In, Truth
+from colkern.kernels.bitmaps import get_bit
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import load_word
 from colkern.kernels.row_values import Bytes, Text
@@ -16,15 +17,9 @@ from colkern.layouts import VIEW_INLINE_BYTES
 
 
 @helper
-def bit_at(bitmap: In[uint8], i: uint64) -> Truth:
-    """Whether bit `i` (uint64) of `bitmap` (uint8[]) is set."""
-    return (bitmap[i >> uint64(3)] >> uint8(i & uint64(7))) & uint8(1) != 0
-
-
-@helper
 def is_valid(bitmap: In[uint8], first: uint64, i: uint64) -> Truth:
     """Whether bit `first + i` is set; yes, if the bitmap is empty."""
-    return len(bitmap) == 0 or bit_at(bitmap, first + i)
+    return len(bitmap) == 0 or get_bit(bitmap, first + i)
 
 
 @helper

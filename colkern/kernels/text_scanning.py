@@ -352,19 +352,6 @@ def part(text: Text, start: int64, stop: int64) -> Text:
 
 
 @helper
-def character_index(text: Text, offset: int64) -> int64:
-    """Which character begins at a byte of a text; -1 for -1."""
-    if text.ascii or offset < 0:
-        return offset
-    count = int64(0)
-    place = text.address
-    while place < text.address + offset:
-        count += int64(get_byte(place) & 192 != 128)
-        place += 1
-    return count
-
-
-@helper
 def put_part(target: int64, limit: int64, base: int64, start: int64, stop: int64) -> int64:
     """Copy a part of a text to `target`, and up to a piece more.
 

@@ -11,7 +11,7 @@ from numpy import int64
 
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_byte, get_word, range_places, set_word
-from colkern.kernels.row_lists import new_list
+from colkern.kernels.row_lists import new_list, reverse
 from colkern.kernels.row_values import DONE, NO_ROOM, VALUE_ERROR, Arena, Code, Text
 from colkern.kernels.text_characters import code_at, next_position, position_before
 from colkern.kernels.text_parts import first_not_space, last_not_space, part_of, space_at
@@ -56,20 +56,6 @@ def closed(arena: Arena, header: int64, place: int64) -> tuple[int64, Code]:
     set_word(header + 16, count)
     set_word(arena, place)
     return header, DONE
-
-
-@helper
-def reverse(header: int64) -> None:
-    """Turn the order of a list's items of two words."""
-    left = get_word(header)
-    right = left + (get_word(header + 8) - 1) * 16
-    while left < right:
-        for k in range(int64(0), int64(16), int64(8)):
-            word = get_word(left + k)
-            set_word(left + k, get_word(right + k))
-            set_word(right + k, word)
-        left += 16
-        right -= 16
 
 
 @helper
@@ -123,7 +109,7 @@ def rsplit_by(
         most -= int64(most > 0)
     result, code = closed(arena, header, place)
     if code == DONE:
-        reverse(result)
+        reverse(int64(2), result)
     return result, code
 
 
@@ -212,7 +198,7 @@ def rsplit_by_space(
         most -= int64(most > 0)
     result, code = closed(arena, header, place)
     if code == DONE:
-        reverse(result)
+        reverse(int64(2), result)
     return result, code
 
 

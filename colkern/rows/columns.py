@@ -102,7 +102,7 @@ def _bool(_: s.DataType) -> Reader:
     def prepare(array: Array) -> tuple[Any, ...]:
         return (array.buffer(Role.DATA) or EMPTY).array, np.uint64(array.offset)
 
-    return Reader(k.BOOL, ("{n}_bits", "{n}_first"), "bit_at({n}_bits, {n}_first + i)", prepare)
+    return Reader(k.BOOL, ("{n}_bits", "{n}_first"), "get_bit({n}_bits, {n}_first + i)", prepare)
 
 
 @_READERS.of(s.Int)

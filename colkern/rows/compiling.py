@@ -14,6 +14,7 @@ from colkern.cpu.dispatcher import HelperDispatcher
 from colkern.cpu.embedded import EmbeddedCompiler
 from colkern.generated import function_of_text
 from colkern.kernels import (
+    bitmaps,
     primitives,
     row_decimals,
     row_dicts,
@@ -52,9 +53,8 @@ BODIES = (
     row_slots.valid_until,
     row_slots.valid_bits,
     row_slots.is_valid,
-    row_slots.bit_at,
+    bitmaps.get_bit,
     row_decimals.is_of_scale,
-    row_decimals.of_integer,
     row_decimals.of_scale,
     row_results.leave,
     row_results.put,

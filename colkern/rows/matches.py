@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from colkern.errors import CompileError
-from colkern.kernels import row_values, text_scanning
+from colkern.kernels import row_values, text_scanning, text_search
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter, Unsettled
@@ -396,7 +396,7 @@ def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]
         bounds = tuple(
             invoked(
                 emitter,
-                text_scanning.character_index,
+                text_search.index_at,
                 [match.items[0], match.items[1 + 2 * number + place]],
                 k.INT,
                 "match.span",

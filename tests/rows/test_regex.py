@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rows.bodies import LEFT, Memory, _compiled, run
 
 from colkern.errors import CompileError
-from colkern.kernels import row_lists, row_values, text_scanning
+from colkern.kernels import row_lists, row_values, text_search
 from colkern.rows.methods import Method
 from colkern.rows.methods.regex import METHODS
 from colkern.rows.regex import every, search
@@ -337,8 +337,8 @@ def test_character_indices(text: str) -> None:
     memory = Memory()
     value = memory.argument(text)
     for k in range(len(text) + 1):
-        assert text_scanning.character_index(value, len(text[:k].encode())) == k
-    assert text_scanning.character_index(value, -1) == -1
+        assert text_search.index_at(value, len(text[:k].encode())) == k
+    assert text_search.index_at(value, -1) == -1
 
 
 COMPILED = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from colkern import schema as s
 from colkern.dispatch import TIMES
@@ -38,12 +39,12 @@ def item(e: Emitter, column: Value, index: str) -> Value:
     return slot_item(e, column, *slot_at(e, column, index))
 
 
-def slot_item(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
+def slot_item(e: Emitter, column: Value, slot: str, may_read: str, asks: bool = True) -> Value:
     """The value of a slot of a column: the rows of batches and the entries of maps are never null."""
     kind = _kind(column)
     if kind.form != "column":
         return Value(Row(kind.path, kind.data_type, kind.form), (slot,))
-    return elements.element(e, kind.path, kind.data_type, slot, may_read)
+    return elements.element(e, kind.path, kind.data_type, slot, may_read, asks=asks)
 
 
 def part(e: Emitter, column: Value, start: str | None, stop: str | None) -> Value:
@@ -213,13 +214,6 @@ def _is_valid(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     return Value(BOOL, (elements.validity(e, kind.path, kind.data_type, slot, may_read),))
 
 
-def _value(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
-    kind = _kind(column)
-    if kind.form != "column":
-        return Value(Row(kind.path, kind.data_type, kind.form), (slot,))
-    return elements.element(e, kind.path, kind.data_type, slot, may_read, asks=False)
-
-
 def _type_id(e: Emitter, column: Value, slot: str, may_read: str) -> Value:
     return Value(Number("i1"), (elements.type_id(e, _kind(column).path, slot, may_read),))
 
@@ -257,7 +251,7 @@ def _child(e: Emitter, column: Value, key: Value) -> Value:
 
 BY_POSITION: dict[str, tuple[type[s.DataType], Callable[[Emitter, Value, str, str], Value]]] = {
     "is_valid": (s.DataType, _is_valid),
-    "value": (s.DataType, _value),
+    "value": (s.DataType, partial(slot_item, asks=False)),
     "type_id": (s.Union, _type_id),
     "child_index": (s.Union, _child_index),
     "index": (s.Dictionary, _index),

@@ -59,7 +59,7 @@ METHODS: list[Method] = [
     Method("math.ceil", "(Decimal) -> int", _to_integer(row_decimals.CEILING)),
     Method("math.trunc", "(Decimal) -> int", _to_integer(row_decimals.TRUNCATE)),
     Method("decimal.Decimal", "(Decimal) -> Decimal", row_decimals.same),
-    Method("decimal.Decimal", "(int) -> Decimal", row_decimals.of_integer),
+    Method("decimal.Decimal", "(int) -> Decimal", Bound(row_decimals.decimal, exponent=0)),
     Method(
         "decimal.Decimal",
         "(str) -> Decimal",

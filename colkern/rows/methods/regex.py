@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from colkern.kernels import text_scanning
+from colkern.kernels import text_scanning, text_search
 from colkern.rows.methods import Method
 from colkern.rows.regex import every, search
 
@@ -33,6 +33,6 @@ METHODS: list[Method] = [
     ),
     # The text, and the begin and end of a group: bytes, -1 if it does not take part.
     Method("match.group", "(str, int, int) -> str", text_scanning.part),
-    Method("match.start", "(str, int) -> int", text_scanning.character_index),
-    Method("match.end", "(str, int) -> int", text_scanning.character_index),
+    Method("match.start", "(str, int) -> int", text_search.index_at),
+    Method("match.end", "(str, int) -> int", text_search.index_at),
 ]

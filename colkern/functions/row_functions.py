@@ -11,7 +11,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -36,6 +36,7 @@ from colkern.operations.selection.repeating import repeat as repeat_slots
 from colkern.rows.arguments import Argument, Nulls
 from colkern.rows.columns import LISTS as ALL_LISTS
 from colkern.rows.columns import Reader, reader_of
+from colkern.rows.forms import Form
 from colkern.rows.inputs import Columns, Inputs
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
@@ -136,11 +137,11 @@ class _Arguments(Columns):
         self,
         names: Sequence[str],
         types: Sequence[s.DataType | One],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         inner_nulls: bool,
     ) -> None:
         plain = [each.type if isinstance(each, One) else each for each in types]
-        super().__init__(names, plain, nullable, inner_nulls)
+        super().__init__(names, plain, forms, inner_nulls)
         self._is_value = [isinstance(each, One) for each in types]
         # Numba has another type for a number past int64.
         self.is_uniform = One(s.uint64()) not in types
@@ -151,19 +152,10 @@ class _Arguments(Columns):
                     _of_first_slot(reader, plain[place]), f"a{place}", Nulls.ABSENT, Nulls.LEFT
                 )
 
-    def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[object]]:
-        """As `Inputs.rows`."""
-        columns = [array for array, one in zip(given, self._is_value, strict=True) if not one]
-        values = [
-            one and to_host(array).to_pylist()[0]
-            for array, one in zip(given, self._is_value, strict=True)
-        ]
-        for row in super().rows(columns, places):
-            own = iter(row)
-            yield tuple(
-                value if one else next(own)
-                for value, one in zip(values, self._is_value, strict=True)
-            )
+    def _values(self, place: int, array: Array, rows: Array) -> list[Any]:
+        if self._is_value[place]:
+            return [to_host(array).to_pylist()[0]] * rows.length
+        return super()._values(place, array, rows)
 
 
 def _of_first_slot(reader: Reader, type_: s.DataType) -> Reader:
@@ -199,10 +191,10 @@ class _ValuesPlan(Plan):
         self,
         definition: Any,
         columns: Sequence[Any],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         inner_nulls: bool,
     ) -> Inputs:
-        return _Arguments(definition.parameters, columns, nullable, inner_nulls)
+        return _Arguments(definition.parameters, columns, forms, inner_nulls)
 
 
 @dataclass(frozen=True)
@@ -221,13 +213,13 @@ class _Call:
 
 @functools.lru_cache(maxsize=MOST_PLANS)
 def _plan(call: _Call) -> Any:
-    nullable = [call.nullable] * len(call.types)
+    forms = [Form(call.nullable)] * len(call.types)
     if os.environ.get("COLKERN_JIT") == "0":
-        return PythonPlan(call.otherwise or call.function, nullable, call.returns, call.name)
+        return PythonPlan(call.otherwise or call.function, forms, call.returns, call.name)
     types: Any = call.types
     try:
         plan = _ValuesPlan(
-            call.function, types, nullable, call.returns, wraps=call.machine, title=call.name
+            call.function, types, forms, call.returns, wraps=call.machine, title=call.name
         )
     except CompileError as error:
         given = ", ".join(str(each.type if isinstance(each, One) else each) for each in types)

@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import takewhile
@@ -32,6 +32,7 @@ from colkern.operations import repeat
 from colkern.operations.chunks import as_columns, as_structs, combined
 from colkern.operations.moving import there
 from colkern.rows.encoded import decoded_type
+from colkern.rows.forms import Form
 from colkern.rows.front import Sources, sources_of, take_sources
 from colkern.rows.reports import Report
 
@@ -219,6 +220,11 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         if self._passes_nulls():
             return [may is not False for may in declared]
         return [bool(may) for may in declared]
+
+    def _forms(self) -> list[Form]:
+        """The forms in which the function gets the values of its columns."""
+        pairs = zip(self.signature.parameters, self._nullable(), strict=True)
+        return [replace(parameter.form, nullable=may) for parameter, may in pairs]
 
     def _passes_nulls(self) -> bool:
         # A default value may be an array, of which `==` makes another.

@@ -110,7 +110,7 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
 
     def _compiled(self, columns: tuple[s.DataType, ...]) -> Plan:
         strict, wraps = self.options.strict, self.options.arithmetic == "machine"
-        plan = Plan(self.function, columns, self._nullable(), self._returns(), strict, wraps)
+        plan = Plan(self.function, columns, self._forms(), self._returns(), strict, wraps)
         called = (each.function for each in plan.program.definitions.values())
         self._meanings.note([self.function, *called])
         if self._has_default and plan.returns != s.null():
@@ -118,7 +118,7 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         return plan
 
     def _in_python(self) -> PythonPlan:
-        return PythonPlan(self.function, self._nullable(), self._returns())
+        return PythonPlan(self.function, self._forms(), self._returns())
 
     def _require_current(self) -> None:
         """Forget plans if globals and outer variables are not what they have been made with.

@@ -149,12 +149,12 @@ class Reducer(ColumnFunction["AnyReduction"]):
         return filter(None, astuple(self.functions))
 
     def _compiled(self, columns: tuple[s.DataType, ...]) -> Reduction:
-        nullable, returns = self._nullable(), self.signature.result
+        forms, returns = self._forms(), self.signature.result
         strict, wraps = self.options.strict, self.options.arithmetic == "machine"
-        return Reduction(self.name, self.functions, columns, nullable, returns, strict, wraps)
+        return Reduction(self.name, self.functions, columns, forms, returns, strict, wraps)
 
     def _in_python(self) -> PythonReduction:
-        return PythonReduction(self.name, self.functions, self._nullable(), self.signature.result)
+        return PythonReduction(self.name, self.functions, self._forms(), self.signature.result)
 
     def _parts(self) -> tuple[object, ...]:
         source = _Names(self.__name__, self.__qualname__, self.__module__, self.__doc__)

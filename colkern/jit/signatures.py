@@ -16,6 +16,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from colkern.dispatch import TEXT
 from colkern.errors import without_addresses
 from colkern.rows.columns import LISTS, RESULTS_OF_HINTS
 from colkern.rows.encoded import decoded_type
+from colkern.rows.forms import PLAIN, Form
 from colkern.schema import parsed_type, parsed_types
 
 
@@ -39,12 +41,14 @@ class Parameter:
         type: The declared data type, or one of Python's types; None for "whatever comes".
         nullable: Whether the declaration says that it may be None; None if nothing was declared.
         has_default: Whether the function has a value for calls without it.
+        form: The classes that its maps and structs have.
     """
 
     name: str
     type: s.DataType | type | None = None
     nullable: bool | None = None
     has_default: bool = False
+    form: Form = PLAIN
 
     def __str__(self) -> str:
         if self.type is None:
@@ -73,6 +77,9 @@ class Signature:
         return self.hint if self.hint is datetime.datetime else self.returns
 
 
+FORM: ContextVar[Form | None] = ContextVar("form", default=None)
+"""The form of all parameters where it is set; otherwise hints say what maps are."""
+
 Declared = tuple[s.DataType | type | None, bool | None]
 """A type, and whether it may be None: see `Parameter`."""
 
@@ -99,6 +106,8 @@ def signature_of(
         TypeError: If a declaration cannot be understood; names the parameter.
     """
     names = list(_parameter_names(function))[leading:]
+    form = FORM.get()
+    forms = [form or PLAIN] * len(names)
     declared: list[Declared]
     result: s.DataType | type | None
     if text is not None:
@@ -112,13 +121,14 @@ def signature_of(
     else:
         hints = _hints(function)
         declared = [_declared(hints, name) for name in names]
+        forms = [form or _form(hints.get(name)) for name in names]
         result = _declared(_result_hints(last or function), "return")[0]
     if returns is not None:
         result = _declared({"returns": returns}, "returns")[0]
     own = inspect.signature(function, follow_wrapped=False).parameters
     parameters = tuple(
-        Parameter(name, type_, nullable, own[name].default is not inspect.Parameter.empty)
-        for name, (type_, nullable) in zip(names, declared, strict=True)
+        Parameter(name, type_, nullable, own[name].default is not inspect.Parameter.empty, form)
+        for name, (type_, nullable), form in zip(names, declared, forms, strict=True)
     )
     hint = result if isinstance(result, type) else None
     return Signature(parameters, _result_type(result), hint)
@@ -202,7 +212,7 @@ def _says_little(hint: Any) -> bool:
     origin = typing.get_origin(hint)
     if origin is typing.Annotated:
         return False  # The data type beside it says all.
-    if hint in (dict, list, tuple, object, Any):
+    if hint in (*_COLLECTIONS, tuple, object, Any):
         return True
     parts = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
     inside = () if _is_either(hint) else parts
@@ -247,7 +257,24 @@ def _struct(name: str, fields: dict[str, object]) -> s.DataType:
     )
 
 
-_COLLECTIONS: dict[object, Callable[..., s.DataType]] = {list: s.list_, dict: s.map_}
+_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+
+_COLLECTIONS: dict[object, Callable[..., s.DataType]] = {
+    list: s.list_,
+    **dict.fromkeys(_MAPPINGS, s.map_),
+}
+
+
+def _form(hint: Any) -> Form:
+    """The classes of maps and structs in a parameter with a hint: dictionaries, where it says so."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return _form(typing.get_args(hint)[0])
+    members = [each for each in typing.get_args(hint) if each is not type(None)]
+    if _is_either(hint):
+        return _form(members[0])
+    members = [*(_tuple_fields(hint) or {}).values()] or members
+    maps = dict if (typing.get_origin(hint) or hint) in _MAPPINGS else list
+    return Form(maps=maps, parts=tuple(map(_form, members)))
 
 
 def _part(place: str, hint: object) -> s.DataType:

@@ -14,10 +14,13 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.errors import UnsupportedError
+from colkern.kernels.row_values import NO_ROOM
 from colkern.layouts import Role
 from colkern.memory import EMPTY
 from colkern.rows import kinds as k
 from colkern.rows.columns import AnyReader, Lists, Reader, Rows
+from colkern.rows.constants import has_order, layout_of
 from colkern.rows.encoded import decoded
 from colkern.rows.kinds import Kind
 from colkern.rows.values import Value, stored, tuple_of_values, zeros
@@ -117,6 +120,12 @@ class Argument:
 
     def _list(self, reader: Lists) -> Value:
         item = self._part(reader.item, f"{self.name}_item", reader.nullable)
+        kind = k.list_of(item.kind)
+        if reader.form is dict:
+            key, value = item.kind.items  # type: ignore[attr-defined]
+            if not (k.is_hashable(key) and has_order(key)):
+                raise UnsupportedError(f"a dictionary with keys that are {key}")
+            kind = k.dict_of(key, value)
         own = [parameter.format(n=self.name) for parameter in reader.parameters]
         self.parameters += item.parameters
         function, list_ = f"list_of_{self.name}", f"{self.name}_made"
@@ -124,7 +133,7 @@ class Argument:
         call = f"{function}({', '.join(('arena', *own, *item.parameters, 'i'))})"
         self.lines.append(f"{list_} = {self._where_valid(call, '1')}")
         self.lists.append(list_)
-        return Value(k.list_of(item.value.kind), list_)
+        return Value(kind, list_)
 
     @property
     def kind(self) -> Kind:
@@ -162,35 +171,48 @@ _MAKER = """\
 def {name}(arena, {parameters}, i):
     first = {first}
     count = {count}
-    header = new_list(arena, {words}, count)
+    header = {new}
     if header == 0:
         return header
-    place = get_word(header)
+{begin}
     for i in range(u8(first), u8(first + count)):
 {item}
-        place += {size}
-    set_word(header + 8, count)
     return header
 """
 
+_BEGIN_LIST = """\
+    place = get_word(header)
+    set_word(header + 8, count)"""
+
 
 def _maker(name: str, parameters: Sequence[str], reader: Lists, item: Argument) -> str:
-    """Returns the source of a function that makes a list of slot `i`."""
+    """Returns the source of a function that makes a list, or a dictionary, of slot `i`."""
     lines = list(item.lines)
     for list_ in item.lists:
         lines += [f"if {list_} <= 0:", f"    return {list_}"]
     if item.checks:
         lines += [f"if {' or '.join(item.checks)}:", "    return i8(-1)"]
-    lines += stored(item.kind, "place", item.value)
+    if reader.form is dict:
+        key, value = item.value.items
+        new, begin = f"new_dict(arena, {key.kind.words})", ""
+        words = f"{key.kind.words}, {value.kind.words}, header"
+        lines += [f"room = key_room({words})", *stored(key.kind, "room", key)]
+        layout = layout_of(key.kind)
+        lines += [f"place, code = insert_place(arena, {layout}, {words}, room)", "if place == 0:"]
+        lines += [f"    return i8(0 if code == {NO_ROOM} else -1)"]
+        lines += stored(value.kind, "place", value)
+    else:
+        new, begin = f"new_list(arena, {item.kind.words}, count)", _BEGIN_LIST
+        lines += [*stored(item.kind, "place", item.value), f"place += {8 * item.kind.words}"]
     n = name.removeprefix("list_of_")
     return _MAKER.format(
         name=name,
         parameters=", ".join(parameters),
         first=reader.first.format(n=n),
         count=reader.count.format(n=n),
-        words=item.kind.words,
+        new=new,
+        begin=begin,
         item="\n".join(" " * 8 + line for line in lines),
-        size=8 * item.kind.words,
     )
 
 

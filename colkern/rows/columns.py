@@ -12,13 +12,14 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.values import zone_name, zone_of
-from colkern.dispatch import ENCODED, Dispatch, by_type
+from colkern.dispatch import ENCODED, NESTED, Dispatch, by_type
 from colkern.errors import UnsupportedError
 from colkern.kernels.row_decimals import END
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY, HOST
 from colkern.rows import kinds as k
 from colkern.rows.encoded import decoded_type
+from colkern.rows.forms import PLAIN, Form
 from colkern.rows.kinds import Kind
 from colkern.targets import target_of
 
@@ -58,6 +59,7 @@ class Lists:
         first: Code for the position of the first item of slot `i` among the items of all lists.
         count: Code for the number of items of slot `i`.
         prepare: As that of a `Reader`.
+        form: `list`, or `dict` for a map whose slots are dictionaries.
     """
 
     item: AnyReader
@@ -66,6 +68,7 @@ class Lists:
     first: str
     count: str
     prepare: Callable[[Array], tuple[Any, ...]]
+    form: type = list
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class Rows:
         fields: The reader of each field.
         nullable: Whether each field may be null.
         names: The names of the fields.
-        form: `dict`, or `tuple` for the entries of a map.
+        form: `dict`, `tuple` for the entries of a map, or a `FieldRow`.
     """
 
     fields: tuple[AnyReader, ...]
@@ -92,7 +95,7 @@ def _items(array: Array) -> tuple[Any, ...]:
     return (array.items(Role.DATA),)
 
 
-_READERS: Dispatch[type[s.DataType], Callable[[Any], AnyReader]] = by_type(
+_READERS: Dispatch[type[s.DataType], Callable[..., AnyReader]] = by_type(
     "the slots of columns in row functions", s.Interval, s.Union, *ENCODED, s.Extension
 )
 
@@ -260,35 +263,39 @@ def _duration(type_: s.Duration) -> Reader:
 # Nested types
 
 
-def _item(type_: s.DataType) -> AnyReader:
+def _item(type_: s.DataType, form: Form) -> AnyReader:
     """Returns the reader for the items of a list."""
     item = type_.fields[0].type
     if item == s.null():
         # An empty list of nulls is read as a list of any kind; rows with other lists are left to Python.
         return Reader(k.NEVER, (), "", lambda _: (), "True")
-    return reader_of(item, tuple if isinstance(type_, s.Map) else dict)
+    if isinstance(type_, s.Map):
+        return reader_of(item, Form(structs=tuple, parts=(form.part(0), form.part(1))))
+    return reader_of(item, form.part(0))
 
 
 @_READERS.of(s.List, s.LargeList, s.Map)
-def _offset_lists(type_: Any) -> Lists:
+def _offset_lists(type_: Any, form: Form) -> Lists:
     field = type_.fields[0]
     first = "i8({n}_offsets[i])"
     count = f"i8({{n}}_offsets[i + u8(1)]) - {first}"
+    is_map = isinstance(type_, s.Map)
     return Lists(
-        _item(type_),
-        field.nullable and not isinstance(type_, s.Map),
+        _item(type_, form),
+        field.nullable and not is_map,
         ("{n}_offsets",),
         first,
         count,
         lambda array: (array.items(Role.OFFSETS),),
+        form.maps if is_map else list,
     )
 
 
 @_READERS.of(s.ListView, s.LargeListView)
-def _list_views(type_: Any) -> Lists:
+def _list_views(type_: Any, form: Form) -> Lists:
     field = type_.fields[0]
     return Lists(
-        _item(type_),
+        _item(type_, form),
         field.nullable,
         ("{n}_offsets", "{n}_sizes"),
         "i8({n}_offsets[i])",
@@ -298,11 +305,11 @@ def _list_views(type_: Any) -> Lists:
 
 
 @_READERS.of(s.FixedSizeList)
-def _fixed_size_lists(type_: s.FixedSizeList) -> Lists:
+def _fixed_size_lists(type_: s.FixedSizeList, form: Form) -> Lists:
     field, size = type_.fields[0], type_.list_size
     first = f"i8({{n}}_start + i) * {size}"
     return Lists(
-        _item(type_),
+        _item(type_, form),
         field.nullable,
         ("{n}_start",),
         first,
@@ -311,13 +318,13 @@ def _fixed_size_lists(type_: s.FixedSizeList) -> Lists:
     )
 
 
-def _rows(type_: s.Struct, form: type = dict) -> Rows:
+def _rows(type_: s.Struct, form: Form) -> Rows:
     names = tuple(field.name for field in type_.fields)
     if len(set(names)) < len(names):
         raise UnsupportedError(f"{type_} as an argument of a row function: two fields of one name")
-    fields = tuple(reader_of(field.type) for field in type_.fields)
+    fields = tuple(reader_of(field.type, form.part(n)) for n, field in enumerate(type_.fields))
     nullable = tuple(field.nullable for field in type_.fields)
-    return Rows(fields, nullable, () if form is tuple else names, form)
+    return Rows(fields, nullable, () if form.structs is tuple else names, form.structs)
 
 
 _READERS |= {s.Null: lambda _: Reader(k.NONE, (), "", lambda _: ()), s.Struct: _rows}
@@ -326,27 +333,26 @@ _READERS |= dict.fromkeys((s.Binary, s.LargeBinary), _offsets(k.BYTES))
 _READERS |= {s.Utf8View: _views(k.TEXT), s.BinaryView: _views(k.BYTES)}
 
 
-def reader_of(data_type: s.DataType, form: type = dict) -> AnyReader:
+def reader_of(data_type: s.DataType, form: Form = PLAIN) -> AnyReader:
     """Returns the reader for slots of a type; an extension type is read as its storage, an encoded one as
     its values.
 
     Args:
         data_type: The type.
-        form: The class that a struct is for the function.
+        form: The classes that maps and structs have for the function.
 
     Raises:
         UnsupportedError: If row functions do not take the type.
     """
     storage = decoded_type(data_type).storage
-    if form is tuple and isinstance(storage, s.Struct):
-        return _rows(storage, form)
     if isinstance(storage, s.Union):
         raise UnsupportedError(
             f"{data_type} as an argument of a row function: its values are of several types"
         )
     if type(storage) not in _READERS:
         raise UnsupportedError(f"{data_type} as an argument of a row function")
-    return _READERS[type(storage)](storage)
+    read = _READERS[type(storage)]
+    return read(storage, form) if isinstance(storage, NESTED) else read(storage)
 
 
 RESULTS_OF_HINTS: dict[type, s.DataType] = {

@@ -148,11 +148,12 @@ def table_of(emitter: Emitter, row: Value) -> Value:
 def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
     assert isinstance(container.kind, k.Tuple)
     key = place.constant
-    if k.is_row(container.kind):
+    is_row = k.is_row(container.kind)
+    if is_row or (k.is_field_row(container.kind) and isinstance(key, str)):
         if key not in container.kind.names:
-            names = ", ".join(container.kind.names)
+            has = "dictionary has the keys" if is_row else "row has the fields"
             asked = repr(key) if place.is_constant else "this key, which the row decides"
-            emitter.refuse(f"the dictionary has the keys {names}, and not {asked}")
+            emitter.refuse(f"the {has} {', '.join(container.kind.names)}, and not {asked}")
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
@@ -193,6 +194,9 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     if isinstance(container.kind, k.Uneven):
         return Value(k.BOOL, f"(not {field_of_uneven(emitter, container, value)[0]})")
     container = iterated(container)
+    if k.is_field_row(container.kind):
+        names = getattr(container.constant, "__fields__", container.kind.names)
+        container = constant(tuple(names)) if names else container
     if value.is_constant and container.is_constant:
         return evaluated(emitter, operator.contains, container.constant, value.constant)
     if container.is_constant and isinstance(container.constant, range):
@@ -462,9 +466,8 @@ def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[V
     assert isinstance(kind, Container)
     fitting = []
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):
-        if k.joined(has_kind, value.kind) not in (None, has_kind) and (
-            not kind.sites or k.ELSEWHERE in kind.sites
-        ):
+        is_known = kind.sites and k.ELSEWHERE not in kind.sites
+        if not is_known and k.joined(has_kind, value.kind) != has_kind:
             emitter.refuse(f"{value.kind} added to a {kind}")
         for site in kind.sites:
             emitter.require_kind((site, number), has_kind, value.kind)

@@ -617,6 +617,11 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         emitter.refuse(f"dict has no {name!r}")
     names: tuple[str, ...] = getattr(value.kind, "names", ())
     names = names or k.FIELDS_OF.get(getattr(value.kind, "form", tuple), ())
+    if k.is_field_row(value.kind) and (
+        name not in names or name.startswith("__") or hasattr(value.kind.form, name)
+    ):
+        # An attribute of the class hides a field of that name.
+        emitter.refuse(f"{value.kind.form.__name__}.{name} is no field")
     if name in names:
         field = value.items[names.index(name)]
         if k.is_unset(field.kind):

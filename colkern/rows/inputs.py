@@ -18,6 +18,7 @@ from colkern.operations.text import require_utf8
 from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
 from colkern.rows.columns import reader_of
 from colkern.rows.encoded import decoded, decoded_type
+from colkern.rows.forms import Form
 from colkern.rows.values import Value, of_parts, zeros
 
 
@@ -89,7 +90,7 @@ class Columns:
     Args:
         names: The parameters for which the columns stand.
         types: The types of the columns, none of them encoded.
-        nullable: Which parameters get None where a column is null.
+        forms: The forms in which the function gets their values.
         inner_nulls: Whether the function gets None for nulls within a list or struct. Otherwise rows with
             such nulls are left to Python.
 
@@ -106,19 +107,24 @@ class Columns:
         self,
         names: Sequence[str],
         types: Sequence[s.DataType],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         inner_nulls: bool = False,
     ) -> None:
         self._names = tuple(names)
         self._types = tuple(types)
-        self.nullable = list(nullable)
+        self.forms = list(forms)
         # Looked up in advance, since a call may be for only ten rows.
         self._with_text = list(map(_has_text, types))
         self._may_lack = not inner_nulls and any(type_.fields for type_ in types)
         inside = Nulls.NONE if inner_nulls else Nulls.LEFT
         self.arguments = [
-            Argument(reader_of(column), f"a{n}", Nulls.NONE if may else Nulls.ABSENT, inside)
-            for n, (column, may) in enumerate(zip(types, nullable, strict=True))
+            Argument(
+                reader_of(column, form),
+                f"a{n}",
+                Nulls.NONE if form.nullable else Nulls.ABSENT,
+                inside,
+            )
+            for n, (column, form) in enumerate(zip(types, forms, strict=True))
         ]
 
     @cached_property
@@ -132,14 +138,14 @@ class Columns:
             InvalidArrowError: If an offset in a column leads outside its memory, or text is not UTF-8.
         """
         required = []
-        for name, array, has_text, may in zip(
-            self._names, given, self._with_text, self.nullable, strict=True
+        for name, array, has_text, form in zip(
+            self._names, given, self._with_text, self.forms, strict=True
         ):
             if not array._checked:
                 require_valid(array, name)
             if has_text:
                 _require_text(array, name)
-            if array._null_count and not may:
+            if array._null_count and not form.nullable:
                 required.append(array)
         return combine_validity(required) if required else (None, 0)
 
@@ -152,8 +158,12 @@ class Columns:
 
     def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
         """See `Inputs`."""
-        columns = [to_host(take(array, places)).to_pylist() for array in given]
+        columns = [self._values(place, array, places) for place, array in enumerate(given)]
         return zip(*columns, strict=True)
+
+    def _values(self, place: int, array: Array, rows: Array) -> list[Any]:
+        """Returns the values of a column in some rows as Python objects."""
+        return self.forms[place].values(to_host(take(array, rows)))
 
     def none(self) -> list[Array]:
         """See `Inputs`."""

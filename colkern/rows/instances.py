@@ -52,7 +52,9 @@ _GENERATING = ("<string>", *(module.__file__ for module in (collections, datacla
 
 def has_fields(kind: type) -> bool:
     """Whether instances of a class may have a compiled form."""
-    is_tuple = issubclass(kind, tuple) and hasattr(kind, "_fields")
+    is_tuple = issubclass(kind, k.FieldRow) or (
+        issubclass(kind, tuple) and hasattr(kind, "_fields")
+    )
     return (
         is_tuple or dataclasses.is_dataclass(kind) or _is_users(kind) or typing.is_typeddict(kind)
     )
@@ -84,10 +86,11 @@ def instance(
     named: dict[str, Value],
 ) -> Value:
     """Compiles a new instance of a class for which `has_fields` is true."""
-    if typing.is_typeddict(kind):
-        if arguments:
-            emitter.refuse(f"{kind.__name__}() of a value without a name has no compiled form")
-        return _of_fields(emitter, dict, named)
+    is_row = issubclass(kind, k.FieldRow)
+    if is_row or typing.is_typeddict(kind):
+        if arguments or (is_row and not named):
+            emitter.refuse(f"{kind.__name__}() of values without names has no compiled form")
+        return _of_fields(emitter, kind if is_row else dict, named)
     if inspect.isabstract(kind):
         emitter.refuse(f"the class {kind.__name__} is abstract: it has no instances")
     written = set(_written_methods(kind))

@@ -7,6 +7,7 @@ dictionary, or a field of a row.
 
 from __future__ import annotations
 
+import abc
 import ast
 import collections
 import dataclasses
@@ -20,7 +21,7 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from enum import STRICT, Enum, EnumMeta, Flag
 from functools import lru_cache
 from time import struct_time
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,14 @@ class Tuple(Compound):
         return f"tuple[{', '.join(map(str, self.items))}]"
 
 
+class FieldRow(abc.ABC):
+    """A class of tuples whose fields are attributes and keys too: Spark's `Row` is registered as one."""
+
+    @abc.abstractmethod
+    def asDict(self, recursive: bool = False) -> dict[str, Any]:
+        """Returns the fields, and with `recursive` those of rows in them, as a dictionary."""
+
+
 class SomeKeys:
     """The form of a dictionary that may lack some of its keys."""
 
@@ -337,6 +346,11 @@ def is_row(kind: Kind) -> bool:
     return isinstance(kind, Tuple) and kind.form is dict
 
 
+def is_field_row(kind: Kind) -> TypeGuard[Tuple]:
+    """Whether a value is a tuple whose fields are attributes and keys too."""
+    return isinstance(kind, Tuple) and issubclass(kind.form, FieldRow)
+
+
 def present(kind: Kind) -> Kind:
     """Returns the kind of a value where it is not None."""
     return kind.of if isinstance(kind, Optional) else kind
@@ -354,6 +368,8 @@ _GENERATING = ("<string>", *(module.__file__ for module in (collections, datacla
 
 def written_method(form: type, name: str) -> types.FunctionType | None:
     """Returns a special method of a class if a user wrote it; None if it was generated with the class."""
+    if issubclass(form, FieldRow):
+        return None
     method = getattr(form, name, None)
     code = getattr(inspect.unwrap(method), "__code__", None) if callable(method) else None
     is_written = code is not None and code.co_filename not in _GENERATING

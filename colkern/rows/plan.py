@@ -26,6 +26,7 @@ from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
 from colkern.rows.columns import declared_kind, has_large, may_be_declared, type_of
 from colkern.rows.folding import constant
+from colkern.rows.forms import Form
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import MISTAKE, of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
@@ -57,7 +58,7 @@ class Plan(Replanned):
     Args:
         function: The plain Python function.
         columns: The types of the columns, none of them encoded.
-        nullable: Which parameters get None where a column is null.
+        forms: The forms in which the function gets their values.
         returns: The declared type of the results; None for the function's own. The hint
             `datetime.datetime` stands for a timestamp with the time zone of the results, or without one.
         strict: Whether a row that compiled code does not cover is an error.
@@ -79,7 +80,7 @@ class Plan(Replanned):
         self,
         function: Any,
         columns: Sequence[s.DataType],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         returns: s.DataType | type | None = None,
         strict: bool = False,
         wraps: bool = False,
@@ -92,8 +93,8 @@ class Plan(Replanned):
         self._row = f"{self.title}: {row}"
         self._strict = strict
         self._definition = definition_of(function)
-        inputs = self._inputs(self._definition, columns, nullable, inner_nulls)
-        given = function, tuple(columns), list(nullable), returns, strict, wraps
+        inputs = self._inputs(self._definition, columns, forms, inner_nulls)
+        given = function, tuple(columns), list(forms), returns, strict, wraps
         super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
         self.program, self.name, self.kind = self._written(returns, wraps)
@@ -185,11 +186,11 @@ class Plan(Replanned):
         self,
         definition: Definition,
         columns: Sequence[s.DataType],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         inner_nulls: bool,
     ) -> Inputs:
         """The function's inputs."""
-        return Columns(definition.parameters[: len(columns)], columns, nullable, inner_nulls)
+        return Columns(definition.parameters[: len(columns)], columns, forms, inner_nulls)
 
     def site(self, reason: str) -> Site:
         """Returns the function itself as the place where a row is left for a reason."""

@@ -26,6 +26,7 @@ from colkern.builders import array as build_array
 from colkern.dispatch import LISTS
 from colkern.errors import CompileError
 from colkern.rows.encoded import decoded_type
+from colkern.rows.forms import Form
 from colkern.rows.program import Site
 
 OTHER_CONTEXT = "the thread's decimal context is not the one that Python starts with"
@@ -50,7 +51,7 @@ class PythonPlan:
 
     Args:
         function: The function.
-        nullable: Which parameters get None where a column is null.
+        forms: The forms in which it gets the values of columns.
         returns: The type of the results; None to infer it from the values.
         name: The name in messages; empty for the function's.
     """
@@ -58,13 +59,13 @@ class PythonPlan:
     def __init__(
         self,
         function: Callable[..., Any],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         returns: s.DataType | type | None,
         name: str = "",
     ) -> None:
         self._function = function
         self._row = f"{name or function.__name__}: row"
-        self._nullable = list(nullable)
+        self._forms = list(forms)
         self._returns = None if isinstance(returns, type) else returns
 
     @property
@@ -74,7 +75,7 @@ class PythonPlan:
 
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """Returns the results."""
-        called = called_rows(arrays, self._nullable)
+        called = called_rows(arrays, self._forms)
         results: list[Any] = [None] * length
         for (place, _), result in zip(
             called, called_in_python(self._function, called, self._row), strict=True
@@ -92,15 +93,13 @@ class PythonPlan:
         """Does nothing: there is nothing to compile."""
 
 
-def called_rows(
-    arrays: Sequence[Array], nullable: Sequence[bool]
-) -> list[tuple[int, Sequence[Any]]]:
+def called_rows(arrays: Sequence[Array], forms: Sequence[Form]) -> list[tuple[int, Sequence[Any]]]:
     """Returns the rows for which a function is called, each with its number."""
-    columns = [array.to_pylist() for array in arrays]
+    columns = [form.values(array) for array, form in zip(arrays, forms, strict=True)]
     return [
         (place, row)
         for place, row in enumerate(zip(*columns, strict=True))
-        if all(value is not None or may for value, may in zip(row, nullable, strict=True))
+        if all(value is not None or form.nullable for value, form in zip(row, forms, strict=True))
     ]
 
 

@@ -17,6 +17,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
 from colkern.rows.constants import kind_of
 from colkern.rows.folds import Fold, Left, written
+from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.kinds import Kind
@@ -83,7 +84,7 @@ class Reduction(Replanned):
         name: The reducer's name.
         functions: Its functions.
         columns: The types of the columns, none of them encoded.
-        nullable: Which of them `update` gets as None where they are null.
+        forms: The forms in which `update` gets their values.
         returns: The declared type of the results; None for what `finish` returns.
         strict: Whether a row that compiled code does not cover is an error.
         wraps: Whether integers wrap around.
@@ -102,7 +103,7 @@ class Reduction(Replanned):
         name: str,
         functions: Functions,
         columns: Sequence[s.DataType],
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         returns: s.DataType | type | None = None,
         strict: bool = False,
         wraps: bool = False,
@@ -111,8 +112,8 @@ class Reduction(Replanned):
         self._name = name
         self._functions = functions
         parameters = definition_of(functions.update).parameters[1:]
-        self._columns = Columns(parameters, columns, nullable, inner_nulls)
-        given = name, functions, columns, nullable, returns, strict, wraps
+        self._columns = Columns(parameters, columns, forms, inner_nulls)
+        given = name, functions, columns, forms, returns, strict, wraps
         super().__init__(self._columns, *given)
         begun = functions.init()
         kind = _kind_of_states(name, functions, begun, self._columns, wraps)
@@ -177,7 +178,7 @@ class Reduction(Replanned):
                 return finished, left + more
         except Outgrown:
             reason = OUTGROWN
-        reduced = python_states(self._name, self._functions, arrays, self._columns.nullable, groups)
+        reduced = python_states(self._name, self._functions, arrays, self._columns.forms, groups)
         code = self._functions.update.__code__
         site = Site(self._name, code.co_filename, code.co_firstlineno, reason)
         return self._finish.in_python(reduced), Counter({site: length})
@@ -298,10 +299,10 @@ class PythonReduction(PythonPlan):
         self,
         name: str,
         functions: Functions,
-        nullable: Sequence[bool],
+        forms: Sequence[Form],
         returns: s.DataType | type | None,
     ) -> None:
-        super().__init__(functions.finish or state_itself, nullable, returns, name)
+        super().__init__(functions.finish or state_itself, forms, returns, name)
         self._name = name
         self._functions = functions
 
@@ -309,7 +310,7 @@ class PythonReduction(PythonPlan):
         self, arrays: Sequence[Array], length: int, groups: Groups | None = None
     ) -> tuple[Array, Left]:
         """See `Reduction`."""
-        states = python_states(self._name, self._functions, arrays, self._nullable, groups)
+        states = python_states(self._name, self._functions, arrays, self._forms, groups)
         rows = enumerate((state,) for state in states)
         return self._column(
             called_in_python(self._function, rows, f"{self._name}: finish of group")
@@ -320,12 +321,12 @@ def python_states(
     name: str,
     functions: Functions,
     arrays: Sequence[Array],
-    nullable: Sequence[bool],
+    forms: Sequence[Form],
     groups: Groups | None,
 ) -> list[Any]:
     """Returns the state of each group after all rows, computed in Python."""
     states = [functions.init() for _ in range(1 if groups is None else len(groups.firsts))]
-    for place, row in called_rows(arrays, nullable):
+    for place, row in called_rows(arrays, forms):
         group = 0 if groups is None else int(groups.numbers[place])
         called = [(place, (states[group], *row))]
         (states[group],) = called_in_python(functions.update, called, f"{name}: row")

@@ -14,6 +14,7 @@ import colkern as ck
 from colkern.cpu.embedded import is_kept
 from colkern.kernels import text_case
 from colkern.rows.device_loop import device_source, kernel_function
+from colkern.rows.forms import Form
 from colkern.rows.methods import Bound, function_of
 from colkern.rows.plan import Plan
 from colkern.rows.table import Row, call_of, table
@@ -273,7 +274,7 @@ def factor_changed(n: int) -> int:
 )
 def test_other_uses_of_iterators_are_refused(function: Any, reason: str) -> None:
     with pytest.raises(ck.CompileError, match=reason):
-        Plan(function, [ck.int64()], [False])
+        Plan(function, [ck.int64()], [Form()])
 
 
 # Functions that call themselves
@@ -387,7 +388,7 @@ def test_a_function_that_calls_itself(function: Callable[[int], Any]) -> None:
 
 def test_functions_that_call_each_other_in_turn_are_written_in_few_rounds() -> None:
     # A parser of three functions, each of which is written for two kinds of arguments.
-    assert Plan(evaluate2, [ck.utf8()], [False]).program.count < 100
+    assert Plan(evaluate2, [ck.utf8()], [Form()]).program.count < 100
 
 
 def test_a_row_that_goes_deep_is_pythons() -> None:
@@ -411,7 +412,7 @@ def ever_even(n: int) -> int:
 @pytest.mark.parametrize("function", [ever, ever_odd])
 def test_what_does_not_end_by_itself_is_refused(function: Any) -> None:
     with pytest.raises(ck.CompileError, match="it calls itself in every case"):
-        Plan(function, [ck.int64()], [False])
+        Plan(function, [ck.int64()], [Form()])
 
 
 def test_a_function_is_named_as_no_variable_of_generated_source() -> None:
@@ -425,7 +426,7 @@ def test_a_function_is_named_as_no_variable_of_generated_source() -> None:
 
 
 def test_a_device_has_no_room_for_calls_of_itself() -> None:
-    plan = Plan(fibonacci, [ck.int64()], [False])
+    plan = Plan(fibonacci, [ck.int64()], [Form()])
     with pytest.raises(ck.UnsupportedError, match="it calls itself"):
         kernel_function(plan, device_source(plan))
 

@@ -71,7 +71,7 @@ def test_nested_and_wide_types_go_in_and_out(spark: SparkSession) -> None:
     @colkern.spark.udf
     def flipped(counts: dict[str, int]) -> dict[int, str]:
         actual = []
-        for key, value in counts:
+        for key, value in counts.items():
             if value is not None:
                 actual.append((value, key))
         return actual

@@ -17,6 +17,7 @@ from colkern.spark.functions.declarations import (
     column_types,
     function_name,
     result_type,
+    values_of_spark,
 )
 from colkern.spark.functions.worker_calls import ArrowAggregate, ArrowFunction
 from colkern.spark.native.functions import (
@@ -159,7 +160,8 @@ def column_function_of(
         raise TypeError(
             f"{', '.join(others)}: for functions of a row; {function_name(plain)} is a {make.__name__}"
         )
-    return make(declared, **options)(plain)
+    with values_of_spark():
+        return make(declared, **options)(plain)
 
 
 def require_no_spark_function(plain: object) -> None:

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
+
+from pyspark.sql import Row
 
 from colkern import schema as s
 from colkern.errors import CompileError
-from colkern.jit.signatures import Parameter
+from colkern.jit.signatures import FORM, Parameter
 from colkern.rows.columns import RESULTS_OF_HINTS
+from colkern.rows.forms import Form
+from colkern.rows.kinds import FieldRow
 from colkern.spark.types import arrow_type, spark_type
 
 if TYPE_CHECKING:
     from colkern.jit import Generator, Reducer, Udf
 
     ColumnFunction: TypeAlias = Udf | Reducer | Generator
+
+
+FieldRow.register(Row)
+
+
+class SparkForm(Form):
+    """The form of values in PySpark's own functions: maps are dictionaries, structs are rows."""
+
+    def row(self, names: list[str], values: list[Any]) -> Row:
+        """Returns a row of values with names."""
+        row = Row(*values)
+        row.__fields__ = names
+        return row
+
+
+@contextlib.contextmanager
+def values_of_spark() -> Iterator[None]:
+    """Makes functions of rows that are defined within the context get values as PySpark's functions do."""
+    before = FORM.set(SparkForm(maps=dict, structs=Row))
+    try:
+        yield
+    finally:
+        FORM.reset(before)
 
 
 class Options(TypedDict, total=False):

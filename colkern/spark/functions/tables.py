@@ -17,7 +17,12 @@ from colkern.interchange import import_array
 from colkern.jit import Generator, generator
 from colkern.operations import list_flatten, struct_flatten
 from colkern.spark.functions.column_functions import require_no_spark_function
-from colkern.spark.functions.declarations import Options, column_types, result_type
+from colkern.spark.functions.declarations import (
+    Options,
+    column_types,
+    result_type,
+    values_of_spark,
+)
 from colkern.spark.functions.worker_calls import ArrowFunction
 from colkern.spark.types import spark_schema
 
@@ -60,13 +65,18 @@ def udtf(
         CompileError: If the function does not compile.
     """
     if isinstance(function, str) or function is None:
-        return lambda plain: _table_function(generator(function, **options)(plain), lateral)
+        return lambda plain: _table_function(_generator(function, options, plain), lateral)
     if isinstance(function, Generator):
         if options:
             raise TypeError(f"{', '.join(options)}: pass it to colkern.generator")
         return _table_function(function, lateral)
     require_no_spark_function(function)
-    return _table_function(generator(function, **options), lateral)
+    return _table_function(_generator(None, options, function), lateral)
+
+
+def _generator(declared: str | None, options: Options, plain: Callable[..., object]) -> Generator:
+    with values_of_spark():
+        return generator(declared, **options)(plain)
 
 
 def _table_function(function: Generator, lateral: bool) -> UserDefinedTableFunction:

@@ -187,14 +187,8 @@ class _ValuesPlan(Plan):
         with _exact():
             return super()._with_python(target, compiled, arrays, rows)
 
-    def _inputs(
-        self,
-        definition: Any,
-        columns: Sequence[Any],
-        forms: Sequence[Form],
-        inner_nulls: bool,
-    ) -> Inputs:
-        return _Arguments(definition.parameters, columns, forms, inner_nulls)
+    def _inputs(self, names: Sequence[str], *given: Any) -> Inputs:
+        return _Arguments(names, *given)
 
 
 @dataclass(frozen=True)

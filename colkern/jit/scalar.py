@@ -181,7 +181,7 @@ def udf(
     lists                                       `list`
     struct                                      `dict`; also returned: a tuple, a named tuple, a dataclass;
                                                 of a `dict`, the keys must be constants
-    map                                         a `list` of pairs; also returned: a `dict`
+    map                                         a `list` of pairs; a `dict` if hinted so, or returned
     dictionary, run-end encoded                 what the values are
     ==========================================  ===================================================
 

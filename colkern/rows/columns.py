@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -274,48 +275,41 @@ def _item(type_: s.DataType, form: Form) -> AnyReader:
     return reader_of(item, form.part(0))
 
 
-@_READERS.of(s.List, s.LargeList, s.Map)
-def _offset_lists(type_: Any, form: Form) -> Lists:
-    field = type_.fields[0]
-    first = "i8({n}_offsets[i])"
-    count = f"i8({{n}}_offsets[i + u8(1)]) - {first}"
-    is_map = isinstance(type_, s.Map)
-    return Lists(
-        _item(type_, form),
-        field.nullable and not is_map,
-        ("{n}_offsets",),
-        first,
-        count,
-        lambda array: (array.items(Role.OFFSETS),),
-        form.maps if is_map else list,
-    )
+def _lists(
+    first: str, count: str, **parameters: Callable[[Array], Any]
+) -> Callable[[Any, Form], Lists]:
+    """Returns the maker of readers for types of lists; `SIZE` in the code is the length of all lists."""
+
+    def lists(type_: Any, form: Form) -> Lists:
+        is_map, size = isinstance(type_, s.Map), str(getattr(type_, "list_size", ""))
+        return Lists(
+            _item(type_, form),
+            type_.fields[0].nullable and not is_map,
+            tuple(f"{{n}}_{name}" for name in parameters),
+            first.replace("SIZE", size),
+            count.replace("SIZE", size),
+            lambda array: tuple(passed(array) for passed in parameters.values()),
+            form.maps if is_map else list,
+        )
+
+    return lists
 
 
-@_READERS.of(s.ListView, s.LargeListView)
-def _list_views(type_: Any, form: Form) -> Lists:
-    field = type_.fields[0]
-    return Lists(
-        _item(type_, form),
-        field.nullable,
-        ("{n}_offsets", "{n}_sizes"),
-        "i8({n}_offsets[i])",
-        "i8({n}_sizes[i])",
-        lambda array: (array.items(Role.OFFSETS), array.items(Role.SIZES)),
-    )
+_offsets_of = methodcaller("items", Role.OFFSETS)
+_FIRST = "i8({n}_offsets[i])"
+_OFFSET_LISTS = _lists(_FIRST, f"i8({{n}}_offsets[i + u8(1)]) - {_FIRST}", offsets=_offsets_of)
+_VIEWS = _lists(
+    _FIRST, "i8({n}_sizes[i])", offsets=_offsets_of, sizes=methodcaller("items", Role.SIZES)
+)
 
 
-@_READERS.of(s.FixedSizeList)
-def _fixed_size_lists(type_: s.FixedSizeList, form: Form) -> Lists:
-    field, size = type_.fields[0], type_.list_size
-    first = f"i8({{n}}_start + i) * {size}"
-    return Lists(
-        _item(type_, form),
-        field.nullable,
-        ("{n}_start",),
-        first,
-        f"i8({size})",
-        lambda array: (np.uint64(array.offset),),
-    )
+def _offset(array: Array) -> np.uint64:
+    return np.uint64(array.offset)
+
+
+_ALIKE = _lists("i8({n}_start + i) * SIZE", "i8(SIZE)", start=_offset)
+_READERS |= dict.fromkeys((s.List, s.LargeList, s.Map), _OFFSET_LISTS)
+_READERS |= {s.ListView: _VIEWS, s.LargeListView: _VIEWS, s.FixedSizeList: _ALIKE}
 
 
 def _rows(type_: s.Struct, form: Form) -> Rows:

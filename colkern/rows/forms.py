@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from colkern import schema as s
@@ -41,57 +41,47 @@ class Form:
     def values(self, array: Array) -> list[Any]:
         """Returns the values of a column as Python objects."""
         values = array.to_pylist()
-        convert = _converter(array.type, self)
-        return values if convert is None else list(map(convert, values))
+        return values if self._is_plain else [self._of(array.type, value) for value in values]
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether values are those of `to_pylist`."""
+        are_plain = self.maps is list and self.structs is dict
+        return are_plain and all(part._is_plain for part in self.parts)
+
+    def _of(self, type_: s.DataType, value: Any) -> Any:
+        """Returns a value of `to_pylist` in this form."""
+        if value is None or not _has_form(type_):
+            return value
+        storage = decoded_type(type_).storage
+        parts = storage.entries_field.type.fields if isinstance(storage, s.Map) else storage.fields
+        own = [(self.part(place)._of, field.type) for place, field in enumerate(parts)]
+        if isinstance(storage, s.Map):
+            return self.maps(
+                [
+                    tuple(of(t, each) for (of, t), each in zip(own, pair, strict=True))
+                    for pair in value
+                ]
+            )
+        if isinstance(storage, s.Struct):
+            # A struct with two fields of one name is a list of pairs.
+            given = value.values() if isinstance(value, dict) else [part for _, part in value]
+            values = [of(t, each) for (of, t), each in zip(own, given, strict=True)]
+            return self.row([field.name for field in parts], values)
+        ((of, item),) = own
+        return [of(item, each) for each in value]
 
 
 PLAIN = Form()
 """The form of `to_pylist`."""
 
-_Converter = Callable[[Any], Any]
 
-
-def _converter(type_: s.DataType, form: Form) -> _Converter | None:
-    """Returns what gives a value of `to_pylist` its form; None if it has it already."""
+@lru_cache(maxsize=256)
+def _has_form(type_: s.DataType) -> bool:
+    """Whether the values of a type are, or contain, maps or structs whose class a form decides."""
     plain = decoded_type(type_)
-    storage = plain.storage
     has_own_class = isinstance(plain, s.Extension) and presenter_of(plain) is not None
-    if not storage.fields or isinstance(storage, s.Union) or has_own_class:
-        return None
-    if isinstance(storage, s.Map):
-        return _of_maps(storage, form)
-    parts = [_converter(field.type, form.part(n)) for n, field in enumerate(storage.fields)]
-    if isinstance(storage, s.Struct):
-        return _of_structs([field.name for field in storage.fields], parts, form)
-    (item,) = parts
-    return item and (lambda values: values and list(map(item, values)))
-
-
-def _of_maps(type_: s.Map, form: Form) -> _Converter | None:
-    fields = (type_.key_field, type_.item_field)
-    key, value = (_converter(field.type, form.part(n)) or _same for n, field in enumerate(fields))
-    if form.maps is list and key is value is _same:
-        return None
-
-    def convert(pairs: Any) -> Any:
-        return None if pairs is None else form.maps([(key(k), value(v)) for k, v in pairs])
-
-    return convert
-
-
-def _of_structs(names: list[str], parts: list[_Converter | None], form: Form) -> _Converter | None:
-    if form.structs is dict and not any(parts):
-        return None
-    own = [part or _same for part in parts]
-
-    def convert(row: Any) -> Any:
-        if row is None:
-            return None
-        values = row.values() if isinstance(row, dict) else [value for _, value in row]
-        return form.row(names, [part(value) for part, value in zip(own, values, strict=True)])
-
-    return convert
-
-
-def _same(value: Any) -> Any:
-    return value
+    if has_own_class or isinstance(plain.storage, s.Union):
+        return False
+    is_one = isinstance(plain.storage, s.Map | s.Struct)
+    return is_one or any(_has_form(field.type) for field in plain.storage.fields)

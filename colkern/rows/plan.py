@@ -27,7 +27,7 @@ from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms
 from colkern.rows.columns import declared_kind, has_large, may_be_declared, type_of
 from colkern.rows.folding import constant
 from colkern.rows.forms import Form
-from colkern.rows.front import Definition, definition_of
+from colkern.rows.front import definition_of
 from colkern.rows.functions import MISTAKE, of_fields, write_program
 from colkern.rows.inputs import Columns, Inputs, Replanned, values_of
 from colkern.rows.loop import Source, compiled_loop, loop_source
@@ -93,7 +93,8 @@ class Plan(Replanned):
         self._row = f"{self.title}: {row}"
         self._strict = strict
         self._definition = definition_of(function)
-        inputs = self._inputs(self._definition, columns, forms, inner_nulls)
+        names = self._definition.parameters[: len(columns)]
+        inputs = self._inputs(names, columns, forms, inner_nulls)
         given = function, tuple(columns), list(forms), returns, strict, wraps
         super().__init__(inputs, *given)
         self.arguments = self.inputs.arguments
@@ -182,15 +183,9 @@ class Plan(Replanned):
                 ) from None
         return returns
 
-    def _inputs(
-        self,
-        definition: Definition,
-        columns: Sequence[s.DataType],
-        forms: Sequence[Form],
-        inner_nulls: bool,
-    ) -> Inputs:
-        """The function's inputs."""
-        return Columns(definition.parameters[: len(columns)], columns, forms, inner_nulls)
+    def _inputs(self, names: Sequence[str], *given: Any) -> Inputs:
+        """Returns the function's inputs: `Columns` of the given."""
+        return Columns(names, *given)
 
     def site(self, reason: str) -> Site:
         """Returns the function itself as the place where a row is left for a reason."""

@@ -15,6 +15,7 @@ from pyspark.sql import functions as f
 import colkern as ck
 import colkern.spark
 from colkern.spark.functions.column_functions import column_function_of
+from colkern.spark.functions.tables import _row_handler
 from colkern.spark.functions.worker_calls import ArrowFunction
 
 TEXTS = ck.list_(ck.utf8())
@@ -74,13 +75,14 @@ def of_rows(rows, text):
     return [f"{row.n}{sorted(row.by_name)}" for row in rows if row is not None and "n" in row]
 
 
+COUNTED_TYPE = ck.map_(ck.utf8(), ck.int64())
 INNER = pa.struct([("x", pa.float64())])
 COUNTS = pa.map_(pa.string(), pa.int64())
 ROW = pa.struct([("n", pa.int64()), ("name", pa.string()), ("by_name", COUNTS), ("inner", INNER)])
 RETURNED = ck.struct(
     {
         "number": ck.int64(),
-        "by_name": ck.map_(ck.utf8(), ck.int64()),
+        "by_name": COUNTED_TYPE,
         "inner": ck.struct({"x": ck.float64()}),
     }
 )
@@ -93,7 +95,7 @@ ROWS = [
 
 CASES: list[tuple[Callable[..., Any], pa.DataType, list[Any], ck.DataType]] = [
     (of_counts, COUNTS, COUNTED, TEXTS),
-    (changed_counts, COUNTS, COUNTED, ck.map_(ck.utf8(), ck.int64())),
+    (changed_counts, COUNTS, COUNTED, COUNTED_TYPE),
     (of_maps, pa.map_(pa.string(), pa.map_(pa.string(), pa.int32())), [{"k": {"i": 1}}, {}], TEXTS),
     (
         of_days,
@@ -181,6 +183,18 @@ def test_functions_of_groups_and_tables_get_the_same() -> None:
 
     generator = column_function_of(keys, None, returns=ck.utf8())
     assert pa.array(generator(maps)).to_pylist() == [["a"], []]
+
+
+def test_rows_of_lateral_joins_have_declared_types() -> None:
+    def keys(m):
+        yield from m
+
+    compiled = column_function_of(keys, None, returns=ck.utf8())
+    call = ArrowFunction(compiled, ck.list_(ck.utf8()))
+    assert list(_row_handler(call, [COUNTED_TYPE])().eval({"a": 1, "b": 2})) == [("a",), ("b",)]
+    for value in ({"a": 1}, Row(a=1), [{"a": 1}]):
+        with pytest.raises(TypeError, match="declare its type"):
+            list(_row_handler(call, [None])().eval(value))
 
 
 def test_what_ck_udf_has_made_keeps_its_values() -> None:

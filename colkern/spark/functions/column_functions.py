@@ -81,23 +81,21 @@ def udf(
     float, double                   `float`
     string, binary                  `str`, `bytes`
     date                            `datetime.date`
+    timestamp                       `datetime.datetime` in the session's time zone
     timestamp_ntz                   `datetime.datetime`: declare `ck.timestamp("us")`
     day-time interval               `datetime.timedelta`
-    time                            `datetime.time`: declare `Annotated[int, ck.time64("ns")]`
+    time                            `datetime.time`: declare `ck.time64("ns")`
     array                           `list`: hints such as `list[float]`, or data types
-    timestamp                       `int`, microseconds: hint `datetime.datetime`
-    decimal up to 18 digits         `int`, scaled: declare `Annotated[int, ck.decimal128(12, 2)]`
-    decimal of more digits          a decimal: declare `ck.decimal128(38, 2)`
-    map, struct                     what a slot is in compiled code: hints such as `dict[str, int]`,
-                                    `tuple[int, str]`, or data types
-    variant                         a struct: declare `colkern.spark.types.VARIANT`
+    decimal                         `decimal.Decimal`
+    map                             `dict`: hints such as `dict[str, int]`
+    struct                          `pyspark.sql.Row`: a `TypedDict` or a data class names its fields
+    variant                         a `Row`: declare `colkern.spark.types.VARIANT`
     `NULL` without a type           nulls of the parameter's type
     ==============================  ===============================================================
 
     A function of a row means what it means in Python. Rows that its compiled form does not cover, such as
     those that divide by zero, are computed by the function itself; a line in the executor's log says how
-    many a task had, and for which line of the source. Functions over the last rows of the table, from
-    `timestamp` on, and aggregates, have the arithmetic and the byte strings of machines.
+    many a task had, and for which line of the source.
 
     Args:
         function: A plain function or class, or what `colkern.udf`, `reducer` and `generator` make.
@@ -138,6 +136,7 @@ def udf(
     return _column_function(column_function_of(function, None, **options), chosen)
 
 
+@values_of_spark()
 def column_function_of(
     plain: object, declared: str | None = None, /, **options: Unpack[RowOptions]
 ) -> ColumnFunction:
@@ -160,8 +159,7 @@ def column_function_of(
         raise TypeError(
             f"{', '.join(others)}: for functions of a row; {function_name(plain)} is a {make.__name__}"
         )
-    with values_of_spark():
-        return make(declared, **options)(plain)
+    return make(declared, **options)(plain)
 
 
 def require_no_spark_function(plain: object) -> None:

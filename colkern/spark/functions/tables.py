@@ -14,15 +14,10 @@ from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.builders import array as new_array
 from colkern.interchange import import_array
-from colkern.jit import Generator, generator
+from colkern.jit import Generator
 from colkern.operations import list_flatten, struct_flatten
-from colkern.spark.functions.column_functions import require_no_spark_function
-from colkern.spark.functions.declarations import (
-    Options,
-    column_types,
-    result_type,
-    values_of_spark,
-)
+from colkern.spark.functions.column_functions import column_function_of
+from colkern.spark.functions.declarations import Options, column_types, result_type
 from colkern.spark.functions.worker_calls import ArrowFunction
 from colkern.spark.types import spark_schema
 
@@ -65,21 +60,15 @@ def udtf(
         CompileError: If the function does not compile.
     """
     if isinstance(function, str) or function is None:
-        return lambda plain: _table_function(_generator(function, options, plain), lateral)
-    if isinstance(function, Generator):
-        if options:
-            raise TypeError(f"{', '.join(options)}: pass it to colkern.generator")
-        return _table_function(function, lateral)
-    require_no_spark_function(function)
-    return _table_function(_generator(None, options, function), lateral)
+        return lambda plain: _table_function(
+            column_function_of(plain, function, **options), lateral
+        )
+    return _table_function(column_function_of(function, None, **options), lateral)
 
 
-def _generator(declared: str | None, options: Options, plain: Callable[..., object]) -> Generator:
-    with values_of_spark():
-        return generator(declared, **options)(plain)
-
-
-def _table_function(function: Generator, lateral: bool) -> UserDefinedTableFunction:
+def _table_function(function: object, lateral: bool) -> UserDefinedTableFunction:
+    if not isinstance(function, Generator):
+        raise TypeError(f"function: expected a generator function, got {function!r}")
     columns = column_types(function)
     returns = result_type(function, columns)
     if columns is not None:
@@ -149,7 +138,17 @@ def _row_handler(call: ArrowFunction, types: Sequence[s.DataType | None]) -> typ
 
 
 def _one_row(value: object, type_: s.DataType | None) -> pa.Array:
+    if type_ is None and _has_parts(value):
+        raise TypeError(
+            "a map or struct of a lateral join: declare its type, as in m: dict[str, int]"
+        )
     return pa.array(new_array([_as_moments(value, type_)], type_))
+
+
+def _has_parts(value: object) -> bool:
+    """Whether a value of Spark's is a map or struct, or contains one."""
+    in_list = isinstance(value, list) and any(map(_has_parts, value))
+    return in_list or isinstance(value, dict | tuple)
 
 
 def _as_moments(value: Any, type_: s.DataType | None) -> Any:

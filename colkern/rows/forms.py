@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -54,6 +57,9 @@ class Form:
         if value is None or not _has_form(type_):
             return value
         storage = decoded_type(type_).storage
+        if isinstance(storage, s.Time):
+            microseconds, rest = divmod(value, np.timedelta64(1, "us"))
+            return value if rest else (datetime.min + timedelta(0, 0, int(microseconds))).time()
         parts = storage.entries_field.type.fields if isinstance(storage, s.Map) else storage.fields
         own = [(self.part(place)._of, field.type) for place, field in enumerate(parts)]
         if isinstance(storage, s.Map):
@@ -78,10 +84,13 @@ PLAIN = Form()
 
 @lru_cache(maxsize=256)
 def _has_form(type_: s.DataType) -> bool:
-    """Whether the values of a type are, or contain, maps or structs whose class a form decides."""
+    """Whether a form decides on the class of values of a type, or of their parts.
+
+    Those are maps and structs, and times in nanoseconds, which are `datetime.time` in compiled code, too.
+    """
     plain = decoded_type(type_)
     has_own_class = isinstance(plain, s.Extension) and presenter_of(plain) is not None
     if has_own_class or isinstance(plain.storage, s.Union):
         return False
-    is_one = isinstance(plain.storage, s.Map | s.Struct)
+    is_one = isinstance(plain.storage, s.Map | s.Struct) or plain.storage == s.time64("ns")
     return is_one or any(_has_form(field.type) for field in plain.storage.fields)

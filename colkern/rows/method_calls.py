@@ -70,7 +70,7 @@ from colkern.rows.scopes import stored_names
 from colkern.rows.several import by_class, is_instance
 from colkern.rows.spreading import spread
 from colkern.rows.statements import instance_of
-from colkern.rows.values import NONE, Value, inner, tuple_of_values
+from colkern.rows.values import NONE, Value, inner
 
 Form = Callable[[Emitter, ast.Call, Value, str], Value | None]
 
@@ -476,15 +476,17 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
         if name == "get" and owner.is_constant:
             return method(emitter, node, table_of(emitter, owner), name)
         emitter.refuse(f"dict.{name}() of constant keys has no compiled form")
-    if k.is_field_row(kind):
-        recursive, *others = [*arguments, *named.values(), constant(False)]
-        if name != "asDict" or len(others) > 1 or not recursive.is_constant:
-            emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
-        return _as_dict(emitter, owner, bool(recursive.constant))
+    is_row = k.is_field_row(kind)
+    is_flat = not any(isinstance(k.present(item), k.Compound | k.Container) for item in kind.items)
+    # What has no parts of its own is the same with `recursive=True`.
+    takes = ["recursive"] if is_row and is_flat else []
+    is_plain = not arguments and [*named] in ([], takes)
+    if name == ("asDict" if is_row else "_asdict") and kind.names and is_plain:
+        return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
+    if is_row:
+        emitter.refuse(f"{kind.form.__name__}.{name}() has no compiled form")
     if name == "_replace" and isinstance(kind, k.Tuple) and set(named) <= set(kind.names):
         return replaced(emitter, owner, named)
-    if name == "_asdict" and kind.names and not arguments:
-        return Value(k.tuple_of(kind.items, kind.names, dict), items=owner.items)
     function = inspect.getattr_static(kind.form, name, None)
     if isinstance(function, staticmethod):
         return users_function(emitter, function.__func__, arguments, named)
@@ -496,21 +498,6 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if isinstance(kind, k.Record) and name in changing_methods(kind.form):
         return changing_method(emitter, function, owner, variable, arguments, named)[0]
     return users_function(emitter, function, [owner, *arguments], named)
-
-
-def _as_dict(emitter: Emitter, row: Value, recursive: bool) -> Value:
-    """`asDict(…)` of a `FieldRow`."""
-    kind = row.kind
-    assert isinstance(kind, k.Tuple)
-    if recursive and any(k.containers_in(kind)):
-        emitter.refuse("asDict() of rows within containers has no compiled form")
-    items = list(row.items)
-    for place, part in enumerate(items) if recursive else ():
-        if k.is_field_row(k.present(part.kind)):
-            own = _as_dict(emitter, inner(part), recursive)
-            of = k.optional(own.kind) if part.none else own.kind
-            items[place] = Value(of, none=part.none, items=own.items)
-    return tuple_of_values(items, kind.names, dict)
 
 
 def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:

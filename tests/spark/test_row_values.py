@@ -75,6 +75,11 @@ def of_rows(rows, text):
     return [f"{row.n}{sorted(row.by_name)}" for row in rows if row is not None and "n" in row]
 
 
+def of_time(t, text):
+    text.upper()
+    return [str(t), str(t.hour)]
+
+
 COUNTED_TYPE = ck.map_(ck.utf8(), ck.int64())
 INNER = pa.struct([("x", pa.float64())])
 COUNTS = pa.map_(pa.string(), pa.int64())
@@ -107,6 +112,7 @@ CASES: list[tuple[Callable[..., Any], pa.DataType, list[Any], ck.DataType]] = [
     (shown_row, ROW, ROWS, TEXTS),
     (same_row, ROW, ROWS, RETURNED),
     (of_rows, pa.list_(ROW), [ROWS, [], None], TEXTS),
+    (of_time, pa.time64("ns"), [datetime.time(12, 34, 56, 7), None], TEXTS),
 ]
 
 
@@ -151,6 +157,7 @@ def test_maps_are_dictionaries_and_structs_are_rows(
         lambda r: r.count,
         lambda r: r._asdict(),
         lambda r: r._replace(n=1),
+        lambda r: r.asDict(1, 2),
         lambda r: r.zzz,
         lambda r: r["zzz"],
     ],
@@ -207,11 +214,11 @@ def test_what_ck_udf_has_made_keeps_its_values() -> None:
 def test_results_are_those_of_a_plain_udf(spark: SparkSession) -> None:
     frame = spark.sql(
         "SELECT text, map('a', 1L, 'b', null) c, map('k', map('i', 1)) m,"
-        " map(date'2024-02-29', array('a', 'b')) d, array(r, null) rs, r"
+        " map(date'2024-02-29', array('a', 'b')) d, array(r, null) rs, r, time'12:34:56' t"
         " FROM (SELECT explode(array('x', '\u0149')) text, named_struct('n', 1L, 'name', 'é',"
         " 'by_name', map('a', 1L), 'inner', named_struct('x', 0.5D)) r)"
     )
-    columns = ["c", "c", "m", "d", "r", "r", "r", "rs"]
+    columns = ["c", "c", "m", "d", "r", "r", "r", "rs", "t"]
     own, plain = [], []
     for (function, _, _, returns), column in zip(CASES, columns, strict=True):
         made: Any = colkern.spark.udf(function, returns=returns)

@@ -103,6 +103,18 @@ def mapped(name: pd.Series) -> pd.Series:
     return pd.Series(list(map(lambda text: text[:2] if isinstance(text, str) else "", name)))  # noqa: C417 As people write it.
 
 
+@case("double", price="price", share="share")
+def mapped_pairs(price: pd.Series, share: pd.Series) -> pd.Series:
+    return pd.Series(map(lambda pair: pair[0] * (1 - pair[1]), zip(price, share)))  # noqa: C417 As people write it.
+
+
+@case("double", price="price")
+def guarded(price: pd.Series) -> pd.Series:
+    if not isinstance(price, pd.Series):
+        price = pd.Series(price)
+    return pd.Series(amount * 2 if amount > 50 else 0.0 for amount in price)
+
+
 @case("double", name="name", other="country")
 def mapped_two(name: pd.Series, other: pd.Series) -> pd.Series:
     return pd.Series(list(map(_overlap, name.fillna(""), other.fillna(""))))

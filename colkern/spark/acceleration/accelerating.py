@@ -18,7 +18,7 @@ from pyspark.util import PythonEvalType
 from colkern.errors import UnsupportedError
 from colkern.spark.acceleration.compiled import EXAMPLES, Compiled, result_of, warn
 from colkern.spark.acceleration.original import Body, Original, Settings, converts_as_spark
-from colkern.spark.acceleration.planned import PlannedOriginal
+from colkern.spark.acceleration.planned import MOST_COMBINED, PlannedOriginal
 from colkern.spark.acceleration.purity import require_pure
 from colkern.spark.acceleration.recorded import Tracer
 from colkern.spark.acceleration.tracing import traced
@@ -224,9 +224,6 @@ def _require_scalar(kind: int) -> None:
 _MOST_TRIED = 200
 """The largest number of combinations of types to try."""
 
-_MAX_COMBINED = 3
-"""Up to this number of columns all combinations of types are tried here; else workers check them."""
-
 
 def _require_traceable(original: Original) -> None:
     """Check that the function can be compiled for some column types, as far as that can be told without
@@ -236,11 +233,11 @@ def _require_traceable(original: Original) -> None:
         UnsupportedError: If it cannot; with the message of the trace that got furthest.
     """
     function, over_batches = original.function, original.over_batches
-    counts = range(1, _MAX_COMBINED + 1) if over_batches else _column_counts(function)
+    counts = range(1, MOST_COMBINED + 1) if over_batches else _column_counts(function)
     hints = getattr(inspect.unwrap(function), "__annotations__", {})
     tables = [hint for name, hint in hints.items() if name != "return" and "DataFrame" in str(hint)]
-    if counts[-1] > _MAX_COMBINED or tables:
-        # The names of a table's columns are not known here.
+    if counts[-1] > MOST_COMBINED or tables:
+        # Workers check these; the names of a table's columns are not known here.
         return
     # Spark tells the types of the columns only when there is data.
     series = original.pandas([*EXAMPLES.values()])

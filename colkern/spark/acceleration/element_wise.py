@@ -44,32 +44,18 @@ _METHODS = {
 ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.items()}
 """By owner: functions, methods and attributes whose result for a row depends on the row's values only."""
 
-BY_ROW = frozenset(
-    [
-        *(
-            "agg",
-            "aggregate",
-            "all",
-            "any",
-            "apply",
-            "argmax",
-            "argmin",
-            "count",
-            "idxmax",
-            "idxmin",
-        ),
-        *("max", "mean", "median", "min", "nunique", "prod", "std", "sum", "var"),
-        *("amax", "amin", "nanmax", "nanmean", "nanmin", "nansum"),
-    ]
-)
+_BY_ROW_NAMES = """
+    agg aggregate all any apply argmax argmin count idxmax idxmin max mean median min nunique prod std sum
+    var amax amin nanmax nanmean nanmin nansum
+"""
+BY_ROW = frozenset(_BY_ROW_NAMES.split())
 """Methods of tables and of arrays of rows, and functions of NumPy, that are element-wise with `axis=1`."""
 
-VALUES_DECIDE = frozenset(
-    [
-        *("agg", "aggregate", "apply", "case_when", "combine", "combine_first", "convert_dtypes"),
-        *("get", "infer_objects", "map", "mask", "replace", "transform", "where"),
-    ]
-)
+_VALUES_DECIDE_NAMES = """
+    agg aggregate apply case_when combine combine_first convert_dtypes get infer_objects map mask replace
+    transform where
+"""
+VALUES_DECIDE = frozenset(_VALUES_DECIDE_NAMES.split())
 """Methods of columns whose result dtype depends on the values, not only on dtypes."""
 
 NEVER = frozenset(["inplace", "out", "limit", "level"])

@@ -43,7 +43,7 @@ _AS_DOUBLE = {"bigint": pa.int64(), "int": pa.int32()}
 
 _MOST_COLUMNS = 5
 
-_MOST_PRODUCTS = 3
+MOST_COMBINED = 3
 """Up to this number of columns, all combinations of types are tried."""
 
 
@@ -254,7 +254,7 @@ class PlannedOriginal(PlannedFunction):
         if not self._is_alike_beside_nulls(kinds):
             raise NoTermError("the results of a row differ where other rows have nulls", 0)
         types = [("double", *_AS_DOUBLE) if kind == "double" else (kind,) for kind in kinds]
-        if len(kinds) > _MOST_PRODUCTS:
+        if len(kinds) > MOST_COMBINED:
             types = [(kind,) for kind in kinds]
         taken = [each for each in itertools.product(*types) if self._is_alike(each, kinds)]
         return replace(branch, taken=tuple(taken), uses=uses)
@@ -313,7 +313,7 @@ class PlannedOriginal(PlannedFunction):
 
 def _combinations(columns: int) -> Iterator[tuple[str, ...]]:
     """Yields the combinations of types to try; for many columns, all of one type, or one beside doubles."""
-    if columns <= _MOST_PRODUCTS:
+    if columns <= MOST_COMBINED:
         yield from itertools.product(_EXAMPLES, repeat=columns)
         return
     for kind in _EXAMPLES:

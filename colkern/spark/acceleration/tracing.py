@@ -261,6 +261,8 @@ def _replacements(tracer: Tracer) -> list[tuple[object, object]]:
                 tracer, f"pandas.{name}", function, arguments, options, is_sure=False
             )
 
+        if isinstance(function, type):
+            return _Class(name, (), {"of": function, "called": staticmethod(called)})
         return called
 
     def of_values(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -436,6 +438,19 @@ _OF_A_COLUMN = ("isna", "isnull", "notna", "notnull")
 def _series(column: TracedColumn) -> TracedColumn:
     """Returns a column as a Series."""
     return TracedColumn(column.node, pd.Series(column._witness), column._tracer)
+
+
+class _Class(type):
+    """The classes that stand for those of pandas: calls are recorded, and columns are their instances."""
+
+    of: type
+    called: Callable[..., Any]
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        return cls.called(*arguments, **options)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.of)
 
 
 class _Module(types.SimpleNamespace):

@@ -11,7 +11,7 @@ import copy
 import dis
 import functools
 import types
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from colkern.errors import CompileError
 from colkern.rows.front import node_of
@@ -87,23 +87,24 @@ class _Loops(ast.NodeTransformer):
         return (is_plain and self._collected(of, row, node.lineno)) or node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`list(map(f, s, t))`, which gives what a comprehension over `zip(s, t)` gives."""
+        """`list(map(f, s, t))` and `list(map(f, zip(s, t)))`, which give what a comprehension over
+        `zip(s, t)` gives."""
         match node:
             case ast.Call(
                 ast.Name("list"), [ast.Call(ast.Name("map"), [function, *over], [])], []
             ) if {"list", "map", "zip"} <= {*self._builtins} and _is_same_each_time(function):
+                is_zipped = False
+                match over:
+                    case [ast.Call(ast.Name("zip"), [*over], [])]:
+                        is_zipped = True
                 names = [f"_{place}" for place in range(len(over))]
-                targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
-                of = ast.comprehension(
-                    ast.Tuple(targets, ast.Store()),
-                    ast.Call(ast.Name("zip", ast.Load()), over, []),
-                    [],
-                    0,
-                )
-                value = ast.Call(function, [ast.Name(name, ast.Load()) for name in names], [])
-                call = self._collected(of, [ast.Return(value)], node.lineno)
+                values: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
+                if is_zipped:
+                    values = [ast.Tuple(values, ast.Load())]
+                row: list[ast.stmt] = [ast.Return(ast.Call(function, values, []))]
+                call = self._collected(_over_zip(names, over), row, node.lineno)
                 return call or self.generic_visit(node)
-            case ast.Call(ast.Attribute(ast.Name(), "fromiter"), [given, *_]):
+            case ast.Call(ast.Attribute(ast.Name(), "fromiter" | "Series"), [given, *_]):
                 node.args[0] = _as_list(given)
         return self.generic_visit(node)
 
@@ -169,16 +170,8 @@ class _Loops(ast.NodeTransformer):
             for name in sorted({each.id for each in _names(tree)}.intersection(self._outer))
         ]
         self.count += 1
-        return ast.Call(
-            ast.Name(COLLECT, ast.Load()),
-            [
-                ast.Constant(source),
-                ast.Call(ast.Name(LOCALS, ast.Load()), [], []),
-                ast.Tuple(kept, ast.Load()),
-                *over,
-            ],
-            options,
-        )
+        parts = [ast.Constant(source), _called(LOCALS), ast.Tuple(kept, ast.Load()), *over]
+        return _called(COLLECT, parts, options)
 
     def _without_rows(
         self, of: ast.For | ast.comprehension, row: list[ast.stmt]
@@ -198,11 +191,7 @@ class _Loops(ast.NodeTransformer):
                     ast.Subscript(ast.Name(frame, ast.Load()), ast.Constant(field), ast.Load())
                     for field in fields.names
                 ]
-                targets: list[ast.expr] = [
-                    ast.Name(each, ast.Store()) for each in fields.names.values()
-                ]
-                columns = ast.Call(ast.Name("zip", ast.Load()), over, [])
-                return ast.comprehension(ast.Tuple(targets, ast.Store()), columns, [], 0), body
+                return _over_zip(fields.names.values(), over), body
         return of, row
 
     def _without_places(
@@ -283,9 +272,21 @@ def _as_list(given: ast.expr) -> ast.expr:
         case ast.GeneratorExp(value, generators):
             return ast.copy_location(ast.ListComp(value, generators), given)
         case ast.Call(ast.Name("map")):
-            call = ast.Call(ast.Name("list", ast.Load()), [given], [])
-            return ast.copy_location(call, given)
+            return ast.copy_location(_called("list", [given]), given)
     return given
+
+
+def _called(
+    name: str, arguments: Iterable[ast.expr] = (), options: Iterable[ast.keyword] = ()
+) -> ast.Call:
+    """Returns the call of a function by its name."""
+    return ast.Call(ast.Name(name, ast.Load()), [*arguments], [*options])
+
+
+def _over_zip(names: Iterable[str], over: Iterable[ast.expr]) -> ast.comprehension:
+    """Returns the loop of variables over what `zip` gives."""
+    targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+    return ast.comprehension(ast.Tuple(targets, ast.Store()), _called("zip", over), [], 0)
 
 
 def _names(tree: ast.AST) -> Iterator[ast.Name]:

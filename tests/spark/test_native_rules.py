@@ -599,3 +599,21 @@ def test_parts_of_split_texts_are_those_of_python(spark: SparkSession) -> None:
         parts = [text.split(separator, most) for text in texts]
         expected = [p[place] if -len(p) <= place < len(p) else None for p in parts]
         assert values.to_pylist() == expected, case
+
+
+def test_the_least_and_greatest_of_a_float_and_a_constant(spark: SparkSession) -> None:
+    values = EXTREMES["float"]
+    constants = (0.0, 1.0, -2.5, 5e-324, -1.7976931348623157e308, math.inf, -math.inf, math.nan)
+    cases = [*itertools.product((min, max), constants, (False, True))]
+    columns = []
+    for choose, constant, is_first in cases:
+        operands = [Operand(f.col("x")), Operand(f.lit(constant), constant)][
+            :: -1 if is_first else 1
+        ]
+        column = RULES[choose.__name__, "(float, float) -> float"].value(*operands)
+        assert isinstance(column, Column)
+        columns.append(column.alias(str(len(columns))))
+    results = spark.createDataFrame([(x,) for x in values], "x double").select(*columns).toArrow()
+    for (choose, constant, is_first), column in zip(cases, results, strict=True):
+        expected = [choose(constant, x) if is_first else choose(x, constant) for x in values]
+        assert _bits(column.to_pylist()) == _bits(expected), (choose, constant, is_first)

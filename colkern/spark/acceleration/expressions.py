@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
@@ -636,14 +635,10 @@ def _divided(sign: str) -> Callable[[Column, float], Column | None]:
     return value
 
 
-def _bounded(test: Callable[[Column, Column], Column]) -> Callable[[Column, float], Column]:
-    """Returns NumPy's `maximum` or `minimum` with a constant, which wins over an equal number."""
-    return lambda x, by: f.when(test(x, f.lit(by)) | f.isnan(x), x).otherwise(f.lit(by))
-
-
 _BY_CONSTANT: dict[str, Callable[[Column, float], Column | None]] = {
-    "ufunc maximum": _bounded(operator.gt),
-    "ufunc minimum": _bounded(operator.lt),
+    # The constant wins over an equal number; in Spark, NaN is above all numbers.
+    "ufunc maximum": lambda x, by: f.greatest(f.lit(by), x),
+    "ufunc minimum": lambda x, by: f.when((x < by) | f.isnan(x), x).otherwise(f.lit(by)),
     # NumPy computes x * x for this exponent only.
     "pow": lambda x, by: x * x if by == 2 else None,
     "floordiv": _divided("//"),

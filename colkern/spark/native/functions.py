@@ -46,11 +46,16 @@ PlanName: TypeAlias = Literal["auto", "native", "arrow"]
 
 PLANS: tuple[PlanName, ...] = ("auto", "native", "arrow")
 
+UTC = "UTC"
+"""The session time zone in which timestamps are datetimes in UTC."""
+
 _TAKEN = {
     "bigint": ("an integer type", ("tinyint", "smallint", "int", "bigint")),
     "double": ("a floating-point type", ("float", "double")),
+    MOMENT: (f"{MOMENT}, in a session in {UTC}", (MOMENT,)),
 }
-"""The types that a parameter accepts, in words and by Spark's names, if there are several."""
+"""The types that a parameter accepts, in words and by Spark's names, if there is more to say than its
+own."""
 
 _CALLS = 20
 """The number of calls that are timed to measure one."""
@@ -151,9 +156,11 @@ class PlannedFunction:
         """The results for columns, given in order or by the names of the parameters."""
         names = self._parameters()
         given = None if names is None else complete(names, columns, named)
-        if given is not None and self._may_be_native(given.values()):
+        # Each text of a column is a question to Java.
+        texts = {} if given is None else {name: _shown(each) for name, each in given.items()}
+        if given is not None and self._may_be_native(given, texts):
             try:
-                return self._native(given)
+                return self._native(given, texts)
             except NoTermError as error:
                 # Columns may be long expressions themselves: that says nothing of other columns.
                 self._refuse(error, for_good=not self._takes_names(given))
@@ -168,7 +175,8 @@ class PlannedFunction:
     def _takes_names(self, parameters: Iterable[str]) -> bool:
         """Whether there is an expression for columns that are no expressions themselves."""
         try:
-            self._native({name: name for name in parameters})
+            names = {name: name for name in parameters}
+            self._native(names, names)
         except NoTermError:
             return False
         return True
@@ -198,19 +206,19 @@ class PlannedFunction:
         assert isinstance(self._row_function, Udf)
         return self._row_function.function.__code__
 
-    def _may_be_native(self, columns: Collection[Column | str]) -> bool:
-        """Whether columns may stand in several places of an expression.
+    def _may_be_native(self, given: Mapping[str, Column | str], texts: Mapping[str, str]) -> bool:
+        """Whether columns may stand in several places of an expression; `texts` are Spark's of them.
 
         Raises:
             CompileError: If a column may differ from place to place, and the plan is "native".
         """
-        if not self._must and any(map(is_long, columns)):
+        if not self._must and any(map(is_long, texts.values())):
             return False
-        for column in columns:
-            if not may_be_repeated(column):
+        for name, column in given.items():
+            if not may_be_repeated(column, texts[name]):
                 if self._must:
                     raise CompileError(
-                        f"{self._name} has no native plan for {_shown(column)}: it may have another "
+                        f"{self._name} has no native plan for {texts[name]}: it may have another "
                         f"value each time it is computed"
                     )
                 return False
@@ -250,7 +258,7 @@ class PlannedFunction:
         crossing = f"{len(columns)} column{'s' if len(columns) > 1 else ''} there, 1 back"
         return f"; a batch: {min(seconds) * 1e3:.2f} ms of Python, {crossing}"
 
-    def _native(self, given: Mapping[str, Column | str]) -> Column:
+    def _native(self, given: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
         columns = {
             name: f.col(column) if isinstance(column, str) else column
             for name, column in given.items()
@@ -259,41 +267,33 @@ class PlannedFunction:
             result = self._expression(columns)
             # As a function over Arrow does, for other functions that the session runs in workers.
             use_this_python()
-            shown = ", ".join(map(_shown, given.values()))
-            return result.alias(f"{self._name}({shown})")
+            return result.alias(f"{self._name}({', '.join(texts.values())})")
 
     def _expression(self, columns: Mapping[str, Column]) -> Column:
         typed = self._typed
         assert typed is not None
         is_in_lambda = _is_within_lambda()
-        needs_native = self._must or is_in_lambda
         # A worker takes or refuses the columns that a native plan does not take, such as integers for
         # floats.
-        elsewhere_too = (MOMENT,) if needs_native else (MOMENT, "double")
+        elsewhere_too = () if self._must or is_in_lambda else (MOMENT, "double")
 
         def native(values: Sequence[Column], shares: bool) -> Column:
             named = dict(zip(typed.parameters, values, strict=True))
             return self._of_rows(typed, typed.term, typed.kind, named, elsewhere_too, shares)
 
         given = [columns[name] for name in typed.parameters]
-        tests = []
-        for column, kind in zip(given, typed.parameters.values(), strict=True):
-            type_ = spark_type_of(kind)
-            if type_ in elsewhere_too:
-                _, taken = _TAKEN.get(type_, ("", (type_,)))
-                test = f.typeof(column).isin(*taken, UNTYPED)
-                tests.append(test & (f.current_timezone() == UTC) if type_ == MOMENT else test)
+        types = map(spark_type_of, typed.parameters.values())
+        tests = [
+            _is_taken(f.typeof(column), type_)
+            for column, type_ in zip(given, types, strict=True)
+            if type_ in elsewhere_too
+        ]
         if not tests:
             return native(given, not is_in_lambda)
-        # Spark knows its time zone and types when it plans, and then drops the other branch.
-        if needs_native:
-            result = native(given, not is_in_lambda)
-            elsewhere = self._refused(spark_type_of(typed.kind))
-        else:
-            if self._uses is None:
-                self._uses = sharing.uses(native, len(given))
-            result, elsewhere = sharing.bound(given, native, self._uses), self._arrow(*given)
-        return f.when(functools.reduce(operator.and_, tests), result).otherwise(elsewhere)
+        if self._uses is None:
+            self._uses = sharing.uses(native, len(given))
+        result = sharing.bound(given, native, self._uses)
+        return f.when(functools.reduce(operator.and_, tests), result).otherwise(self._arrow(*given))
 
     def _of_rows(
         self,
@@ -301,7 +301,7 @@ class PlannedFunction:
         term: Term,
         kind: Kind,
         columns: Mapping[str, Column],
-        known: Collection[str] = (MOMENT,),
+        known: Collection[str] = (),
         shares: bool = True,
     ) -> Column:
         """Returns the values of a term of the parameters; columns of `known` types need no check."""
@@ -315,25 +315,22 @@ class PlannedFunction:
         return result
 
     def _checked(self, name: str, column: Column, wanted: str, result: Column) -> Column:
-        """Returns the result, or an error if a column is of another type; Spark knows the type when it
-        plans."""
-        words, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
-        message = f.lit(f"{self._name}: {name}: expected {words}, got ")
-        given = f.typeof(column)
+        """Returns the result, or an error if a column is of another type."""
+        words, _ = _TAKEN.get(wanted, (wanted, ()))
+        message, given = f.lit(f"{self._name}: {name}: expected {words}, got "), f.typeof(column)
         error = f.raise_error(f.concat(message, given))
-        is_taken = f.find_in_set(given, f.lit(",".join((*taken, UNTYPED)))) > 0
-        if wanted == "string":
-            # Collations are ignored, as Python compares texts without any.
-            is_taken = is_taken | given.startswith("string collate ")
-        return f.when(is_taken, result).otherwise(error)
+        return f.when(_is_taken(given, wanted), result).otherwise(error)
 
-    def _refused(self, type_: str) -> Column:
-        """Returns an error in place of results, for timestamps in a session that is not in UTC, or without
-        a zone."""
-        message = (
-            f"{self._name}: its native plan takes timestamps, in the session's time zone {UTC}"
-        )
-        return f.raise_error(f.lit(message)).cast(type_)
+
+def _is_taken(given: Column, wanted: str) -> Column:
+    """Whether a column's type is one that native plans take for another; Spark knows that when it plans,
+    and then drops the other branch."""
+    _, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
+    is_taken = f.find_in_set(given, f.lit(",".join((*taken, UNTYPED)))) > 0
+    if wanted == "string":
+        # Collations are ignored, as Python compares texts without any.
+        return is_taken | given.startswith("string collate ")
+    return is_taken & (f.current_timezone() == UTC) if wanted == MOMENT else is_taken
 
 
 def complete(
@@ -404,9 +401,6 @@ def _keep_functions() -> None:
 
 _NOTES_LINES = "_enable_debugging_cache"
 """PySpark's variable for whether lines are recorded: False for no, None before it has read the setting."""
-
-UTC = "UTC"
-"""The session time zone in which timestamps are datetimes in UTC."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import Column
@@ -23,7 +24,7 @@ class Integer:
         column: Its bigint; null where it exceeds 64 bits.
         low: Its lower bound.
         high: Its upper bound.
-        wide: Its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
+        wide: Returns its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
         rounded: The double from which it was rounded, itself an integer; it may have any size.
         is_tight: Whether `column` is null only where the integer exceeds 64 bits, not where only one from
             which it is computed does.
@@ -32,14 +33,14 @@ class Integer:
     column: Column
     low: int = LEAST
     high: int = MOST
-    wide: Column | None = None
+    wide: Callable[[], Column] | None = None
     rounded: Column | None = None
     is_tight: bool = False
 
-    @property
+    @cached_property
     def decimal(self) -> Column:
         """The integer as a decimal."""
-        return self.column.cast(DECIMAL) if self.wide is None else self.wide
+        return self.column.cast(DECIMAL) if self.wide is None else self.wide()
 
     @property
     def is_narrow(self) -> bool:
@@ -138,7 +139,7 @@ def of_double(number: Column, rounded: Column) -> Integer:
     is_small = f.abs(number) < float(1 << 52)
     column = f.when(is_bigint, rounded)
     double = f.when(is_small, rounded.cast("double")).otherwise(number)
-    return Integer(column, wide=f.lit(None).cast(DECIMAL), rounded=double, is_tight=True)
+    return Integer(column, wide=lambda: f.lit(None).cast(DECIMAL), rounded=double, is_tight=True)
 
 
 def has_double(value: Integer) -> bool:
@@ -153,7 +154,7 @@ def chosen(test: Column, then: Integer, otherwise: Integer) -> Integer:
         f.when(test, then.column).otherwise(otherwise.column),
         min(then.low, otherwise.low),
         max(then.high, otherwise.high),
-        None if is_narrow else f.when(test, then.decimal).otherwise(otherwise.decimal),
+        None if is_narrow else lambda: f.when(test, then.decimal).otherwise(otherwise.decimal),
     )
 
 
@@ -202,7 +203,7 @@ def _exact(name: str, left: Integer, right: Integer) -> Integer:
         tried(left.column, right.column),
         low,
         high,
-        tried(left.decimal, right.decimal).cast(DECIMAL),
+        lambda: tried(left.decimal, right.decimal).cast(DECIMAL),
         is_tight=left.is_narrow and right.is_narrow,
     )
 
@@ -236,7 +237,7 @@ def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str)
     if name == "//":
         # Without a remainder, the fraction digits of Spark's quotient are zeros.
         wide = f.try_divide(f.try_subtract(left.decimal, wide), by)
-    result = replace(of_method(name, narrow, (left, right)), wide=wide.cast(DECIMAL))
+    result = replace(of_method(name, narrow, (left, right)), wide=lambda: wide.cast(DECIMAL))
     if result.low < LEAST or result.high > MOST:
         return result
     return replace(result, column=whole(result, what), wide=None)

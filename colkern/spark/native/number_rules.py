@@ -11,11 +11,13 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
+from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from colkern.spark.native.rule import (
+    COMPARED,
     LEAST,
     MOST,
     Operand,
@@ -32,7 +34,8 @@ _EXACT = 1 << 53
 _BEYOND = float(1 << 63)
 
 
-def _long(number: Column | int) -> Column:
+def as_long(number: Column | int) -> Column:
+    """Returns a number as a bigint."""
     return (f.lit(number) if isinstance(number, int) else number).cast("bigint")
 
 
@@ -44,15 +47,14 @@ def _may_be_nan(operand: Operand) -> bool:
     return not isinstance(operand.constant, float | int) or operand.constant != operand.constant
 
 
-def _compared(test: Callable[[Column, Column], Column], asked: tuple[int, ...]) -> Rule:
-    """A comparison of floats that is false where an operand in `asked` is NaN; Spark's is false for the
-    others."""
+def _compared(test: Callable[[Any, Any], Column], asked: int) -> Rule:
+    """A comparison of floats that is false where the operand at a place is NaN; Spark's is false for the
+    other one."""
 
     def value(*operands: Operand) -> Column:
         outcome = test(*(operand.column for operand in operands))
-        for place in asked:
-            if _may_be_nan(operands[place]):
-                outcome = outcome & ~f.isnan(operands[place].column)
+        if _may_be_nan(operands[asked]):
+            return outcome & ~f.isnan(operands[asked].column)
         return outcome
 
     return Rule(value)
@@ -106,10 +108,8 @@ def _comparisons() -> Rules:
     floats = {
         "==": Rule(_equal_floats),
         "!=": Rule(lambda x, y: ~_equal_floats(x, y)),
-        "<": _compared(lambda x, y: x < y, (1,)),
-        "<=": _compared(lambda x, y: x <= y, (1,)),
-        ">": _compared(lambda x, y: x > y, (0,)),
-        ">=": _compared(lambda x, y: x >= y, (0,)),
+        **{sign: _compared(COMPARED[sign], 1) for sign in ("<", "<=")},
+        **{sign: _compared(COMPARED[sign], 0) for sign in (">", ">=")},
     }
     rules = comparisons("bool")
     for sign, other in _MIRRORED.items():
@@ -126,23 +126,18 @@ def _comparisons() -> Rules:
 def floor_quotient(x: Operand, y: Operand) -> Column:
     """`x // y` of integers."""
     left, right = x.column, y.column
-    quotient = f.call_function("div", left, _divisor(y))
+    # Null for zero; a divisor may also be -1, beside the smallest integer.
+    divides = isinstance(y.constant, int) and y.constant not in (0, -1)
+    quotient = f.call_function("div", left, right if divides else f.nullif(right, as_long(0)))
     if isinstance(y.constant, int) and y.constant > 0:
         if x.is_within(0, MOST):
             return quotient
-        below = f.call_function("div", left + _long(1), right) - _long(1)
+        below = f.call_function("div", left + as_long(1), right) - as_long(1)
         return f.when(left < 0, below).otherwise(quotient)
     rest = _rest(x, y)
-    return f.when((rest != 0) & ((rest < 0) != (right < 0)), quotient - _long(1)).otherwise(
+    return f.when((rest != 0) & ((rest < 0) != (right < 0)), quotient - as_long(1)).otherwise(
         quotient
     )
-
-
-def _divisor(y: Operand) -> Column:
-    """Returns a divisor; null in place of zero, or of -1 with the smallest integer as dividend."""
-    if isinstance(y.constant, int) and y.constant not in (0, -1):
-        return y.column
-    return f.nullif(y.column, _long(0))
 
 
 def _rest(x: Operand, y: Operand) -> Column:
@@ -168,7 +163,7 @@ def no_quotient(x: Operand, y: Operand) -> Column | None:
     """True where `x // y` of integers raises, or exceeds 64 bits."""
     if y.is_constant and y.constant not in (0, -1):
         return None
-    return (y.column == 0) | ((y.column == -1) & (x.column == _long(LEAST)))
+    return (y.column == 0) | ((y.column == -1) & (x.column == as_long(LEAST)))
 
 
 def _shifted_left(x: Operand, y: Operand) -> Column:
@@ -196,10 +191,9 @@ def true_quotient(x: Operand, y: Operand) -> Column:
     are_doubles = [
         f.lit(abs(o.constant) <= _EXACT)
         if isinstance(o.constant, int)
-        else o.column.between(_long(-_EXACT), _long(_EXACT))
+        else o.column.between(as_long(-_EXACT), as_long(_EXACT))
         for o in (x, y)
     ]
-    is_near = (are_doubles[0] & are_doubles[1]) | (left == 0) | right.between(_long(-1), _long(1))
     shifts = [_room(number) for number in (left, right)]
     scaled, divisor = (
         f.abs(f.call_function("shiftleft", number, shift).cast("decimal(19,0)"))
@@ -207,10 +201,11 @@ def true_quotient(x: Operand, y: Operand) -> Column:
     )
     scaled = scaled * f.lit(Decimal(1 << 60))
     sticky = (f.try_mod(scaled, divisor) != 0).cast("bigint")
-    whole = f.call_function("div", scaled, f.nullif(divisor, f.lit(Decimal(0)))).bitwiseOR(sticky)
-    powers = [f.call_function("shiftleft", _long(1), shift).cast("double") for shift in shifts]
-    exact = whole.cast("double") * f.signum(near) / powers[0] * powers[1] / float(1 << 60)
-    return f.when(is_near, near).otherwise(exact)
+    whole = f.call_function("div", scaled, divisor).bitwiseOR(sticky)
+    # Java's powers of two are exact.
+    unscaled = whole.cast("double") * f.pow(f.lit(2.0), shifts[1] - shifts[0] - 60)
+    is_near = (are_doubles[0] & are_doubles[1]) | (right == 0)
+    return f.when(is_near, near).otherwise(unscaled * f.signum(near))
 
 
 def _room(number: Column) -> Column:
@@ -222,7 +217,7 @@ def _room(number: Column) -> Column:
 def _power(x: Operand, y: Operand) -> Column | None:
     if not isinstance(y.constant, int) or not 0 <= y.constant <= 4:
         return None
-    result = _long(1)
+    result = as_long(1)
     for _ in range(y.constant):
         result = f.try_multiply(result, x.column)
     return result
@@ -334,9 +329,26 @@ def _no_remainder(x: Operand, y: Operand) -> Column:
     )
 
 
-def _chosen(is_second: Callable[[Column, Column], Column]) -> Rule:
-    """`min` and `max`: the second argument if it is less or greater, else the first."""
-    return Rule(of_columns(lambda x, y: f.when(is_second(x, y), y).otherwise(x)))
+def _least(x: Operand, y: Operand) -> Column:
+    """`min`: the second argument if it is less, else the first.
+
+    In Spark, NaN is above all numbers, so its `least` is that only if the first one is no NaN, and its
+    `greatest` if the second one is none. Negated, the one becomes the other; Spark has no literal -0.0.
+    """
+    if not _may_be_nan(x):
+        return f.least(x.column, y.column)
+    if not _may_be_nan(y) and y.constant != 0:
+        return -f.greatest(-x.column, f.lit(-y.constant))
+    return f.when(less(y.column, x.column), y.column).otherwise(x.column)
+
+
+def _greatest(x: Operand, y: Operand) -> Column:
+    """`max`: the second argument if it is greater, else the first. See `_least`."""
+    if not _may_be_nan(y):
+        return f.greatest(x.column, y.column)
+    if not _may_be_nan(x):
+        return f.greatest(x.column, f.nanvl(y.column, x.column))
+    return f.when(less(x.column, y.column), y.column).otherwise(x.column)
 
 
 _FLOAT = "(float) -> float"
@@ -349,10 +361,6 @@ _SHOWN: dict[str, Callable[[Column], Column]] = {
     "int": lambda x: x.cast("string"),
     "bool": lambda x: f.when(x, "True").otherwise("False"),
 }
-
-
-def _same(x: Operand) -> Column:
-    return x.column
 
 
 RULES: Rules = {
@@ -379,10 +387,10 @@ RULES: Rules = {
     ("bool", "(int) -> bool"): Rule(of_columns(lambda x: x != 0)),
     ("bool", "(float) -> bool"): Rule(of_columns(lambda x: x != 0.0)),
     **{
-        (name, "(int) -> int"): Rule(_same)
+        (name, "(int) -> int"): Rule(lambda x: x.column)
         for name in ("int", "round", "math.floor", "math.ceil", "math.trunc", "pos")
     },
-    **{(name, _FLOAT): Rule(_same) for name in ("float", "pos")},
+    **{(name, _FLOAT): Rule(lambda x: x.column) for name in ("float", "pos")},
     **{
         (name, f"({kind}) -> str"): Rule(of_columns(shown))
         for kind, shown in _SHOWN.items()
@@ -400,8 +408,8 @@ RULES: Rules = {
     ("neg", _FLOAT): Rule(of_columns(lambda x: -x)),
     ("abs", _FLOAT): Rule(of_columns(f.abs)),
     ("math.fabs", _FLOAT): Rule(of_columns(f.abs)),
-    ("min", _FLOATS): _chosen(lambda x, y: less(y, x)),
-    ("max", _FLOATS): _chosen(lambda x, y: less(x, y)),
+    ("min", _FLOATS): Rule(_least),
+    ("max", _FLOATS): Rule(_greatest),
     ("round", "(float) -> int"): _as_integer(f.rint),
     ("round", "(float, ndigits: int) -> float"): Rule(_rounded),
     ("round", "(int, ndigits: int) -> int"): Rule(

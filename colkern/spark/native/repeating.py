@@ -14,37 +14,22 @@ import pyspark
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-_OTHER_EACH_TIME = {
-    *(
-        "rand",
-        "randn",
-        "randstr",
-        "uniform",
-        "shuffle",
-        "aes_encrypt",
-        "monotonically_increasing_id",
-    ),
-    *("java_method", "reflect", "try_reflect"),
-}
+_OTHER_EACH_TIME_NAMES = """
+    rand randn randstr uniform shuffle aes_encrypt monotonically_increasing_id java_method reflect
+    try_reflect
+"""
+_OTHER_EACH_TIME = frozenset(_OTHER_EACH_TIME_NAMES.split())
 """Spark's functions that may give another value each time they are computed."""
 
-_NOT_IN_SQL = {
-    *("AnalyzeArgument", "AnalyzeResult", "ArrowUDFType", "OrderingColumn", "PandasUDFType"),
-    *("PartitioningColumn", "SelectedColumn", "SkipRestOfInputTableException"),
-    *("UserDefinedFunction", "UserDefinedTableFunction", "arrow_udf", "arrow_udtf", "pandas_udf"),
-    *("udf", "udtf", "unwrap_udt", "call_function", "call_udf", "expr", "col", "column", "lit"),
-    *("asc", "asc_nulls_first", "asc_nulls_last", "desc", "desc_nulls_first", "desc_nulls_last"),
-    *("broadcast", "bucket", "days", "hours", "months", "years", "negate", "product", "create_map"),
-    *(
-        "bitwise_not",
-        "bitwiseNOT",
-        "count_distinct",
-        "countDistinct",
-        "sum_distinct",
-        "sumDistinct",
-    ),
-    *("listagg_distinct", "string_agg_distinct", "timestamp_add", "timestamp_diff"),
-}
+_NOT_IN_SQL_NAMES = """
+    AnalyzeArgument AnalyzeResult ArrowUDFType OrderingColumn PandasUDFType PartitioningColumn
+    SelectedColumn SkipRestOfInputTableException UserDefinedFunction UserDefinedTableFunction arrow_udf
+    arrow_udtf pandas_udf udf udtf unwrap_udt call_function call_udf expr col column lit asc
+    asc_nulls_first asc_nulls_last desc desc_nulls_first desc_nulls_last broadcast bucket days hours
+    months years negate product create_map bitwise_not bitwiseNOT count_distinct countDistinct
+    sum_distinct sumDistinct listagg_distinct string_agg_distinct timestamp_add timestamp_diff
+"""
+_NOT_IN_SQL = frozenset(_NOT_IN_SQL_NAMES.split())
 """Names of `pyspark.sql.functions` that are no functions of SQL, so that users may register theirs."""
 
 _OPERATORS = "and or not in map if between ! % & * + - / < << <= <=> = == > >= >> >>> ^ | ~"
@@ -64,15 +49,16 @@ _CALLED = re.compile(r"'((?:\w|`[^`]*`|\.)+)\(")
 """A call of a function by its name, in the text of an expression of Spark's planner."""
 
 
-def is_long(column: Column | str) -> bool:
-    """Whether Spark would plan too long if a column stood in many places of another expression."""
-    text = repr(column)
+def is_long(text: str) -> bool:
+    """Whether Spark would plan too long if the column of a text stood in many places of another
+    expression."""
     return len(text) > _LONGEST and _OF_PYTHON in text
 
 
-def may_be_repeated(column: Column | str) -> bool:
-    """Whether a column has the same value in each place of an expression; False where that is unknown."""
-    if isinstance(column, str) or "(" not in repr(column):
+def may_be_repeated(column: Column | str, text: str) -> bool:
+    """Whether a column, of a text, has the same value in each place of an expression; False where that is
+    unknown."""
+    if isinstance(column, str) or "(" not in text:
         return True
     # A column has an attribute of any name.
     parts = vars(column)

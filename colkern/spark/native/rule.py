@@ -19,7 +19,6 @@ from pyspark.sql import functions as f
 from colkern.rows.values import UNKNOWN
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
-EPOCH = datetime.date(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,8 @@ class Operand:
         column: Its values, none of them null; None for a constant that is no column, such as a dictionary.
         constant: The Python object, if it is known; `UNKNOWN` if it depends on the row.
         bounds: The least and the greatest integer that it may be.
-        item: Returns the one item that is read of a list, null if there is none; None if all are needed.
+        item: Returns the one item that is read of a list, null if there is none, or the days that are read
+            of a duration; None if all is needed.
     """
 
     column: Column
@@ -68,7 +68,8 @@ class Rule:
         is_total: Whether Spark computes `value` for all arguments without an exception, also where `fails`
             holds.
         is_slow: Whether `value` takes Spark longer than the transport of the arguments to Python.
-        item: Takes a place and the operands, of which it reads only constants. Returns `Operand.item`.
+        item: Takes the place in a list, or the name of what is read of a duration, and the operands, of
+            which it reads only constants. Returns `Operand.item`.
     """
 
     value: Callable[..., Result]
@@ -139,7 +140,7 @@ def literal(value: Any) -> Column | None:
     if isinstance(value, datetime.datetime):
         return f.lit(str(value)).cast("timestamp_ntz") if value.tzinfo is None else None
     if isinstance(value, datetime.date):
-        return f.date_from_unix_date(f.lit((value - EPOCH).days))
+        return f.lit(str(value)).cast("date")
     if isinstance(value, datetime.timedelta):
         return literal(value // datetime.timedelta(microseconds=1))
     if isinstance(value, str):

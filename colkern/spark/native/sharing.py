@@ -27,7 +27,7 @@ LONGEST = 20_000
 _REPEATED = 200
 """The number of repeated characters from which on a part is shared."""
 
-_SHORT = 15
+_SHORT = 20
 """The number of operations up to which several expressions have room in one method: about 400 bytes."""
 
 _OPERATION = re.compile(r"'[^']*'|(?:TRY_)?CAST\(|([^\s()]*\(|WHEN )")
@@ -48,7 +48,7 @@ def text_of(column: Column) -> str:
 def once(
     result: Column,
     parts: Iterable[Column],
-    nulls: Iterable[Column] = (),
+    nulls: Sequence[Column] = (),
     shown: Callable[[Column], str] = text_of,
     cases: Sequence[tuple[Column, Column]] = (),
 ) -> Column:
@@ -62,21 +62,25 @@ def once(
         cases: Conditions, each with the expression that replaces the result where it is the first that
             holds.
     """
-    text, tests = shown(chosen(cases, result)), list(nulls)
-    texts = sorted(((shown(part), part) for part in parts), key=lambda each: -len(each[0]))
-    for each, part in texts:
+    tests = list(nulls)
+    whole = chosen(cases, result, tests)
+    text = shown(whole)
+    # A part that is shared is in the text at least twice.
+    texts = [(shown(part), part) for part in parts] if len(text) > _REPEATED else []
+    for each, part in sorted(texts, key=lambda each: -len(each[0])):
         if _operations(each) and (text.count(each) - 1) * len(each) >= _REPEATED:
             text = text.replace(each, "") + each
             # The test is never true. Spark drops it for parts that are never null, which need no method.
             tests.append(f.isnull(_in_two_places(part)) & f.isnotnull(part))
-    nothing = [(reduce(operator.or_, tests), f.lit(None))] if tests else []
-    return chosen([*nothing, *cases], result)
+    return chosen(cases, result, tests) if len(tests) > len(nulls) else whole
 
 
-def chosen(cases: Iterable[tuple[Column, Column]], result: Column) -> Column:
-    """Returns the expression of the first condition that holds, or a result: one `CASE`, which Spark plans
-    in less time than nested ones."""
-    chain: Column | None = None
+def chosen(
+    cases: Iterable[tuple[Column, Column]], result: Column, nulls: Sequence[Column] = ()
+) -> Column:
+    """Returns null where one of `nulls` holds, else the expression of the first condition that holds, else
+    a result: one `CASE`, which Spark plans in less time than nested ones."""
+    chain = f.when(reduce(operator.or_, nulls), f.lit(None)) if nulls else None
     for test, value in cases:
         chain = f.when(test, value) if chain is None else chain.when(test, value)
     return result if chain is None else chain.otherwise(result)

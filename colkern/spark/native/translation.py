@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import linecache
 import math
 import re
@@ -19,7 +20,7 @@ from colkern.rows.kinds import Kind
 from colkern.rows.terms import NoTermError, Term
 from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
-from colkern.spark.native.date_rules import instant_of, moment_of
+from colkern.spark.native.date_rules import instant_of, known, moment_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.rule import LEAST, MOST, Operand, Rule, literal, no_form
 from colkern.spark.native.rules import RULES
@@ -101,26 +102,29 @@ def translated(
     writer = _Writer(kind, name, arguments)
     cases, result = writer.cases(term)
     cases = [*writer.outside_calendar(term), *cases]
-    if not nullable and not cases and _is_null_with_arguments(result):
-        # Column names may also occur in constants, and the expression may leave arguments of the term out.
-        marks = {name: uuid.uuid4().hex for name in arguments}
-        marked = {name: f.col(mark) for name, mark in marks.items()}
-        text = repr(_Writer(kind, name, marked).result(term))
-        if all(mark in text for mark in marks.values()):
-            return result
+    if not nullable and not cases and _is_null_with_arguments(term, kind, (*arguments,)):
+        return result
     nulls = [column.isNull() for name, column in arguments.items() if name not in nullable]
     parts = writer.shareable(term, nullable) if shares else ()
     return sharing.once(result, parts, nulls, cases=cases)
 
 
-def _is_null_with_arguments(column: Column) -> bool:
-    """Whether an expression is always null where one of its columns is.
+@functools.lru_cache(maxsize=1000)
+def _is_null_with_arguments(term: Term, kind: Kind, names: tuple[str, ...]) -> bool:
+    """Whether the expression of a row function is always null where one of its arguments is.
 
-    True if it consists of functions that are. If other text looks like a function, the answer is False, and
-    a test for null is written.
+    True if it consists of functions that are, and leaves no argument out. If other text looks like a
+    function, the answer is False, and a test for null is written.
     """
-    text = repr(column)
-    return "CASE" not in text and {*_CALLED.findall(text)} <= {*NULL_WITH_ARGUMENTS.split()}
+    # The names of columns may also occur in constants.
+    marks = {name: uuid.uuid4().hex for name in names}
+    columns = {name: f.col(mark) for name, mark in marks.items()}
+    text = repr(_Writer(kind, "", columns).result(term))
+    return (
+        "CASE" not in text
+        and {*_CALLED.findall(text)} <= {*NULL_WITH_ARGUMENTS.split()}
+        and all(mark in text for mark in marks.values())
+    )
 
 
 _CALLED = re.compile(r"([^\s(),']+)\(")
@@ -162,11 +166,14 @@ def require_quick(term: Term) -> None:
 
 
 def _item_of(term: Term, items: Term) -> tuple[Any, Callable[..., Any] | None]:
-    """Returns the constant place of the item that a term reads, and `Rule.item` of the list; else None."""
-    if isinstance(term, t.Applied) and isinstance(items, t.Applied) and term.name == "[]":
+    """Returns what a term reads of a list or a duration, as `Rule.item` takes it, and their `Rule.item`;
+    else None."""
+    if not isinstance(term, t.Applied) or not isinstance(items, t.Applied) or is_exact(items):
+        return None, None
+    if term.name == "[]":
         place = getattr(term.arguments[-1], "value", None)
-        return place, None if place is None or is_exact(items) else _rule(items).item
-    return None, None
+        return place, None if place is None else _rule(items).item
+    return term.name, _rule(items).item if term.takes == ("timedelta",) else None
 
 
 def is_exact(term: t.Applied) -> bool:
@@ -252,11 +259,9 @@ class _Writer:
                 day = self._arguments[each.name].cast(
                     TYPES[k.DATE if type_ == "date" else k.DATETIME]
                 )
-                first, last = literal(calendar.min), literal(calendar.max)
-                assert first is not None
-                assert last is not None
+                first, last = (known(end).column for end in (calendar.min, calendar.max))
                 message = f"{self._name}: {each.name}: a day in none of the years from 1 to 9999"
-                yield ~day.between(first, last), f.raise_error(f.lit(message))
+                yield (day < first) | (day > last), f.raise_error(f.lit(message))
 
     def shareable(self, term: Term, nullable: Collection[str]) -> Iterator[Column]:
         """Yields the values that Spark may compute for each row, so that it computes them once."""
@@ -346,7 +351,7 @@ class _Writer:
                 test = self._test(term)
                 return f.lit(test) if isinstance(test, bool) else test
             case t.Converted(of=of):
-                return self._converted(term.kind, of)
+                return self._as("float", of) if term.kind.name == "float" else self._integer(of)
             case t.Choice():
                 return self._chosen(term)
             case t.Part(of=of, place=place):
@@ -367,15 +372,6 @@ class _Writer:
         if isinstance(value, int) and not isinstance(value, bool):
             return Integer(column, value, value)
         return column
-
-    def _converted(self, kind: Kind, of: Term) -> Columns:
-        value = self._column(of)
-        if kind.name == "float" and isinstance(value, Integer):
-            return integers.as_float(value, self._name)
-        assert isinstance(value, Column)
-        if kind.name == "float":
-            return value.cast("double")
-        return Integer(value.cast("bigint"), 0, 1)
 
     def _chosen(self, term: t.Choice) -> Columns:
         test = self._test(term.test)

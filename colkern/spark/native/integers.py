@@ -5,12 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from colkern.forks import cached_property
 from colkern.spark.native.rule import COMPARED, LEAST, MOST
 
 DECIMAL = "decimal(38,0)"

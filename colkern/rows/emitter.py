@@ -26,11 +26,11 @@ from colkern.rows.kinds import Kind
 from colkern.rows.program import (
     Block,
     Branch,
+    Called,
     Check,
     Exit,
     Operation,
     Program,
-    Recursion,
     Return,
     Site,
     any_kind,
@@ -72,7 +72,7 @@ class Unsettled(CompileError):
         recursion: The recursive calls of that function.
     """
 
-    def __init__(self, recursion: Recursion) -> None:
+    def __init__(self, recursion: Called) -> None:
         super().__init__("a function calls itself in any case")
         self.recursion = recursion
 
@@ -414,7 +414,10 @@ class Emitter:
             from colkern.rows.enums import as_result
 
             value = as_result(self, value)
-        has = self.widened.get(RETURN, Kind("never", 0))
+        if value.kind != k.NEVER:
+            # Nothing that is written so far depends on the kind that the first `return` has.
+            self.widened.setdefault(RETURN, value.kind)
+        has = self.widened.get(RETURN, k.NEVER)
         self.require_kind(RETURN, has, value.kind)
         if any(attempt.is_final for attempt in self.attempts):
             attempt = self.attempts[-1]

@@ -26,7 +26,7 @@ from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
-from colkern.rows.program import TOO_DEEP, Program, Recursion, Written, any_kind
+from colkern.rows.program import TOO_DEEP, Called, Program, Written, any_kind
 from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements
@@ -48,7 +48,7 @@ def write_function(
     definition: Definition,
     arguments: dict[str, Value],
     returns: Kind | None = None,
-    recursion: Recursion | None = None,
+    recursion: Called | None = None,
     widened: dict[Any, Kind] | None = None,
 ) -> tuple[str, Kind, list[str]]:
     """Writes a function; returns its name in the generated source, the kind of its result, its parameters.
@@ -69,7 +69,7 @@ def write_function(
     # No variable of generated source has a name like this: theirs end in a number.
     name = f"{own if own.isidentifier() else 'function'}_{program.count}f"
     program.count += 1
-    recursion = recursion or Recursion()
+    recursion = recursion or Called()
     recursion.name = name
     widened = {} if widened is None else widened
     if returns is not None:
@@ -171,9 +171,7 @@ def write_program(
 
     Args:
         wraps: Whether integers wrap around.
-        definition: As for `write_function`.
-        arguments: As for `write_function`.
-        returns: As for `write_function`.
+        definition, arguments, returns: As for `write_function`.
         holds: Whether results of a kind may be values of the declared type.
         can_mix: Whether variables may have values of several types.
 
@@ -197,6 +195,7 @@ def write_program(
                     raise
                 return written
         else:
+            program.drop_uncalled(other[1])
             if written is None or len(program.gaps) < len(written[0].gaps):
                 written = other
             program.may_mix &= can_mix
@@ -583,6 +582,8 @@ def called_function(
         for name, value in values.items()
     )
     variant = id(key), described
+    own = next(reversed(program.stack.values()), Called())
+    own.calls.add(variant)
     if variant not in program.functions and variant not in program.stack:
         if sum(other == id(key) for other, _ in program.stack) == MOST_VARIANTS:
             emitter.refuse(
@@ -590,16 +591,16 @@ def called_function(
             )
         given = tuple((kind, known) for _, kind, _, known in described)
         own_tree = _tree_of(program, definition, (id(key), given))
-        program.functions[variant] = (*_written(program, own_tree, values, variant), key)
-    own = next(reversed(program.stack.values()), Recursion())
+        program.functions[variant] = _written(program, own_tree, values, variant, key)
     depth = f"{DEPTH} + 1" if own.kind is not None else "0"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]
     if variant in program.stack:
         name, kind = _recursion(emitter, variant)
         codes.append(f"{DEPTH} + 1")
     else:
-        name, kind, recurs, _ = program.functions[variant]
-        if recurs:
+        called = program.functions[variant]
+        name, kind = called.name, called.returns
+        if called.kind is not None:
             codes.append(depth)
     status = emitter.fresh("status")
     parts = tuple(emitter.fresh() for _ in zeros(kind))
@@ -642,21 +643,22 @@ def _tree_of(program: Program, definition: Definition, key: tuple[int, Any]) -> 
 
 
 def _written(
-    program: Program, definition: Definition, values: dict[str, Value], variant: Any
-) -> tuple[str, Kind, bool]:
-    """Writes a function; returns its name, the kind of its result, and whether it calls itself."""
+    program: Program, definition: Definition, values: dict[str, Value], variant: Any, key: Any
+) -> Called:
+    """Writes a function that `key` identifies for certain kinds of arguments."""
     before = program.state()
-    recursion = program.stack[variant] = Recursion(kind=program.recursive.get(variant))
+    recursion = program.stack[variant] = Called(key, kind=program.recursive.get(variant))
     widened = program.settled.setdefault(variant, {})
     try:
         for _ in range(MOST_ATTEMPTS):
             program.restore(before)
-            name, kind, _ = write_function(
+            recursion.name, recursion.returns, _ = write_function(
                 program, definition, values, recursion=recursion, widened=widened
             )
-            if not recursion.is_used or kind == recursion.kind:
-                return name, kind, recursion.kind is not None
-            recursion.kind = program.joined(recursion.kind or k.NEVER, kind)
+            if not recursion.is_recursive or recursion.returns == recursion.kind:
+                recursion.kinds = program.kinds_of(variant)
+                return recursion
+            recursion.kind = program.joined(recursion.kind or k.NEVER, recursion.returns)
             program.recursive[variant] = recursion.kind
     finally:
         del program.stack[variant]
@@ -668,7 +670,7 @@ def _recursion(emitter: Emitter, variant: Any) -> tuple[str, Kind]:
     program = emitter.program
     variants = list(program.stack)
     for inside in variants[variants.index(variant) :]:
-        program.stack[inside].is_used = program.recurs = True
+        program.stack[inside].is_recursive = program.recurs = True
     recursion = program.stack[variant]
     if recursion.kind is None:
         raise Unsettled(recursion)

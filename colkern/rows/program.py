@@ -196,10 +196,10 @@ class Program:
     sites: list[Site] = field(default_factory=list)
     bodies: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
-    functions: dict[Any, Any] = field(default_factory=dict)
+    functions: dict[Any, Called] = field(default_factory=dict)
     places: dict[bytes, int] = field(default_factory=dict)
     blocks: dict[int, ConstantBlock] = field(default_factory=dict)
-    stack: dict[Any, Recursion] = field(default_factory=dict)
+    stack: dict[Any, Called] = field(default_factory=dict)
     count: int = 0
     recurs: bool = False
     gaps: set[str] = field(default_factory=set)
@@ -216,16 +216,39 @@ class Program:
 
     def state(self) -> tuple[Any, ...]:
         """Returns a record of the present state, for `restore`."""
-        written = dict(self.sources), dict(self.functions), dict(self.written)
-        return len(self.sites), len(self.pool), *written
+        return len(self.sites), len(self.pool), {*self.sources}, dict(self.functions)
 
     def restore(self, state: tuple[Any, ...]) -> None:
-        """Discard everything after `state`; functions too, as they name sites and constants by number."""
-        sites, pool, sources, functions, written = state
-        del self.sites[sites:], self.pool[pool:]
-        self.places = {data: place for data, place in self.places.items() if place < pool}
-        self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
-        self.sources, self.functions, self.written = dict(sources), dict(functions), dict(written)
+        """Discard everything after `state` but functions that would be written alike again."""
+        sites, pool, names, functions = state
+        kept = dict(functions)
+        # Those that a function calls come before it.
+        for variant, called in self.functions.items():
+            is_settled = not called.is_recursive and called.kinds == self.kinds_of(variant)
+            if is_settled and called.calls <= kept.keys():
+                kept[variant] = called
+        if len(kept) == len(functions):
+            del self.sites[sites:], self.pool[pool:]
+            self.places = {data: place for data, place in self.places.items() if place < pool}
+            self.blocks = {place: block for place, block in self.blocks.items() if place < pool}
+        names = names.union(called.name for called in kept.values())
+        self.sources = {name: text for name, text in self.sources.items() if name in names}
+        self.written = {name: own for name, own in self.written.items() if name in names}
+        self.functions = kept
+
+    def kinds_of(self, variant: Any) -> tuple[object, ...]:
+        """Returns what `settled` has for a function, with the facts that equal kinds may differ in."""
+        settled = self.settled.get(variant, {})
+        return tuple((key, kind, k.origins(kind)) for key, kind in settled.items())
+
+    def drop_uncalled(self, name: str) -> None:
+        """Discard the functions that `name` does not call, nor any function that it calls."""
+        called, waiting = {name}, [name]
+        while waiting:
+            new = {*CALLED.findall(self.sources[waiting.pop()])} & self.sources.keys() - called
+            called |= new
+            waiting += new
+        self.sources = {name: text for name, text in self.sources.items() if name in called}
 
     def joined(self, left: Kind, right: Kind) -> Kind | None:
         """Returns the kind of a value that has one kind or the other; None if there is none."""
@@ -306,18 +329,26 @@ class Program:
 
 
 @dataclass
-class Recursion:
-    """A function that is being written, for its calls of itself.
+class Called:
+    """A function of the user's, written for certain kinds of arguments.
 
     Args:
+        key: Identifies it, as part of its key in `Program.functions`.
         name: Its name in the generated source.
-        kind: The kind of its result, as far as it is known.
-        is_used: Whether it calls itself.
+        returns: The kind of its result.
+        kind: The kind of its result as far as it is known to its calls of itself; None if it has none.
+        is_recursive: Whether it calls itself, or a function that calls it.
+        calls: The keys in `Program.functions` of the functions that it calls.
+        kinds: The kinds with which it was written, as `Program.kinds_of` returns them.
     """
 
+    key: Any = None
     name: str = ""
+    returns: Kind = k.NEVER
     kind: Kind | None = None
-    is_used: bool = False
+    is_recursive: bool = False
+    calls: set[Any] = field(default_factory=set)
+    kinds: tuple[object, ...] = ()
 
 
 class Check(str):
@@ -352,6 +383,9 @@ class Return(str):
 
     __slots__ = ()
 
+
+CALLED = re.compile(r"\b\w+_\d+f\b")
+"""The names of generated functions."""
 
 _CONSTANT = re.compile(r"\b(?:Text|Bytes|Decimal)\((?:pool \+ )?\d+, \d+(?:, \w+)?\)")
 

@@ -13,6 +13,7 @@ from corpus.flow import evaluate2
 import colkern as ck
 from colkern.cpu.embedded import is_kept
 from colkern.kernels import text_case
+from colkern.rows import functions
 from colkern.rows.device_loop import device_source, kernel_function
 from colkern.rows.forms import Form
 from colkern.rows.methods import Bound, function_of
@@ -391,6 +392,63 @@ def test_functions_that_call_each_other_in_turn_are_written_in_few_rounds() -> N
     assert Plan(evaluate2, [ck.utf8()], [Form()]).program.count < 100
 
 
+def twice(n: int) -> int:
+    return n * 2
+
+
+def halves(n: int) -> float:
+    total = 0
+    for part in range(3):
+        total = total + twice(n + part) / 2  # type: ignore[assignment]
+    return total
+
+
+def test_a_function_is_not_written_again_with_its_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    write = functions._write_body
+
+    def noted(emitter: Any) -> None:
+        written.append(emitter.definition.function.__name__)
+        write(emitter)
+
+    monkeypatch.setattr(functions, "_write_body", noted)
+    checked(halves)
+    assert written == ["halves", "twice", "halves"]
+
+
+def in_list(n: int) -> list[int | None]:
+    return [n]
+
+
+def in_list_of_another(n: int) -> list[int | None]:
+    return in_list(n)
+
+
+def first_in_list(n: int) -> int | None:
+    return in_list_of_another(n)[0]
+
+
+def widened_by_a_caller(n: int) -> list[int | None]:
+    items = in_list(n)
+    first = first_in_list(n)
+    items.append(None)
+    return [*items, first, *in_list(n + 1)]
+
+
+def widened_where_it_is_only_looked_at(n: int) -> str:
+    items = in_list_of_another(n)
+    word = "none " if in_list(n)[0] is None else "some "
+    items.append(None)
+    return word + str(items[-1])
+
+
+@pytest.mark.parametrize("function", [widened_by_a_caller, widened_where_it_is_only_looked_at])
+def test_a_function_whose_kinds_change_is_written_again_with_all_that_call_it(
+    function: Callable[[int], Any],
+) -> None:
+    checked(function)
+
+
 def test_a_row_that_goes_deep_is_pythons() -> None:
     checked(lambda n: depth(n * 100), {"too many calls of itself"})
     with pytest.raises(RecursionError):
@@ -451,10 +509,10 @@ def test_a_bound_body_takes_what_its_row_does() -> None:
 
 
 def test_no_two_bound_bodies_are_kept_by_one_name() -> None:
-    functions = {function_of(body) for _, body in each_body()}
-    sources = {f"{one.__module__}.{one.__qualname__}": getsource(one) for one in functions}
-    assert len(sources) == len({(one.__module__, getsource(one)) for one in functions})
-    assert all(is_kept(one) for one in functions)
+    bodies = {function_of(body) for _, body in each_body()}
+    sources = {f"{one.__module__}.{one.__qualname__}": getsource(one) for one in bodies}
+    assert len(sources) == len({(one.__module__, getsource(one)) for one in bodies})
+    assert all(is_kept(one) for one in bodies)
 
 
 def test_a_bound_body_refuses_a_name_that_is_no_parameter() -> None:

@@ -220,11 +220,7 @@ def loop_source(
     """Returns the loop that writes the results of a generated function.
 
     Args:
-        program: As for `call_of`.
-        name: As for `call_of`.
-        returns: As for `call_of`.
-        arguments: As for `call_of`.
-        site: As for `call_of`.
+        program, name, returns, arguments, site: As for `call_of`.
     """
     output = Output(returns)
     sources = program.sources | output.functions()
@@ -333,7 +329,7 @@ def compiled_loop(program: Program, text: str, title: str) -> Any:
     return jit(
         plain,
         key=key,
-        prepare=lambda: namespace.update(namespace_of(program, title, "bad" in text)),
+        prepare=lambda: namespace.update(namespace_of(program, title, text)),
         outermost=True,
         name=title,
         pipeline_class=LoopCompiler if has_vectors else ScalarLoopCompiler,

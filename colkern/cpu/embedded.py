@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import pickle
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,10 +27,9 @@ from llvmlite.binding import (
     parse_assembly,
     parse_bitcode,
 )
-from numba.core import config
-from numba.core.caching import _Cache
+from numba.core import config, interpreter
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, CompileResult
+from numba.core.compiler import CompilerBase, CompileResult, compile_result
 from numba.core.compiler_machinery import CompilerPass, FunctionPass, PassManager, register_pass
 from numba.core.cpu import CPUContext
 from numba.core.ir import UNDEFINED, Assign, Block, Expr, Stmt
@@ -45,7 +44,8 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
 )
 from numba.core.types import Function
-from numba.core.untyped_passes import FixupArgs, TranslateByteCode
+from numba.core.typing.templates import _IntrinsicTemplate
+from numba.core.untyped_passes import FixupArgs
 
 from colkern.cache import cache_dir, read_whole, write_whole
 from colkern.cpu.cache import UNUSABLE, bare_environment, compiler_key
@@ -109,20 +109,34 @@ class _Lower(Lower):  # type: ignore[misc]
             self.builder.store(value, self.getvar(name))
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _SingleAssignment(FunctionPass):  # type: ignore[misc]
-    """Numba's form of loops and variables, without the variables' lifetimes."""
+class _Interpreter(interpreter.Interpreter):  # type: ignore[misc]
+    """Translates functions without `with` statements and dictionaries."""
 
-    _name = "colkern_single_assignment"
+    def post_process(self, peepholes: Sequence[object], func_ir: object) -> Any:
+        """Rewrite what is translated, except those two, for which Numba would search all statements."""
+        own = interpreter
+        others = (own.peep_hole_delete_with_exit, own.peep_hole_fuse_dict_add_updates)
+        return super().post_process([each for each in peepholes if each not in others], func_ir)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _Translation(FunctionPass):  # type: ignore[misc]
+    """From Python's bytecode to Numba's form of loops and variables, without the variables' lifetimes."""
+
+    _name = "colkern_translation"
 
     def __init__(self) -> None:
         super().__init__()
 
     def run_pass(self, state: Any) -> bool:
-        """Change the function."""
-        function = state.func_ir
+        """Translate the function."""
+        function = state.func_ir = _Interpreter(state.func_id).interpret(state.bc)
         function.blocks = canonicalize_cfg(function.blocks)
-        rewrite_registry.apply("before-inference", state)
+        for kind in rewrite_registry.rewrites["before-inference"]:
+            rewrite = kind(state)
+            for label in [*function.blocks]:
+                while rewrite.match(function, function.blocks[label], None, None):
+                    function.blocks[label] = rewrite.apply()
         assign_once(function.blocks)
         function._definitions = build_definitions(function.blocks)
         return True
@@ -137,9 +151,8 @@ class _Lowering(BaseNativeLowering):  # type: ignore[misc]
 
 
 _PASSES = (
-    TranslateByteCode,
+    _Translation,
     FixupArgs,
-    _SingleAssignment,
     NopythonTypeInference,
     _Lowering,
     NoPythonBackend,
@@ -162,13 +175,6 @@ _OWN = ".of_loop"
 MOST_UNROLLED = 96 << 10
 """The largest loop over rows, in bytes of LLVM's code, whose inner loops are unrolled. LLVM takes a sixth
 less for a larger one without, which runs in 0.98 to 1.04 of the time."""
-
-
-class _NoEngine:
-    """Stands for the engine to which Numba adds machine code."""
-
-    def set_env(self, name: str, env: object) -> None:
-        """Do nothing: only a function that raises has an environment."""
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
@@ -226,8 +232,11 @@ class EmbeddedLibrary(_Library):
 
     @property
     def codegen(self) -> object:
-        """The engine that Numba asks for the environment of a function."""
-        return _NoEngine()
+        """Stands for the engine to which Numba adds machine code, and environments of functions."""
+        return self
+
+    def set_env(self, name: str, env: object) -> None:
+        """Do nothing: only a function that raises has an environment."""
 
 
 class _ApartLibrary(EmbeddedLibrary):
@@ -300,7 +309,8 @@ class OperatorTypes:
     """A typing context that types each operator once for the types of its operands.
 
     Numba tries all templates of an operator for each place in the source. Templates that are compiled
-    themselves depend on the caller's options, so only those that Numba lowers by the operator are kept.
+    themselves depend on the caller's options, so only those are kept that Numba lowers by the operator, and
+    intrinsics.
 
     Args:
         context: Numba's context, which does everything else.
@@ -322,7 +332,10 @@ class OperatorTypes:
         signature = self._known.get(call)
         if signature is None:
             signature = self._context.resolve_function_type(func, args, kws)
-            if signature is not None and func.get_impl_key(signature) is func.typing_key:
+            if signature is not None and (
+                func.get_impl_key(signature) is func.typing_key
+                or issubclass(func.templates[0], _IntrinsicTemplate)
+            ):
                 if len(self._known) >= _MOST_OPERATORS:
                     self._known.clear()
                 self._known[call] = signature
@@ -391,25 +404,11 @@ def is_kept(function: Callable[..., object]) -> bool:
     return name.isidentifier() and (is_bound or function.__code__.co_filename[0] != "<")
 
 
-class EmbeddedCache(_Cache):  # type: ignore[misc]
+class EmbeddedCache:
     """The bitcode of one helper, with a file for each signature."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._function = function
-
-    @property
-    def cache_path(self) -> str:
-        """The directory."""
-        return str(cache_dir("helpers"))
-
-    def enable(self) -> None:
-        """Do nothing: helpers always use the disk."""
-
-    def disable(self) -> None:
-        """Do nothing: no one calls it."""
-
-    def flush(self) -> None:
-        """Do nothing: the files are found by content."""
 
     def load_overload(
         self, sig: tuple[object, ...], target_context: CPUContext
@@ -427,22 +426,15 @@ class EmbeddedCache(_Cache):  # type: ignore[misc]
             description.modname, [], target_context.get_env_name(description)
         )
         library = EmbeddedLibrary.of(target_context.codegen(), description.mangled_name, module)
-        return CompileResult(
+        return compile_result(
             typing_context=target_context.typing_context,
             target_context=target_context,
             entry_point=target_context.get_executable(library, description, environment),
-            typing_error=None,
-            type_annotation="",
             signature=signature,
             library=library,
-            objectmode=False,
-            lifted=(),
             fndesc=description,
             environment=environment,
-            call_helper=None,
-            metadata=None,
-            reload_init=[],
-            referenced_envs=[],
+            objectmode=False,
         )
 
     def save_overload(self, sig: tuple[object, ...], data: CompileResult) -> None:

@@ -11,6 +11,7 @@ import pytest
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
 
+from colkern.cpu import primitives
 from colkern.cpu.embedded import OperatorTypes
 
 TYPES = (
@@ -21,7 +22,10 @@ TYPES = (
 OPERATORS = (
     *(operator.add, operator.iadd, operator.floordiv, operator.truediv, operator.pow),
     *(operator.lshift, operator.and_, operator.lt, operator.eq, min, operator.neg),
+    *(primitives.get_word, primitives.sum_overflows),
 )
+
+ONE = (operator.neg, primitives.get_word)
 
 
 def typed(context: Any, function: Any, operands: tuple[Any, ...]) -> Any:
@@ -38,7 +42,7 @@ def typed(context: Any, function: Any, operands: tuple[Any, ...]) -> Any:
 def test_an_operator_has_the_types_that_numba_finds_at_each_place(function: Any) -> None:
     numbas = cpu_target.typing_context
     numbas.refresh()
-    for operands in itertools.product(TYPES, repeat=1 if function is operator.neg else 2):
+    for operands in itertools.product(TYPES, repeat=1 if function in ONE else 2):
         first, again = (typed(OperatorTypes(numbas), function, operands) for _ in range(2))
         wanted = typed(numbas, function, operands)
         assert str(first) == str(again) == str(wanted), operands

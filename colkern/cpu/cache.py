@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import importlib
 import pickle
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -22,7 +22,6 @@ import numba
 import numpy as np
 from llvmlite.binding import parse_assembly
 from numba.core import config, sigutils
-from numba.core.caching import _Cache
 from numba.core.codegen import CPUCodegen
 from numba.core.compiler import CompileResult
 from numba.core.cpu import CPUContext
@@ -82,11 +81,8 @@ _OTHER_SETTINGS = (
 
 InputTypes: TypeAlias = Signature | tuple[Type, ...] | str
 
-SerializedLibrary = tuple[str, str, tuple[bytes, bytes]]
-"""A name, a kind, and the machine code with its bitcode, as Numba stores a library."""
 
-
-class ContentCache(_Cache):
+class ContentCache:
     """The cache of one dispatcher.
 
     `key` computes the content hash at each load, since an array that the function reads may have
@@ -116,18 +112,9 @@ class ContentCache(_Cache):
         """The directory of the cache."""
         return str(cache_dir("kernels"))
 
-    def enable(self) -> None:
-        """Use the disk."""
-        self._enabled = True
-
     def disable(self) -> None:
         """Do not use the disk."""
         self._enabled = False
-
-    def flush(self) -> None:
-        """Remove all files of this function."""
-        for path in Path(self.cache_path).glob(f"{self._name}-{self._key()}-*"):
-            path.unlink(missing_ok=True)
 
     def load_overload(self, sig: InputTypes, target_context: CPUContext) -> CompileResult | None:
         """The compiled code for a signature; None if it must be compiled, `TypeError` if not accepted."""
@@ -161,7 +148,8 @@ class ContentCache(_Cache):
             # import, the function is compiled; it is no error.
             return None
         arguments, _ = sigutils.normalize_signature(sig)
-        if tuple(_signature(parts).args) != tuple(arguments):
+        _library, _description, _environment, signature, *_ = parts
+        if tuple(signature.args) != tuple(arguments):
             # Types that are pickled by value are different ones in each process.
             return None
         COUNTS["loaded"] += 1
@@ -182,7 +170,10 @@ class ContentCache(_Cache):
             bare = data._replace(type_annotation="")
             library, description, environment, *parts, environments = bare._reduce()
             if self._outermost:
-                library = _without_bitcode(library, data.fndesc.llvm_cpython_wrapper_name)
+                # Bitcode only for the name of the function that Python calls.
+                wrapper = _DEFINES.format(data.fndesc.llvm_cpython_wrapper_name)
+                name, kind, (machine_code, _) = library
+                library = name, kind, (machine_code, parse_assembly(wrapper).as_bitcode())
             parts = [library, description, _Environment(environment), *parts]
             payload = dumps((parts, [_Environment(callee) for callee in environments]))
             if _UNRESOLVED in payload or _CLASS_BY_VALUE in payload:
@@ -206,18 +197,6 @@ class ContentCache(_Cache):
         target = (types, codegen.magic_tuple(), compiler_key(), extensions)
         suffix = hashlib.sha256(repr(target).encode()).hexdigest()[:16]
         return f"{self._name}-{key}-{suffix}.kernel"
-
-
-def _signature(parts: Sequence[object]) -> Signature:
-    """The signature among the parts of a compiled function that Numba stores."""
-    _library, _description, _environment, signature, *_ = parts
-    return signature
-
-
-def _without_bitcode(library: SerializedLibrary, wrapper: str) -> SerializedLibrary:
-    """A library as Numba stores it, with bitcode only for the name of the function that Python calls."""
-    name, kind, (machine_code, _) = library
-    return name, kind, (machine_code, parse_assembly(_DEFINES.format(wrapper)).as_bitcode())
 
 
 class _Environment:

@@ -56,7 +56,8 @@ def sorted_positions(
     upper = bits - 32
     if not _seem_equal(keys, positions, low, upper):
         words = _sorted(target, _packed(target, keys, positions, low, upper), 32, _ALL)
-        if not _has_long_ties(target, words):
+        count = len(words) - _LONG
+        if count <= 0 or not target.reduce(sorting.count_long_ties, count, words, _LONG):
             out = target.output(len(words), np.uint64)
             target.map(sorting.settle_ties, len(words), words, keys, out)
             return out
@@ -95,11 +96,6 @@ def _packed(target: Target, keys: Items, positions: Items | None, low: int, shif
     packed = target.output(count, np.uint64)
     target.map(sorting.pack_keys, count, keys, chosen, low, shift, packed)
     return packed
-
-
-def _has_long_ties(target: Target, words: Items) -> bool:
-    count = len(words) - _LONG
-    return count > 0 and bool(target.reduce(sorting.count_long_ties, count, words, _LONG))
 
 
 def _sorted(target: Target, words: Items, bits: int, kept: int) -> Items:

@@ -173,12 +173,8 @@ def _shared_pool() -> ThreadPoolExecutor:
     if _pool is None:
         # The calling thread runs one range itself.
         workers = max(num_threads() - 1, 1)
-        _pool = ThreadPoolExecutor(workers, "colkern", _become_worker)
+        _pool = ThreadPoolExecutor(workers, "colkern", setattr, (_role, "is_worker", True))
     return _pool
-
-
-def _become_worker() -> None:
-    _role.is_worker = True
 
 
 def _drop_pool() -> None:

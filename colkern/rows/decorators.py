@@ -102,10 +102,6 @@ def _passed(arguments: ast.arguments) -> tuple[str, str]:
     return ", ".join(given), ", ".join([*places, *words])
 
 
-def _is_starred(node: ast.expr) -> bool:
-    return isinstance(node, ast.Starred)
-
-
 class _Rewriting(ast.NodeTransformer):
     """Rewrites decorated functions.
 
@@ -169,7 +165,10 @@ class _Rewriting(ast.NodeTransformer):
             if isinstance(part, ast.Call) and getattr(part.func, "id", "") == name
         ]
         spellings = {
-            (len(call.args), *(word.arg for word in call.keywords), *map(_is_starred, call.args))
+            (
+                *(isinstance(each, ast.Starred) for each in call.args),
+                *(word.arg for word in call.keywords),
+            )
             for call in calls
         }
         if len(spellings) > 1 and any(self._size_of(each) is not None for each in decorators):

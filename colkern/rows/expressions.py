@@ -404,22 +404,23 @@ def _comparison(emitter: Emitter, node: ast.Compare) -> Condition:
     return _of_value(chain(left, operations))
 
 
-def _both(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
-    """Compiles `and` of two tests; code of the second runs only if the first is true, unless it has no
-    effect."""
+def _both(emitter: Emitter, first: str, second: Callable[[], Value], is_and: bool = True) -> Value:
+    """Compiles `and` or `or` of two tests; code of the second runs only if the first does not decide, or if
+    it has no effect."""
     before = dict(emitter.env)
     value, again = _tried(emitter, second)
-    if again is None and emitter.env == before:
-        return Value(k.BOOL, f"({first} & {value.code})")
     env, emitter.env = emitter.env, before
+    if again is None and (env == before or not is_and):
+        return Value(k.BOOL, f"({first} {'&' if is_and else '|'} {value.code})")
 
-    def then() -> Value:
+    def other() -> Value:
         emitter.env = env
         if again is not None:
             again()
         return value
 
-    return emitter.chosen(first, then, lambda: constant(False))
+    sides = [other, lambda: constant(not is_and)]
+    return emitter.chosen(first, *(sides if is_and else reversed(sides)))
 
 
 def _tried(emitter: Emitter, write: Callable[[], Value]) -> tuple[Value, Callable[[], None] | None]:
@@ -486,28 +487,9 @@ def _all_or_any(emitter: Emitter, node: ast.BoolOp) -> Condition:
         kept.update({name: v for name, v in known.items() if emitter.env.get(name) == v})
         return Value(k.BOOL, second[0].code)
 
-    if is_and:
-        value = _both(emitter, first.code, then)
-    else:
-        value = _either(emitter, first.code, then)
+    value = _both(emitter, first.code, then, is_and)
     both = {**kept, **(second[0].holds if is_and else second[0].fails)}
     return Condition(value.code, both if is_and else {}, {} if is_and else both)
-
-
-def _either(emitter: Emitter, first: str, second: Callable[[], Value]) -> Value:
-    """Compiles `or` of two tests; code of the second runs only if the first is false."""
-    before = dict(emitter.env)
-    value, again = _tried(emitter, second)
-    env, emitter.env = emitter.env, before
-    if again is None:
-        return Value(k.BOOL, f"({first} | {value.code})")
-
-    def otherwise() -> Value:
-        emitter.env = env
-        again()
-        return value
-
-    return emitter.chosen(first, lambda: constant(True), otherwise)
 
 
 def _boolean(emitter: Emitter, node: ast.BoolOp) -> Value:

@@ -58,10 +58,7 @@ from colkern.rows.iteration import (
     makes_iterator,
 )
 from colkern.rows.iterators import new_iterator
-from colkern.rows.library import (
-    only_computes,
-    replacement,
-)
+from colkern.rows.library import moment_of_iso, only_computes, replacement
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.several import by_number
@@ -317,7 +314,8 @@ def _by_name(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     if isinstance(function, functools.partial):
         return called(emitter, _completed(node, function), function.func)
     if function == datetime.datetime.fromisoformat and _ends_in_offset(node):
-        return zones.of_iso(emitter, emitter.numbers(needed(emitter, node.args[0])))
+        text = emitter.numbers(needed(emitter, node.args[0]))
+        return zones.of_moment(emitter, moment_of_iso, text)
     return None
 
 

@@ -376,15 +376,11 @@ class Output:
             buffers.append(_bits(target, written[self.name]))
         else:
             buffers.append(target.buffer(written[self.name]))
-        column = Array.of_valid(written_type(type_), length, buffers, missing, children)
+        written_type = type_
+        if isinstance(type_, s.Decimal):
+            written_type = s.decimal64(s.MAX_DECIMAL_PRECISION[64], type_.scale)
+        column = Array.of_valid(written_type, length, buffers, missing, children)
         return column if column.type is type_ else cast(column, type_)
-
-
-def written_type(type_: s.DataType) -> s.DataType:
-    """Returns the type whose slots compiled code writes; for decimals, one with words of 64 bits."""
-    if not isinstance(type_, s.Decimal):
-        return type_
-    return s.decimal64(s.MAX_DECIMAL_PRECISION[64], type_.scale)
 
 
 def item_of(kind: k.Container) -> Kind:

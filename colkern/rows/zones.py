@@ -20,7 +20,7 @@ from colkern.rows.constants import sequence_kind
 from colkern.rows.emitter import Emitter, stored_constant
 from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
-from colkern.rows.library import moment_of_format, moment_of_iso
+from colkern.rows.library import moment_of_format
 from colkern.rows.methods import COMPARISONS
 from colkern.rows.time_zones import OF_ROW, fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value
@@ -102,7 +102,7 @@ def called(emitter: Emitter, name: str, arguments: Sequence[Value], named: Named
     """Compiles a function that takes or makes a datetime with a zone; returns None for other calls."""
     if name == "datetime.datetime.strptime" and _has_offset(arguments[1:]):
         head = constant(arguments[1].constant.removesuffix("%z"))
-        return _of_moment(emitter, moment_of_format, arguments[0], head)
+        return of_moment(emitter, moment_of_format, arguments[0], head)
     if name in _OF_NAIVE and arguments[0].kind == k.DATETIME:
         return NONE
     if name == "datetime.datetime.fromtimestamp":
@@ -144,12 +144,8 @@ def _has_offset(format: Sequence[Value]) -> bool:
     return isinstance(text, str) and re.findall("%(.)", text.replace("%%", ""))[-1:] == ["z"]
 
 
-def of_iso(emitter: Emitter, text: Value) -> Value:
-    """Returns the datetime of an ISO text that ends in an offset."""
-    return _of_moment(emitter, moment_of_iso, text)
-
-
-def _of_moment(emitter: Emitter, function: Callable[..., object], *arguments: Value) -> Value:
+def of_moment(emitter: Emitter, function: Callable[..., object], *arguments: Value) -> Value:
+    """Returns the datetime of an offset of its own whose instant a library function returns."""
     moment = users_function(emitter, function, list(arguments), {})
     return Value(k.datetime_in(OF_ROW), emitter.numbers(moment).code)
 

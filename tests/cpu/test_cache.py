@@ -188,15 +188,6 @@ def test_code_whose_types_cannot_be_made_here_is_compiled_anew(
     assert call() == LOADED
 
 
-def test_flush_removes_the_functions_files(here: Path) -> None:
-    outcome = jit(add_one)
-    outcome(1)
-    jit(lambda x: x)(1)
-    outcome._cache.flush()
-    assert [path.name.partition("-")[0] for path in stored(here)] != ["add_one"]
-    assert len(stored(here)) == 1
-
-
 def test_a_full_disk_is_no_error(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")

@@ -46,6 +46,7 @@ PRIMITIVES = (
     primitives.set_word,
     primitives.sum_overflows,
     primitives.trailing_zeros,
+    primitives.wrapped,
 )
 """The primitives that all generated source may use, as plain Python."""
 

@@ -75,6 +75,19 @@ def test_powers_and_shifts_wrap_around() -> None:
     assert result(ck.array([7]), ck.array([3])).to_pylist()[0]["f3"] == {"f0": 0, "f1": 0}
 
 
+def test_sums_and_products_wrap_around_in_loops() -> None:
+    def drawn(seed: int) -> int:
+        for _ in range(3):
+            seed = (seed * 6364136223846793005 + 1442695040888963407) & (2**63 - 1)
+            seed = -seed - 3
+        return seed
+
+    compiled = ck.udf(drawn, arithmetic="machine", strict=True)
+    with np.errstate(over="ignore"):
+        want = [int(drawn(np.int64(seed))) for seed in INTEGERS]  # type: ignore[arg-type]
+    assert compiled(ck.array(INTEGERS, ck.int64())).to_pylist() == want
+
+
 def test_constants_wrap_around_and_an_overflow_is_no_exception() -> None:
     def hashed(x: int) -> int:
         try:

@@ -26,10 +26,15 @@ def _unchecked(name: str, signature: str, body: str, check: str, raises: int = 0
     return Method(name, signature, body, check=check, machine=body, raises=raises)
 
 
+def _wrapping(name: str, signature: str, body: str, check: str) -> Method:
+    """Returns a row for integers, which wrap around with the machine's arithmetic."""
+    return Method(name, signature, body, check=check, machine=f"wrapped({body})")
+
+
 def _arithmetic() -> list[Method]:
     overflows = {"+": "sum_overflows", "-": "difference_overflows", "*": "product_overflows"}
     rows = [
-        _unchecked(sign, "(int, int) -> int", f"{{0}} {sign} {{1}}", f"{name}({{0}}, {{1}})")
+        _wrapping(sign, "(int, int) -> int", f"{{0}} {sign} {{1}}", f"{name}({{0}}, {{1}})")
         for sign, name in overflows.items()
     ]
     rows += [Method(sign, "(float, float) -> float", f"{{0}} {sign} {{1}}") for sign in overflows]
@@ -168,7 +173,7 @@ METHODS = [
     Method(
         ">>", "(int, int) -> int", row_numbers.shift_right, machine=row_numbers.shift_right_wrapping
     ),
-    _unchecked("neg", "(int) -> int", "-{0}", _LEAST),
+    _wrapping("neg", "(int) -> int", "-{0}", _LEAST),
     Method("neg", "(float) -> float", "-{0}"),
     Method("pos", "(int) -> int", "{0}"),
     Method("pos", "(float) -> float", "{0}"),

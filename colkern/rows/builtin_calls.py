@@ -39,7 +39,7 @@ from colkern.rows.iterators import new_iterator
 from colkern.rows.json_reading import Reader
 from colkern.rows.methods import raised_by
 from colkern.rows.several import by_class, is_instance, may_be_several
-from colkern.rows.text_library import json_scalar, loads
+from colkern.rows.text_library import JSON, PYTHON, json_scalar, loads, loads_list
 from colkern.rows.values import Value, of_parts
 
 
@@ -146,17 +146,22 @@ def _repr(emitter: Emitter, node: ast.Call) -> Value:
     return represented(emitter, expression(emitter, node.args[0]))
 
 
-def _loads(emitter: Emitter, node: ast.Call) -> Value:
-    """`json.loads`, which has values of several types."""
-    emitter.program.may_mix = True
-    if not emitter.program.mixes:
-        return emitter.computed("json.loads")
-    definition = emitter.definition
-    result = definition.function.__annotations__.get("return")
-    arguments, named = arguments_of(emitter, node)
-    if not Reader(definition.nodes, node).looks_within(result):
-        named = {**named, "part": constant(json_scalar)}
-    return users_function(emitter, loads, arguments, named)
+def _document(name: str, quotes: str) -> Callable[[Emitter, ast.Call], Value]:
+    """`json.loads`, or `ast.literal_eval`, which has values of several types."""
+
+    def write(emitter: Emitter, node: ast.Call) -> Value:
+        emitter.program.may_mix = True
+        if not emitter.program.mixes:
+            return emitter.computed(name)
+        definition = emitter.definition
+        reader = Reader(definition.nodes, node, definition.function.__annotations__.get("return"))
+        arguments, named = arguments_of(emitter, node)
+        named = {**named, "quotes": constant(quotes)}
+        if not reader.looks_within():
+            named["part"] = constant(json_scalar)
+        return users_function(emitter, loads_list if reader.is_list() else loads, arguments, named)
+
+    return write
 
 
 def _dumps(emitter: Emitter, node: ast.Call) -> Value:
@@ -219,14 +224,16 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
 def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
     of_none = raised_by(int if name == "int" else float, None)
 
+    def of_one(emitter: Emitter, value: Value) -> Value:
+        own = special(emitter, f"__{name}__", value) if isinstance(value.kind, k.Compound) else None
+        return own or call(emitter, name, [value])
+
     def write(emitter: Emitter, node: ast.Call) -> Value:
         if len(node.args) == 1 and not node.keywords:
             return in_branches(
                 emitter,
                 node.args[0],
-                lambda value: call(
-                    emitter, name, [emitter.plain(value, row_values.TYPE_ERROR, of_none)]
-                ),
+                lambda value: of_one(emitter, emitter.plain(value, row_values.TYPE_ERROR, of_none)),
             )
         values, named = needed_arguments(emitter, node)
         return (
@@ -278,7 +285,8 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     int: _number("int"),
     float: _number("float"),
     json.dumps: _dumps,
-    loads: _loads,
+    loads: _document("json.loads", JSON),
+    ast.literal_eval: _document("ast.literal_eval", PYTHON),
     drops_results: lambda emitter, _: emitter.left(k.BOOL, "a cache that drops results"),
     shared: lambda emitter, node: shared_value(emitter, expression(emitter, node.args[0])),
 }

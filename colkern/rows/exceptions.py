@@ -9,6 +9,7 @@ left to Python.
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import InvalidOperation
@@ -59,6 +60,9 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
     kind = known_object(emitter, getattr(node, "func", node))
     arguments = node.args if isinstance(node, ast.Call) else []
     code = emitter.program.code_of(kind)
+    if kind is json.JSONDecodeError and not emitter.definition.is_library:
+        # Its constructor writes its text.
+        return row_values.LEFT, None
     if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
         return row_values.LEFT, None
     # An OSError with several arguments may become another class.

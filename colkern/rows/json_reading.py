@@ -1,4 +1,4 @@
-"""Whether a row function looks into the values of a JSON object, by its syntax.
+"""How a row function uses a document of `json.loads` or `ast.literal_eval`, by its syntax.
 
 Code for lists and objects within an object takes three times as long to compile as code for numbers and
 texts, and few functions read them.
@@ -14,6 +14,19 @@ _GETTERS = ("get", "pop", "setdefault")
 _OF_CONTAINERS = ("append", "extend", "get", "items", "keys", "update", "values")
 _OF_SCALARS = ("bool", "float", "int", "isinstance", "repr", "round", "str", "type")
 _READING = ("extend", "join", "update")
+_OF_LISTS = (
+    "Counter",
+    "enumerate",
+    "join",
+    "len",
+    "list",
+    "max",
+    "min",
+    "set",
+    "sorted",
+    "sum",
+    "zip",
+)
 _SCALARS = {"bool", "float", "int", "str"}
 
 
@@ -23,11 +36,14 @@ class Reader:
     Args:
         nodes: All nodes of the function.
         document: The call that gives the document.
+        result: The hint for the function's result.
     """
 
-    def __init__(self, nodes: Sequence[ast.AST], document: ast.Call) -> None:
+    def __init__(self, nodes: Sequence[ast.AST], document: ast.Call, result: object) -> None:
         self._nodes = nodes
         self._document = document
+        self._words = set(re.findall(r"\w+", getattr(result, "__name__", str(result))))
+        self._gives_list = bool(re.search(r"\b[Ll]ist\b", str(result)))
         self._documents: set[str] = set()
         self._values: set[str] = set()
         known = -1
@@ -36,18 +52,16 @@ class Reader:
             for target, value in _assignments(nodes):
                 if self._is_document(value):
                     self._documents |= _names(target)
-                elif self._is_value(value) or self._gives_values(value):
+                elif self._is_value(value):
                     self._values |= _names(target)
+            for loop in (node for node in nodes if isinstance(node, ast.For | ast.comprehension)):
+                if self._gives_values(loop.iter):
+                    self._values |= _names(loop.target)
 
-    def looks_within(self, result: object) -> bool:
+    def looks_within(self) -> bool:
         """Whether the function looks into a value of the document, or gives one away whose type it does not
-        say.
-
-        Args:
-            result: The hint for the function's result.
-        """
-        words = set(re.findall(r"\w+", getattr(result, "__name__", str(result))))
-        gives_scalars = bool(words & _SCALARS) and not words - {
+        say."""
+        gives_scalars = bool(self._words & _SCALARS) and not self._words - {
             *_SCALARS,
             *("None", "NoneType", "Optional", "Union", "typing"),
         }
@@ -56,6 +70,28 @@ class Reader:
             for node in self._nodes
             if isinstance(node, ast.Return | ast.Yield)
         )
+
+    def is_list(self) -> bool:
+        """Whether the document is used as a list, and not as an object."""
+        return {use for node in self._nodes for use in self._uses(node)} == {list}
+
+    def _uses(self, node: ast.AST) -> Iterator[type]:
+        """Yields the types that a node takes the document for."""
+        if isinstance(node, ast.Subscript) and self._is_document(node.value):
+            is_place = isinstance(node.slice, ast.Slice | ast.UnaryOp) or (
+                isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int)
+            )
+            yield list if is_place else dict
+        elif isinstance(node, ast.Attribute) and self._is_document(node.value):
+            yield dict
+        elif isinstance(node, ast.For | ast.comprehension) and self._is_document(node.iter):
+            yield list
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Constant):
+            yield from [dict] * any(map(self._is_document, node.comparators))
+        elif isinstance(node, ast.Call) and _called(node) in _OF_LISTS:
+            yield from [list] * any(map(self._is_document, node.args))
+        elif isinstance(node, ast.Return) and self._is_document(node.value):
+            yield list if self._gives_list else dict
 
     def _is_document(self, node: ast.AST | None) -> bool:
         parts = _alternatives(node)
@@ -76,14 +112,16 @@ class Reader:
         func = getattr(node, "func", None)
         return isinstance(func, ast.Attribute) and func.attr in _GETTERS and self._is_of(func.value)
 
-    def _is_of(self, node: ast.AST) -> bool:
+    def _is_of(self, node: ast.AST | None) -> bool:
         return self._is_document(node) or self._is_value(node)
 
-    def _gives_values(self, node: ast.AST | None) -> bool:
+    def _gives_values(self, node: ast.AST) -> bool:
         """Whether a loop over an expression gives values of the document."""
-        func = getattr(node, "func", None)
-        is_view = isinstance(func, ast.Attribute) and func.attr in ("items", "values")
-        return isinstance(func, ast.Attribute) and is_view and self._is_of(func.value)
+        if not isinstance(node, ast.Call) or self._is_of(node):
+            return self._is_of(node)
+        if isinstance(node.func, ast.Attribute):
+            return _called(node) in ("items", "values") and self._is_of(node.func.value)
+        return _called(node) in _OF_LISTS and any(map(self._gives_values, node.args))
 
     def _looks(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Subscript):
@@ -134,14 +172,16 @@ def _alternatives(node: ast.AST | None) -> Iterator[ast.AST]:
 
 
 def _assignments(nodes: Sequence[ast.AST]) -> Iterator[tuple[ast.AST, ast.AST | None]]:
-    """Yields targets, each with its value, or with that over which a loop goes."""
+    """Yields targets, each with its value."""
     for node in nodes:
         if isinstance(node, ast.Assign):
             yield from ((target, node.value) for target in node.targets)
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
             yield node.target, node.value
-        elif isinstance(node, ast.For | ast.comprehension):
-            yield node.target, node.iter
+
+
+def _called(node: ast.Call) -> str:
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
 
 
 def _names(target: ast.AST) -> set[str]:

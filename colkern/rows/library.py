@@ -500,11 +500,6 @@ def from_iso_calendar(year: int, week: int, day: int) -> date:
     return first + timedelta(days=7 * week + day - 8 - first.weekday())
 
 
-def indent(text: str, prefix: str) -> str:
-    """`textwrap.indent` without a predicate."""
-    return "".join([prefix + line if line.strip() else line for line in text.splitlines(True)])
-
-
 def fnmatch(name: str, pat: str) -> bool:
     """`fnmatch.fnmatch` of text, with a constant pattern, where names of files keep their case."""
     if os.name != "posix":
@@ -743,7 +738,7 @@ REPLACED: dict[str, Any] = {
     "os.fspath": fspath,
     **_named("pandas", isna, notna),
     **_named("statistics", mean, pstdev, pvariance, stdev, variance),
-    **_named("textwrap", fill, indent, shorten, wrap),
+    **_named("textwrap", fill, shorten, wrap),
     **_named("unicodedata", category, combining, normalize),
     **_named("urllib.parse", parse_qs, parse_qsl, quote, quote_plus, unquote, unquote_plus),
     **_named("urllib.parse", urlencode, urlparse, urlsplit),
@@ -754,7 +749,7 @@ REPLACED: dict[str, Any] = {
 
 COMPUTED = frozenset(
     (  # noqa: SIM905
-        "base64 binascii bisect calendar cmath codecs colorsys csv datetime decimal difflib "
+        "ast base64 binascii bisect calendar cmath codecs colorsys csv datetime decimal difflib "
         "fnmatch fractions functools hashlib heapq hmac html ipaddress itertools json math "
         "ntpath numbers operator pathlib posixpath quopri re shlex sre statistics string "
         "struct textwrap unicodedata urllib.parse uuid zlib zoneinfo"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -280,7 +281,7 @@ class Program:
         is_plain = type(kind) is type and issubclass(kind, Exception)
         written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
         # Only Python can run a constructor of the user's.
-        if (
+        if kind is json.JSONDecodeError or (
             is_plain
             and not issubclass(kind, _PARTICULAR)  # type: ignore[arg-type]
             and not any(name in vars(each) for each in written for name in _MAKING)

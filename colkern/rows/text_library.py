@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 
@@ -33,20 +36,23 @@ def json_text(text: str, is_ascii: bool) -> str:
     return '"' + "".join(parts) + '"'
 
 
-Part = Callable[[str], tuple[Any, str]]
-"""Returns the value at the beginning of JSON, and what follows it and the spaces behind."""
+JSON, PYTHON = '"', "\"'"
+"""The quotes of texts in documents, which tell the language of a document."""
+
+Part = Callable[[str, str], tuple[Any, str]]
+"""Returns the value at the beginning of a document, and what follows it and the spaces behind."""
 
 
-def json_object(rest: str, part: Part) -> tuple[dict[str, Any], str]:
-    """Returns the object at the beginning of JSON, and what follows it."""
+def json_object(rest: str, quotes: str, part: Part) -> tuple[dict[str, Any], str]:
+    """Returns the object at the beginning of a document, and what follows it."""
     entries: dict[str, Any] = {}
     rest = rest[1:].lstrip(_JSON_SPACES)
     is_open = not rest.startswith("}")
     while is_open:
-        key, rest = json_word(rest)
+        key, rest = json_word(rest, quotes)
         if not rest.startswith(":"):
             raise Uncovered
-        entries[key], rest = part(rest[1:].lstrip(_JSON_SPACES))
+        entries[key], rest = part(rest[1:].lstrip(_JSON_SPACES), quotes)
         is_open = rest.startswith(",")
         if is_open:
             rest = rest[1:].lstrip(_JSON_SPACES)
@@ -55,13 +61,13 @@ def json_object(rest: str, part: Part) -> tuple[dict[str, Any], str]:
     return entries, rest[1:].lstrip(_JSON_SPACES)
 
 
-def json_list(rest: str, part: Part) -> tuple[list[Any], str]:
-    """Returns the list at the beginning of JSON, and what follows it."""
+def json_list(rest: str, quotes: str, part: Part) -> tuple[list[Any], str]:
+    """Returns the list at the beginning of a document, and what follows it."""
     entries: list[Any] = []
     rest = rest[1:].lstrip(_JSON_SPACES)
     is_open = not rest.startswith("]")
     while is_open:
-        value, rest = part(rest)
+        value, rest = part(rest, quotes)
         entries.append(value)
         is_open = rest.startswith(",")
         if is_open:
@@ -71,39 +77,29 @@ def json_list(rest: str, part: Part) -> tuple[list[Any], str]:
     return entries, rest[1:].lstrip(_JSON_SPACES)
 
 
-def json_value(rest: str) -> tuple[Any, str]:
-    """Returns the value at the beginning of JSON, and what follows it."""
-    return json_part(rest, json_inner)
-
-
-def json_inner(rest: str) -> tuple[Any, str]:
-    """Returns a value as `json_value`, whose parts are no lists or objects."""
-    return json_part(rest, json_scalar)
-
-
-def json_part(rest: str, part: Part) -> tuple[Any, str]:
-    """Returns the value at the beginning of JSON, and what follows it."""
+def json_part(rest: str, quotes: str, part: Part) -> tuple[Any, str]:
+    """Returns the value at the beginning of a document, and what follows it."""
     value: Any = None
     if rest.startswith("{"):
-        value, rest = json_object(rest, part)
+        value, rest = json_object(rest, quotes, part)
     elif rest.startswith("["):
-        value, rest = json_list(rest, part)
+        value, rest = json_list(rest, quotes, part)
     else:
-        value, rest = json_scalar(rest)
+        value, rest = json_scalar(rest, quotes)
     return value, rest
 
 
-def json_scalar(rest: str) -> tuple[Any, str]:
-    """Returns the value at the beginning of JSON, which is no list or object, and what follows it."""
+def json_scalar(rest: str, quotes: str) -> tuple[Any, str]:
+    """Returns the value at the beginning, which is no list or object, and what follows it."""
     value: Any = None
-    if rest.startswith('"'):
-        value, rest = json_word(rest)
-    elif rest.startswith("null"):
+    if rest.startswith(('"', "'")):
+        value, rest = json_word(rest, quotes)
+    elif rest.startswith("null" if quotes == JSON else "None"):
         rest = rest[4:]
-    elif rest.startswith("true"):
+    elif rest.startswith("true" if quotes == JSON else "True"):
         value = True
         rest = rest[4:]
-    elif rest.startswith("false"):
+    elif rest.startswith("false" if quotes == JSON else "False"):
         value = False
         rest = rest[5:]
     else:
@@ -119,35 +115,104 @@ def json_scalar(rest: str) -> tuple[Any, str]:
     return value, rest.lstrip(_JSON_SPACES)
 
 
-def json_word(rest: str) -> tuple[str, str]:
-    """Returns the text in quotes at the beginning of JSON, and what follows it."""
-    end = rest.find('"', 1)
-    if not rest.startswith('"') or end < 0:
+json_inner: Part = partial(json_part, part=json_scalar)
+"""A value, whose parts are no lists or objects."""
+
+json_value: Part = partial(json_part, part=json_inner)
+
+
+def json_word(rest: str, quotes: str) -> tuple[str, str]:
+    """Returns the text in quotes at the beginning of a document, and what follows it."""
+    quote = rest[:1]
+    if quote == "" or quote not in quotes:
         raise Uncovered
+    end = rest.find(quote, 1)
     word = rest[1:end]
+    if "\\" in word and quotes == JSON:
+        return json_escaped(rest)
     is_plain = word.isascii() and word.isprintable()
-    if "\\" in word or not (is_plain or min(word) >= " "):
+    if end < 0 or "\\" in word or not (is_plain or min(word) >= " "):
         raise Uncovered
     return word, rest[end + 1 :].lstrip(_JSON_SPACES)
 
 
-def loads(s: str, part: Part = json_value) -> dict[str, Any]:
-    """`json.loads` of an object: three levels of lists and objects, whose texts have no escapes.
+def json_escaped(rest: str) -> tuple[str, str]:
+    """Returns the text in quotes at the beginning of JSON, and what follows it."""
+    parts: list[str] = []
+    place = 1
+    character = rest[1:2]
+    while character != '"':
+        place += 1
+        if character == "\\":
+            character = _JSON_ESCAPES.get(rest[place : place + 1], "")
+            place += 1
+            if character == "u":
+                code = json_unit(rest[place : place + 4])
+                place += 4
+                if 0xD800 <= code < 0xDC00 and rest.startswith("\\u", place):
+                    # Characters beyond 16 bits have two units.
+                    low = json_unit(rest[place + 2 : place + 6])
+                    place += 6
+                    if not 0xDC00 <= low < 0xE000:
+                        raise Uncovered
+                    code = 0x10000 + ((code - 0xD800) << 10) + low - 0xDC00
+                if 0xD800 <= code < 0xE000:
+                    raise Uncovered
+                character = chr(code)
+            elif character == "":
+                raise Uncovered
+        elif character < " ":
+            # An empty one, behind the end of the document, too.
+            raise Uncovered
+        parts.append(character)
+        character = rest[place : place + 1]
+    return "".join(parts), rest[place + 1 :].lstrip(_JSON_SPACES)
+
+
+_JSON_ESCAPES = dict(zip('"\\/bfnrtu', '"\\/\b\f\n\r\tu', strict=True))
+
+
+def json_unit(digits: str) -> int:
+    """Returns the number that four digits stand for."""
+    if len(digits) != 4 or any(digit not in string.hexdigits for digit in digits):
+        raise Uncovered
+    return int(digits, 16)
+
+
+def loads(s: str, quotes: str = JSON, part: Part = json_value) -> dict[str, Any]:
+    """`json.loads` of an object: three levels of lists and objects.
 
     With `json_scalar` for `part`, no value of the object is a list or an object.
     """
-    if not isinstance(s, str):
-        raise Uncovered
-    text = s.strip(_JSON_SPACES)
-    if not text.startswith("{"):
-        raise Uncovered
-    entries, rest = json_object(text, part)
+    entries, rest = json_object(json_text_from(s, quotes, "{"), quotes, part)
     if rest != "":
         raise Uncovered
     return entries
 
 
+def loads_list(s: str, quotes: str = JSON, part: Part = json_value) -> list[Any]:
+    """`json.loads` of a list, as `loads`."""
+    entries, rest = json_list(json_text_from(s, quotes, "["), quotes, part)
+    if rest != "":
+        raise Uncovered
+    return entries
+
+
+def json_text_from(s: str, quotes: str, first: str) -> str:
+    """Returns a document without spaces around it, which begins with `first`."""
+    if not isinstance(s, str):
+        raise Uncovered
+    # Spaces in front of a line of Python mean something.
+    text = s.strip(_JSON_SPACES) if quotes == JSON else s.lstrip(" \t").rstrip(_JSON_SPACES)
+    if quotes == JSON and _JSON_BEGIN.match(text) is None:
+        raise json.JSONDecodeError("Expecting value", s, 0)
+    if not text.startswith(first):
+        raise Uncovered
+    return text
+
+
 _JSON_SPACES = " \t\n\r"
+_JSON_BEGIN = re.compile(r'[-0-9{\["tfNI]|null')
 _JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import bisect
 import copy
@@ -22,6 +23,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from datetime import date
 from fnmatch import fnmatch
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, quote, quote_plus, urlencode, urlparse, urlsplit
 
@@ -33,7 +35,8 @@ from hypothesis import strategies as st
 
 import colkern as ck
 from colkern.rows.library import REPLACED
-from colkern.rows.text_library import Uncovered
+from colkern.rows.text_library import JSON as JSON_TEXTS
+from colkern.rows.text_library import PYTHON, Uncovered, loads, loads_list
 
 TEXTS = st.text(st.sampled_from("aB1 \n/:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
@@ -153,7 +156,6 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "statistics.stdev": st.tuples(SPREAD),
     "statistics.variance": st.tuples(SPREAD),
     "textwrap.fill": st.tuples(WORDS, st.integers(0, 12)),
-    "textwrap.indent": st.tuples(WORDS, st.sampled_from(["", "> "])),
     "textwrap.shorten": st.tuples(WORDS, st.integers(0, 20), st.sampled_from([" [...]", "..", ""])),
     "textwrap.wrap": st.tuples(WORDS, st.integers(0, 12)),
     "unicodedata.category": st.tuples(st.characters()),
@@ -231,6 +233,38 @@ def test_replacements_give_what_the_library_gives(name: str, data: st.DataObject
         return
 
 
+PIECES = st.lists(
+    st.sampled_from(
+        [*"[]{},: 'a\"\\\n", "é", "1", "-1.5e3", "01", "null", "True", "nan", "a'", '"x"']
+    )
+    | st.sampled_from([r"\n", r"\/", r"\u00e9", r"\ud83d", r"\ude00", r"\u12", r"\u+123", r"\x"]),
+    max_size=6,
+).map("".join)
+LITERALS = (
+    PIECES
+    | PIECES.map('["{}"]'.format)
+    | PIECES.map("[{}]".format)
+    | PIECES.map("{{'a': '{}'}}".format)
+    | st.lists(SCALARS | st.dictionaries(st.text(), SCALARS)).flatmap(
+        lambda value: st.sampled_from([repr(value), json.dumps(value), f" {value} ", f"\n{value}"])
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("original", "quotes"), [(json.loads, JSON_TEXTS), (ast.literal_eval, PYTHON)]
+)
+@given(LITERALS)
+def test_documents_are_read_as_the_library_reads_them(
+    original: Callable[[str], Any], quotes: str, text: str
+) -> None:
+    for read in (loads, loads_list):
+        try:
+            assert result(partial(read, quotes=quotes), (text,)) == result(original, (text,))
+        except Uncovered:
+            continue
+
+
 @ck.udf
 def kept_in_order(numbers: list[int], n: int) -> list[int]:
     heap, places = numbers[:], sorted(numbers)
@@ -268,6 +302,15 @@ def test_functions_that_the_library_has_in_python_are_compiled_as_they_are(rows:
     given_back = [row and tuple(row.values()) for row in middles(*columns).to_pylist()]
     assert given_back == [middles.function(*row) for row in rows]
     assert not middles.report().left
+
+
+def test_lines_are_indented_by_the_librarys_own_function() -> None:
+    def indented(text: str) -> str:
+        return textwrap.indent(text, "> ") + textwrap.indent(text, "-", lambda line: "a" in line)
+
+    compiled, texts = ck.udf(indented), ["a\n \nb\r\n", "", "\x1c\x85é a", "a"]
+    assert compiled(ck.array(texts)).to_pylist() == [*map(indented, texts)]
+    assert not compiled.report().left
 
 
 def test_what_python_computes_is_reported_by_name() -> None:

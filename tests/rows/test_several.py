@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import json
 import re
@@ -468,8 +469,40 @@ def of_dictionaries(s: str) -> int:
     return len(dict(json.loads(s)["a"]))
 
 
+def of_list(s: str) -> str:
+    document = json.loads(s)
+    return f"{len(document)} {document[-1]}"
+
+
+def of_objects_in_list(s: str) -> str:
+    try:
+        return str(sum(item["x"] == "a" for item in json.loads(s)))
+    except (json.JSONDecodeError, KeyError, TypeError):
+        return "none"
+
+
+def of_literals(s: str) -> list[str]:
+    result = []
+    for number, item in enumerate(ast.literal_eval(s)):
+        result.append(item["x"].strip() + str(number))
+    return result
+
+
 PARTS = [
-    *('"x"', '"é"', '"\\u00e9"', "null", "5", "2.5", "true", "[]", "[1, 2]", '["x", "é"]', "{}"),
+    *(
+        '"x"',
+        '"é"',
+        r'"\u00e9\n\"\ud83d\ude00"',
+        r'"\u00e"',
+        "null",
+        "5",
+        "2.5",
+        "true",
+        "[]",
+        "[1, 2]",
+        '["x", "é"]',
+        "{}",
+    ),
     *('{"x": "v"}', '{"ab": 1, "x": [2]}', '[{"x": null}, {"x": 1, "y": 2}]', '[[["deep"]]]'),
     *("01", "[1,]", "[1 2]", '{"x"}', '{"x": 1,}', "[", '"', "tru", "-", '[["a", 1]]'),
 ]
@@ -477,6 +510,36 @@ DOCUMENTS = [
     *(f'{{"a": {part}}}' for part in PARTS),
     *('{"b": 1}', ' { "a":[ ],"b" :{ } } ', '{"a": 1} x', "[]", "", '{"a": 1, "a": []}'),
 ]
+
+
+LISTS = [
+    "[]",
+    "[1, 2]",
+    '["\\n"]',
+    '[{"x": "a"}]',
+    "[{'x': ' b '}, {\"x\": \"c\"}]",
+    "",
+    "nan",
+    "{}",
+]
+
+
+@pytest.mark.parametrize(
+    ("function", "most_left"), [(of_list, 1), (of_objects_in_list, 4), (of_literals, 1)]
+)
+def test_documents_that_are_lists(function: Callable[[str], Any], most_left: int) -> None:
+    compiled = ck.udf(function)
+    want: list[Any] = []
+    for document in LISTS:
+        try:
+            want.append((document, function(document)))
+        except Exception as error:  # noqa: BLE001
+            with pytest.raises(type(error)):
+                compiled(ck.array([document]))
+    before = sum(compiled.report().left.values())
+    documents, results = zip(*want, strict=True)
+    assert compiled(ck.array(documents)).to_pylist() == list(results)
+    assert sum(compiled.report().left.values()) - before <= most_left
 
 
 @pytest.mark.parametrize(

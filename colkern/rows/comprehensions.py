@@ -17,6 +17,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
 from colkern.rows.comparisons import compared
+from colkern.rows.constants import has_order
 from colkern.rows.containers import add, add_all, counter, new_container, unpacked
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
@@ -37,6 +38,7 @@ from colkern.rows.iteration import (
     bounds_of_range,
     builtin_of,
     each,
+    gives_items,
     is_iterator,
     known_object,
     made_ahead,
@@ -48,9 +50,9 @@ from colkern.rows.iterators import has_place, items_left, new_iterator
 from colkern.rows.library import sorted_by_order
 from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
-from colkern.rows.scopes import named_in, stored_names
+from colkern.rows.scopes import named_in, nodes_of, stored_names
 from colkern.rows.statements import bind_target
-from colkern.rows.values import Value, of_parts, tuple_of_values
+from colkern.rows.values import NONE, Value, of_parts, tuple_of_values
 
 Take = Callable[[Value], None]
 """Writes the code that handles an item."""
@@ -73,13 +75,13 @@ def comprehension(
 
         _generated(emitter, node, take)
         return container
-    container = new_container(emitter, node, "list" if isinstance(node, ast.ListComp) else "set", 0)
-    element = node.elt
+    is_set = isinstance(node, ast.SetComp)
+    container = new_container(emitter, node, "set" if is_set else "list", 0)
 
-    def take_item() -> None:
-        add(emitter, container, (expression(emitter, element),))
+    def take_item(value: Value) -> None:
+        add(emitter, container, (value,))
 
-    _generated(emitter, node, take_item)
+    _elements(emitter, node, take_item, any_order=always if is_set else never)
     return container
 
 
@@ -96,8 +98,7 @@ def items(
         any_order: Tells which items may come in any order.
     """
     if isinstance(node, _COMPREHENSIONS):
-        element = node.elt
-        _generated(emitter, node, lambda: take(expression(emitter, element)), more)
+        _elements(emitter, node, take, more, any_order)
         return
     taken: list[Value] = []
     each(
@@ -110,6 +111,71 @@ def items(
         more=more,
         any_order=any_order,
     )
+
+
+def _elements(
+    emitter: Emitter,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp,
+    take: Take,
+    more: str = "True",
+    any_order: AnyOrder = never,
+) -> None:
+    """Write the loops of a comprehension; `take` writes the code that handles each element.
+
+    A set is gone over if no element has an effect on others, and equal elements are the same. Then all
+    elements are computed, and exceptions leave the row: in Python, another element may raise first.
+    """
+    is_of_set = any_order is not never and _goes_over_set(emitter, node)
+
+    def take_element() -> None:
+        value = expression(emitter, node.elt)
+        if is_of_set and not (_are_same_if_equal(value.kind) and any_order(value.kind)):
+            emitter.refuse(f"{value.kind} made of a set, whose order differs from Python's")
+        take(value)
+
+    if not is_of_set:
+        _generated(emitter, node, take_element, more)
+        return
+    with emitter.ahead(is_only_raised=True):
+        _generated(emitter, node, take_element, any_order=always)
+
+
+def _goes_over_set(emitter: Emitter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> bool:
+    """Whether the outermost loop of a comprehension goes over a set, and its elements have no effects."""
+    of = node.generators[0].iter
+    if gives_items(emitter, of) or not _is_without_effects(emitter, node):
+        return False
+    with emitter.looking():
+        return looked_into(emitter, of).kind.name == "set"
+
+
+def _are_same_if_equal(kind: k.Kind) -> bool:
+    """Whether values of a kind that are equal cannot be told apart, and are equal to themselves."""
+    is_exact = not any(part.loose or part.name == "float" for part in k.parts_of(kind))
+    return is_exact and has_order(kind)
+
+
+def _is_without_effects(emitter: Emitter, node: ast.expr) -> bool:
+    """Whether evaluating an expression changes nothing, as far as its syntax tells."""
+    for part in nodes_of([node]):
+        if isinstance(part, ast.Call):
+            function = known_object(emitter, part.func)
+            is_known = any(function is each for each in _WITHOUT_EFFECTS)
+            if not is_known and getattr(part.func, "attr", "") not in _METHODS_WITHOUT_EFFECTS:
+                return False
+        kind = emitter.env.get(getattr(part, "id", ""), NONE).kind
+        makes_items = getattr(kind, "default", "") not in ("", "count", "ordered", "range")
+        is_iterator_or_instance = k.has_iterator(kind) or isinstance(kind, k.Record)
+        if isinstance(part, ast.NamedExpr) or makes_items or is_iterator_or_instance:
+            return False
+    return True
+
+
+_WITHOUT_EFFECTS = (
+    *(abs, all, any, bool, float, int, isinstance, len, max, min, ord, round, str, sum),
+    *(dict, frozenset, list, set, sorted, tuple),
+)
+_METHODS_WITHOUT_EFFECTS = {*vars(str), "get"}
 
 
 def items_in_turn(emitter: Emitter, nodes: Sequence[ast.expr], take: Take) -> None:
@@ -175,7 +241,7 @@ def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
     if builtin_of(emitter, node.generators[0].iter):
         return None
     before = emitter.state()
-    source = iterated(looked_into(emitter, node.generators[0].iter))
+    source = iterated(emitter, looked_into(emitter, node.generators[0].iter))
     if not isinstance(source.kind, k.Tuple):
         emitter.restore(before)
         return None
@@ -206,8 +272,12 @@ def _generated(
     node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp,
     body: Callable[[], None],
     more: str = "True",
+    any_order: AnyOrder = never,
 ) -> None:
-    """Write the loops of a comprehension. Its variables are its own, except those that `:=` binds."""
+    """Write the loops of a comprehension. Its variables are its own, except those that `:=` binds.
+
+    `any_order` tells which items of the outermost loop may come in any order.
+    """
     generators, outer = node.generators, stored_names([node])
     names = stored_names([generator.target for generator in generators])
     if emitter.is_ahead and isinstance(node, ast.GeneratorExp):
@@ -249,6 +319,7 @@ def _generated(
             outer,
             names,
             more=more,
+            any_order=any_order if generator is generators[0] else never,
         )
 
     with _own(emitter, names):
@@ -369,7 +440,7 @@ def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
 
     def take(value: Value) -> None:
         test = emitter.numbers(truth(emitter, value))
-        emitter.write(f"{outcome} = {test.code}")
+        emitter.write(f"{outcome} = {outcome} {'|' if by else '&'} {test.code}")
 
     items(emitter, node.args[0], take, f"not {outcome}" if by else outcome, any_order=always)
     return Value(k.BOOL, emitter.copy(outcome))
@@ -558,7 +629,7 @@ def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
     if any(is_iterator(emitter, part) for part in node.args):
         return None
     before = emitter.state()
-    parts = [iterated(looked_into(emitter, part)) for part in node.args[1:]]
+    parts = [iterated(emitter, looked_into(emitter, part)) for part in node.args[1:]]
     if any(not isinstance(part.kind, k.Tuple) for part in parts):
         emitter.restore(before)
         return None
@@ -669,7 +740,7 @@ def as_new_set(emitter: Emitter, node: ast.Call) -> Value:
     """`set(…)`."""
     set_ = new_container(emitter, node, "set", 0)
     if node.args:
-        items(emitter, node.args[0], lambda value: add(emitter, set_, (value,)))
+        items(emitter, node.args[0], lambda value: add(emitter, set_, (value,)), any_order=always)
     return set_
 
 
@@ -715,7 +786,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
     source = node.args[0]
     if isinstance(source, ast.GeneratorExp | ast.Call):
         return tuple_as_list(_list_of(emitter, source))
-    value = iterated(needed(emitter, source))
+    value = iterated(emitter, needed(emitter, source))
     if value.is_constant:
         return constant(tuple(value.constant))
     if isinstance(value.kind, k.Tuple):

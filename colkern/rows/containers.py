@@ -14,7 +14,7 @@ from typing import Any
 from colkern.kernels import row_dicts, row_lists, row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked, require_changeable
+from colkern.rows.calls import as_tuple, call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of, table_kind
 from colkern.rows.emitter import Emitter, derived, stored_constant
@@ -157,7 +157,12 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
         return container.items[container.kind.names.index(key)]
     if isinstance(key, int) and -len(container.items) <= key < len(container.items):
         return container.items[key]
-    return emitter.refuse("the index of a tuple must be known when the function is compiled")
+    if not place.is_constant:
+        from colkern.rows.comprehensions import listed
+
+        items = as_tuple(listed(emitter, emitter.node, container))
+        return call(emitter, "[]", [items, place])
+    return emitter.refuse(f"a tuple of {len(container.items)} has no item {key!r}")
 
 
 def _of_uneven(emitter: Emitter, row: Value, place: Value) -> Value:
@@ -193,7 +198,7 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         emitter.refuse(f"{value.kind} is not hashable")
     if isinstance(container.kind, k.Uneven):
         return Value(k.BOOL, f"(not {field_of_uneven(emitter, container, value)[0]})")
-    container = iterated(container)
+    container = iterated(emitter, container)
     if k.is_field_row(container.kind):
         names = getattr(container.constant, "__fields__", container.kind.names)
         container = constant(tuple(names)) if names else container
@@ -271,7 +276,7 @@ def _require_count(emitter: Emitter, size: Value, count: int) -> None:
 
 def unpacked(emitter: Emitter, value: Value, count: int) -> Sequence[Value]:
     """Returns the items of a value that is assigned to `count` targets."""
-    value = as_one_of(emitter, iterated(emitter.plain(value)), list, str)
+    value = as_one_of(emitter, iterated(emitter, emitter.plain(value)), list, str)
     if value.kind == k.NEVER:
         return [value] * count
     if isinstance(value.constant, tuple | list | str):

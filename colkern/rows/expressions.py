@@ -250,6 +250,11 @@ def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
     name, function = OPERATORS[type(node.op)]
     if name == "~" and enums.is_flags(value.kind) and not value.is_constant:
         return enums.without(emitter, value)
+    if isinstance(value.kind, k.Compound):
+        from colkern.rows.functions import special
+
+        if (own := special(emitter, k.UNARY_METHODS[name], value)) is not None:
+            return own
     return folded(function, value) or checked_loose(
         emitter, name, call(emitter, name, [value]), value
     )
@@ -695,13 +700,20 @@ def _comprehension(
     return comprehension(emitter, node)
 
 
-def iterated(value: Value) -> Value:
+def iterated(emitter: Emitter, value: Value) -> Value:
     """Returns the value that a loop reads: for a dictionary with constant keys the keys, for an enum the
-    members."""
+    members, for an instance what its `__iter__` gives."""
     if isinstance(value.constant, enum.EnumMeta):
         return constant(tuple(value.constant))
     if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
         return constant(value.kind.names)
+    if isinstance(value.kind, k.Record) and not k.has_iterator(value.kind):
+        from colkern.rows.functions import special
+
+        with emitter.ahead():
+            items = special(emitter, "__iter__", value)
+        emitter.read_later += k.containers_in(value.kind) if items is not None else []
+        return items or value
     return value
 
 

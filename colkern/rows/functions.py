@@ -328,6 +328,8 @@ def special_of_either(
 
 _RESULTS = {
     "__bool__": k.BOOL,
+    "__float__": k.FLOAT,
+    "__int__": k.INT,
     "__len__": k.INT,
     "__str__": k.TEXT,
     "__format__": k.TEXT,

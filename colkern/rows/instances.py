@@ -21,7 +21,7 @@ from colkern.rows import kinds as k
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import attribute, expression
 from colkern.rows.folding import constant
-from colkern.rows.front import WRITTEN, assigned_fields
+from colkern.rows.front import WRITTEN, assigned_fields, is_of_standard_library
 from colkern.rows.functions import changing_method
 from colkern.rows.values import UNSET, Value, tuple_of_values
 
@@ -34,14 +34,15 @@ CONSTRUCTING = ("__init__", "__post_init__")
 _OPERATORS = (
     *k.OPERATOR_METHODS.values(),
     *(method.replace("__", "__r", 1) for method in k.OPERATOR_METHODS.values()),
+    *(*k.UNARY_METHODS.values(), "__abs__", "__round__", "__int__", "__float__"),
 )
-"""Special methods that operators call."""
+"""Special methods that operators and built-in functions call."""
 
 _IN_PLACE = tuple(method.replace("__", "__i", 1) for method in k.OPERATOR_METHODS.values())
 """Special methods that augmented assignments call."""
 
 _CALLED = (
-    *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__"),
+    *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__", "__iter__"),
     *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *_OPERATORS),
     *_IN_PLACE,
 )
@@ -61,11 +62,11 @@ def has_fields(kind: type) -> bool:
 
 
 def _is_users(kind: type) -> bool:
-    """Whether a class and its bases are defined in Python, and a user wrote its constructor."""
+    """Whether a class and its bases are defined in Python, and its constructor is the user's, or none."""
     are_plain = all(
         type(base) in (type, abc.ABCMeta) and base.__flags__ & WRITTEN for base in kind.__mro__[:-1]
     )
-    return are_plain and "__init__" in _written_methods(kind)
+    return are_plain and ("__init__" in _written_methods(kind) or not is_of_standard_library(kind))
 
 
 def _written_methods(kind: type) -> Iterator[str]:

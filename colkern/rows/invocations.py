@@ -50,7 +50,7 @@ from colkern.rows.expressions import (
 from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
 from colkern.rows.front import changing_methods, is_of_library, plain_function
-from colkern.rows.functions import changing_method, local_function, users_function
+from colkern.rows.functions import changing_method, local_function, special, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import (
     gives_items,
@@ -236,6 +236,10 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
         parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
         return tuple_of_values(map(emitter.numbers, parts))
+    if function in (abs, round):
+        result = special(emitter, f"__{function.__name__}__", *arguments)
+        if result is not None:
+            return result
     result = call(emitter, table_name(function), arguments, named)
     if function not in _KEEPING:
         return result

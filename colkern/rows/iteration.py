@@ -203,7 +203,7 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
         return None
     if isinstance(node, ast.List | ast.Tuple):
         return [expression(emitter, item) for item in node.elts]
-    value = iterated(needed(emitter, node))
+    value = iterated(emitter, needed(emitter, node))
     if isinstance(value.constant, dict | list):
         return [constant(item) for item in value.constant]
     return value.items if isinstance(value.kind, k.Tuple) else None
@@ -323,7 +323,7 @@ def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never)
     """Returns the items of a value, for a loop."""
     from colkern.rows.iterators import has_place, items_left
 
-    value = as_one_of(emitter, iterated(value), list, dict, str, bytes)
+    value = as_one_of(emitter, iterated(emitter, value), list, dict, str, bytes)
     if has_place(value):
         return items_left(emitter, value)
     if isinstance(value.constant, range):
@@ -549,7 +549,7 @@ def _reversed(emitter: Emitter, node: ast.Call) -> Source:
             lambda: Value(k.INT, emitter.copy(f"{start} + ({left} - 1) * {step}")),
             [f"{left} -= 1"],
         )
-    value = iterated(emitter.plain(expression(emitter, node.args[0])))
+    value = iterated(emitter, emitter.plain(expression(emitter, node.args[0])))
     if isinstance(value.constant, str | tuple | list):
         return source_of_value(emitter, constant(value.constant[::-1]))
     if isinstance(value.kind, k.Tuple):

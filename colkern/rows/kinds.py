@@ -399,6 +399,9 @@ OPERATOR_METHODS = {
 }
 """The special methods that a user's class may have for operators."""
 
+UNARY_METHODS = {"neg": "__neg__", "pos": "__pos__", "~": "__invert__"}
+"""The special methods of operators of one value."""
+
 
 def is_record(form: type) -> bool:
     """Whether a class is a data class, or another class of a user's that is no tuple or dictionary."""

@@ -29,6 +29,7 @@ from colkern.rows.expressions import (
     Condition,
     condition,
     expression,
+    iterated,
     needed,
     operated,
 )
@@ -314,6 +315,8 @@ def _unpack_starred(emitter: Emitter, targets: list[ast.expr], star: int, value:
         for target, part in zip(targets, parts, strict=True):
             bind_target(emitter, target.value if isinstance(target, ast.Starred) else target, part)
         return
+    if isinstance(value.kind, k.Record):
+        value = iterated(emitter, value)
     if value.kind == k.TEXT:
         value = call(emitter, "list", [value])
     elif k.has_iterator(value.kind):

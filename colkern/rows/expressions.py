@@ -708,12 +708,14 @@ def iterated(emitter: Emitter, value: Value) -> Value:
     if isinstance(value.kind, k.Tuple) and k.is_row(value.kind):
         return constant(value.kind.names)
     if isinstance(value.kind, k.Record) and not k.has_iterator(value.kind):
+        from colkern.rows.comprehensions import listed
         from colkern.rows.functions import special
 
         with emitter.ahead():
             items = special(emitter, "__iter__", value)
-        emitter.read_later += k.containers_in(value.kind) if items is not None else []
-        return items or value
+        if items is not None:
+            emitter.read_later += k.containers_in(value.kind)
+            value = listed(emitter, emitter.node, items) if k.has_iterator(items.kind) else items
     return value
 
 

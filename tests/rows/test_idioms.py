@@ -135,10 +135,11 @@ def by_conversions(n: int) -> float:
 def gone_over(n: int) -> float:
     x, y = Vector(n * 1.0, 5.0)
     first, *rest = Steps(n)
+    first, second = Steps(first)
     total = sum(Vector(x, 1.0)) + len(list(Steps(n))) + (n * 1.0 in Vector(1.0, 2.0)) + rest[-1]
     for step in Steps(n):
         total += step
-    return total + x * 10 + y + first
+    return total + x * 10 + y + first + second
 
 
 def grown_while_gone_over(n: int) -> int:

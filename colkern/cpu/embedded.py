@@ -44,7 +44,6 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
 )
 from numba.core.types import Function
-from numba.core.typing.templates import _IntrinsicTemplate
 from numba.core.untyped_passes import FixupArgs
 
 from colkern.cache import cache_dir, read_whole, write_whole
@@ -309,8 +308,7 @@ class OperatorTypes:
     """A typing context that types each operator once for the types of its operands.
 
     Numba tries all templates of an operator for each place in the source. Templates that are compiled
-    themselves depend on the caller's options, so only those are kept that Numba lowers by the operator, and
-    intrinsics.
+    themselves depend on the caller's options, so only those that Numba lowers by the operator are kept.
 
     Args:
         context: Numba's context, which does everything else.
@@ -332,10 +330,7 @@ class OperatorTypes:
         signature = self._known.get(call)
         if signature is None:
             signature = self._context.resolve_function_type(func, args, kws)
-            if signature is not None and (
-                func.get_impl_key(signature) is func.typing_key
-                or issubclass(func.templates[0], _IntrinsicTemplate)
-            ):
+            if signature is not None and func.get_impl_key(signature) is func.typing_key:
                 if len(self._known) >= _MOST_OPERATORS:
                     self._known.clear()
                 self._known[call] = signature

@@ -31,13 +31,12 @@ def plain_function(function: object) -> object:
     original = plain
     if isinstance(original, _WITHOUT_TEXT):
         return _calling(original)
-    is_instance = isinstance(inspect.getattr_static(type(original), "__call__", None), FunctionType)
-    if is_instance and not hasattr(original, "evalType"):
-        original = original.__call__
     positional: tuple[object, ...] = ()
     named: dict[str, object] = {}
-    while isinstance(original, MethodType | partial):
-        if isinstance(original, MethodType):
+    while isinstance(original, MethodType | partial) or _is_called(original):
+        if _is_called(original):
+            original = original.__call__
+        elif isinstance(original, MethodType):
             positional = (original.__self__, *positional)
             original = front.plain_function(original.__func__)
         else:
@@ -51,6 +50,12 @@ def plain_function(function: object) -> object:
     return (
         _with_bound(original, positional, named) if is_wrapper or original is not plain else plain
     )
+
+
+def _is_called(value: Any) -> bool:
+    """Whether a value is an instance with a method `__call__`, and no function of Spark's columns."""
+    method = inspect.getattr_static(type(value), "__call__", None)
+    return isinstance(method, FunctionType) and not hasattr(value, "evalType")
 
 
 def _calling(original: Callable[..., object]) -> FunctionType:

@@ -31,6 +31,7 @@ from colkern.names import PublicNames
 from colkern.operations import repeat
 from colkern.operations.chunks import as_columns, as_structs, combined
 from colkern.operations.moving import there
+from colkern.rows.columns import RESULTS_OF_HINTS
 from colkern.rows.encoded import decoded_type
 from colkern.rows.forms import Form
 from colkern.rows.front import Sources, sources_of, take_sources
@@ -176,8 +177,10 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         for place, value in enumerate(given):
             if isinstance(value, VALUES):
                 declared = self.signature.parameters[place].type
-                type_ = declared if isinstance(declared, s.DataType) else None
-                given[place] = repeat(there(builders.array([value], type_), like), like.length)
+                if isinstance(declared, type):
+                    # A value has a type of its own, but for None.
+                    declared = RESULTS_OF_HINTS.get(declared) if value is None else None
+                given[place] = repeat(there(builders.array([value], declared), like), like.length)
         return given
 
     def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:

@@ -212,7 +212,7 @@ def _says_little(hint: Any) -> bool:
     origin = typing.get_origin(hint)
     if origin is typing.Annotated:
         return False  # The data type beside it says all.
-    if hint in (*_COLLECTIONS, tuple, object, Any):
+    if hint in (*_COLLECTIONS, typing.Mapping, typing.MutableMapping, tuple, object, Any):
         return True
     parts = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
     inside = () if _is_either(hint) else parts
@@ -272,9 +272,11 @@ def _form(hint: Any) -> Form:
     members = [each for each in typing.get_args(hint) if each is not type(None)]
     if _is_either(hint):
         return _form(members[0])
-    members = [*(_tuple_fields(hint) or {}).values()] or members
+    fields = _tuple_fields(hint) or {}
+    names = () if typing.get_origin(hint) is tuple else tuple(fields)
     maps = dict if (typing.get_origin(hint) or hint) in _MAPPINGS else list
-    return Form(maps=maps, parts=tuple(map(_form, members)))
+    parts = tuple(map(_form, fields.values() or members))
+    return Form(maps=maps, parts=parts, names=names)
 
 
 def _part(place: str, hint: object) -> s.DataType:

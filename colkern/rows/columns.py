@@ -316,7 +316,8 @@ def _rows(type_: s.Struct, form: Form) -> Rows:
     names = tuple(field.name for field in type_.fields)
     if len(set(names)) < len(names):
         raise UnsupportedError(f"{type_} as an argument of a row function: two fields of one name")
-    fields = tuple(reader_of(field.type, form.part(n)) for n, field in enumerate(type_.fields))
+    forms = [form.field(place, name) for place, name in enumerate(names)]
+    fields = tuple(map(reader_of, (field.type for field in type_.fields), forms))
     nullable = tuple(field.nullable for field in type_.fields)
     return Rows(fields, nullable, () if form.structs is tuple else names, form.structs)
 

@@ -407,7 +407,7 @@ def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr |
     def _called(body: Callable[..., object], given: list[Value], kind: k.Kind = k.FLOAT) -> Value:
         return invoked(emitter, body, given, kind, "sum")
 
-    items(emitter, source, take, any_order=_is_exact)
+    items(emitter, source, take, any_order=_is_exact if _is_exact(initial.kind) else never)
     total = result.get()
     if _SUMS_COMPENSATE and total.kind.name == "float":
         total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
@@ -790,7 +790,7 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
     if value.is_constant:
         return constant(tuple(value.constant))
     if isinstance(value.kind, k.Tuple):
-        return value
+        return tuple_of_values(value.items)
     return tuple_as_list(listed(emitter, source, value))
 
 

@@ -24,16 +24,24 @@ class Form:
         maps: `list` for pairs, or `dict`.
         structs: `dict`, `tuple`, or a `colkern.rows.kinds.FieldRow`.
         parts: The forms of the parts of lists, structs and maps, if they differ from this one.
+        names: The names of the fields whose forms the parts are, if those have names of their own.
     """
 
     nullable: bool = False
     maps: type = list
     structs: type = dict
     parts: tuple[Form, ...] = ()
+    names: tuple[str, ...] = ()
 
     def part(self, place: int) -> Form:
-        """Returns the form of a part: of the items of lists, a field of structs, keys or values of maps."""
+        """Returns the form of a part: of the items of lists, keys or values of maps, a field of tuples."""
         return self.parts[place] if place < len(self.parts) else self
+
+    def field(self, place: int, name: str) -> Form:
+        """Returns the form of a field of structs; if these are read as mappings, that of all values."""
+        if self.names:
+            return self.parts[self.names.index(name)] if name in self.names else PLAIN
+        return self.part(1 if self.maps is dict else place)
 
     def row(self, names: list[str], values: list[Any]) -> Any:
         """Returns the value of a struct: a dictionary, or pairs if two fields have one name."""
@@ -60,6 +68,13 @@ class Form:
         if isinstance(storage, s.Time):
             microseconds, rest = divmod(value, np.timedelta64(1, "us"))
             return value if rest else (datetime.min + timedelta(0, 0, int(microseconds))).time()
+        if isinstance(storage, s.Struct):
+            # A struct with two fields of one name is a list of pairs.
+            given = value.values() if isinstance(value, dict) else [part for _, part in value]
+            names = [field.name for field in storage.fields]
+            forms = [self.field(place, name) for place, name in enumerate(names)]
+            trios = zip(forms, storage.fields, given, strict=True)
+            return self.row(names, [form._of(field.type, each) for form, field, each in trios])
         parts = storage.entries_field.type.fields if isinstance(storage, s.Map) else storage.fields
         own = [(self.part(place)._of, field.type) for place, field in enumerate(parts)]
         if isinstance(storage, s.Map):
@@ -69,11 +84,6 @@ class Form:
                     for pair in value
                 ]
             )
-        if isinstance(storage, s.Struct):
-            # A struct with two fields of one name is a list of pairs.
-            given = value.values() if isinstance(value, dict) else [part for _, part in value]
-            values = [of(t, each) for (of, t), each in zip(own, given, strict=True)]
-            return self.row([field.name for field in parts], values)
         ((of, item),) = own
         return [of(item, each) for each in value]
 

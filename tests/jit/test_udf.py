@@ -498,6 +498,8 @@ def test_one_value_stands_for_a_column_of_it() -> None:
         "a2024-02-29",
         None,
     ]
+    either = udf(lambda x, y: x if y is None else y, signature="(float64, float64?) -> float64")
+    assert either(column(values), None).to_pylist() == values
     with pytest.raises(TypeError, match="y: expected a floating-point type, got string"):
         add(column(values), "1")
 
@@ -652,6 +654,11 @@ class Wide(Scale):
     """Inherits what it is called as."""
 
 
+class Between:
+    def __call__(self, low: float, value: float, high: float) -> bool:
+        return low <= value <= high
+
+
 @dataclasses.dataclass
 class Sale:
     amount: float
@@ -664,6 +671,7 @@ class Sale:
         (Scale(2.5), [[1.0, None, 2.0]]),
         (Wide(0.5), [[1.0, None, 2.0]]),
         (partial(Scale.__call__, Scale(3.0)), [[1.0]]),
+        (partial(Between(), 1.0, high=2.0), [[0.5, 1.5, None]]),
         (len, [["ab", None, "é"]]),
         (str.strip, [[" a ", None]]),
         (int, [["1", None, " -3 "]]),

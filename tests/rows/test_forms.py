@@ -153,6 +153,46 @@ def test_rows_left_to_python_have_dictionaries(
     assert values_of(ck.udf(function)(*columns)) == expected
 
 
+class Counted(typing.TypedDict):
+    counts: dict[Any, Any]
+    pairs: list[Any]
+
+
+class CountedTuple(typing.NamedTuple):
+    counts: dict[Any, Any]
+    pairs: list[Any]
+
+
+@pytest.mark.parametrize("hint", [Counted, CountedTuple])
+@pytest.mark.parametrize("text", ["a", "\u0149"])
+def test_fields_have_the_forms_of_their_names(hint: type, text: str) -> None:
+    def both(row, text):  # type: ignore[no-untyped-def]
+        text.upper()
+        return f"{row['pairs'][0][1]} {row['counts'].get('a')}"
+
+    both.__annotations__ = {"row": hint, "text": str, "return": str}
+    maps = [("a", 1), ("a", 2)]
+    rows = ck.array(
+        [{"pairs": maps, "counts": maps}], ck.struct({"pairs": COUNTS, "counts": COUNTS})
+    )
+    assert ck.udf(both)(rows, text).to_pylist() == ["1 2"]
+
+
+@pytest.mark.parametrize("text", ["a", "\u0149"])
+@pytest.mark.parametrize("hint", [dict[str, dict], typing.Mapping[str, typing.Mapping]])  # type: ignore[type-arg]
+def test_a_struct_read_as_a_mapping_has_values_of_one_form(hint: Any, text: str) -> None:
+    def sums(row, text):  # type: ignore[no-untyped-def]
+        text.upper()
+        return row["x"]["a"] + row["y"]["a"] + row["z"]["a"]
+
+    sums.__annotations__ = {"row": hint, "text": str, "return": int}
+    rows = ck.array(
+        [{name: [("a", n)] for n, name in enumerate("xyz")}],
+        ck.struct(dict.fromkeys("xyz", COUNTS)),
+    )
+    assert ck.udf(sums)(rows, text).to_pylist() == [3]
+
+
 def test_keys_that_nothing_finds_are_refused() -> None:
     def sized(m: dict[Any, Any]) -> int:
         return len(m)

@@ -56,7 +56,7 @@ def of_row(r, text):
     known += [str(isinstance(r, dict)), str(isinstance(r, Row)), str(type(r) is Row)]
     if inner is not None:
         known += [str(inner.x), str(inner == (0.5,)), str(inner == Row(x=0.5)), str(inner[:1])]
-        known.append(json.dumps(inner))
+        known += [json.dumps(inner), str(tuple(inner)), str(type(tuple(inner)) is tuple)]
     return known
 
 

@@ -226,8 +226,10 @@ def number_values(
         UnsupportedError: If the values are nested or run-end encoded.
         LimitExceededError: If there are 2^32 slots or more.
     """
-    _require_flat(array)
-    _require_numbers(array.length)
+    if array.layout.kind not in _ENCODED:
+        raise _is_nested(array)
+    if array.length >= _MOST:
+        raise _too_many(array.length)
     if array.device != HOST:
         return numbers_by_sorting(array, counted, dtype or np.uint32)
     numbered = numbers_by_value(array, counted, dtype, closed)
@@ -387,17 +389,19 @@ def ranks_of_few(array: Array) -> Array | None:
 _ENCODED = (LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)
 
 
-def _require_flat(values: Array) -> None:
-    if values.layout.kind not in _ENCODED:
-        raise UnsupportedError(
-            f"values of {values.type} ({values.layout.name}) are not looked up, only flat ones: "
-            f"encode the children, or decode it first"
-        )
+_MOST = 1 << 32
+"""From so many slots on, their numbers do not fit 32 bits."""
 
 
-def _require_numbers(slots: int) -> None:
-    if slots >= 1 << 32:
-        raise LimitExceededError(f"{slots} slots: at most 2**32 - 1 can be encoded at once")
+def _is_nested(values: Array) -> UnsupportedError:
+    return UnsupportedError(
+        f"values of {values.type} ({values.layout.name}) are not looked up, only flat ones: "
+        f"encode the children, or decode it first"
+    )
+
+
+def _too_many(slots: int) -> LimitExceededError:
+    return LimitExceededError(f"{slots} slots: at most 2**32 - 1 can be encoded at once")
 
 
 def _require_fit(count: int, index_type: s.Int) -> None:
@@ -449,8 +453,12 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         require_valid(array)
     if all(_values(array) is _values(arrays[0]) and array.type == type_ for array in arrays):
         return list(arrays)
-    if len({memory_of(_values(array)) for array in arrays}) > 1:
-        _require_flat(_values(arrays[0]))
+    values = _values(arrays[0])
+    if (
+        values.layout.kind not in _ENCODED
+        and len({memory_of(_values(array)) for array in arrays}) > 1
+    ):
+        raise _is_nested(values)
     indices, common = indices_of_one_dictionary(arrays, type_)
     unified = []
     for array, own in zip(arrays, indices, strict=True):
@@ -481,7 +489,8 @@ def indices_of_one_dictionary(
         if kept and target.item(moved, kept - 1) != kept - 1:
             kept = 0
     else:
-        _require_numbers(common.length)
+        if common.length >= _MOST:
+            raise _too_many(common.length)
         moved = target.positions(common.length).astype(np.uint32)
     _require_fit(common.length, type_.index_type)
     ends = itertools.accumulate([values.length for values in distinct.values()], initial=0)

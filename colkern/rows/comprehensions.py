@@ -440,7 +440,9 @@ def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
 
     def take(value: Value) -> None:
         test = emitter.numbers(truth(emitter, value))
-        emitter.write(f"{outcome} = {outcome} {'|' if by else '&'} {test.code}")
+        # All items of a set are computed, in any order.
+        before = f"{outcome} {'|' if by else '&'} " if emitter.leaves_raised else ""
+        emitter.write(f"{outcome} = {before}{test.code}")
 
     items(emitter, node.args[0], take, f"not {outcome}" if by else outcome, any_order=always)
     return Value(k.BOOL, emitter.copy(outcome))

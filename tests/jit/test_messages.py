@@ -253,7 +253,8 @@ def test_comparisons_with_none_are_booleans() -> None:
 
 
 class Opaque:
-    def __call__(self, x: int) -> int:
+    @staticmethod
+    def __call__(x: int) -> int:
         return x
 
 

@@ -7,6 +7,7 @@ own text, also where it has C for it too, as in `heapq`.
 
 from __future__ import annotations
 
+import ast
 import bisect
 import heapq
 import importlib.util
@@ -749,7 +750,7 @@ REPLACED: dict[str, Any] = {
 
 COMPUTED = frozenset(
     (  # noqa: SIM905
-        "ast base64 binascii bisect calendar cmath codecs colorsys csv datetime decimal difflib "
+        "base64 binascii bisect calendar cmath codecs colorsys csv datetime decimal difflib "
         "fnmatch fractions functools hashlib heapq hmac html ipaddress itertools json math "
         "ntpath numbers operator pathlib posixpath quopri re shlex sre statistics string "
         "struct textwrap unicodedata urllib.parse uuid zlib zoneinfo"
@@ -760,8 +761,8 @@ COMPUTED = frozenset(
 OTHERS = frozenset(["today", "now", "utcnow", "uuid1", "uuid4", "getnode", "open"])
 """Functions of these modules that return another value each time."""
 
-BUILT_IN = (ascii, bytearray, complex, hash, iter, memoryview, slice)
-"""Built-in functions that only compute."""
+BUILT_IN = (ascii, ast.literal_eval, bytearray, complex, hash, iter, memoryview, slice)
+"""Functions of other modules that only compute."""
 
 
 def only_computes(function: Any) -> bool:

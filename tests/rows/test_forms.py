@@ -166,7 +166,7 @@ class CountedTuple(typing.NamedTuple):
 @pytest.mark.parametrize("hint", [Counted, CountedTuple])
 @pytest.mark.parametrize("text", ["a", "\u0149"])
 def test_fields_have_the_forms_of_their_names(hint: type, text: str) -> None:
-    def both(row, text):  # type: ignore[no-untyped-def]
+    def both(row, text):
         text.upper()
         return f"{row['pairs'][0][1]} {row['counts'].get('a')}"
 
@@ -181,7 +181,7 @@ def test_fields_have_the_forms_of_their_names(hint: type, text: str) -> None:
 @pytest.mark.parametrize("text", ["a", "\u0149"])
 @pytest.mark.parametrize("hint", [dict[str, dict], typing.Mapping[str, typing.Mapping]])  # type: ignore[type-arg]
 def test_a_struct_read_as_a_mapping_has_values_of_one_form(hint: Any, text: str) -> None:
-    def sums(row, text):  # type: ignore[no-untyped-def]
+    def sums(row, text):
         text.upper()
         return row["x"]["a"] + row["y"]["a"] + row["z"]["a"]
 

@@ -38,8 +38,8 @@ def renamed_columns(
         described["index_columns"] = [
             (names.get(one) or one) if isinstance(one, str) else one for one in index
         ]
-    except (KeyError, TypeError, ValueError):
-        # Others may write metadata under this name.
+    except (KeyError, TypeError, ValueError, RecursionError):
+        # Others may write metadata under this name, of any depth.
         return metadata
     pairs = [pair for pair in pairs_of(metadata) if pair[0] != _KEY]
     return metadata_of([*pairs, (_KEY, json.dumps(described).encode())])

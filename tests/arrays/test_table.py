@@ -100,7 +100,14 @@ def test_types_of_pandas_follow_the_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [b"no JSON", b"[]", b"{}", b'{"columns": 1, "index_columns": []}']
+    "value",
+    [
+        b"no JSON",
+        b"[]",
+        b"{}",
+        b'{"columns": 1, "index_columns": []}',
+        pytest.param(b"[" * 100_000, id="too deep"),
+    ],
 )
 def test_other_metadata_of_this_name_is_kept(value: bytes) -> None:
     schema = pa.schema([("x", pa.int64())], {b"pandas": value, b"k": b"v"})

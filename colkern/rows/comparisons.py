@@ -12,7 +12,7 @@ from colkern.kernels import row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
-from colkern.rows.emitter import Emitter
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.folding import OPERATORS, constant, folded
 from colkern.rows.library import REPLACED
 from colkern.rows.several import by_class, may_be_several
@@ -226,21 +226,24 @@ def _as_lists(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value
     """Returns both sides; a fixed-length tuple next to one whose length depends on the row becomes such a
     one."""
     if k.is_tuple(left.kind) and isinstance(right.kind, k.Tuple):
-        return left, _as_list(emitter, right)
+        return left, of_any_length(emitter, right)
     if k.is_tuple(right.kind) and isinstance(left.kind, k.Tuple):
-        return _as_list(emitter, left), right
+        return of_any_length(emitter, left), right
     return left, right
 
 
-def _as_list(emitter: Emitter, value: Value) -> Value:
+def of_any_length(emitter: Emitter, value: Value, kind: k.Kind = k.NEVER) -> Value:
+    """Returns a tuple as one whose length depends on the row, with items of a kind at least."""
     from colkern.rows.containers import add, new_container
 
     assert isinstance(value.kind, k.Tuple)
     if not issubclass(value.kind.form, tuple):
         emitter.refuse(f"{value.kind} beside a tuple of any length has no compiled form")
-    list_ = new_container(emitter, emitter.node, "list", len(value.items))
+    # The node itself may be the display of a container.
+    node = derived(emitter.node, f"items of {kind}", ast.Pass)
+    list_ = new_container(emitter, node, "list", len(value.items))
     for item in value.items:
-        add(emitter, list_, (item,))
+        add(emitter, list_, (item if kind == k.NEVER else emitter.converted(item, kind),))
     return as_tuple(list_)
 
 

@@ -231,25 +231,24 @@ def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Valu
 
 
 def unrolled(emitter: Emitter, node: ast.expr) -> list[Value] | None:
-    """Returns the items of a generator expression over a tuple, or of `map`; None for other expressions."""
+    """Returns the items of `map` or `zip` of tuples, or of a generator expression over such or a tuple;
+    None for other expressions."""
     if isinstance(node, ast.Call) and builtin_of(emitter, node) == "map":
         return _mapped(emitter, node)
     if isinstance(node, ast.Call) and builtin_of(emitter, node) == "zip":
-        return _columns(emitter, node)
+        return _columns(emitter, node) or _zipped(emitter, node)
     if not isinstance(node, ast.GeneratorExp) or len(node.generators) > 1 or node.generators[0].ifs:
         return None
-    if builtin_of(emitter, node.generators[0].iter):
-        return None
-    before = emitter.state()
-    source = iterated(emitter, looked_into(emitter, node.generators[0].iter))
-    if not isinstance(source.kind, k.Tuple):
-        emitter.restore(before)
+    over = node.generators[0].iter
+    is_builtin = builtin_of(emitter, over)
+    source = unrolled(emitter, over) if is_builtin else _items_of_tuple(emitter, over)
+    if source is None:
         return None
     target = node.generators[0].target
     names = stored_names([target])
     values = []
     with _own(emitter, names):
-        for item in source.items:
+        for item in source:
             bind_target(emitter, target, item)
             values.append(emitter.numbers(expression(emitter, node.elt)))
     return values
@@ -628,15 +627,37 @@ def _columns(emitter: Emitter, node: ast.Call) -> list[Value] | None:
 
 
 def _mapped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
-    if any(is_iterator(emitter, part) for part in node.args):
+    rows = _rows_of_tuples(emitter, node.args[1:])
+    if rows is None or is_iterator(emitter, node.args[0]):
         return None
+    return [emitter.numbers(applied(emitter, node.args[0], row)) for row in rows]
+
+
+def _zipped(emitter: Emitter, node: ast.Call) -> list[Value] | None:
+    rows = None if node.keywords else _rows_of_tuples(emitter, node.args)
+    return None if rows is None else [tuple_of_values(row) for row in rows]
+
+
+def _rows_of_tuples(emitter: Emitter, nodes: Sequence[ast.expr]) -> list[tuple[Value, ...]] | None:
+    """Returns the rows of several tuples side by side; None if something else is among them."""
     before = emitter.state()
-    parts = [iterated(emitter, looked_into(emitter, part)) for part in node.args[1:]]
-    if any(not isinstance(part.kind, k.Tuple) for part in parts):
+    columns = [_items_of_tuple(emitter, node) for node in nodes]
+    if None in columns:
         emitter.restore(before)
         return None
-    rows = zip(*(part.items for part in parts), strict=False)
-    return [emitter.numbers(applied(emitter, node.args[0], row)) for row in rows]
+    return list(zip(*filter(None, columns), strict=False)) if all(columns) else []
+
+
+def _items_of_tuple(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
+    """Returns the items of the value of an expression if it is a tuple of known length; else None."""
+    if is_iterator(emitter, node):
+        return None
+    before = emitter.state()
+    value = iterated(emitter, looked_into(emitter, node))
+    if not isinstance(value.kind, k.Tuple):
+        emitter.restore(before)
+        return None
+    return value.items
 
 
 def joined_in_turn(emitter: Emitter, separator: Value, node: ast.expr) -> Value | None:
@@ -782,10 +803,13 @@ _DEFAULTS: dict[object, str] = {collections.OrderedDict: "ordered", collections.
 
 
 def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
-    """`tuple(…)`: a tuple itself, or a list marked as a tuple whose length depends on the row."""
+    """`tuple(…)`: a tuple of known length, or a list marked as a tuple whose length depends on the row."""
     if not node.args:
         return constant(())
     source = node.args[0]
+    values = unrolled(emitter, source)
+    if values is not None:
+        return tuple_of_values(values)
     if isinstance(source, ast.GeneratorExp | ast.Call):
         return tuple_as_list(_list_of(emitter, source))
     value = iterated(emitter, needed(emitter, source))

@@ -513,6 +513,11 @@ class Emitter:
             known = value.items[: len(kind.items)] if kind.form is re.Match else value.items
             pairs = zip(known, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
+        if k.is_tuple(kind) and isinstance(value.kind, k.Tuple):
+            from colkern.rows.comparisons import of_any_length
+
+            list_ = of_any_length(self, value, kind.items[0])  # type: ignore[attr-defined]
+            return replace(list_, kind=kind)
         if isinstance(kind, k.Container) and isinstance(value.kind, k.Container):
             # All displays from which the container may come must have items of this width.
             for number, (has, wanted) in enumerate(zip(value.kind.items, kind.items, strict=True)):

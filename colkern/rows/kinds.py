@@ -539,7 +539,7 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     if isinstance(left, Compound) and isinstance(right, Compound):
         return _joined_tuple(left, right)
     if is_tuple(left) != is_tuple(right):
-        return None
+        return _joined_lengths(left, right)
     if isinstance(left, Decimal) or isinstance(right, Decimal):
         return _joined_decimal(left, right)
     if not isinstance(left, Container) or not isinstance(right, Container):
@@ -678,11 +678,33 @@ def _joined_tuple(left: Compound, right: Compound) -> Kind | None:
     forms = {left.form, right.form}
     if forms <= {dict, SomeKeys} and (len(forms) == 2 or left.names != right.names):
         return _joined_rows(left, right)
-    if left.form != right.form or left.names != right.names or len(left.items) != len(right.items):
+    if left.form != right.form or left.names != right.names:
         return None
+    if len(left.items) != len(right.items):
+        return of_any_length(left, *right.items)
     items = [joined(a, b) for a, b in zip(left.items, right.items, strict=True)]
     kinds = tuple(item for item in items if item is not None)
     return tuple_of(kinds, left.names, left.form) if len(kinds) == len(items) else None
+
+
+def of_any_length(kind: Kind, *others: Kind) -> Container | None:
+    """Returns the kind of a plain tuple, whose items may be others too, as one whose length depends on the
+    row; None if it is none, or if its items have no kind in common."""
+    if not isinstance(kind, Tuple) or kind.form is not tuple or kind.names:
+        return None
+    common: Kind | None = NEVER
+    for item in (*kind.items, *others):
+        common = common and joined(common, item)
+    return None if common is None else Container("list", items=(common,), is_tuple=True)
+
+
+def _joined_lengths(left: Kind, right: Kind) -> Kind | None:
+    """Joins a tuple whose length depends on the row with another kind."""
+    has_length, other = (right, left) if is_tuple(left) else (left, right)
+    assert isinstance(other, Container)
+    as_other = of_any_length(has_length)
+    # Items of the tuple are converted to the kind that the other's items have.
+    return as_other and joined(replace(as_other, sites=other.sites), other)
 
 
 def _without_keys(kind: Kind) -> Kind:

@@ -24,7 +24,7 @@ from colkern.operations import cast, combine_validity, concat, nulls, take, unpa
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
-from colkern.rows.columns import declared_kind, has_large, may_be_declared, type_of
+from colkern.rows.columns import LISTS, declared_kind, has_large, may_be_declared, type_of
 from colkern.rows.folding import constant
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
@@ -144,6 +144,8 @@ class Plan(Replanned):
         if k.is_tuple(k.present(written[2])) and isinstance(returns, s.Struct):
             self._definition = of_fields(self._definition, len(returns.fields))
             written = write_program(wraps, self._definition, values, **options)
+        elif isinstance(returns, LISTS) and (of := k.of_any_length(k.present(written[2]))):
+            written = write_program(wraps, self._definition, values, of, **options)
         return written
 
     def _require_results(self, returns: s.DataType | type | None) -> None:

@@ -836,6 +836,51 @@ def test_tuples_of_any_length_are_no_lists(function: Callable[..., Any]) -> None
     checked(function, [("1.2",), ("10.2.0",), ("9.9.9.9",), ("10.10",), ("3",)])
 
 
+def of_either_length(n: int) -> str:
+    pair: tuple[int, ...] = (n, 2) if n > 1 else (n,)
+    best: tuple[int, ...] = ()
+    for low, high in ((1, 2), (3, 4)):
+        if high > n:
+            best = (low, high)
+    grown: tuple[int, ...] = (0,)
+    while len(grown) < n:
+        grown = (*grown, len(grown))
+    first, *rest = (n, 1) if n > 1 else (n,)
+    return f"{pair} {best} {grown[::-1]} {first} {rest} {grown == (0, 1)}"
+
+
+def within_containers(n: int) -> str:
+    names: dict[int, tuple[str, ...]] = {1: ("a",), 2: ("b", "c")}
+    names[3] = ()
+    lists: list[tuple[str, ...]] = [("a",), ("b", "c")]
+    lists.append(())
+    grown: dict[int, tuple[int, ...]] = {}
+    for i in range(n):
+        grown[i] = (*grown.get(i - 1, (9,)), i)
+    return f"{','.join(names[n])} {names} {lists[n % 3]} {grown}"
+
+
+def item_by_item(n: int) -> str:
+    total: tuple[float, ...] = (0, 0.0)
+    for row in ((1, 2.5), (n, 1.0)):
+        total = tuple(a + b for a, b in zip(total, row))  # noqa: B905
+    doubled = tuple(map(str, (n, n + 1)))
+    none = tuple(zip((n, 1), ()))  # noqa: B905
+    return f"{total} {doubled} {none}"
+
+
+@pytest.mark.parametrize("function", [of_either_length, within_containers, item_by_item])
+def test_a_variable_may_be_a_tuple_of_several_lengths(function: Callable[..., Any]) -> None:
+    checked(function, [(1,), (2,), (3,)])
+
+
+def test_tuples_of_fixed_lengths_may_be_declared_as_lists() -> None:
+    def either(n: int) -> tuple[int | None, ...]:
+        return (n, None) if n > 1 else (n, 2, 3)
+
+    assert ck.udf(either)(ck.array([1, 2])).to_pylist() == [[1, 2, 3], [2, None]]
+
+
 def test_a_tuple_of_any_length_is_a_list_of_the_column() -> None:
     result = ck.udf(version)
     assert result.result_type(ck.utf8()) == ck.list_(ck.int64())

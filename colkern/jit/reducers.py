@@ -135,15 +135,21 @@ class Reducer(ColumnFunction["AnyReduction"]):
         return self._plans.get(types) or self.plan(*types), plain, arrays[0].length
 
     def compiled_reduction(self, *columns: s.DataType) -> Reduction:
-        """The plan, to take states out of it before `finish`; UnsupportedError if it runs in Python."""
+        """The plan, to take states out of it before `finish`; UnsupportedError if states do not travel."""
         reduction = self.plan(*columns)
         if not isinstance(reduction, Reduction):
             raise UnsupportedError(f"{self.name} runs in Python, where states do not travel")
+        if not reduction.merges:
+            raise UnsupportedError(
+                f"{self.name}: states that hold text or containers do not travel; group the rows first, "
+                "with map_groups"
+            )
         return reduction
 
     def has_states(self, *columns: s.DataType) -> bool:
         """Whether states of groups can be taken out and merged later, for columns of those types."""
-        return self.functions.merge is not None and isinstance(self.plan(*columns), Reduction)
+        plan = self.plan(*columns)
+        return isinstance(plan, Reduction) and plan.merges
 
     def _functions(self) -> Iterable[Any]:
         return filter(None, astuple(self.functions))
@@ -241,14 +247,15 @@ def reducer(
 
     The functions have no `self`, and mean what they mean in Python, as those of a `udf`:
     `state = init()`, then `state = update(state, *row)` for each row, then `finish(state)`. A state is a
-    number, a bool, a date or time, None, or a tuple of these, and keeps its type; only an integer of
-    `init` becomes a float where `update` makes it one. Rows that compiled code does not cover are
-    computed by the plain `update`; if a state leaves 64 bits, all rows are. `report()` counts them.
+    number, a bool, text, bytes, a date or time, None, or a tuple, list, set or dictionary of these, and
+    keeps its type; only an integer of `init` becomes a float where `update` makes it one. Rows that
+    compiled code does not cover are computed by the plain `update`; all rows are if a state leaves 64
+    bits, or if `update` changes lists, sets or dictionaries of the state. `report()` counts them.
 
     - `init()` gives the state before any row;
     - `update(state, *values)` that after one more row;
-    - `merge(left, right)` that after the rows of both, those of `left` first. Without it, all rows
-      are one thread's;
+    - `merge(left, right)` that after the rows of both, those of `left` first. Without it, or if `update`
+      changes containers of the state, all rows are one thread's;
     - `finish(state)` the result, anything that a `udf` may return. Without it, the state is the result.
 
     Columns, types and hints are as for `udf`: the hints of `update` say what the columns are, those of

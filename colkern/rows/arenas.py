@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colkern.kernels.row_results import HEADER, RESULTS
+from colkern.kernels.row_values import LAST_IS_TEXT
 from colkern.memory import allocate_for_overwrite
 from colkern.rows.program import Program
 
@@ -52,7 +53,16 @@ class Room:
 
     def used(self) -> NDArray[np.uint8]:
         """Returns the bytes that were appended."""
-        return self._bytes[HEADER : int(self._words[0]) - self.address]
+        return self._bytes[HEADER : (int(self._words[0]) & ~LAST_IS_TEXT) - self.address]
+
+    def reserve(self, count: int) -> NDArray[np.int64] | None:
+        """Appends words, and returns them; None if there is no room."""
+        start = HEADER + len(self.used()) + 7 & -8
+        words = self._bytes[start : start + 8 * count].view(np.int64)
+        if len(words) < count:
+            return None
+        self._words[0] = self.address + start + 8 * count
+        return words
 
     def taken(self) -> NDArray[np.int64]:
         """Returns the pairs of words that were appended, and empties the room."""

@@ -12,12 +12,14 @@ from __future__ import annotations
 import dataclasses
 import re
 import struct
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from ctypes import string_at
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -503,13 +505,26 @@ def word_of(value: Any) -> int:
 
 
 def value_of_words(words: Iterator[int], kind: Kind) -> Any:
-    """Returns the Python object for the words of a value, of a kind without texts and containers."""
+    """Returns the Python object for the words of a value; texts and containers are copied from memory."""
     if isinstance(kind, k.Optional):
-        is_none, value = next(words), value_of_words(words, kind.of)
-        return None if is_none else value
+        if next(words):
+            # Where there is no value, its words are those of none.
+            for _ in range(kind.of.words):
+                next(words)
+            return None
+        return value_of_words(words, kind.of)
     if isinstance(kind, k.Tuple):
         items = [value_of_words(words, item) for item in kind.items]
+        if kind.form is dict:
+            return dict(zip(kind.names, items, strict=True))
         return tuple(items) if kind.form is tuple else kind.form(*items)
+    if isinstance(kind, k.Container):
+        return _container_at(next(words), kind)
+    if kind in (k.TEXT, k.BYTES):
+        address, size = next(words), next(words)
+        return (
+            string_at(address, size >> 1).decode() if kind == k.TEXT else string_at(address, size)
+        )
     if isinstance(kind, k.Decimal):
         number, exponent = next(words), next(words)
         return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), exponent))
@@ -517,6 +532,45 @@ def value_of_words(words: Iterator[int], kind: Kind) -> Any:
         moment = _EPOCH.replace(tzinfo=UTC) + next(words) * _MICROSECOND
         return moment.astimezone(kind.zone)
     return _VALUES[kind.name](next(words)) if kind.words else None
+
+
+def class_of(kind: k.Container) -> Callable[[], Any]:
+    """Returns a function that makes an empty container of a kind."""
+    if kind.name == "dict" and kind.default in _FACTORIES:
+        return partial(defaultdict, _FACTORIES[kind.default])
+    named = {"ordered": OrderedDict, "count": Counter, "list": list, "set": set, "dict": dict}
+    return named.get(kind.default) or named[kind.name]
+
+
+_FACTORIES: dict[str, type] = {"int": int, "float": float, "str": str, "list": list, "set": set}
+
+
+def _container_at(header: int, kind: k.Container) -> Any:
+    """Returns the list, dictionary or set whose header is at an address."""
+    of_item = kind.items[0]
+    first, count, taken = _words_at(header, 3)
+    if kind.name == "list":
+        words = iter(_words_at(first, count * of_item.words))
+        items = [value_of_words(words, of_item) for _ in range(count)]
+        return tuple(items) if kind.is_tuple else items
+    size = 1 + sum(of.words for of in kind.items)
+    entries = _words_at(first, taken * size)
+    filled = class_of(kind)()
+    for start in range(0, len(entries), size):
+        # The hash of a deleted entry is 0.
+        if entries[start]:
+            words = iter(entries[start + 1 : start + size])
+            key = value_of_words(words, of_item)
+            if kind.name == "set":
+                filled.add(key)
+            else:
+                filled[key] = value_of_words(words, kind.items[1])
+    return filled
+
+
+def _words_at(address: int, count: int) -> list[int]:
+    words: list[int] = np.frombuffer(string_at(address, 8 * count), np.int64).tolist()
+    return words
 
 
 _VALUES: dict[str, Callable[[int], Any]] = {

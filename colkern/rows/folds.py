@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,20 +19,24 @@ from colkern.kernels import row_values
 from colkern.memory import EMPTY
 from colkern.rows import kinds as k
 from colkern.rows import near_sums
-from colkern.rows.arenas import placed_pool, rooms_of_thread
-from colkern.rows.front import definition_of
-from colkern.rows.functions import write_program
+from colkern.rows.arenas import Room, placed_pool, rooms_of_thread
+from colkern.rows.front import Definition, definition_of
+from colkern.rows.functions import of_text, write_program
 from colkern.rows.inputs import Inputs, values_of
 from colkern.rows.kinds import Kind
 from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_rows
 from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import called_in_python, refusal_of
-from colkern.rows.states import States, Words
+from colkern.rows.state_memory import StateMemory
+from colkern.rows.states import Outgrown, States, Words
 from colkern.rows.terms import Term, term_of
-from colkern.rows.values import loaded, of_parts, stored, zeros
+from colkern.rows.values import Value, loaded, of_parts, stored, zeros
 
 MOST_AT_ONCE = 1 << 10
 """The largest number of rows left to Python together after the row before them was left."""
+
+NO_ROOM = "a row that takes too much memory"
+"""The reason to leave all rows to Python if it is no line's."""
 
 Numbers = NDArray[np.uint32]
 Left = Counter[Site | None]
@@ -40,19 +46,56 @@ def written(
     function: Any, state: Kind, inputs: Inputs, wraps: bool, returns: Kind | None = None
 ) -> tuple[Program, str, Kind]:
     """Returns the result of `write_program` for a function of a state and of a row's inputs."""
-    definition = definition_of(function)
+    definition = _definition_for(function, state)
     first, *others = definition.parameters
     values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
     return write_program(wraps, definition, values | values_of(others, inputs), returns)
 
 
-def _are_integers(kind: Kind) -> list[bool]:
-    """Returns for each part of a value whether it is an integer."""
+def _definition_for(function: Any, state: Kind) -> Definition:
+    """Returns the definition of a function of a state, which may change a dictionary with constant keys, as
+    that is its own copy."""
+    definition = definition_of(function)
+    if not k.is_row(state):
+        return definition
+    name, *others = definition.parameters
+    given = next(
+        name for name in map(f"{name}_{{}}".format, count()) if name not in definition.mentions
+    )
+    copied = ast.parse(f"{name} = {{**{given}}}").body[0]
+    ast.copy_location(copied, definition.body[0])
+    body = [ast.fix_missing_locations(copied), *definition.body]
+    return replace(definition, parameters=(given, *others), body=body)
+
+
+_ROWS = """\
+state = init()
+while more:
+    state = update(state, {parameters})
+return state
+"""
+
+
+def kind_after_rows(init: Any, update: Any, inputs: Inputs, wraps: bool) -> Kind:
+    """Returns the kind of a state that begins as the result of `init`, after any number of rows.
+
+    What rows add to an empty container says what its items are.
+    """
+    definition = definition_of(update)
+    names = tuple(f"value_{n}" for n in range(len(definition.parameters) - 1))
+    text = _ROWS.format(parameters=", ".join(names))
+    rows = of_text(definition, text, ("more", *names), {"init": init, "update": update})
+    values = {"more": Value(k.BOOL, "more")} | values_of(names, inputs)
+    return write_program(wraps, rows, values)[2]
+
+
+def _kinds_of_parts(kind: Kind) -> list[Kind]:
+    """Returns the kind of each part of a value."""
     if isinstance(kind, k.Optional):
-        return [False, *_are_integers(kind.of)]
+        return [k.BOOL, *_kinds_of_parts(kind.of)]
     if isinstance(kind, k.Tuple):
-        return [each for item in kind.items for each in _are_integers(item)]
-    return [kind.name == "int"] * len(zeros(kind))
+        return [part for item in kind.items for part in _kinds_of_parts(item)]
+    return [kind] * len(zeros(kind))
 
 
 @dataclass(frozen=True)
@@ -100,7 +143,7 @@ class Fold:
         self._inputs = inputs
         self._strict = strict
         kind = states.kind
-        self._state_name = definition_of(function).parameters[0]
+        self._state_name, *self._input_names = _definition_for(function, kind).parameters
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
         # In code that is not vectorised, a branch is faster than computing on with any value.
         self._written = self._program.written[self._name]
@@ -120,8 +163,7 @@ class Fold:
             NoTermError: If it has none.
         """
         state = of_parts(self._states.kind, zeros(self._states.kind))
-        _, *others = definition_of(self._function).parameters
-        values = {self._state_name: state} | values_of(others, self._inputs)
+        values = {self._state_name: state} | values_of(self._input_names, self._inputs)
         return term_of(self._program, self._name, values)
 
     def _site(self, reason: str) -> Site:
@@ -138,25 +180,50 @@ class Fold:
         place = "state" if grouped else "states"
         load = [f"{name} = {code}" for name, code in zip(names, loaded(kind, place), strict=True)]
         store = stored(kind, place, state)
-        leave = [] if grouped else list(store)
-        leave += [f"if status & 255 != {row_values.NO_ROOM}:", "    leave(left, i8(i), status)"]
-        leave += ["return i8(i)"]
+        keeps = call.uses_arena and not self._states.are_fixed
+        stop = [*([] if grouped else store), *(["set_word(arena, arena_begin)"] if keeps else [])]
+        leave = [*stop, "leave(left, i8(i), status)", "return i8(i)"]
+        if not self._states.change:
+            leave[-2:-1] = [
+                f"if status & 255 != {row_values.NO_ROOM}:",
+                "    leave(left, i8(i), status)",
+            ]
         new = [f"{name} = {part}" for name, part in zip(names, call.result.parts, strict=True)]
         step = list(call.lines)
         step += ["if status != 0:", *("    " + line for line in leave)] if call.leaves else []
+        if keeps:
+            step += self._kept(names, call.result.parts)
+            if self._states.change:
+                load.append("reserve = (get_word(arena + 8) - arena) >> 1")
+                room = f"get_word(arena + 8) - (arena_begin & {~row_values.LAST_IS_TEXT})"
+                stopped = ["    " + line for line in (*stop, "return i8(i)")]
+                step = [f"if {room} < reserve:", *stopped, *step]
         step += new
         if not grouped:
             plain = self._plain_rows(call, names, new)
-            return loop_text(call, step, ["states"], load, store, plain=plain)
+            return loop_text(call, step, ["states"], load, stop, plain=plain)
         find = f"state = states + i8(groups[i]) * {8 * kind.words}"
         row = [find, *load, *step, *store]
-        plain = [] if call.one_by_one else plain_rows(row, False)
-        return loop_text(call, row, ["groups", "states"], plain=plain)
+        plain = [] if call.one_by_one or not self._states.are_fixed else plain_rows(row, False)
+        after = stop if keeps else []
+        return loop_text(call, row, ["groups", "states"], after=after, plain=plain)
+
+    def _kept(self, names: Sequence[str], parts: Sequence[str]) -> list[str]:
+        """Returns lines that keep what a row has made if its new state may hold it."""
+        if self._states.change:
+            return ["arena_begin = get_word(arena)"]
+        tests = []
+        for kind, old, new in zip(_kinds_of_parts(self._states.kind), names, parts, strict=True):
+            if kind in (k.TEXT, k.BYTES):
+                tests += [f"{old}.{field} != {new}.{field}" for field in ("address", "size")]
+            elif isinstance(kind, k.Container):
+                tests.append(f"{old} != {new}")
+        return [f"if {' or '.join(tests)}:", "    arena_begin = get_word(arena)"]
 
     def _plain_rows(self, call: Call, names: Sequence[str], new: Sequence[str]) -> list[str]:
         """Returns lines for rows without nulls, which update a copy of the state, since one may be left to
         Python."""
-        if call.one_by_one:
+        if call.one_by_one or not self._states.are_fixed:
             return []
         row = [*call.lines, *new]
         if not call.leaves:
@@ -164,10 +231,8 @@ class Fold:
         near = f"{self._name}_near"
         parameters = [f"{self._state_name}_{part}" for part in range(len(names))]
         numbers = [
-            parameter if is_number else ""
-            for parameter, is_number in zip(
-                parameters, _are_integers(self._states.kind), strict=True
-            )
+            parameter if part.name == "int" else ""
+            for parameter, part in zip(parameters, _kinds_of_parts(self._states.kind), strict=True)
         ]
         checked = self._written.source(near)
         near_sum = near_sums.near_sums(checked, near, numbers)
@@ -198,6 +263,7 @@ class Fold:
         stop: int,
         given: Given,
         states: Words,
+        memory: StateMemory,
         groups: Numbers | None = None,
     ) -> Left:
         """Updates states by a range of rows; returns the number of rows left to Python, by place in the
@@ -208,6 +274,7 @@ class Fold:
             stop: The row after the last.
             given: The memory of the inputs.
             states: The states, which are changed.
+            memory: The memory of what they hold.
             groups: The state of each row; None if there is one state.
 
         Raises:
@@ -224,7 +291,8 @@ class Fold:
             passed[-1].flags.writeable = False
         at, behind, count = start, -1, 1
         while True:
-            begin, pool = rooms.arena.begin().address, self._pool.ctypes.data
+            begin = rooms.arena.begin().address if self._states.are_fixed else memory.address
+            pool = self._pool.ctypes.data
             at = loop(
                 at,
                 stop,
@@ -238,11 +306,13 @@ class Fold:
             if at >= stop:
                 return left
             noted = rooms.left.taken()
-            if not len(noted) and rooms.arena.begin().grow():
+            if not len(noted) and self._more_room(rooms.arena, states, memory):
                 continue
             site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:
                 raise refusal_of(f"{self._title} {at}", site)
+            if self._states.change:
+                raise Outgrown(site.reason if site else NO_ROOM)
             # If consecutive rows are left, Python computes more and more of them before the next attempt.
             count = min(2 * count, MOST_AT_ONCE) if at == behind else 1
             behind = min(at + count, stop)
@@ -250,17 +320,26 @@ class Fold:
                 if not len(given.valid) or given.valid[row >> 3] >> (row & 7) & 1:
                     left[site] += 1
                     place = 0 if groups is None else int(groups[row])
-                    self._step(row, rows[row], states[place])
+                    self._step(row, rows[row], states[place], memory)
             at = behind
             if at >= stop:
                 return left
 
-    def _step(self, row: int, values: Sequence[Any], state: Words) -> None:
+    def _more_room(self, arena: Room, states: Words, memory: StateMemory) -> bool:
+        """Makes more room for a row; returns False if there is room for any."""
+        if self._states.are_fixed:
+            return arena.begin().grow()
+        if self._states.change or memory.size < memory.most:
+            return memory.grow()
+        self._states.copy(states, memory)
+        return True
+
+    def _step(self, row: int, values: Sequence[Any], state: Words, memory: StateMemory) -> None:
         """Update a state by a row in Python."""
         (before,) = self._states.values(state[None])
         called = [(row, (before, *values))]
         (after,) = called_in_python(self._function, called, self._title)
-        state[:] = self._states.words(after)
+        state[:] = self._states.words(after, memory)
 
     def compile(self, whole: bool = True) -> None:
         """Compile the loops, or load their machine code; the function is not called.
@@ -271,7 +350,7 @@ class Fold:
         states = np.zeros((1, self._states.kind.words), np.int64)
         for groups in (None, np.zeros(0, np.uint32)):
             if groups is not None or whole:
-                self.run(0, 0, self.given(self._inputs.none()), states, groups)
+                self.run(0, 0, self.given(self._inputs.none()), states, StateMemory(), groups)
 
 
 class _Rows:

@@ -148,15 +148,21 @@ def _write_body(emitter: Emitter) -> None:
 def of_fields(definition: Definition, count: int) -> Definition:
     """Returns a function that calls another, and returns the `count` items of its result as a tuple."""
     names = ", ".join(f"item_{place}" for place in range(count))
-    text = f"items = function()\nif items is None:\n    return None\n{names}, = items\nreturn ({names},)"
+    call = f"items = function({', '.join(definition.parameters)})"
+    text = f"{call}\nif items is None:\n    return None\n{names}, = items\nreturn ({names},)"
+    return of_text(definition, text, definition.parameters, {"function": definition.function})
+
+
+def of_text(
+    definition: Definition, text: str, parameters: tuple[str, ...], names: dict[str, Any]
+) -> Definition:
+    """Returns a function with statements that call others, in place of a user's function."""
     body = ast.parse(text).body
-    call = body[0].value  # type: ignore[attr-defined]
-    call.args = [ast.Name(name, ast.Load()) for name in definition.parameters]
     for statement in body:
         for node in ast.walk(statement):
             ast.copy_location(node, definition.body[0])
-    names_of = definition.names | {"function": definition.function}
-    return replace(definition, body=list(map(ast.fix_missing_locations, body)), names=names_of)
+    body = list(map(ast.fix_missing_locations, body))
+    return replace(definition, body=body, parameters=parameters, names=definition.names | names)
 
 
 def write_program(

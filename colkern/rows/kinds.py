@@ -311,13 +311,13 @@ def containers_in(kind: Kind) -> Iterator[Container]:
     return (part for part in parts_of(kind) if isinstance(part, Container))
 
 
-def unchangeable(kind: Kind) -> Kind:
-    """Returns a kind whose containers must not be changed, as if they were constants."""
+def unchangeable(kind: Kind, constant: bool = True) -> Kind:
+    """Returns a kind whose containers must not be changed, as if they were constants; or may be."""
     if isinstance(kind, Optional):
-        return replace(kind, of=unchangeable(kind.of))
+        return replace(kind, of=unchangeable(kind.of, constant))
     if isinstance(kind, Parted | Container):
-        kind = replace(kind, items=tuple(map(unchangeable, kind.items)))
-    return replace(kind, constant=True) if isinstance(kind, Container) else kind
+        kind = replace(kind, items=tuple(unchangeable(item, constant) for item in kind.items))
+    return replace(kind, constant=constant) if isinstance(kind, Container) else kind
 
 
 ELSEWHERE = 0

@@ -15,8 +15,9 @@ from colkern.arrays import Array
 from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
-from colkern.rows.constants import kind_of
-from colkern.rows.folds import Fold, Left, written
+from colkern.rows import kinds as k
+from colkern.rows.constants import constant_block, kind_of
+from colkern.rows.folds import Fold, Left, kind_after_rows, written
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs, Replanned
@@ -31,11 +32,9 @@ from colkern.rows.python_rows import (
     is_usual_context,
 )
 from colkern.rows.reports import Report
-from colkern.rows.states import Outgrown, States, Words, require_state, settled, words_of
-from colkern.rows.terms import Term
-
-OUTGROWN = "a state that does not fit its kind"
-"""The reason if all rows are left to Python."""
+from colkern.rows.state_memory import StateMemory
+from colkern.rows.states import Outgrown, States, Words, require_state, settled
+from colkern.rows.terms import NoTermError, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +115,29 @@ class Reduction(Replanned):
         given = name, functions, columns, forms, returns, strict, wraps
         super().__init__(self._columns, *given)
         begun = functions.init()
-        kind = _kind_of_states(name, functions, begun, self._columns, wraps)
-        self._begun = words_of(kind, begun)
-        self._states = States(kind)
+        kind, change = _kind_of_states(name, functions, begun, self._columns, wraps)
+        self._begun = constant_block(begun, kind)
+        self._states = States(kind, change=change)
         self._update = Fold(
             f"{name}: row", functions.update, self._states, self._columns, strict, wraps
         )
-        self._merge = functions.merge and Fold(
-            f"{name}: merge of group", functions.merge, self._states, self._states, strict, wraps
+        # A merge would take parts of one state into another, and change those.
+        self._merge = (
+            Fold(
+                f"{name}: merge of group",
+                functions.merge,
+                self._states,
+                self._states,
+                strict,
+                wraps,
+            )
+            if functions.merge and not change
+            else None
         )
         finish = functions.finish or state_itself
-        self._finish = _Finish(name, finish, self._states, returns, strict, wraps)
+        # A row that is left has not changed the state that it is left with.
+        finished = States(k.unchangeable(kind))
+        self._finish = _Finish(name, finish, finished, returns, strict, wraps)
         folds = [fold.computes_decimals for fold in (self._update, self._merge) if fold]
         self._computes_decimals = any([*folds, self._finish.computes_decimals])
         self.returns = self._finish.returns
@@ -136,18 +147,25 @@ class Reduction(Replanned):
         """The number of eight-byte words of a state."""
         return self._states.kind.words
 
+    @property
+    def merges(self) -> bool:
+        """Whether states can be taken out, sent elsewhere, and merged."""
+        return self._merge is not None and self._states.are_fixed
+
     def terms(self) -> ReducerTerms:
         """Returns the functions as terms.
 
         Raises:
             NoTermError: If one has none.
         """
+        if not self._states.are_fixed:
+            raise NoTermError(f"a state that is {self._states.kind}", 0)
         state, *names = definition_of(self._functions.update).parameters
         kinds = [argument.kind for argument in self._columns.arguments]
         merge = self._functions.merge
         return ReducerTerms(
             self._states.kind,
-            self._states.values(self._begun[None])[0],
+            self._states.values(self._states.begun(self._begun, 1, StateMemory()))[0],
             dict(zip(names, kinds, strict=True)),
             self._update.term(),
             self._merge.term() if self._merge else None,
@@ -173,11 +191,11 @@ class Reduction(Replanned):
         reason = OTHER_CONTEXT if self._computes_decimals and not is_usual_context() else ""
         try:
             if not reason:
-                states, left = self._reduced(arrays, length, groups)
+                states, left, _memories = self._reduced(arrays, length, groups)
                 finished, more = self._finish.run([states], len(states))
                 return finished, left + more
-        except Outgrown:
-            reason = OUTGROWN
+        except Outgrown as error:
+            reason = error.reason
         reduced = python_states(self._name, self._functions, arrays, self._columns.forms, groups)
         code = self._functions.update.__code__
         site = Site(self._name, code.co_filename, code.co_firstlineno, reason)
@@ -202,7 +220,7 @@ class Reduction(Replanned):
             OverflowError: If a state does not fit its kind, such as an integer of more than 64 bits.
         """
         try:
-            states, left = self._reduced(arrays, length, groups)
+            states, left, _ = self._reduced(arrays, length, groups)
         except Outgrown:
             raise self._no_words() from None
         if report is not None:
@@ -226,7 +244,8 @@ class Reduction(Replanned):
         others[firsts] = False
         runs = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)[others]
         try:
-            self._merge.run(0, len(runs), self._merge.given([states[others]]), whole, runs)
+            given = self._merge.given([states[others]])
+            self._merge.run(0, len(runs), given, whole, StateMemory(), runs)
         except Outgrown:
             raise self._no_words() from None
         return self._finish.run([whole], len(whole))[0]
@@ -245,25 +264,27 @@ class Reduction(Replanned):
 
     def _reduced(
         self, arrays: Sequence[Array], length: int, groups: Groups | None
-    ) -> tuple[Words, Left]:
-        """Returns the state of each group after all rows."""
+    ) -> tuple[Words, Left, list[StateMemory]]:
+        """Returns the state of each group after all rows, and the memory of what states hold."""
         count = 1 if groups is None else len(groups.firsts)
         numbers = None if groups is None else groups.numbers
         given = self._update.given(arrays)
 
-        def reduced(start: int, stop: int) -> tuple[Words, Left]:
-            states = np.tile(self._begun, (count, 1))
-            return states, self._update.run(start, stop, given, states, numbers)
+        def reduced(start: int, stop: int) -> tuple[Words, Left, StateMemory]:
+            memory = StateMemory()
+            states = self._states.begun(self._begun, count, memory)
+            return states, self._update.run(start, stop, given, states, memory, numbers), memory
 
         if self._merge is None:
-            return reduced(0, length)
+            states, left, memory = reduced(0, length)
+            return states, left, [memory]
         # Each range has its own states for all groups, so it needs at least as many rows to be worth it.
-        (states, left), *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
+        (states, left, memory), *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
         each = np.arange(count, dtype=np.uint32)
-        for other, more in others:
+        for other, more, _ in others:
             left += more
-            left += self._merge.run(0, count, self._merge.given([other]), states, each)
-        return states, left
+            left += self._merge.run(0, count, self._merge.given([other]), states, memory, each)
+        return states, left, [memory, *(memory for _, _, memory in others)]
 
 
 class _Finish(Plan):
@@ -340,28 +361,63 @@ def state_itself(state: object) -> object:
 
 def _kind_of_states(
     name: str, functions: Functions, begun: Any, columns: Inputs, wraps: bool
-) -> Kind:
-    """Returns a kind that holds the results of `init`, `update` and `merge`.
+) -> tuple[Kind, bool]:
+    """Returns a kind that holds the results of `init`, `update` and `merge`, and whether rows change
+    containers in states.
 
     Raises:
         CompileError: If there is none, or if a function has no compiled form.
         UnsupportedError: If a state cannot have that kind.
     """
+    if not _holds_containers(begun):
+        try:
+            return _settled(name, functions, kind_of(begun), columns, wraps), False
+        except UnsupportedError as error:
+            raise CompileError(
+                f"{name}: init returns {type(begun).__name__}: {error}{_line(functions.init)}"
+            ) from None
     try:
-        kind = kind_of(begun)
-        if begun is not None:
-            require_state(kind)
-    except UnsupportedError as error:
-        raise CompileError(
-            f"{name}: init returns {type(begun).__name__}: {error}{_line(functions.init)}"
-        ) from None
+        kind = kind_after_rows(functions.init, functions.update, columns, wraps)
+    except CompileError:
+        kind = k.unchangeable(kind_of(begun), constant=False)
+        if k.NEVER in k.parts_of(kind):
+            raise
+    require_state(kind)
+    changed = Functions(functions.init, functions.update)
+    try:
+        kept = _settled(name, functions, k.unchangeable(kind), columns, wraps)
+        if _gaps(functions, kept, columns, wraps) <= _gaps(changed, kind, columns, wraps):
+            return kept, False
+    except CompileError:
+        pass
+    return _settled(name, changed, kind, columns, wraps), True
+
+
+def _holds_containers(value: Any) -> bool:
+    return isinstance(value, list | dict | set) or (
+        isinstance(value, tuple) and any(map(_holds_containers, value))
+    )
+
+
+def _gaps(functions: Functions, kind: Kind, columns: Inputs, wraps: bool) -> int:
+    """Returns the number of constructs without a compiled form, for which rows are left to Python."""
+    programs = [written(functions.update, kind, columns, wraps, kind)[0]]
+    if functions.merge:
+        programs.append(written(functions.merge, kind, States(kind), wraps, kind)[0])
+    return sum(len(program.gaps) for program in programs)
+
+
+def _settled(name: str, functions: Functions, kind: Kind, columns: Inputs, wraps: bool) -> Kind:
+    """Returns the kind of states that begin with a kind, and are results of the functions later."""
     while True:
         before = kind
         for verb, function in (("update", functions.update), ("merge", functions.merge)):
             if function is None:
                 continue
             inputs = columns if verb == "update" else States(kind)
-            returned = written(function, kind, inputs, wraps)[2]
+            # A dictionary that changes stays one with constant keys.
+            least = kind if k.is_row(kind) else None
+            returned = written(function, kind, inputs, wraps, least)[2]
             wider = settled(kind, returned)
             if wider is None:
                 raise CompileError(

@@ -1,4 +1,4 @@
-"""The states of a reducer: values of a fixed size, in consecutive words."""
+"""The states of a reducer: values in consecutive words, which texts and containers are addresses in."""
 
 from __future__ import annotations
 
@@ -14,16 +14,29 @@ from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
-from colkern.rows.constants import constant_block, kind_of, value_of_words
+from colkern.rows.constants import Block, class_of, constant_block, kind_of, value_of_words
 from colkern.rows.kinds import Kind
+from colkern.rows.state_memory import StateMemory
 from colkern.rows.values import loaded, of_parts
 
 Words = NDArray[np.int64]
 """States, one after the other: [states, words]."""
 
 
+OUTGROWN = "a state that does not fit its kind"
+"""The reason to leave all rows to Python if no other is known."""
+
+
 class Outgrown(Exception):
-    """A state does not fit its kind any more, such as an integer of more than 64 bits."""
+    """Compiled code cannot go on.
+
+    A state does not fit its kind any more, such as an integer of more than 64 bits, or a row that may have
+    changed its state must be left to Python.
+    """
+
+    def __init__(self, reason: str = OUTGROWN) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class States:
@@ -32,10 +45,18 @@ class States:
     Args:
         kind: The kind.
         count: The number of states that it takes.
+        change: Whether rows change containers in states, which then must not be changed otherwise.
+
+    Attributes:
+        are_fixed: Whether states consist of their words alone, without texts and containers elsewhere.
     """
 
-    def __init__(self, kind: Kind, count: int = 1) -> None:
+    def __init__(self, kind: Kind, count: int = 1, change: bool = False) -> None:
         self.kind = kind
+        self.change = change
+        self.are_fixed = not any(
+            isinstance(part, k.Container) or part in (k.TEXT, k.BYTES) for part in k.parts_of(kind)
+        )
         self.arguments: list[Argument] = [_StateArgument(kind, f"a{n}") for n in range(count)]
 
     def called(self, given: Sequence[Words]) -> tuple[Buffer | None, int]:
@@ -63,27 +84,57 @@ class States:
         """Returns states as Python values."""
         return [value_of_words(iter(state), self.kind) for state in words.tolist()]
 
-    def words(self, value: Any) -> Words:
+    def begun(self, block: Block, count: int, memory: StateMemory) -> Words:
+        """Returns states that are copies of a constant, with what it holds if rows change that."""
+        states = memory.placed(block, count if self.change else 1)[:, : self.kind.words]
+        return states.copy() if self.change else np.tile(states, (count, 1))
+
+    def copy(self, states: Words, memory: StateMemory) -> None:
+        """Copies what states hold to new memory, and frees what no state holds any more."""
+        new = StateMemory()
+        for state, value in zip(states, self.values(states), strict=True):
+            state[:] = self.words(value, new)
+        memory.take_over(new)
+
+    def words(self, value: Any, memory: StateMemory) -> Words:
         """Returns a Python value as the words of a state.
+
+        Args:
+            value: The value.
+            memory: Where the words are.
 
         Raises:
             Outgrown: If it does not fit the kind, or would change.
         """
-        try:
-            joined = k.joined(self.kind, kind_of(value))
-        except UnsupportedError:
-            raise Outgrown from None
-        if joined != self.kind:
+        if not _fits(self.kind, value):
             raise Outgrown
-        words = words_of(self.kind, value)
+        words = memory.placed(constant_block(value, self.kind))[0, : self.kind.words]
         if self.values(words[None]) != [value]:
             raise Outgrown
         return words
 
 
-def words_of(kind: Kind, value: Any) -> Words:
-    """Returns the words of a value, converted to a kind."""
-    return np.frombuffer(constant_block(_converted(kind, value), kind).words, np.int64)
+def _fits(kind: Kind, value: Any) -> bool:
+    """Whether a value has a kind, or one that a value of that kind may have."""
+    if isinstance(kind, k.Optional):
+        return value is None or _fits(kind.of, value)
+    if isinstance(kind, k.Tuple) and kind.form is dict:
+        is_one = type(value) is dict and tuple(value) == kind.names
+        return is_one and all(map(_fits, kind.items, value.values()))
+    if isinstance(kind, k.Tuple):
+        items: Any = value
+        is_one = type(value) is kind.form and len(items) == len(kind.items)
+        return is_one and all(map(_fits, kind.items, items))
+    if isinstance(kind, k.Container):
+        is_one = type(value) is (tuple if kind.is_tuple else type(class_of(kind)()))
+        parts: list[Any] = [value, value.values() if isinstance(value, dict) else ()]
+        return is_one and all(
+            _fits(of, item) for of, part in zip(kind.items, parts, strict=False) for item in part
+        )
+    try:
+        return k.joined(kind, kind_of(value)) == kind
+    except UnsupportedError:
+        return False
 
 
 def require_state(kind: Kind) -> None:
@@ -92,20 +143,24 @@ def require_state(kind: Kind) -> None:
     Raises:
         UnsupportedError: If it is one.
     """
-    if not kind.words or not _is_fixed(kind):
+    if not kind.words or not _may_be_state(kind):
         raise UnsupportedError(
-            f"a state that is {kind}; it is a number, a bool, a date or time, None, or a tuple of these"
+            f"a state that is {kind}; it is a number, a bool, text, bytes, a date or time, None, or a "
+            "tuple, list, set or dictionary of these"
         )
 
 
-def _is_fixed(kind: Kind) -> bool:
+def _may_be_state(kind: Kind) -> bool:
     if isinstance(kind, k.Optional):
-        return _is_fixed(kind.of)
+        return _may_be_state(kind.of)
+    if isinstance(kind, k.Container):
+        # Numbers side by side that are of several types in Python are of one type in memory.
+        is_plain = not any(part.loose for part in k.parts_of(kind))
+        is_plain &= not kind.most and kind.default not in k.SEQUENCES
+        return is_plain and all(map(_may_be_state, kind.items))
     if isinstance(kind, k.Tuple):
-        return kind.form is not dict and all(map(_is_fixed, kind.items))
-    if isinstance(kind, k.Aware):
-        return True
-    return kind.name in k.PLAIN and kind not in (k.TEXT, k.BYTES)
+        return all(map(_may_be_state, kind.items))
+    return isinstance(kind, k.Aware) or kind.name in k.PLAIN
 
 
 def settled(kind: Kind, returned: Kind) -> Kind | None:
@@ -118,15 +173,6 @@ def settled(kind: Kind, returned: Kind) -> Kind | None:
         return joined
     # The text of a kind does not tell whether its numbers are loose.
     return returned if str(joined) == str(returned) else joined
-
-
-def _converted(kind: Kind, value: Any) -> Any:
-    """Returns a value converted to a wider kind."""
-    if isinstance(kind, k.Optional):
-        return value if value is None else _converted(kind.of, value)
-    if isinstance(kind, k.Tuple):
-        return tuple(_converted(*pair) for pair in zip(kind.items, value, strict=True))
-    return float(value) if kind.name == "float" else value
 
 
 class _StateArgument(Argument):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime
 import math
 import pickle
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colkern import schema as s
@@ -27,6 +29,7 @@ from colkern.jit import Reducer, reducer
 from colkern.operations import dictionary_encode
 from colkern.operations.grouping import group_rows
 from colkern.operations.moving import to_device
+from colkern.rows import state_memory
 
 
 def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
@@ -416,6 +419,187 @@ def test_states_are_decimals_and_datetimes_of_a_zone() -> None:
         assert tuple(spent(*columns).values()) == reduced(spent, rows)
 
 
+# States that hold texts and containers
+
+
+class longest:
+    """The longest text, and the first of these in order."""
+
+    def init():
+        return None, b""
+
+    def update(state, word: str):
+        best, _ = state
+        if best is None or (-len(word), word) < (-len(best), best):
+            best = word.strip()
+        return best, word.encode()[-3:]
+
+    def merge(left, right):
+        best = min((w for w in (left[0], right[0]) if w), key=lambda w: (-len(w), w), default=None)
+        return best, right[1]
+
+    def finish(state):
+        return f"{state[0]} {state[1].hex()}"
+
+
+class sentence:
+    """A text that grows with each row; characters that are no ASCII leave the row to Python."""
+
+    def init():
+        return ""
+
+    def update(state, word: str):
+        return f"{state[-40:]} {word.upper()}"
+
+
+class latest:
+    """The greatest three texts, in a tuple and a list that each row makes again."""
+
+    def init():
+        return (), ["", ""]
+
+    def update(state, word: str):
+        return tuple(sorted((*state[0], word), reverse=True)[:3]), [*state[1][1:], word[::-1]]
+
+    def finish(state):
+        return f"{state[0]} {state[1]}"
+
+
+class counted:
+    """A dictionary that each row changes."""
+
+    def init():
+        return Counter()
+
+    def update(state, word: str):
+        state[word[:2]] += 1
+        return state
+
+    def finish(state):
+        return str(sorted(state.items()))
+
+
+class several:
+    """A list, a set and a dictionary of several types of values, which each row changes."""
+
+    def init():
+        return [], set(), {"count": 0, "mean": 0.0}
+
+    def update(state, word: str):
+        words, lengths, facts = state
+        words.append(word * 2)
+        del words[:-2]
+        lengths.add(len(word))
+        count = facts["count"] + 1
+        return words, lengths, {"count": count, "mean": facts["mean"] + len(word) / count}
+
+    def finish(state):
+        words, lengths, facts = state
+        return f"{words} {sorted(lengths)} {facts['count']} {facts['mean'] > 1}"
+
+
+class fields:
+    """A dictionary with constant keys, which each row changes."""
+
+    def init():
+        return {"count": 0, "share": 0.0}
+
+    def update(state, word: str):
+        state["count"] += 1
+        state["share"] += len(word) / 8
+        return state
+
+    def finish(state):
+        return state["share"] / state["count"] if state["count"] else None
+
+
+HOLDING = [longest, sentence, latest, counted, several, fields]
+
+
+@pytest.mark.parametrize("functions", HOLDING, ids=lambda functions: functions.__name__)
+@settings(max_examples=20, deadline=None)
+@given(
+    words=st.lists(st.none() | st.text("ab é€", max_size=12), max_size=60),
+    keys=st.lists(st.integers(0, 3), min_size=60, max_size=60),
+)
+def test_states_hold_texts_and_containers(functions: Any, words: list[Any], keys: Any) -> None:
+    holding = compiled_from(functions)
+    rows = [(word,) for word in words]
+    assert holding(column(words, pa.utf8())) == reduced(holding, rows)
+    keys = keys[: len(words)]
+    actual = holding(column(words, pa.utf8()), by=column(keys, pa.int64()))
+    results = zip(actual["key"].to_pylist(), actual[holding.name].to_pylist(), strict=True)
+    assert list(results) == reduced_by(holding, keys, rows)
+
+
+@cache
+def compiled_from(functions: Any) -> Reducer:
+    return reducer(functions)
+
+
+@pytest.mark.usefixtures("three_threads")
+@pytest.mark.parametrize("functions", HOLDING, ids=lambda functions: functions.__name__)
+def test_what_states_hold_outlives_rows_ranges_and_memory(
+    functions: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What no state holds any more is freed several times.
+    monkeypatch.setattr(state_memory, "MOST", 1 << 18)
+    holding = reducer(functions)
+    words = [f"{n * 7919 % 100_003:05} word" for n in range(100_000)] * 3
+    keys = [n * 31 % 1000 for n in range(len(words))]
+    rows = [(word,) for word in words]
+    assert holding(column(words)) == reduced(holding, rows)
+    by = dict(reduced_by(holding, keys[:20_000], rows[:20_000]))
+    actual = holding(column(words[:20_000]), by=column(keys[:20_000]))
+    assert dict(zip(actual["key"].to_pylist(), actual[holding.name].to_pylist(), strict=True)) == by
+    assert not any(holding.report().left.values())
+
+
+def test_a_row_that_has_changed_a_state_is_not_repeated() -> None:
+    @reducer
+    class seen:
+        def init():
+            return []
+
+        def update(state, word: str):
+            state.append(word)
+            # Characters that are no ASCII are Python's, after the list has changed.
+            state.append(str(word.isalpha()))
+            return state
+
+        def finish(state):
+            return str(state)
+
+    words = ["a", "é", "b", None, "c"]
+    assert seen(column(words)) == reduced(seen, [(word,) for word in words])
+    assert sum(seen.report().left.values()) == len(words)
+
+
+def test_a_state_holds_a_container_twice() -> None:
+    @reducer
+    class twice:
+        def init():
+            return [[]]
+
+        def update(state, value: int):
+            if len(state) == 1:
+                state.append(state[0])
+            state[0].append(value)
+            return state
+
+        def finish(state):
+            return str(state)
+
+    assert twice(column([1, 2])) == "[[1, 2], [1, 2]]"
+
+
+def test_states_with_texts_do_not_travel() -> None:
+    words = compiled_from(longest)
+    assert not words.has_states(s.utf8())
+    with pytest.raises(UnsupportedError, match="longest: states that hold text or containers"):
+        words.compiled_reduction(s.utf8())
+
+
 class Span(NamedTuple):
     first: Any
     at: Any
@@ -482,11 +666,15 @@ def test_strict_refuses_a_row_and_fallback_runs_in_python() -> None:
     strict = reducer(total_of_integers.functions, strict=True)
     with pytest.raises(CompileError, match="row 1 is left to Python"):
         strict(column([2**62, 2**62]))
-    texts = made_of(init=lambda: "", update=lambda state, word: state + word)
-    with pytest.raises(CompileError, match="init returns str"):
+    texts = made_of(
+        init=lambda: bytearray(),
+        update=lambda state, word: state + word.encode(),
+        finish=lambda state: state.decode(),
+    )
+    with pytest.raises(CompileError, match="init returns bytearray"):
         reducer(texts)(column(["a"]))
     joined = reducer(texts, fallback=True)
-    with pytest.warns(UserWarning, match="broken runs in Python: broken: init returns str"):
+    with pytest.warns(UserWarning, match="broken runs in Python: broken: init returns bytearray"):
         assert joined(column(["a", None, "b"])) == "ab"
     assert joined(column(["a", "c", "b"]), by=column([1, 2, 1]))["broken"].to_pylist() == [
         "ab",
@@ -656,16 +844,16 @@ def unknown(state, value: float):
     return state + value.nothing
 
 
-def listed():
-    return [1.0]
+def imaginary():
+    return 1j
 
 
 @pytest.mark.parametrize(
     ("functions", "words"),
     [
         (
-            {"init": listed, "update": added},
-            ["init returns list", "it is a number, a bool, a date"],
+            {"init": imaginary, "update": added},
+            ["init returns complex", "no constant of complex"],
         ),
         ({"init": no_state, "update": paired}, ["update returns", "where the state is float"]),
         ({"init": no_state, "update": texts}, ["update returns str where the state is float"]),

@@ -208,8 +208,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         reason = ""
         if self._defaults.intersection(names):
             reason = (
-                "; a default stands only for a parameter of a udf that is left out behind all columns: "
-                "else use a global or a variable of an outer function for a constant"
+                "; a default stands only for a parameter that is left out behind all columns, and of no "
+                "reducer: else use a global or a variable of an outer function for a constant"
             )
         return TypeError(f"{self.name}: no column for {', '.join(names)}{reason}")
 

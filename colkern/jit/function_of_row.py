@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 from colkern import builders
 from colkern import schema as s
@@ -68,6 +69,7 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         self.pure = pure
         self._meanings = Meanings()
         self._plans_on_device: dict[tuple[s.DataType, ...], OnDevice] = {}
+        self._shorter: dict[int, Self] = {}
         self._default_arrays: dict[s.DataType, Array] = {}
         self._has_default = not (isinstance(nulls, str) and nulls in ("propagate", "pass"))
 
@@ -91,6 +93,20 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
                 f"position, as rows are"
             )
         return super()._in_order(columns, named)
+
+    def _without_defaults(self, columns: Sequence[object], named: Mapping[str, object]) -> Self:
+        """The function of the columns that are given, if all parameters behind them have defaults."""
+        count = len(columns) + len(named)
+        has_rest = count < len(self._names) and self._defaults.issuperset(self._names[count:])
+        if not count or not has_rest or not named.keys() <= set(self._names[:count]):
+            return self
+        if count not in self._shorter:
+            signature = replace(self.signature, parameters=self.signature.parameters[:count])
+            parts: Any = self._parts()
+            shorter = type(self)(self.function, signature, *parts[2:])
+            shorter._report = self._report
+            self._shorter[count] = shorter
+        return self._shorter[count]
 
     # Plans
 

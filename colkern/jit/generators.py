@@ -67,7 +67,8 @@ class Generator(FunctionOfRow):
 
         What the function raises itself comes through, with a note that says in which row.
         """
-        return self._over(self._columns(columns, named))
+        chosen = self._without_defaults(columns, named)
+        return chosen._over(chosen._columns(columns, named))
 
     def explode(self, *columns: object, **named: object) -> tuple[Array, Array]:
         """The row (int64) that each item comes from, and the items, as two columns of one length.

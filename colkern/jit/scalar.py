@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -28,10 +27,6 @@ class Udf(FunctionOfRow):
     """A function of columns, made by `udf` from a function of one row."""
 
     KIND = "udf"
-
-    def __init__(self, *parts: Any) -> None:
-        super().__init__(*parts)
-        self._shorter: dict[int, Udf] = {}
 
     def __call__(self, *columns: object, **named: object) -> Any:
         """The function of each row of the columns, as an array.
@@ -68,19 +63,6 @@ class Udf(FunctionOfRow):
                 return self.function(*columns, **named)
         chosen = self._without_defaults(columns, named)
         return chosen._over(chosen._columns(columns, named))
-
-    def _without_defaults(self, columns: Sequence[object], named: Mapping[str, object]) -> Udf:
-        """The function of the columns that are given, if all parameters behind them have defaults."""
-        count = len(columns) + len(named)
-        has_rest = count < len(self._names) and self._defaults.issuperset(self._names[count:])
-        if not count or not has_rest or not named.keys() <= set(self._names[:count]):
-            return self
-        if count not in self._shorter:
-            signature = replace(self.signature, parameters=self.signature.parameters[:count])
-            shorter = Udf(self.function, signature, self.nulls, self.pure, self.options)
-            shorter._report = self._report
-            self._shorter[count] = shorter
-        return self._shorter[count]
 
     @cached_property
     def in_kind(self) -> Callable[..., Any]:

@@ -48,6 +48,21 @@ def words(text: str) -> Iterator[str]:
         yield text[start:]
 
 
+def test_a_parameter_with_a_default_may_be_left_out() -> None:
+    @generator
+    def grams(text: str, size: int = 2, filler: str = "-") -> Iterator[str]:
+        padded = filler + text + filler
+        for start in range(len(padded) - size + 1):
+            yield padded[start : start + size]
+
+    values = ["ab", "c"]
+    plain: Any = grams.function
+    assert grams(column(values)).to_pylist() == [list(plain(v)) for v in values]
+    assert grams(column(values), 3).to_pylist() == [list(plain(v, 3)) for v in values]
+    with pytest.raises(TypeError, match="no column for size"):
+        grams(column(values), filler="+")
+
+
 texts = st.lists(st.none() | st.text("ab é€😀 ", max_size=12), max_size=100)
 
 

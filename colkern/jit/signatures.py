@@ -12,6 +12,7 @@ import collections.abc
 import dataclasses
 import datetime
 import decimal
+import enum
 import inspect
 import types
 import typing
@@ -135,7 +136,10 @@ def signature_of(
 
 
 def _parameter_names(function: Callable[..., object]) -> Iterator[str]:
+    """Yields the names of the parameters that stand for columns: not those of options with a default."""
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and parameter.default is not parameter.empty:
+            continue
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise TypeError(
                 f"{function.__name__}: {parameter} is no positional parameter; "
@@ -174,14 +178,9 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
         if len(parsed) != 1:
             raise TypeError(f"{name}: expected one type, got {hint!r}")
         return parsed[0]
-    nullable = False
-    if _is_either(hint):
-        members = [member for member in typing.get_args(hint) if member is not type(None)]
-        nullable = len(members) < len(typing.get_args(hint))
-        if len(members) != 1:
-            raise TypeError(f"{name}: expected one type, or one and None, got {hint}")
-        hint = members[0]
-    if _says_little(hint):
+    hint, nullable = _without_none(hint)
+    is_result_set = name == "return" and typing.get_origin(hint) in (set, frozenset)
+    if is_result_set or _says_little(hint):
         return None, nullable
     if typing.get_origin(hint) is typing.Annotated:
         plain, *notes = typing.get_args(hint)
@@ -205,22 +204,38 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 
 def _says_little(hint: Any) -> bool:
-    """Whether a hint names a container, but not what is in it, or not all of that.
+    """Whether a hint names several types, a container without what is in it, or not all of that.
 
-    A datetime may have a time zone, and a decimal any scale.
+    A datetime may have a time zone, and a decimal any scale. Members of enums are numbers or texts.
     """
     origin = typing.get_origin(hint)
     if origin is typing.Annotated:
         return False  # The data type beside it says all.
-    if hint in (*_COLLECTIONS, typing.Mapping, typing.MutableMapping, tuple, object, Any):
+    if (origin or hint) in _COLLECTIONS and not typing.get_args(hint):
         return True
-    parts = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
-    inside = () if _is_either(hint) else parts
-    kinds = [
-        kind for part in inside for kind in (typing.get_args(part) if _is_either(part) else [part])
-    ]
-    is_open = any(kind in (datetime.datetime, decimal.Decimal) for kind in kinds)
-    return is_open or any(map(_says_little, parts))
+    if hint in (tuple, object, Any) or _is_either(hint) or isinstance(hint, enum.EnumMeta):
+        return True
+    fields = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
+    parts = [_without_none(field)[0] for field in fields]
+    return any(part in (datetime.datetime, decimal.Decimal) or _says_little(part) for part in parts)
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """A hint in the simplest words, and whether it says that a value may be None.
+
+    A `NewType` or an alias is its type, a `Literal` the type of its values; `int | float` is `float`.
+    """
+    while (named := getattr(hint, "__supertype__", getattr(hint, "__value__", None))) is not None:
+        hint = named
+    if typing.get_origin(hint) is typing.Literal:
+        hint = typing.Union[tuple(type(value) for value in typing.get_args(hint))]  # noqa: UP007
+    if not _is_either(hint):
+        return hint, False
+    members = [_without_none(each) for each in typing.get_args(hint) if each is not type(None)]
+    nullable = len(members) < len(typing.get_args(hint)) or any(is_null for _, is_null in members)
+    plain = tuple(each for each, _ in members)
+    either: Any = typing.Union[plain]  # noqa: UP007
+    return float if {*plain} == {int, float} else either, nullable
 
 
 def _is_either(hint: Any) -> bool:
@@ -259,18 +274,25 @@ def _struct(name: str, fields: dict[str, object]) -> s.DataType:
 
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
+_LISTS = (
+    list,
+    collections.abc.Collection,
+    collections.abc.Iterable,
+    collections.abc.MutableSequence,
+    collections.abc.Sequence,
+)
+
 _COLLECTIONS: dict[object, Callable[..., s.DataType]] = {
-    list: s.list_,
+    **dict.fromkeys(_LISTS, s.list_),
     **dict.fromkeys(_MAPPINGS, s.map_),
 }
 
 
 def _form(hint: Any) -> Form:
     """The classes of maps and structs in a parameter with a hint: dictionaries, where it says so."""
-    if typing.get_origin(hint) is typing.Annotated:
-        return _form(typing.get_args(hint)[0])
-    members = [each for each in typing.get_args(hint) if each is not type(None)]
-    if _is_either(hint):
+    hint, _ = _without_none(hint)
+    members = typing.get_args(hint)
+    if typing.get_origin(hint) is typing.Annotated or _is_either(hint):
         return _form(members[0])
     fields = _tuple_fields(hint) or {}
     names = () if typing.get_origin(hint) is tuple else tuple(fields)

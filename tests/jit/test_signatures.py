@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import enum
+import math
 import operator
-from typing import Annotated, Any, Optional
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, Union
 
 import numpy as np
 import pyarrow as pa
@@ -196,13 +199,10 @@ def test_signatures_that_mean_nothing(text: str, message: str) -> None:
 def test_hints_that_mean_nothing_name_the_parameter() -> None:
     def listed(rows: set[int]): ...
 
-    def either(x: int | str): ...
-
     def missing(x: NoSuchName): ...  # type: ignore[name-defined]  # noqa: F821
 
     for function, message in [
         (listed, "rows: no Arrow type"),
-        (either, "x: expected one type"),
         (missing, "missing: a type hint cannot be evaluated"),
     ]:
         with pytest.raises(TypeError, match=message):
@@ -228,8 +228,81 @@ def test_a_parameter_with_a_default_may_be_left_out_behind_all_columns() -> None
         scaled(seven, more=two)
     with pytest.raises(TypeError, match="no column for x"):
         scaled()
-    with pytest.raises(TypeError, match="k=3 is no positional parameter"):
-        udf(lambda x, *, k=3: x * k)
+
+
+def test_an_option_that_is_given_by_name_has_its_default() -> None:
+    column = ck.array([7, 0])
+
+    def scaled(x: int, *, k: int = 3, checked: bool = False) -> int:
+        return 21 // x if checked else x * k
+
+    assert udf(scaled)(column).to_pylist() == [21, 0]
+    assert udf(lambda x, n=2, *, k=3: x * k + n)(column).to_pylist() == [23, 2]
+    with pytest.raises(TypeError, match="k is no positional parameter"):
+        udf(lambda x, *, k: x * k)
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+Key = NewType("Key", int)
+
+
+class Entry(NamedTuple):
+    key: Key
+    side: Literal["a", "b"]
+    value: int | float | None
+
+
+HINTS = [
+    (Key, int),
+    (Key | None, int),
+    (NewType("Key2", Key), int),
+    (Literal["a", "b", None], str),
+    (int | float, float),
+    (Union[None, float, int], float),  # noqa: UP007
+    (Sequence[Key], ck.list_(ck.int64())),
+    (Iterable[float], ck.list_(ck.float64())),
+    (Entry, ck.struct([("key", ck.int64()), ("side", ck.utf8()), ("value", ck.float64())])),
+    (int | str, None),
+    (list[int | str | None], None),
+    (Literal[1, "a"], None),
+    (Number, None),
+    (dict[str, Number], None),
+    (Sequence, None),
+]
+
+
+@pytest.mark.parametrize(("hint", "type_"), HINTS, ids=[str(hint) for hint, _ in HINTS])
+def test_a_hint_of_a_type_checker_means_the_type_of_its_values(hint: Any, type_: Any) -> None:
+    def given(x): ...
+
+    given.__annotations__ = {"x": hint, "return": hint}
+    signature = of(given)
+    assert [signature.parameters[0].type, signature.hint or signature.returns] == [type_, type_]
+    is_null = "None" in str(hint) or "Optional" in str(hint)
+    assert signature.parameters[0].nullable == (is_null and type_ is not None)
+
+
+def test_results_of_hints_of_a_type_checker() -> None:
+    def doubled(x: float | None) -> int | float | None:
+        return None if x is None else 0 if math.isinf(x) else x * 2
+
+    def level(s: Literal["low", "high"]) -> Number | None:
+        return Number.ONE if s == "high" else None
+
+    def letters(s: str) -> set[str]:
+        return set(s)
+
+    def next_key(x: Key) -> Key:
+        return Key(x + 1)
+
+    column = ck.array([1.5, math.inf, None])
+    assert udf(doubled)(column).to_pylist() == [3.0, 0, None]
+    assert udf(level)(ck.array(["low", "high"])).to_pylist() == [None, 1]
+    assert udf(next_key)(ck.array([1, None])).to_pylist() == [2, None]
+    assert udf(letters)(ck.array(["a", ""])).to_pylist() == [["a"], []]
 
 
 def test_columns_go_by_position_and_by_the_names_of_parameters() -> None:

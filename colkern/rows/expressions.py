@@ -81,12 +81,37 @@ def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
         remainder = _remainder(emitter, node.left, node.right)
         if remainder is not None:
             return remainder
-    left = needed(emitter, node.left)
+    left = (_low_bits if _keeps_low_bits(emitter, node) else needed)(emitter, node.left)
     is_format = isinstance(node.op, ast.Mod) and left.kind == k.TEXT
     right = partial(sought if is_format else needed, emitter, node.right)
     if isinstance(node.op, ast.Add) and left.kind == k.TEXT:
         return added(emitter, left, right)
     return operated(emitter, node.op, left, right())
+
+
+def _keeps_low_bits(emitter: Emitter, node: ast.BinOp) -> bool:
+    """Whether an operator needs only the low bits of an integer, as in hashes: `… & 0xFFFFFFFF`."""
+    if not isinstance(node.op, ast.BitAnd | ast.Mod) or not isinstance(node.left, ast.BinOp):
+        return False
+    with emitter.looking():
+        known = expression(emitter, node.right)
+    number = known.constant if known.is_constant else None
+    is_mask = isinstance(node.op, ast.BitAnd)
+    return type(number) is int and (number >= 0 if is_mask else number > 0 == number & (number - 1))
+
+
+def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
+    """Compiles an integer of which the 64 lowest bits suffice: sums and products may wrap around."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+        return needed(emitter, node)
+    left, right = _low_bits(emitter, node.left), _low_bits(emitter, node.right)
+    are_known = left.is_constant and right.is_constant
+    numbers = [side if are_known else emitter.numbers(side) for side in (left, right)]
+    if are_known or any(side.kind != k.INT for side in numbers):
+        return operated(emitter, node.op, left, right)
+    left, right = numbers
+    sign, _ = OPERATORS[type(node.op)]
+    return Value(k.INT, emitter.bind(f"wrapped({left.code} {sign} {right.code})"))
 
 
 Piece = Value | Callable[[], Value]

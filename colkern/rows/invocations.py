@@ -52,13 +52,9 @@ from colkern.rows.formatting import substituted
 from colkern.rows.front import changing_methods, is_of_library, plain_function
 from colkern.rows.functions import changing_method, local_function, special, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
-from colkern.rows.iteration import (
-    gives_items,
-    known_object,
-    makes_iterator,
-)
-from colkern.rows.iterators import new_iterator
-from colkern.rows.library import moment_of_iso, only_computes, replacement
+from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
+from colkern.rows.iterators import has_place, new_iterator
+from colkern.rows.library import library_name, moment_of_iso, only_computes, replacement
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.several import by_number
@@ -286,7 +282,14 @@ def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None
 def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
-        return users_function(emitter, function, *arguments_of(emitter, node))
+        arguments, named = arguments_of(emitter, node)
+        if makes_iterator(function) and library_name(function):
+            # Nobody else reads on from an iterator that is made for the call.
+            arguments = [
+                value.items[0] if is_iterator(emitter, part) and has_place(value) else value
+                for value, part in zip(arguments, node.args, strict=True)
+            ]
+        return users_function(emitter, function, arguments, named)
     called_as = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(called_as, types.FunctionType) and not isinstance(function, type):
         # An instance of a user's class.

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from fnmatch import translate
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
@@ -634,6 +634,13 @@ def compress(data: Any, selectors: Any) -> Iterator[Any]:
             yield item
 
 
+def filterfalse(predicate: Any, iterable: Any) -> Iterator[Any]:
+    """`itertools.filterfalse`."""
+    for item in iterable:
+        if not (item if predicate is None else predicate(item)):
+            yield item
+
+
 def drop_while(predicate: Any, iterable: Any) -> Iterator[Any]:
     """`itertools.dropwhile`."""
     is_dropping = True
@@ -675,6 +682,11 @@ def zip_longest(left: Any, right: Any, fillvalue: Any = None) -> Iterator[Any]:
         a = first[k] if k < len(first) else fillvalue
         b = second[k] if k < len(second) else fillvalue
         yield a, b
+
+
+def same(value: Any) -> Any:
+    """A `typing.NewType`, which only type checkers see."""
+    return value
 
 
 def _named(module: str, *functions: Callable[..., Any]) -> dict[str, Any]:
@@ -727,7 +739,7 @@ REPLACED: dict[str, Any] = {
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
     "io.StringIO": string_lines,
-    **_named("itertools", combinations, compress, permutations, repeat, zip_longest),
+    **_named("itertools", combinations, compress, filterfalse, permutations, repeat, zip_longest),
     "itertools.combinations_with_replacement": with_replacement,
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
@@ -808,6 +820,8 @@ _PUBLIC = by_module(REPLACED)
 def replacement(function: Any) -> Any:
     """Returns the function that is compiled in place of one of the standard library; other values
     unchanged."""
+    if isinstance(function, NewType):
+        return same
     owner = getattr(function, "__self__", None)
     if isinstance(owner, type):
         return REPLACED.get(f"{owner.__name__}.{function.__name__}", function)

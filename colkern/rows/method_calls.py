@@ -222,6 +222,24 @@ def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Valu
     return NONE
 
 
+@_form(*(f"set.{name}" for name in ("issubset", "issuperset", "union", *{*COMBINED.values()})))
+def _with_sets(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
+    """A method that takes any iterables, one after the other: sets of their items stand for them."""
+    if not node.args or node.keywords:
+        return None
+    *first, last = node.args
+    if first:
+        before = derived(node, "before", lambda: ast.Call(node.func, first, []))
+        owner = method(emitter, before, owner, name)
+    elif _is_alike(emitter, owner, last):
+        return None
+    set_: Any = set
+    argument = ast.Call(ast.Constant(set_), [last], [])
+    return method(
+        emitter, derived(node, "of a set", lambda: ast.Call(node.func, [argument], [])), owner, name
+    )
+
+
 @_form("list.sort")
 def _sorted_in_place(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
     """`list.sort(key=…)`: the items of a sorted list replace those of the list."""

@@ -54,9 +54,9 @@ def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
     displayed: set[str] = set()
     for node in nodes:
         match node:
-            case ast.Assign([ast.Name(name)], ast.Dict()) | ast.AnnAssign(
-                ast.Name(name), value=ast.Dict()
-            ):
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
+                ast.Name(name), value=value
+            ) if _is_new(value):
                 displayed.add(name)
             case ast.Attribute() | ast.keyword(None):
                 # `_changed` finds the methods that change it.
@@ -71,6 +71,14 @@ def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
                 others += ast.iter_child_nodes(node)
     names = {part.id for part in others if isinstance(part, ast.Name)} | _seen_before(nodes)
     return (names_of_rows & displayed) - names - set(_changed(nodes, stores=False))
+
+
+def _is_new(node: ast.expr | None) -> bool:
+    """Whether an expression makes a dictionary with constant keys."""
+    match node:
+        case ast.Dict() | ast.Call(ast.Attribute(attr="groupdict" | "_asdict")):
+            return True
+    return False
 
 
 def _seen_before(nodes: Sequence[ast.AST]) -> set[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import operator
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import compress, filterfalse, pairwise, starmap
 from typing import Any, NamedTuple
 
 import pytest
@@ -266,3 +269,119 @@ def of_iterators(words: list[str]) -> int:
 def test_the_order_of_a_set_is_refused_where_it_matters(function: Callable[..., Any]) -> None:
     with pytest.raises(ck.CompileError, match="order"):
         ck.udf(function)
+
+
+# Hashes, of which a mask keeps the low bits
+
+
+def masked(x: int, y: int) -> int:
+    return (x * y + x - 3) & 0xFFFFFFFF
+
+
+def remainder_of_power(x: int, y: int) -> int:
+    return (x * 6364136223846793005 + y) % 2**32
+
+
+def rounds(x: int, y: int) -> int:
+    for _ in range(9):
+        x = (x ^ y) * 0x100000001B3 & 0xFFFFFFFFFFFF
+    return x
+
+
+EXTREMES = [0, 1, -1, 3, 2**32 + 1, 2**63 - 1, -(2**63), -(2**40)]
+
+
+@pytest.mark.parametrize("function", [masked, remainder_of_power, rounds])
+def test_low_bits_of_sums_and_products_leave_no_row(function: Callable[..., Any]) -> None:
+    rows = [(x, y) for x in EXTREMES for y in EXTREMES]
+    compiled = ck.udf(function)
+    assert compiled(*map(ck.array, zip(*rows, strict=True))).to_pylist() == [
+        function(*row) for row in rows
+    ]
+    assert not compiled.report().left
+
+
+def test_other_remainders_and_masks_keep_all_bits() -> None:
+    for function in (lambda x: x * 3 % 10, lambda x: x * 3 % -8, lambda x: (x * 3 & -2) % 7):
+        compiled = ck.udf(function)
+        assert compiled(ck.array(EXTREMES)).to_pylist() == [function(x) for x in EXTREMES]
+        assert compiled.report().left
+
+
+# Iterators for functions of itertools, and iterables for methods of sets
+
+
+def products(numbers: list[int]) -> int:
+    return sum(starmap(operator.mul, pairwise(numbers)))
+
+
+def chosen(numbers: list[int]) -> list[int]:
+    return list(compress(numbers, map((1).__lt__, numbers)))
+
+
+def odd(numbers: list[int]) -> list[int]:
+    return list(filterfalse(lambda n: n % 2 == 0, (abs(n) for n in numbers)))
+
+
+def first_quotient(numbers: list[int]) -> int:
+    return next(starmap(operator.floordiv, ((6, n) for n in numbers)))
+
+
+def in_both(numbers: list[int]) -> list[int]:
+    return sorted(set(numbers).intersection(n + 1 for n in numbers))
+
+
+def in_either(numbers: list[int]) -> list[int]:
+    return sorted({7}.union(numbers, (n * 2 for n in numbers), range(2)))
+
+
+def without(numbers: list[int]) -> tuple[list[int], bool, bool]:
+    return sorted({1, 2}.difference(numbers)), {1}.issubset(numbers), {1, 2}.issuperset(numbers)
+
+
+@pytest.mark.parametrize(
+    "function", [products, chosen, odd, first_quotient, in_both, in_either, without]
+)
+def test_iterators_and_iterables_as_arguments(function: Callable[[list[int]], Any]) -> None:
+    compiled = ck.udf(function)
+    for numbers in ([], [1, 2, 3, 2], [2, 0], [0, 1]):
+        expected = outcome(function, numbers)
+        assert outcome(lambda n: compiled(ck.array([n], ROWS)).to_pylist()[0], numbers) == (
+            {f"f{place}": part for place, part in enumerate(expected)}
+            if function is without
+            else expected
+        )
+
+
+ROWS = ck.list_(ck.int64())
+
+
+# Dictionaries of a match or a named tuple, which change
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+def counted(text: str) -> dict[str, Any]:
+    found = re.match(r"(?P<word>[a-z]*)(?P<digits>\d*)", text)
+    row: dict[str, Any] = found.groupdict()  # type: ignore[union-attr]
+    row["digits"] = int(row["digits"] or 0)
+    if row["word"] == "b":
+        row["word"] = "B"
+    return row
+
+
+def moved(text: str) -> dict[str, int]:
+    row = Point(len(text), 0)._asdict()
+    row["y"] += 2
+    row["z"] = row["x"] - row["y"]
+    return row
+
+
+@pytest.mark.parametrize("function", [counted, moved])
+def test_a_new_dictionary_of_known_names_may_change(function: Callable[[str], Any]) -> None:
+    compiled, texts = ck.udf(function, returns=None), ["ab12", "b", ""]
+    assert compiled(ck.array(texts)).to_pylist() == [function(text) for text in texts]
+    assert not compiled.report().left

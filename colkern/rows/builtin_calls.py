@@ -66,7 +66,7 @@ def _type(emitter: Emitter, node: ast.Call) -> Value:
     value = expression(emitter, node.args[0])
     if value.kind == k.EXCEPTION:
         return value.items[-1]
-    if k.is_plain(value.kind):
+    if isinstance(value.kind, k.Several):
         return by_class(emitter, value, lambda each: constant(class_of(emitter, each.kind)))
     return constant(class_of(emitter, value.kind))
 

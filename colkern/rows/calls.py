@@ -51,9 +51,21 @@ TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 
 
 def call(
-    emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
+    emitter: Emitter,
+    name: str,
+    arguments: Sequence[Value],
+    named: Mapping[str, Value] = NO_NAMES,
+    wraps: bool = False,
 ) -> Value:
-    """Compiles a call of a method of the table; refuses it if no row takes the arguments."""
+    """Compiles a call of a method of the table; refuses it if no row takes the arguments.
+
+    Args:
+        emitter: Where it is written.
+        name: The name of the row.
+        arguments: Those by position.
+        named: Those by name.
+        wraps: Whether integers may wrap around.
+    """
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # This reads an item of an empty list: no row gets here, or the function is compiled again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
@@ -111,7 +123,7 @@ def call(
         _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
-    result = _called(emitter, row, chosen, bindings)
+    result = _called(emitter, row, chosen, bindings, wraps)
     if name in _SAME_FORM and k.is_tuple(arguments[0].kind):
         if name == "+" and not k.is_tuple(arguments[1].kind):
             emitter.refuse("a list added to a tuple has no compiled form")
@@ -310,20 +322,24 @@ def body_of(
     return body, [pair for pair in pairs if not (row.method.maker and pair[1].is_constant)]
 
 
-def _called(emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind]) -> Value:
+def _called(
+    emitter: Emitter, row: Row, arguments: list[Value], bindings: dict[str, Kind], wraps: bool
+) -> Value:
     method = row.method
-    wraps = emitter.program.wraps and method.machine is not None
+    of_program = emitter.program.wraps and method.machine is not None
+    wraps |= of_program
     body, pairs = body_of(row, arguments, wraps)
     given = [_widened(emitter, parameter, value, bindings) for value, parameter in pairs]
     result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
     line = getattr(emitter.node, "lineno", 0)
-    may_leave = bool(method.check) and not wraps
+    # Spark's expressions check what wraps around here only because few bits are needed.
+    may_leave = bool(method.check) and not of_program
     operation = Operation(
         method.name, method.signature, row.takes, tuple(arguments), result, line, may_leave
     )
     if isinstance(body, str):
         bound = [emitter.bind(code) for value in given for code in value.parts]
-        if may_leave:
+        if method.check and not wraps:
             what = "more than 64 bits" if result == k.INT else "such numbers"
             test, reason = _check(method.check, bound), f"{method.name} of {what}"
             if emitter.attempts and method.raises:

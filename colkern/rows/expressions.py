@@ -109,9 +109,7 @@ def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
     numbers = [side if are_known else emitter.numbers(side) for side in (left, right)]
     if are_known or any(side.kind != k.INT for side in numbers):
         return operated(emitter, node.op, left, right)
-    left, right = numbers
-    sign, _ = OPERATORS[type(node.op)]
-    return Value(k.INT, emitter.bind(f"wrapped({left.code} {sign} {right.code})"))
+    return call(emitter, OPERATORS[type(node.op)][0], numbers, wraps=True)
 
 
 Piece = Value | Callable[[], Value]

@@ -59,7 +59,7 @@ def the_columns_of_a_batch_are_one_upload() -> None:
     # Of its own: that of another case remembers where it ran.
     call = ArrowFunction(ck.udf(net.function), ck.float64())
     with task_with_gpu(), patch.object(moving, "uploaded", wraps=moving.uploaded) as uploaded:
-        call(pa.array([1.0, 2.0]), pa.array([0.5, None]))
+        call(pa.array([1.0, 2.0] * 8), pa.array([0.5, None] * 8))
     # A few rows for the compiler, and then all.
     assert uploaded.call_count == 2
 

@@ -71,6 +71,53 @@ def test_rows_left_to_python_are_told_when_a_process_ends(tmp_path: Path) -> Non
     assert "1 rows, 1 of them left to Python" in line
 
 
+def shouted(text: str) -> str:
+    return text.upper()
+
+
+class Shouted:
+    def init():
+        return 0
+
+    def update(state, text: str):
+        return state + len(text.upper())
+
+    def merge(left, right):
+        return left + right
+
+
+def loudest(text: list[str]) -> int:
+    return max(len(each.upper()) for each in text)
+
+
+LEFT_ROW = pa.record_batch({"key": pa.array([1, 2]), "text": pa.array(["\u0149", "a"])})
+
+
+def in_columns() -> Any:
+    function = ck.udf(shouted)
+    ArrowFunction(function)(LEFT_ROW["text"])
+    return function
+
+
+def in_states() -> Any:
+    function = ck.reducer(Shouted)
+    States([_Part(function, [ck.utf8()], 1)], 1)(*LEFT_ROW.columns)
+    return function
+
+
+def in_groups() -> Any:
+    function = ck.udf(loudest)
+    key, text = import_schema(LEFT_ROW.schema).fields
+    list(GroupFunction(function, ck.Schema([key]), ck.Schema([text]))(iter([LEFT_ROW])))
+    return function
+
+
+@pytest.mark.parametrize("call", [in_columns, in_states, in_groups])
+def test_each_row_is_counted_and_left_to_python_once(call: Any) -> None:
+    report = call().report()
+    assert (report.rows, sum(report.left.values())) == (2, 1)
+
+
 @pytest.mark.parametrize("fallback", [False, True])
 def test_the_tasks_of_a_worker_share_a_function_unless_it_may_run_in_python(fallback: bool) -> None:
     pickled = cloudpickle.dumps(ArrowFunction(ck.udf(difference, fallback=fallback), ck.float64()))

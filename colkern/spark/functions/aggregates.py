@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.functions import ArrowUDFType
@@ -201,18 +200,16 @@ class States:
         ours = list(map(import_array, columns))
         if not self._left_rows:
             with compiling.one_process_compiles():
-                self._states([column[: compiling.FEW] for column in ours])
+                for part in self._parts:
+                    part.function.compile(*part.types)
             self._left_rows = [LeftRows(part.function) for part in self._parts]
-        words, firsts = self._states(ours)
+        groups = group_rows(ours[: self._keys])
+        words = np.hstack([part.states(ours, groups) for part in self._parts])
         others = np.ones(len(columns[0]), np.bool_)
-        others[firsts] = False
+        others[groups.firsts] = False
         offsets = np.zeros(len(others) + 1, np.int32)
         np.cumsum(~others * words.shape[1], out=offsets[1:])
         return pa.ListArray.from_arrays(offsets, words.ravel(), mask=pa.array(others))
-
-    def _states(self, columns: Sequence[Array]) -> tuple[Words, NDArray[np.int64]]:
-        groups = group_rows(columns[: self._keys])
-        return np.hstack([part.states(columns, groups) for part in self._parts]), groups.firsts
 
 
 class _Results(ArrowFunction):
@@ -224,6 +221,9 @@ class _Results(ArrowFunction):
         super().__init__(part.function, result_type(part.function, part.types))
         self._part = part
         self._begin = begin
+
+    def _compile(self, columns: Columns) -> None:
+        self.function.compile(*self._part.types)
 
     def _called(self, columns: Columns) -> Array:
         collected: pa.ListArray = columns[0]

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from colkern.spark.functions.declarations import ColumnFunction
 
 
-FEW = 8
-"""The number of rows that a worker runs while others wait, so that it compiles."""
-
-
 @contextlib.contextmanager
 def one_process_compiles() -> Iterator[None]:
     """Wait for other processes of this machine that compile, and make later ones wait."""

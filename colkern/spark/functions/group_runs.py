@@ -43,11 +43,6 @@ class Runs:
     columns: Sequence[Array]  #: The columns, with the rows of one group after the other.
     offsets: Offsets  #: The first row of each group, and the number of rows (int64[groups + 1]).
 
-    def first(self, count: int) -> Runs:
-        """Returns the first `count` groups, or all if there are fewer; not copied."""
-        offsets = self.offsets[: count + 1]
-        return Runs([column.slice(0, int(offsets[-1])) for column in self.columns], offsets)
-
 
 def runs_of_groups(batches: Iterable[Sequence[Array]], keys: int) -> Iterator[Runs]:
     """Yields whole groups of rows with the same keys, each as soon as its last row is known."""
@@ -117,9 +112,9 @@ class GroupFunction:
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
         self._elements = _element_types(function, values)
         lists = list(map(s.list_, self._elements))
-        types: list[s.DataType] = self._elements if isinstance(function, Reducer) else [*lists]
-        returns = result_type(function, types)
-        function.compile(*types)
+        self._types = self._elements if isinstance(function, Reducer) else lists
+        returns = result_type(function, self._types)
+        function.compile(*self._types)
         item = returns.fields[0].type if isinstance(function, Generator) else returns
         self.function = function
         self._keys = keys
@@ -136,7 +131,7 @@ class GroupFunction:
             for number, runs in enumerate(runs_of_groups(pieces, len(self._keys))):
                 if number == 0:
                     with compiling.one_process_compiles():
-                        self._rows(runs.first(compiling.FEW))
+                        self.function.compile(*self._types)
                     self._left_rows = LeftRows(self.function)
                 yield self._rows(runs)
 

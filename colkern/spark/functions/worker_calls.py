@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = Sequence[pa.Array | Array]
 
+_FEW = 8
+"""The number of rows for which a kernel runs while others wait, so that it compiles."""
+
 _NULL = pa.null()
 _NUMBERS = s.Bool | s.Int | s.FloatingPoint
 
@@ -75,11 +78,7 @@ class ArrowFunction:
         try:
             if types not in self._seen:
                 with compiling.one_process_compiles():
-                    few = [column.slice(0, compiling.FEW) for column in columns]
-                    self._called(few)
-                    if self._device() != HOST and not self._placing.stays_on_host:
-                        # Compile for the other device, too.
-                        self._called(few)
+                    self._compile(columns)
                 self._seen.add(types)
             if self._left_rows is None:
                 self._left_rows = LeftRows(self.function)
@@ -97,8 +96,14 @@ class ArrowFunction:
         """Returns the device of the task, for functions that may run there."""
         return task_device() if isinstance(self.function, Udf | Generator) else HOST
 
+    def _compile(self, columns: Columns) -> None:
+        self.function.compile(*[array.type for array in map(_array, columns)])
+        if self._device() != HOST and not self._placing.stays_on_host:
+            # Kernels compile when they run.
+            self._called([column.slice(0, _FEW) for column in columns])
+
     def _called(self, columns: Columns) -> Array:
-        arrays = [each if isinstance(each, Array) else from_pyarrow(each) for each in columns]
+        arrays = list(map(_array, columns))
         rows = len(columns[0])
         device = self._placing.device(rows, self._device())
         if device != HOST:
@@ -179,6 +184,10 @@ class ArrowAggregate(ArrowFunction):
 
     def _place(self) -> str:
         return super()._place().replace("batch", "group")
+
+
+def _array(column: pa.Array | Array) -> Array:
+    return column if isinstance(column, Array) else from_pyarrow(column)
 
 
 def _typed(column: pa.Array, parameter: Parameter) -> pa.Array | Array:

@@ -294,6 +294,8 @@ def chosen(test: Term, then: Term, otherwise: Term) -> Term:
         return test if _is(then, True) else Logic(k.BOOL, "and", (test, then))
     if _is(then, False) and _is(otherwise, True):
         return Logic(k.BOOL, "not", (test,))
+    if _is(then, False) and otherwise.kind == k.BOOL:
+        return Logic(k.BOOL, "and", (chosen(test, FALSE, TRUE), otherwise))
     if _is(then, True) and otherwise.kind == k.BOOL:
         return Logic(k.BOOL, "or", (test, otherwise))
     return Choice(then.kind if then.kind.words else otherwise.kind, test, then, otherwise)

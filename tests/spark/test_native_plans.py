@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import functools
 import importlib
+import inspect
 import itertools
 import math
 import random
@@ -643,6 +644,10 @@ _SAMPLES = {
     "string int int": "substring",
     "string int string": "lpad rpad",
     "string string string": "replace",
+    "date": "year month dayofmonth unix_date",
+    "int ": "date_from_unix_date",
+    "date int": "date_add",
+    "date date": "datediff",
 }
 """By the types of their arguments: functions of Spark's that are null where one of these is."""
 
@@ -654,6 +659,7 @@ def test_functions_without_a_test_for_null_are_null_with_any_argument(spark: Spa
         "int": f.lit(2),
         "double": f.lit(1.5),
         "string": f.lit("ab"),
+        "date": f.lit("2024-02-29").cast("date"),
     }
     columns = [f.lit(None).cast("int").cast("double"), f.lit(None).try_cast("int")]
     named = {"CAST", "TRY_CAST"}
@@ -685,16 +691,97 @@ def test_an_expression_that_is_null_with_its_columns_has_no_test_for_null(
     def either(price: float, other: float) -> bool:
         return price > 1.0 or other > 1.0
 
-    rows = spark.createDataFrame(
-        [(1.0, 2.0), (None, 2.0), (2.0, None)], "price double, other double"
-    )
-    columns = udf(gross, plan="native")("price"), udf(either, plan="native")("price", "other")
-    assert ["isNull" in repr(column) for column in columns] == [False, True]
-    assert [tuple(row) for row in rows.select(*columns).collect()] == [
-        (1.0 * 1.19, True),
-        (None, None),
-        (2.0 * 1.19, None),
-    ]
+    def share(price: float) -> float:
+        return 10.0 / price
+
+    def ratio(price: float, other: float) -> float:
+        return price / other
+
+    def capped(price: float) -> float:
+        return 9.0 if price > 9.0 else price / 2.0
+
+    def level(price: float) -> int:
+        return 2 if price > 1.0 else 1
+
+    def is_known(price: float) -> float:
+        return 0.0 if math.isnan(price) else price
+
+    tested = {
+        gross: False,
+        either: True,
+        share: False,
+        ratio: True,
+        capped: True,
+        level: True,
+        is_known: True,
+    }
+    rows = [(1.0, 2.0), (None, 2.0), (None, 0.0), (2.0, None), (10.0, math.nan)]
+    frame = spark.createDataFrame(rows, "price double, other double")
+    for function, is_tested in tested.items():
+        names = list(inspect.signature(function).parameters)
+        column = udf(function, plan="native")(*names)
+        assert ("isNull" in repr(column)) is is_tested, function
+        given = [row[: len(names)] for row in rows]
+        wanted = [None if None in each else function(*each) for each in given]
+        assert repr([row[0] for row in frame.select(column).collect()]) == repr(wanted), function
+
+
+def test_a_quotient_whose_divisor_is_tested_before_raises_nothing(spark: SparkSession) -> None:
+    def by_truth(a: float, b: float) -> float:
+        return a / b if b else 0.0
+
+    def by_count(a: int, b: int) -> float:
+        return 0.0 if b == 0 else a / b
+
+    def after_return(a: float, b: float) -> float:
+        if b <= 0:
+            return -1.0
+        return a // b
+
+    def behind_none(a: float | None, b: float | None) -> float | None:
+        if a is None or b is None or b == 0.0:
+            return None
+        return a % b
+
+    def of_sum(a: float, b: float) -> float:
+        return 1.0 if a + b < 1 else a / (a + b)
+
+    def at_zero(a: float, b: float) -> float:
+        return a / b if b >= 0 else 0.0
+
+    def of_other(a: float, b: float) -> float:
+        return a / b if a else 0.0
+
+    def too_late(a: float, b: float) -> float:
+        quotient = a / b
+        return quotient if b else 0.0
+
+    raising = {
+        by_truth: False,
+        by_count: False,
+        after_return: False,
+        behind_none: False,
+        of_sum: False,
+        at_zero: True,
+        of_other: True,
+        too_late: True,
+    }
+    rows = [(a, b) for a in (-3, 0, 2) for b in (-2, 0, 1)]
+    for function, raises in raising.items():
+        type_ = "bigint" if "int" in str(function.__annotations__["a"]) else "double"
+        columns = [f.col(name).cast(type_) for name in "ab"]
+        native = udf(function, plan="native")
+        assert ("Python raises" in repr(native(*columns))) is raises, function
+        kind = int if type_ == "bigint" else float
+        good = [row for row in rows if row[1] or not raises]
+        results = spark.createDataFrame(good, "a bigint, b bigint").select(native(*columns))
+        wanted = [function(*map(kind, row)) for row in good]
+        assert repr([row[0] for row in results.collect()]) == repr(wanted), function
+        if raises:
+            with pytest.raises(PySparkException, match="Python raises in line"):
+                spark.createDataFrame([(1, 0)], "a bigint, b bigint").select(
+                    native(*columns)
+                ).collect()
 
 
 def halved(a: float, b: float) -> float:

@@ -46,7 +46,7 @@ from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import days_of, instant_of, seconds_of
 from colkern.spark.native.integers import Integer
 from colkern.spark.native.number_rules import floor, less
-from colkern.spark.native.rule import COMPARED, Operand, literal, no_form
+from colkern.spark.native.rule import COMPARED, Operand, no_form
 from colkern.spark.native.rules import RULES
 from colkern.spark.native.text_rules import part_of_split, sliced
 from colkern.spark.native.translation import spark_type_of, translated
@@ -208,7 +208,7 @@ class Expression:
         if node.expression in table:
             return table[node.expression](*columns)
         operands = [
-            Operand(column, float(str(of.value)))
+            Operand(None, float(str(of.value)))
             if isinstance(of, Constant) and dtype == FLOAT
             else Operand(column)
             for column, of, dtype in zip(columns, node.operands, node.reads, strict=True)
@@ -309,7 +309,7 @@ class Expression:
             raise NoTermError(no_form(node.name), 0)
         operands = [
             Operand(self._read(node.operands[0], TEXT)),
-            *(Operand(literal(each), each) for each in constants),
+            *(Operand(None, each) for each in constants),
         ]
         takes = f"({', '.join(['str', *(type(each).__name__ for each in constants)])})"
         if name == "str[]":
@@ -410,9 +410,9 @@ class Expression:
             or (parts.name, parts.operands[0].dtype) != ("Series.str.split", TEXT)
         ):
             raise NoTermError("str[] of what is not split has no native form", 0)
-        text, unlimited = Operand(self._read(parts.operands[0], TEXT)), Operand(f.lit(-1), -1)
+        text, unlimited = Operand(self._read(parts.operands[0], TEXT)), Operand(None, -1)
         if separator:
-            given = Operand(f.lit(separator[0]), separator[0])
+            given = Operand(None, separator[0])
             item = part_of_split(place[0], text, given, unlimited)
             return item() if item else f.lit(None).cast("string")
         signature = "(str, sep: None = None, maxsplit: int = -1)"
@@ -630,7 +630,7 @@ def _divided(sign: str) -> Callable[[Column, float], Column | None]:
     def value(x: Column, by: float) -> Column | None:
         if not 0 < by < float("inf"):
             return None
-        return _by_rule(sign, "(float, float)", Operand(x), Operand(f.lit(by), by))
+        return _by_rule(sign, "(float, float)", Operand(x), Operand(None, by))
 
     return value
 

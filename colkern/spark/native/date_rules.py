@@ -45,9 +45,7 @@ _UNIX = datetime.datetime(1970, 1, 1)
 
 def known(value: Any) -> Operand:
     """Returns a Python object that has a column as an operand."""
-    column = literal(value)
-    assert column is not None
-    return Operand(column, value)
+    return Operand(None, value)
 
 
 # Fields
@@ -213,7 +211,7 @@ def days_of(duration: Operand) -> Column:
 def _number(duration: Operand) -> Operand:
     """Returns a duration as an operand that is an integer."""
     if isinstance(duration.constant, datetime.timedelta):
-        return Operand(duration.column, duration.constant // datetime.timedelta(microseconds=1))
+        return known(duration.constant // datetime.timedelta(microseconds=1))
     return duration
 
 

@@ -171,6 +171,8 @@ def _shifted_left(x: Operand, y: Operand) -> Column:
 
 
 def _places(y: Operand) -> Column:
+    if isinstance(y.constant, int):
+        return f.lit(min(max(y.constant, 0), 63))
     return f.least(f.greatest(y.column, f.lit(0)), f.lit(63)).cast("int")
 
 
@@ -188,12 +190,10 @@ def true_quotient(x: Operand, y: Operand) -> Column:
     """
     left, right = x.column, y.column
     near = f.try_divide(left.cast("double"), right.cast("double"))
-    are_doubles = [
-        f.lit(abs(o.constant) <= _EXACT)
-        if isinstance(o.constant, int)
-        else o.column.between(as_long(-_EXACT), as_long(_EXACT))
-        for o in (x, y)
-    ]
+    may_be_long = [o.column for o in (x, y) if not o.is_within(-_EXACT, _EXACT)]
+    if not may_be_long:
+        return near
+    are_doubles = [o.between(as_long(-_EXACT), as_long(_EXACT)) for o in may_be_long]
     shifts = [_room(number) for number in (left, right)]
     scaled, divisor = (
         f.abs(f.call_function("shiftleft", number, shift).cast("decimal(19,0)"))
@@ -204,7 +204,7 @@ def true_quotient(x: Operand, y: Operand) -> Column:
     whole = f.call_function("div", scaled, divisor).bitwiseOR(sticky)
     # Java's powers of two are exact.
     unscaled = whole.cast("double") * f.pow(f.lit(2.0), shifts[1] - shifts[0] - 60)
-    is_near = (are_doubles[0] & are_doubles[1]) | (right == 0)
+    is_near = reduce(operator.and_, are_doubles) | (right == 0)
     return f.when(is_near, near).otherwise(unscaled * f.signum(near))
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from colkern.forks import cached_property
 from colkern.rows.values import UNKNOWN
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
@@ -26,17 +27,22 @@ class Operand:
     """An argument of an operation.
 
     Args:
-        column: Its values, none of them null; None for a constant that is no column, such as a dictionary.
+        values: Its values, none of them null; None for a constant.
         constant: The Python object, if it is known; `UNKNOWN` if it depends on the row.
         bounds: The least and the greatest integer that it may be.
         item: Returns the one item that is read of a list, null if there is none, or the days that are read
             of a duration; None if all is needed.
     """
 
-    column: Column
+    values: Column | None
     constant: Any = UNKNOWN
     bounds: tuple[int, int] = (LEAST, MOST)
     item: Callable[[], Column] | None = None
+
+    @cached_property
+    def column(self) -> Any:
+        """Its values as a column; None for a constant that is no column, such as a dictionary."""
+        return literal(self.constant) if self.values is None else self.values
 
     def is_within(self, low: int, high: int) -> bool:
         """Whether it is always an integer within bounds."""

@@ -8,7 +8,7 @@ import linecache
 import math
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from pyspark.sql import Column
@@ -22,7 +22,8 @@ from colkern.rows.values import UNKNOWN
 from colkern.spark.native import integers, sharing
 from colkern.spark.native.date_rules import instant_of, known, moment_of
 from colkern.spark.native.integers import Integer
-from colkern.spark.native.rule import LEAST, MOST, Operand, Rule, literal, no_form
+from colkern.spark.native.number_rules import is_zero
+from colkern.spark.native.rule import COMPARED, LEAST, MOST, Operand, Rule, literal, no_form
 from colkern.spark.native.rules import RULES
 
 TYPES = {
@@ -100,11 +101,12 @@ def translated(
         NoTermError: If a part of the term has no Spark form.
     """
     writer = _Writer(kind, name, arguments)
-    cases, result = writer.cases(term)
-    cases = [*writer.outside_calendar(term), *cases]
-    if not nullable and not cases and _is_null_with_arguments(term, kind, (*arguments,)):
-        return result
+    cases, result = writer.whole(term)
     nulls = [column.isNull() for name, column in arguments.items() if name not in nullable]
+    if not nullable and _is_null_with_arguments(term, kind, (*arguments,)):
+        if not cases:
+            return result
+        nulls = []
     parts = writer.shareable(term, nullable) if shares else ()
     return sharing.once(result, parts, nulls, cases=cases)
 
@@ -113,17 +115,19 @@ def translated(
 def _is_null_with_arguments(term: Term, kind: Kind, names: tuple[str, ...]) -> bool:
     """Whether the expression of a row function is always null where one of its arguments is.
 
-    True if it consists of functions that are, and leaves no argument out. If other text looks like a
+    True if it consists of functions that are, and leaves no argument out. So must its conditions, of which
+    then none holds; where several arguments are, one may hold for another. If other text looks like a
     function, the answer is False, and a test for null is written.
     """
     # The names of columns may also occur in constants.
     marks = {name: uuid.uuid4().hex for name in names}
     columns = {name: f.col(mark) for name, mark in marks.items()}
-    text = repr(_Writer(kind, "", columns).result(term))
-    return (
+    cases, result = _Writer(kind, "", columns).whole(term)
+    return (not cases or len(names) == 1) and all(
         "CASE" not in text
         and {*_CALLED.findall(text)} <= {*NULL_WITH_ARGUMENTS.split()}
         and all(mark in text for mark in marks.values())
+        for text in map(repr, (result, *(test for test, _ in cases)))
     )
 
 
@@ -132,7 +136,7 @@ NULL_WITH_ARGUMENTS = (
     "CAST TRY_CAST + - * / % div pmod negative abs sqrt rint signum floor ceil try_add try_subtract "
     "try_multiply try_divide try_mod & | ^ ~ shiftleft shiftright = == < <= > >= ! not startswith endswith "
     "contains substring trim ltrim rtrim btrim replace char_length octet_length instr reverse concat "
-    "repeat lpad rpad rlike"
+    "repeat lpad rpad rlike year month dayofmonth unix_date date_from_unix_date date_add datediff"
 )
 """Spark functions that return null if any argument is null."""
 
@@ -199,6 +203,31 @@ def _rule(term: t.Applied) -> Rule:
     return rule
 
 
+def _plain_term(term: Term) -> Term:
+    """Returns an integer in place of the float that is made of it."""
+    return term.of if isinstance(term, t.Converted) else term
+
+
+def _excludes_zero(test: Term, outcome: bool, number: Term) -> bool:
+    """Whether a number is not zero if a test has an outcome."""
+    match test:
+        case t.Logic(name="not", arguments=(negated,)):
+            return _excludes_zero(negated, not outcome, number)
+        case t.Logic(name=name, arguments=arguments):
+            # All of `and` were true, and all of `or` false.
+            return (name == "and") is outcome and any(
+                _excludes_zero(each, outcome, number) for each in arguments
+            )
+        case t.Applied(name="bool", arguments=(of,)):
+            return of is number and outcome
+        case t.Applied(name=sign, arguments=arguments) if sign in COMPARED:
+            sides = [*map(_plain_term, arguments)]
+            values = [0 if each is number else getattr(each, "value", None) for each in sides]
+            are_numbers = all(isinstance(each, int | float) for each in values)
+            return number in sides and are_numbers and COMPARED[sign](*values) is not outcome
+    return False
+
+
 class _Writer:
     def __init__(self, kind: Kind, name: str, arguments: Mapping[str, Column]) -> None:
         self._kind = kind
@@ -207,6 +236,7 @@ class _Writer:
         self._arguments = arguments
         self._written: dict[int, Columns] = {}
         self._failing: dict[int, Column | bool] = {}
+        self._given: dict[int, list[Operand | None]] = {}
         self._line = 0
 
     # Results
@@ -218,12 +248,20 @@ class _Writer:
     def cases(self, term: Term) -> tuple[list[tuple[Column, Column]], Column]:
         """Returns the conditions of a result that is a choice, each with its value, and the last value."""
         cases = []
+        before: list[Term] = []
         while isinstance(term, t.Choice):
-            test = self._test(term.test)
+            test = self._tested(term.test, before, False)
             if isinstance(test, Column):
                 cases.append((test, self.result(term.then)))
+            if test is not True:
+                before.append(term.test)
             term = term.then if test is True else term.otherwise
         return cases, self._last(term)
+
+    def whole(self, term: Term) -> tuple[list[tuple[Column, Column]], Column]:
+        """Returns `cases` of a function, those for days outside of Python's calendar first."""
+        cases, result = self.cases(term)
+        return [*self.outside_calendar(term), *cases], result
 
     def _last(self, term: Term) -> Column:
         if isinstance(term, t.Raise):
@@ -303,18 +341,28 @@ class _Writer:
             return self._logic(term)
         return self._plain(term)
 
+    def _tested(self, term: Term, before: Iterable[Term], outcome: bool) -> Column | bool:
+        """Returns a condition that is asked for where tests before it had an outcome."""
+        if isinstance(term, t.Fails) and not is_exact(term.of) and _rule(term.of).fails is is_zero:
+            divisor = _plain_term(term.of.arguments[1])
+            if any(_excludes_zero(test, outcome, divisor) for test in before):
+                return False
+        return self._test(term)
+
     def _logic(self, term: t.Logic) -> Column | bool:
         if term.name == "not":
             test = self._test(term.arguments[0])
             return (not test) if isinstance(test, bool) else ~test
         decides = term.name == "or"
         result: Column | None = None
-        for argument in term.arguments:
-            test = self._test(argument)
+        for place, argument in enumerate(term.arguments):
+            test = self._tested(argument, term.arguments[:place], not decides)
             if isinstance(test, bool):
                 if test == decides:
                     # The tests before it matter only for their exceptions, which come first.
-                    return decides if result is None else self._joined(decides, result, test)
+                    if result is None or all(map(self._is_total, term.arguments[:place])):
+                        return decides
+                    return self._joined(decides, result, test)
                 continue
             result = test if result is None else self._joined(decides, result, test)
         return not decides if result is None else result
@@ -445,31 +493,33 @@ class _Writer:
         return f.try_divide(left.rounded, f.lit(float(right.low)))
 
     def _operands(self, term: t.Applied) -> list[Operand | None]:
-        operands: list[Operand | None] = []
-        for name, argument in zip(term.takes, term.arguments, strict=True):
-            if argument.kind == k.NONE:
-                operands.append(None)
-            elif isinstance(argument, t.Constant):
-                value: Any = argument.value
-                if isinstance(value, int) and name in ("int", "float"):
-                    value = int(value) if name == "int" else float(value)
-                operands.append(Operand(literal(value), value))
-            elif _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
-                # Null where a dividend exceeds 64 bits; its decimal is divided separately.
-                number = self._integer(argument)
-                ends = max(number.low, LEAST), min(number.high, MOST)
-                operands.append(Operand(number.column, bounds=ends))
-            elif name == "int":
-                number = self._integer(argument)
-                operands.append(Operand(self._as(name, argument), bounds=(number.low, number.high)))
-            else:
-                place, of = _item_of(term, argument)
-                item = None
-                if of is not None and isinstance(argument, t.Applied):
-                    item = of(place, *self._operands(argument))
-                column = self._as(name, argument) if item is None else f.lit(None)
-                operands.append(Operand(column, item=item))
-        return operands
+        """Returns the arguments of a method; the same objects for its value and for where it fails."""
+        known = self._given.get(id(term))
+        if known is None:
+            pairs = zip(term.takes, term.arguments, strict=True)
+            known = self._given[id(term)] = [self._operand(term, *pair) for pair in pairs]
+        return known
+
+    def _operand(self, term: t.Applied, wanted: str, argument: Term) -> Operand | None:
+        if argument.kind == k.NONE:
+            return None
+        if isinstance(argument, t.Constant):
+            value: Any = argument.value
+            if isinstance(value, int) and wanted in ("int", "float"):
+                value = int(value) if wanted == "int" else float(value)
+            return Operand(None, value)
+        if _divides(term) and integers.may_be_divided(*map(self._integer, term.arguments)):
+            # Null where a dividend exceeds 64 bits; its decimal is divided separately.
+            number = self._integer(argument)
+            return Operand(number.column, bounds=(max(number.low, LEAST), min(number.high, MOST)))
+        if wanted == "int":
+            number = self._integer(argument)
+            return Operand(self._as(wanted, argument), bounds=(number.low, number.high))
+        place, of = _item_of(term, argument)
+        item = None
+        if of is not None and isinstance(argument, t.Applied):
+            item = of(place, *self._operands(argument))
+        return Operand(self._as(wanted, argument) if item is None else None, item=item)
 
     def _integer(self, term: Term) -> Integer:
         value = self._column(term)

@@ -165,7 +165,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     ) -> list[Array | ChunkedArray]:
         """The columns of a call, in the order of the parameters; one value stands for a column of it."""
         if named:
-            columns = self._in_order(columns, named)
+            columns = self.in_order(columns, named)
         self._check_count(len(columns))
         given: list[Any] = list(columns)
         for place, (name, column) in enumerate(zip(self._names, columns, strict=True)):
@@ -183,7 +183,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
                 given[place] = repeat(there(builders.array([value], declared), like), like.length)
         return given
 
-    def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:
+    def in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """Columns by position and by the names of their parameters, as any call in Python."""
         for name in named:
             if name not in self._names:

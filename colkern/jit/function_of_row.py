@@ -86,13 +86,14 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
     def _functions(self) -> Iterable[Any]:
         return (self.function,)
 
-    def _in_order(self, columns: Sequence[object], named: Mapping[str, object]) -> list[object]:
+    def in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
+        """As for any function of columns; refused where a decorator may see the names."""
         if sees_names(self.function):
             raise TypeError(
                 f"{self.name} has a decorator, which sees how its arguments are given: give it columns by "
                 f"position, as rows are"
             )
-        return super()._in_order(columns, named)
+        return super().in_order(columns, named)
 
     def _without_defaults(self, columns: Sequence[object], named: Mapping[str, object]) -> Self:
         """The function of the columns that are given, if all parameters behind them have defaults."""

@@ -121,6 +121,23 @@ def epoch(t: pd.Series) -> pd.Series:
     return t.astype("int64") // 10**6
 
 
+@case("int", a="day", t="moment")
+def working_days(a: pd.Series, t: pd.Series) -> pd.Series:
+    days = [pd.to_datetime(each).to_numpy().astype("datetime64[D]") for each in (a, t)]
+    return pd.Series(np.busday_count(*days))
+
+
+@case("bigint", t="moment")
+def epoch_in_zone(t: pd.Series) -> pd.Series:
+    return (t - pd.Timestamp("1970-01-01", tz=t.dt.tz)) // pd.Timedelta("1s")
+
+
+@case("timestamp", t="moment")
+def in_a_zone(t: pd.Series) -> pd.Series:
+    local = t.dt.tz_localize("UTC") if t.dt.tz is None else t
+    return local.dt.tz_convert("Europe/Berlin")
+
+
 @case("bigint", t="moment")
 def since(t: pd.Series) -> pd.Series:
     return (t - pd.Timestamp("2020-01-01")).dt.days

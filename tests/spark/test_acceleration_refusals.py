@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -828,3 +829,21 @@ def test_a_body_that_is_slow_itself_is_called_few_times() -> None:
     assert cast("Any", compiled.attempt((pa.array([1.5]), pa.array([2])))).to_pylist() == [5.0]
     # Two are for traces, two for results.
     assert len(calls) <= 4 + len(verification._SIZES)
+
+
+def test_calls_that_raise_for_large_numbers_take_no_longer_for_being_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[int] = []
+    # A millisecond for each call, however many rows it has.
+    clock = SimpleNamespace(perf_counter=lambda: len(calls) / 1000)
+    monkeypatch.setattr(verification, "time", clock)
+
+    def small(columns: Sequence[pa.Array]) -> pa.Array:
+        calls.append(0)
+        if any(abs(number) > 1 << 20 for column in columns for number in column.to_pylist()):
+            raise OverflowError("large")
+        return columns[0]
+
+    verification.require_steady(small, [pa.int64(), pa.int64()])
+    assert len(calls) > 100

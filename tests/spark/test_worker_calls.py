@@ -233,9 +233,9 @@ def test_columns_go_to_parameters_by_name(minus: ArrowFunction) -> None:
 
 def test_wrong_names_are_told(minus: ArrowFunction) -> None:
     one = pa.array([1.0])
-    with pytest.raises(TypeError, match=r"difference: top is no parameter; .*\(left, right\)"):
+    with pytest.raises(TypeError, match="difference has no parameter 'top': it takes left, right"):
         minus(one, top=one)
-    with pytest.raises(TypeError, match="difference: left already has a column"):
+    with pytest.raises(TypeError, match="difference: left is given by position and by name"):
         minus(one, left=one)
     with pytest.raises(TypeError, match="difference: no column for right"):
         minus(left=one)

@@ -509,6 +509,8 @@ class Accessor:
     def __getattr__(self, name: Name) -> Any:
         column = self._column
         getattr(self._witness, name)
+        if name in ("tz", "unit"):
+            return getattr(self._of(column.of_dtype()), name)
         if self._name == "dt" and name in times.QUICK and isinstance(column.node, Input):
             return times.part_of(column, name)
         owner = "StringMethods" if self._name == "str" else "DatetimeProperties"

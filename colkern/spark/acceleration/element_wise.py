@@ -30,14 +30,14 @@ _METHODS = {
         days_in_month daysinmonth end_time floor hour is_leap_year is_month_end is_month_start
         is_quarter_end is_quarter_start is_year_end is_year_start isocalendar microsecond microseconds
         minute month month_name nanosecond nanoseconds normalize quarter round second seconds start_time
-        strftime time timetz to_period to_pydatetime to_timestamp total_seconds tz tz_convert
-        tz_localize unit weekday week weekofyear year
+        strftime time timetz to_period to_pydatetime to_timestamp total_seconds tz_convert tz_localize
+        weekday week weekofyear year
     """,
     "pandas": "DataFrame Series concat cut to_datetime to_numeric to_timedelta isna isnull notna notnull",
     "numpy": """
-        around choose clip column_stack copy datetime_as_string digitize fix full_like interp isclose isin
-        isneginf isposinf nan_to_num ones_like piecewise polyval real round searchsorted select sinc stack
-        where zeros_like
+        around busday_count busday_offset choose clip column_stack copy datetime_as_string digitize fix
+        full_like interp is_busday isclose isin isneginf isposinf nan_to_num ones_like piecewise polyval
+        real round searchsorted select sinc stack where zeros_like
     """,
 }
 

@@ -32,12 +32,16 @@ from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
 class SeriesMethods(Operators):
     """The members of `Series` besides operators."""
 
+    def of_dtype(self) -> Witness:
+        """Returns the witness, for what follows from its dtype alone."""
+        if self._node.dtype == OTHER and not isinstance(self._node, Input):
+            raise self._tracer.refused("the dtype of a column that depends on the values")
+        return self._witness
+
     @property
     def dtype(self) -> object:
         """The dtype that the column will have."""
-        if self._node.dtype == OTHER and not isinstance(self._node, Input):
-            raise self._tracer.refused("the dtype of a column that depends on the values")
-        return self._witness.dtype
+        return self.of_dtype().dtype
 
     @property
     def values(self) -> Self:

@@ -109,7 +109,7 @@ _SIZES = [1 << k for k in (3, 5, *range(8, 61, 4))]
 _BESIDE = range(-2, 3)
 _MOST_SECONDS, _MOST_TIMES = 0.01, 20
 """Rising numbers, the distances of others near them, of which some are divisible where others are not, and
-how much longer than those of the first rows of one may take."""
+how much longer than calls with smaller ones a call may take."""
 
 
 def require_steady(function: Function, types: Sequence[pa.DataType]) -> None:
@@ -121,11 +121,11 @@ def require_steady(function: Function, types: Sequence[pa.DataType]) -> None:
         if not rows:
             return
         limit = _MOST_SECONDS + _MOST_TIMES * least
-        seconds = _seconds_of_each(function, rows)
+        seconds = _longest_call(function, rows)
         if seconds > limit:
             # A machine with other work may be slow for once.
             again = 1 if seconds > 10 * limit else 2
-            seconds = min(_seconds_of_each(function, rows) for _ in range(again))
+            seconds = min(_longest_call(function, rows) for _ in range(again))
         if seconds > limit:
             raise UnsupportedError("a row takes longer, the larger a number is")
         least = min(least, seconds)
@@ -161,13 +161,14 @@ def _largest_of(type_: pa.DataType) -> int:
     return sys.maxsize if pa.types.is_floating(type_) else 0
 
 
-def _seconds_of_each(function: Function, rows: Sequence[pa.Array]) -> float:
-    """Returns the time of all rows, also of those behind one for which the function raises."""
+def _longest_call(function: Function, rows: Sequence[pa.Array]) -> float:
+    """Returns the time of a call for all rows; if that raises, the longest time of a call for one."""
     start = time.perf_counter()
-    if isinstance(outcome(function, rows), Exception):
-        for row in range(len(rows[0])):
-            outcome(function, [column.slice(row, 1) for column in rows])
-    return time.perf_counter() - start
+    raises = isinstance(outcome(function, rows), Exception)
+    longest, count = time.perf_counter() - start, len(rows[0])
+    for row in range(count) if raises and count > 1 else ():
+        longest = max(longest, _longest_call(function, [each.slice(row, 1) for each in rows]))
+    return longest
 
 
 _OF_CODE_POINTS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
@@ -59,7 +59,6 @@ class ArrowFunction:
         functools.update_wrapper(self, plain, updated=())
         self.function = function
         self.returns = returns
-        self._names = [parameter.name for parameter in function.signature.parameters]
         self._seen: set[tuple[pa.DataType | s.DataType, ...]] = set()
         self._left_rows: LeftRows | None = None
         self._batches = 0
@@ -68,7 +67,8 @@ class ArrowFunction:
     @told_plainly()
     def __call__(self, *columns: pa.Array, **named: pa.Array) -> Any:
         """Returns the function's results for columns, given in order or by the names of the parameters."""
-        return self._handed_over(self.results(self._bound(columns, named) if named else columns))
+        ordered = self.function.in_order(columns, named) if named else columns
+        return self._handed_over(self.results(ordered))
 
     def results(self, columns: Columns) -> Array:
         """Returns the results for columns, which may be colkern's, as `returns` declares."""
@@ -130,17 +130,6 @@ class ArrowFunction:
         if results.type == self.returns:
             return retyped(results, self.returns)
         return conformed(self.function.name, results, s.field("result", self.returns))
-
-    def _bound(
-        self, columns: tuple[pa.Array, ...], named: Mapping[str, pa.Array]
-    ) -> tuple[pa.Array, ...]:
-        name, names = self.function.name, self._names[len(columns) :]
-        for unknown in named.keys() - set(names):
-            given = "already has a column" if unknown in self._names else "is no parameter"
-            raise TypeError(f"{name}: {unknown} {given}; it takes ({', '.join(self._names)})")
-        for missing in set(names) - named.keys():
-            raise TypeError(f"{name}: no column for {missing}")
-        return (*columns, *[named[name] for name in names])
 
     def _place(self) -> str:
         task = TaskContext.get()

@@ -17,14 +17,19 @@ def renamed_columns(
 
     Args:
         metadata: The metadata; what is not pandas' is kept.
-        names: Old names, and new ones; None for a column of another type, which keeps its name and
-            loses the type that pandas had for it.
+        names: Old names, and new ones; None for a column that has another type, or is new: it keeps its
+            name and loses the type that pandas had for it.
     """
     if not metadata or _KEY not in metadata:
         return metadata
     try:
         described = json.loads(metadata[_KEY])
-        index = described["index_columns"]
+        index, levels = described["index_columns"], described.get("column_indexes", [])
+        labels = {column["field_name"] for column in described["columns"]}
+        given = {new or old for old, new in names.items() if old not in index} - labels
+        if given and [level["pandas_type"] for level in levels] != ["unicode"]:
+            # Labels that were numbers, dates or tuples: a name given here need not be such a one.
+            described["column_indexes"] = []
         columns = []
         for column in described["columns"]:
             old = column["field_name"]

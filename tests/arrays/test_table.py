@@ -115,6 +115,33 @@ def test_other_metadata_of_this_name_is_kept(value: bytes) -> None:
     assert renamed.schema.metadata == {b"pandas": value, b"k": b"v"}
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Index([0, 1]),
+        pd.Index([0.5, 1.5]),
+        pd.MultiIndex.from_product([["a"], ["x", "y"]]),
+        pd.DatetimeIndex(["2024-01-01", "2024-01-02"]),
+    ],
+    ids=["integers", "floats", "levels", "dates"],
+)
+def test_labels_of_pandas_that_are_no_text_become_text_beside_a_name(labels: pd.Index) -> None:
+    """A name that the table was given need not be such a label, and `to_pandas` raised an error for it."""
+    table = ck.table(pd.DataFrame([[1, 2], [3, 4]], columns=labels))
+    first, second = table.column_names
+    assert list(table.to_pandas()) == list(labels)
+    assert list(table.rename({first: "total"}).to_pandas()) == ["total", second]
+    assert list(table.with_column("total", [5, 6]).to_pandas()) == [first, second, "total"]
+    # Where there is none, they are what they were.
+    assert list(table.with_column(second, ["x", "y"]).to_pandas()) == list(labels)
+
+
+def test_a_renamed_index_of_pandas_leaves_the_labels_as_they_are() -> None:
+    frame = pd.DataFrame({0: [1, 2]}, index=pd.Index([7, 8], name="key"))
+    renamed = ck.table(frame).rename({"key": "other"}).to_pandas()
+    pd.testing.assert_frame_equal(renamed, frame.rename_axis("other"))
+
+
 def test_columns_are_selected_dropped_and_renamed() -> None:
     assert TABLE.select(["y", 0]).column_names == ["y", "x"]
     assert TABLE[["y"]].column_names == TABLE.drop("x").column_names == ["y"]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from colkern import schema as s
-from colkern.arrays import Array
+from colkern.arrays import Array, RecordBatch, Table
 from colkern.bitmaps import count_clear_bits
 from colkern.cpu.threads import map_items, num_threads, run_ranges
 from colkern.dispatch import Dispatch, by_layout
@@ -465,6 +465,31 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
         buffers, count = [compact_validity(array), own], array.null_count
         unified.append(Array.of_valid(type_, array.length, buffers, count, dictionary=common))
     return unified
+
+
+def with_one_dictionary(table: Table) -> Table:
+    """A table whose dictionary-encoded columns each have one dictionary for all batches.
+
+    Columns whose dictionaries have nested values keep what they have. Other columns are as lazy as they
+    were; see `unify_dictionaries`.
+    """
+    unified: dict[int, list[Array]] = {}
+    for position, type_ in enumerate(table.schema.types):
+        if isinstance(type_.storage, s.Dictionary) and table.num_batches > 1:
+            arrays = [batch.column(position) for batch in table.batches]
+            if _values(arrays[0]).layout.kind in _ENCODED:
+                unified[position] = unify_dictionaries(arrays)
+
+    def batch_of(number: int, batch: RecordBatch) -> RecordBatch:
+        def column(position: int) -> Array:
+            arrays = unified.get(position)
+            return batch.column(position) if arrays is None else arrays[number]
+
+        return RecordBatch.lazy(table.schema, batch.length, column, batch.metadata)
+
+    if not unified:
+        return table
+    return Table(itertools.starmap(batch_of, enumerate(table.batches)), table.schema)
 
 
 def indices_of_one_dictionary(

@@ -94,6 +94,21 @@ def test_files_take_deltas_and_refuse_replacements() -> None:
     assert pa.ipc.open_file(sink.getvalue()).num_record_batches == 2
 
 
+def test_the_dictionaries_of_a_table_become_one_in_a_file() -> None:
+    """As of pandas' categories, or of a Parquet file, in several chunks."""
+    parts = [
+        pa.record_batch({"d": encoded([0, None], ["a", "b"]), "n": [1, 2]}),
+        pa.record_batch({"d": encoded([1, 0], ["c", "a"]), "n": [3, 4]}),
+    ]
+    theirs = pa.Table.from_batches(parts)
+    sink = io.BytesIO()
+    colkern.table(theirs).write_ipc(sink)
+    read = pa.ipc.open_file(sink.getvalue())
+    assert read.num_record_batches == 2
+    assert read.read_all().to_pydict() == theirs.to_pydict()
+    assert messages(sink.getvalue()[8:]) == ["schema", "0=3", "batch", "batch"]
+
+
 def test_files_without_deltas_refuse_growth_too() -> None:
     with pytest.raises(ValueError, match="a file can only add"):
         file(

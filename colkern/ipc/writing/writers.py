@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from colkern.arrays import RecordBatch
+from colkern.arrays import RecordBatch, Table
 from colkern.closing import OnFailure
 from colkern.forks import cached_property
 from colkern.ipc.enums import FRONT_BYTES, MAGIC, MessageHeader, MetadataVersion
@@ -271,8 +271,14 @@ def write_file(
 ) -> None:
     """Write record batches as a whole file, from host or device memory.
 
-    See `write_stream` and `new_file`.
+    The dictionaries of a table's column become one, since a file has one. See `write_stream` and
+    `new_file`.
     """
+    if isinstance(data, Table):
+        # Imported late: most data has no dictionaries, or only one of each.
+        from colkern.operations.dictionaries import with_one_dictionary
+
+        data = with_one_dictionary(data)
     schema, batches = with_schema(data)
     options = {**carried_options(data), **options}
     with new_file(sink, schema, metadata=metadata, **options) as writer:

@@ -79,15 +79,20 @@ def _seem_equal(keys: Items, positions: Items | None, low: int, shift: int) -> b
 def extremes(items: Items) -> tuple[int, int]:
     """The least and the greatest of some integers, at least one."""
     if len(items) < GRAIN:
-        return _extremes(0, len(items), items)
-    parts = run_ranges(_extremes, len(items), (items,))
-    return min(low for low, _ in parts), max(high for _, high in parts)
+        return _extremes(items)
+    parts = [each for part in run_ranges(_by_blocks, len(items), (items,)) for each in part]
+    return min([low for low, _ in parts]), max([high for _, high in parts])
 
 
-def _extremes(start: int, stop: int, items: Items) -> tuple[int, int]:
-    part = items[start:stop]
+def _by_blocks(start: int, stop: int, items: Items) -> list[tuple[int, int]]:
+    # Small ones, so that the greatest is looked for in caches.
+    size = GRAIN // 4
+    return [_extremes(items[k : min(k + size, stop)]) for k in range(start, stop, size)]
+
+
+def _extremes(items: Items) -> tuple[int, int]:
     # Not by methods: these are functions of Python's.
-    return int(np.minimum.reduce(part)), int(np.maximum.reduce(part))
+    return int(np.minimum.reduce(items)), int(np.maximum.reduce(items))
 
 
 def _packed(target: Target, keys: Items, positions: Items | None, low: int, shift: int) -> Items:

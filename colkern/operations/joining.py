@@ -17,6 +17,7 @@ import numpy as np
 from colkern import schema as s
 from colkern.arrays import Array, RecordBatch
 from colkern.bitmaps import expand, packed_bits
+from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.errors import LimitExceededError, UnsupportedError, shown
 from colkern.forks import cached_property
 from colkern.kernels import joining as kernels
@@ -502,8 +503,7 @@ def _asof(
     """The right row of each left row, or `NO_MATCH`; the first `rows` items are those of the right side."""
     times = time.items(Role.DATA)
     # NaN has no distance.
-    are_numbers = times == times
-    if times.dtype.kind == "f" and not are_numbers.all():
+    if times.dtype.kind == "f" and not (are_numbers := times == times).all():
         known = are_numbers if known is None else known & are_numbers
     words = sort_words(target, [SortKey(time)])
     can_go = known is None and len(words) == 1 and (groups is None or time.device == HOST)
@@ -535,7 +535,12 @@ def _asof(
 
 
 def _is_in_order(words: Items) -> bool:
-    return bool((words[1:] >= words[:-1]).all())
+    def ascend(start: int, stop: int) -> bool:
+        return bool((words[start + 1 : stop + 1] >= words[start:stop]).all())
+
+    count = max(len(words) - 1, 0)
+    # A device compares all of them at once.
+    return all(run_ranges(ascend, count, (), GRAIN if isinstance(words, np.ndarray) else count + 1))
 
 
 _Match: TypeAlias = Callable[[bool], Items]

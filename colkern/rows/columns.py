@@ -166,9 +166,8 @@ def all_ascii(array: Array) -> int:
         return 0
     offsets = array.items(Role.OFFSETS)
     part = buffer.array[int(offsets[0]) : int(offsets[-1])]
-    words = part[: len(part) & ~7].view(np.uint64)
-    high = np.bitwise_or.reduce(words) if len(words) else np.uint64(0)
-    rest = np.bitwise_or.reduce(part[len(part) & ~7 :]) if len(part) & 7 else np.uint8(0)
+    high = np.bitwise_or.reduce(part[: len(part) & ~7].view(np.uint64))
+    rest = np.bitwise_or.reduce(part[len(part) & ~7 :])
     return int(not (int(high) & 0x8080808080808080 or int(rest) & 0x80))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,9 @@ def chosen(data: Any, key: Any) -> Any:
     Args:
         data: A column, a batch or a table.
         key: A slice (not copied if its step is 1); a mask, as `filter` takes it; or positions, as
-            `take` takes them. Positions in lists and NumPy arrays may be negative. For structs, also
-            the name of a field; for a batch or a table, also the position of a column, or a list of
-            column names.
+            `take` takes them. Positions in lists, ranges and NumPy arrays may be negative. For structs,
+            also the name of a field; for a batch or a table, also the position of a column, or a list
+            of column names.
 
     Raises:
         TypeError: If the key is none of these.
@@ -38,9 +37,10 @@ def chosen(data: Any, key: Any) -> Any:
         return struct_field(data, key)
     if isinstance(data, Tabular) and hasattr(key, "__index__") and not hasattr(key, "__len__"):
         return data.column(integer(key, "key"))
-    if isinstance(data, Tabular) and isinstance(key, list | tuple) and _are_names(key):
+    is_list = isinstance(key, list | tuple)
+    if is_list and key and isinstance(data, Tabular) and all(isinstance(k, str) for k in key):
         return data.select(key)
-    if isinstance(key, list | tuple | np.ndarray):
+    if is_list or isinstance(key, range | np.ndarray):
         key = _positions_or_mask(key, data)
     key = as_columns(key)
     if not isinstance(key, Array | ChunkedArray):
@@ -59,10 +59,6 @@ def _sliced(data: Any, key: slice) -> Any:
     if step == -1:
         return reverse(data.slice(stop + 1 if places else 0, len(places)))
     return take(data, there(np.arange(start, stop, step), data))
-
-
-def _are_names(key: Sequence[object]) -> bool:
-    return bool(key) and all(isinstance(each, str) for each in key)
 
 
 def _positions_or_mask(key: Any, data: Any) -> Array:

@@ -79,11 +79,12 @@ MASK = pa.array([False, False, True, True, True, True])
         (lambda c: c.cast("float32"), lambda c: c.cast(pa.float32())),
         (lambda c: c.filter(OTHERS > 2), lambda c: c.filter(MASK)),
         (lambda c: c[[5, 0, -3]], lambda c: c.take([5, 0, 3])),
+        (lambda c: c[range(5, -2, -5)], lambda c: c.take([5, 0])),
         (lambda c: c[::-1], lambda c: c.take([5, 4, 3, 2, 1, 0])),
         (lambda c: c.sort_indices(), pc.sort_indices),
         (lambda c: ck.if_else(OTHERS > 2, c, 0), lambda c: pc.if_else(MASK, c, 0)),
     ],
-    ids=["two", "array", "cast", "filter", "take", "reverse", "whole", "if_else"],
+    ids=["two", "array", "cast", "filter", "take", "range", "reverse", "whole", "if_else"],
 )
 def test_operations_over_chunks_are_those_of_pyarrow(ours: Any, theirs: Any) -> None:
     assert ours(CHUNKS).to_pylist() == theirs(ARROW).to_pylist()

@@ -56,7 +56,7 @@ MOST: list[tuple[int, str, Callable[[], Any]]] = [
     (22, "concat", lambda: ck.concat([INTEGERS, INTEGERS])),
     (16, "take", lambda: ck.take(INTEGERS, POSITIONS)),
     (53, "take, of runs", lambda: ck.take(RUNS, POSITIONS)),
-    (24, "filter", lambda: ck.filter(INTEGERS, MASK)),
+    (18, "filter", lambda: ck.filter(INTEGERS, MASK)),
     (22, "if_else", lambda: ck.if_else(MASK, INTEGERS, INTEGERS)),
     (8, "invert", lambda: ck.invert(MASK)),
     (24, "cast", lambda: ck.cast(INTEGERS, ck.float64())),

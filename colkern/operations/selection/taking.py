@@ -64,15 +64,16 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         taken = _take_words(data, indices)
         if taken is not None:
             return taken
-    columns = data.columns if isinstance(data, RecordBatch) else [data]
-    if isinstance(indices.type, s.Null):
-        # The indices are of type null, as `array([])`.
-        indices = nulls(indices.length, s.int64(), columns[0].device if columns else HOST)
-    if not isinstance(indices.type, s.Int):
-        raise TypeError(f"indices: expected integers, got {indices.type}")
-    one_device([*columns, indices], *["data"] * len(columns), "indices")
-    for column in columns:
-        if not column._checked:
+        columns = [data]
+    else:
+        columns = data.columns if isinstance(data, RecordBatch) else [data]
+        if isinstance(indices.type, s.Null):
+            # The indices are of type null, as `array([])`.
+            indices = nulls(indices.length, s.int64(), columns[0].device if columns else HOST)
+        if not isinstance(indices.type, s.Int):
+            raise TypeError(f"indices: expected integers, got {indices.type}")
+        one_device([*columns, indices], *["data"] * len(columns), "indices")
+        for column in columns:
             require_valid(column)
     # Text is checked when it is measured, so that both numbers are waited for at once.
     checked = not isinstance(data, Array) or data.layout.kind is not LayoutKind.BINARY
@@ -234,7 +235,7 @@ def take_picked(array: Array, words: Items) -> Array:
     """As `take_positions`, at unsigned integers of any width."""
     row = array.layout
     is_plain = not array._null_count and row.kind is LayoutKind.FIXED_SIZE
-    if not is_plain or row.buffers[1].slot_bits not in _WORD_BITS:
+    if not is_plain or row.buffers[1].slot_bits not in WORD_BITS:
         return assemble(Picks(words), array)
     # Words alone, as most values are, take fewer steps.
     target = target_of(array.device)
@@ -242,7 +243,8 @@ def take_picked(array: Array, words: Items) -> Array:
     return Array.of_valid(array.type, len(words), (None, target.buffer(out)), 0)
 
 
-_WORD_BITS = frozenset(8 * size for size in WORDS)
+WORD_BITS = frozenset(8 * size for size in WORDS)
+"""The bits of a slot of values that are one word each."""
 
 
 def _bound(indices: Array, length: int) -> int:

@@ -14,7 +14,13 @@ from numpy import int8, int32, int64, uint8, uint64
 
 from colkern.kernels.arguments import Buffers, In, O, Out, T
 from colkern.kernels.kernel import helper, kernel
-from colkern.kernels.primitives import copy_bytes_loosely, load_item
+from colkern.kernels.primitives import copy_bytes_loosely, load_item, prefetch
+
+AHEAD = 32
+"""The number of slots ahead for whose values memory is asked before they are copied."""
+
+MANY = 1 << 16
+"""The values of more slots than that are rarely in caches."""
 
 
 class Slots(NamedTuple):
@@ -31,24 +37,41 @@ def child_slot(offsets: In[int32], i: uint64) -> uint64:
     return uint64(offsets[i]) if len(offsets) else uint64(i)
 
 
+@helper
+def source_of_slot(slots: Slots, addresses: In[uint64], i: uint64, size: uint64) -> uint64:
+    """The address of the value of slot `i`, one of `size` bytes."""
+    child = uint64(slots.child_of[uint64(slots.type_ids[i])])
+    return addresses[child] + child_slot(slots.offsets, i) * size
+
+
+@helper
+def gather_slot(slots: Slots, addresses: In[uint64], i: uint64, width: uint64, out: Out[T]) -> None:
+    """Items `i width` to `(i + 1) width` of `out` = the value of slot `i`."""
+    source = source_of_slot(slots, addresses, i, width * uint64(out.itemsize))
+    if width == 1:
+        # Without a loop in the loop: in less than half of the time.
+        out[i] = load_item(out, source)
+    else:
+        for item in range(uint64(0), width):
+            place = source + uint64(item) * uint64(out.itemsize)
+            out[i * width + uint64(item)] = load_item(out, place)
+
+
 @kernel()
 def gather_union(start, stop, step, slots: Slots, addresses: In[uint64], width, out: Out[T]):
     """Items `i width` to `(i + 1) width` of `out` = the value of slot i, from the child that has it.
 
     `addresses` are those of the first value of each child.
     """
-    for i in range(start, stop, step):
-        child = uint64(slots.child_of[uint64(slots.type_ids[i])])
-        source = addresses[child] + child_slot(slots.offsets, uint64(i)) * width * uint64(
-            out.itemsize
-        )
-        if width == 1:
-            # Without a loop in the loop: in less than half of the time.
-            out[i] = load_item(out, source)
-        else:
-            for item in range(uint64(0), width):
-                place = source + uint64(item) * uint64(out.itemsize)
-                out[uint64(i) * width + uint64(item)] = load_item(out, place)
+    i = uint64(start)
+    # Values of many slots lie anywhere: what is copied soon is asked of memory now.
+    while step == 1 and i + uint64(MANY) < stop:
+        later = i + uint64(AHEAD)
+        prefetch(source_of_slot(slots, addresses, later, width * uint64(out.itemsize)))
+        gather_slot(slots, addresses, i, width, out)
+        i += uint64(1)
+    for k in range(i, stop, step):
+        gather_slot(slots, addresses, uint64(k), width, out)
 
 
 @kernel()

@@ -48,19 +48,21 @@ class Lists:
         return out
 
     @cached_property
-    def sizes(self) -> Items:
-        """The number of elements of each list view (int32/int64); no items for other lists."""
-        return self.array.items(Role.SIZES) if self.has_views else self.offsets[:0]
-
-    @cached_property
-    def validity(self) -> tuple[Items, int]:
-        """The validity, as from `validity_of`."""
-        return validity_of(self.array, self.target)
+    def args(self) -> tuple[Items, Items, Items, int]:
+        """Offsets, sizes and validity: the first arguments of most kernels."""
+        offsets = self.offsets
+        sizes = self.array.items(Role.SIZES) if self.has_views else offsets[:0]
+        return (offsets, sizes, *validity_of(self.array, self.target))
 
     @property
-    def args(self) -> tuple[Argument, ...]:
-        """The first arguments of most kernels."""
-        return (self.offsets, self.sizes, *self.validity)
+    def sizes(self) -> Items:
+        """The number of elements of each list view (int32/int64); no items for other lists."""
+        return self.args[1]
+
+    @property
+    def validity(self) -> tuple[Items, int]:
+        """The validity, as from `validity_of`."""
+        return self.args[2:]
 
     def first(self, kernel: Kernel, *args: Argument) -> int:
         """The first list that a kernel searches for, or `NOWHERE`."""
@@ -129,15 +131,15 @@ class Lists:
         Raises:
             LimitExceededError: If the sum does not fit.
         """
-        own = self.offsets.dtype
         if dtype is None:
+            own = self.offsets.dtype
             dtype = own if count.total <= most_of(own) else np.dtype(np.int64)
         require_room(count.total, dtype)
         target = self.target
         if not self.array.length:
             return target.allocate(1, dtype)
         out = target.output(self.array.length + 1, dtype)
-        target.map(lists.element_starts, self._blocks, *count.args, count.before, out)
+        target.map(lists.element_starts, len(count.before) - 1, *count.args, count.before, out)
         return out
 
     def begins(self, dtype: DType) -> Items:

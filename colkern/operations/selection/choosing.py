@@ -133,9 +133,12 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
         InvalidArrowError: If an array points outside its own memory.
     """
     require_one_type(arrays)
-    columns = [*arrays, indices] if isinstance(indices, Array) else arrays
-    names = [f"arrays[{k}]" for k in range(len(arrays))]
-    target = target_of(one_device(columns, *names, "indices"))
+    if isinstance(indices, Array):
+        names = [f"arrays[{k}]" for k in range(len(arrays))]
+        device = one_device([*arrays, indices], *names, "indices")
+    else:
+        device = one_device(arrays)
+    target = target_of(device)
     pairs = _pairs(target, indices)
     places = _places(target, pairs, arrays)
     if len(arrays) > _TYPE_IDS or max([array.length for array in arrays]) >> 31:
@@ -284,21 +287,23 @@ def _places(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Places:
     """The pairs as places of a union's slots. Raises `IndexError` if one leads nowhere."""
     lengths = [array.length for array in arrays]
     numbers, positions = pairs
-    type_ids, most = _narrowed(numbers, np.int8)
+    type_ids, most = _narrowed(target, numbers, np.int8)
     if most >= len(arrays):
         slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
         number = int(numbers[slot])
         raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    offsets, most = _narrowed(positions, np.int32)
+    offsets, most = _narrowed(target, positions, np.int32)
     if most >= min(lengths):
         _require_positions(target, pairs, lengths)
     return Places(target, type_ids, target.positions(_TYPE_IDS), offsets)
 
 
-def _narrowed(items: Items, dtype: type) -> tuple[Items, int]:
+def _narrowed(target: Target, items: Items, dtype: type) -> tuple[Items, int]:
     """The lowest bits of items, and the greatest of these, negative ones among them."""
     words = items.view(np.uint64)
-    return words.astype(dtype), int(words.max()) if len(words) else 0
+    narrow = target.output(len(words), dtype)
+    narrow[:] = words
+    return narrow, int(words.max()) if len(words) else 0
 
 
 def _require_positions(target: Target, pairs: _Pairs, lengths: list[int]) -> None:

@@ -181,20 +181,12 @@ def cut_at(parts: Sequence[Part], ends: Sequence[int]) -> list[Part]:
     return pieces
 
 
-def common_ends(sides: Sequence[Sequence[_Slots]]) -> list[int]:
-    """All ends of parts of any side, ascending, without 0; all sides have the same number of slots."""
-    ends: set[int] = set()
-    for parts in sides:
-        ends.update(accumulate([part.length for part in parts]))
-    return sorted(ends - {0})
-
-
 def cut_alike(sides: Sequence[Sequence[Any]]) -> list[Sequence[Any]]:
     """The parts of each side, cut so that all sides have parts of the same lengths; nothing is copied."""
     sizes = [[part.length for part in parts] for parts in sides]
     if all(size == sizes[0] for size in sizes):
         return list(sides)
-    ends = common_ends(sides)
+    ends = sorted({end for own in sizes for end in accumulate(own)} - {0})
     return [cut_at(parts, ends) for parts in sides]
 
 

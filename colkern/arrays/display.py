@@ -42,7 +42,10 @@ ELLIPSIS = "…"
 def column_repr(column: Array | ChunkedArray) -> str:
     """Type, length, null count if known, and the values at both ends; no values if on a device."""
     title = f"<{_column_title(column)}>"
-    return title if column.device.kind != "cpu" else f"{title}\n{_values_text(column)}"
+    if column.device.kind != "cpu":
+        return title
+    texts = _guarded(lambda: _column_ends(column))
+    return f"{title}\n{texts if isinstance(texts, str) else f'[{_filled(texts)}]'}"
 
 
 def rows_repr(table: RecordBatch | Table) -> str:
@@ -148,11 +151,6 @@ def _column_ends(column: Array | ChunkedArray) -> list[str]:
     if column.device.kind != "cpu":
         return [f"<on {column.device}>"]
     return _ends(column, EDGE_VALUES, lambda part: _texts(part, VALUE_WIDTH))
-
-
-def _values_text(column: Array | ChunkedArray) -> str:
-    texts = _guarded(lambda: _column_ends(column))
-    return texts if isinstance(texts, str) else f"[{_filled(texts)}]"
 
 
 def _filled(texts: list[str]) -> str:

@@ -358,7 +358,8 @@ def import_field(obj: object) -> Field:
         UnsupportedError: If a format string is unknown.
         LimitExceededError: If types are nested deeper than `MAX_NESTING`.
     """
-    return field_in(_schema_capsule(obj))
+    method = getattr(obj, "__arrow_c_schema__", None)
+    return field_in(obj if method is None else method())
 
 
 def import_type(obj: object) -> DataType:
@@ -376,11 +377,6 @@ def import_schema(obj: object) -> Schema:
     Also raises like `import_field`.
     """
     return schema_of(import_field(obj))
-
-
-def _schema_capsule(obj: object) -> object:
-    method = getattr(obj, "__arrow_c_schema__", None)
-    return obj if method is None else method()
 
 
 def field_in(capsule: object) -> Field:

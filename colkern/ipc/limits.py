@@ -70,23 +70,6 @@ class Limits:
         """The limit on copies of the buffers of a batch with a body of that size."""
         return max(_SMALL_COPIES, self.decompression_ratio * body_bytes)
 
-    def unbacked(self, body_bytes: int) -> int:
-        """The limit on slots without a buffer in a batch with a body of that size."""
-        return max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
-
-    def require_fields(self, count: int) -> None:
-        """Raise `LimitExceededError` if a schema has too many fields."""
-        if count > self.fields:
-            raise _over(f"{count} fields are", self.fields, "fields")
-
-    def require_depth(self, depth: int) -> None:
-        """Raise `LimitExceededError` if types nest too deeply; fields of a schema have depth 1."""
-        if depth > self.nesting_depth:
-            raise LimitExceededError(
-                f"types nest deeper than the limit of {self.nesting_depth}; "
-                "raise Limits.nesting_depth to read them"
-            )
-
     def require_metadata(self, size: int, what: str = "metadata") -> None:
         """Raise `LimitExceededError` if a message's metadata, or a footer, is too large."""
         if size > self.metadata_bytes:
@@ -103,8 +86,8 @@ class Limits:
             raise decompression_error(self.decompressed(body_bytes))
 
     def require_unbacked(self, length: int, body_bytes: int) -> None:
-        """Raise `LimitExceededError` if an array without buffers is too long."""
-        limit = self.unbacked(body_bytes)
+        """Raise `LimitExceededError` if an array without buffers is too long for the size of a body."""
+        limit = max(self.unbacked_length, _SLOTS_PER_BYTE * body_bytes)
         if length > limit:
             raise _over(
                 f"{length} slots without a buffer behind them are", limit, "unbacked_length"
@@ -123,9 +106,14 @@ class FieldCount:
     def add(self, count: int, depth: int) -> None:
         """Count fields at a depth, which is 1 for the fields of the schema itself."""
         self._count += count
-        self._limits.require_fields(self._count)
-        if count:
-            self._limits.require_depth(depth)
+        limits = self._limits
+        if self._count > limits.fields:
+            raise _over(f"{self._count} fields are", limits.fields, "fields")
+        if count and depth > limits.nesting_depth:
+            raise LimitExceededError(
+                f"types nest deeper than the limit of {limits.nesting_depth}; "
+                "raise Limits.nesting_depth to read them"
+            )
 
 
 def _over(what: str, limit: int, name: str, them: str = "them") -> LimitExceededError:

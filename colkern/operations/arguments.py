@@ -78,13 +78,9 @@ OPERATIONS: dict[str, Operation] = {}
 """Name → operation, of all modules that are imported."""
 
 
-def _integer_or_none(value: object, name: str) -> int | None:
-    return None if value is None else integer(value, name)
-
-
 _INTEGERS: dict[str, Callable[[object, str], int | None]] = {
     "int": integer,
-    "int | None": _integer_or_none,
+    "int | None": lambda value, name: None if value is None else integer(value, name),
 }
 """Annotation of a parameter → the conversion of its argument."""
 

@@ -17,7 +17,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import count_set_bits
 from colkern.kernels import Kernel, arithmetic
-from colkern.layouts import LayoutKind, Role, layout
+from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST, Buffer, DType
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting import cast
@@ -396,7 +396,8 @@ def _combine_arrays(what: _Operation, left: Array, right: Array) -> Array:
         raise ValueError(f"{what.name}: arrays of {left.length} and {right.length} values")
     one_device((left, right), "left", "right")
     if left.layout.kind is right.layout.kind is LayoutKind.RUN_END_ENCODED:
-        ends = min([array.children[0] for array in (left, right)], key=_bit_width).type
+        both = [array.children[0] for array in (left, right)]
+        ends = min(both, key=lambda ends: ends.layout.spec(Role.DATA).dtype.itemsize).type
         what.runs[left.layout, right.layout] = ends
         return _combine_runs(what, left, right, ends)
     left = decoded(left)
@@ -409,10 +410,6 @@ def _combine_runs(what: _Operation, left: Array, right: Array, type_: s.DataType
     run_ends = Array.of_valid(type_, len(ends), (None, buffer), 0)
     values = take_positions(left.children[1], own), take_positions(right.children[1], other)
     return run_end_encoded(left.length, run_ends, _combine(what, *values))
-
-
-def _bit_width(ends: Array) -> int:
-    return layout(ends.type).spec(Role.DATA).dtype.itemsize
 
 
 # Integers without any encoding; one number stands for every slot

@@ -126,7 +126,7 @@ class GroupedRows:
     @cached_property
     def sizes(self) -> Items:
         """The number of rows of each group (uint64[count])."""
-        return self._sums(kernels.count_group_rows, np.uint64, self.target.no_bits, 0)
+        return self.sums(kernels.count_group_rows, np.uint64, self.target.no_bits, 0)
 
     def valid_counts(self, array: Array) -> Items:
         """The number of valid rows of each group (uint64[count])."""
@@ -136,18 +136,19 @@ class GroupedRows:
         return self._once(array, kernels.count_group_rows, np.uint64, bitmap, offset)
 
     def _once(self, array: Array, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
-        """As `_sums`; kept until `forget`, since several aggregates of a column may need them."""
+        """As `sums`; kept until `forget`, since several aggregates of a column may need them."""
         key = (kernel, id(array))
         if key not in self._known:
             # With the array, so that no other one gets its id.
-            self._known[key] = array, self._sums(kernel, dtype, *args)
+            self._known[key] = array, self.sums(kernel, dtype, *args)
         return self._known[key][1]
 
     def forget(self) -> None:
         """Forget the sums that are kept."""
         self._known.clear()
 
-    def _sums(self, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
+    def sums(self, kernel: Kernel, dtype: ItemType, *args: Argument) -> Items:
+        """The sums (dtype[count]) of a kernel that sums by group and lane."""
         parts = self.run(kernel, dtype, *args, lanes=_LANES)[:, :, 0]
         # The sum of infinities of both signs is NaN.
         with np.errstate(invalid="ignore", over="ignore"):
@@ -166,15 +167,6 @@ class GroupedRows:
             items = items.view(np.int64)
         return self._once(array, kernels.sum_group_integers, np.uint64, items, *validity)
 
-    def square_sums(self, array: Array, means: Items) -> Items:
-        """The sum of squared deviations of the valid floats from the mean of their group."""
-        given = (
-            array.items(Role.DATA),
-            *validity_of(array, self.target),
-            means,
-        )
-        return self._sums(kernels.sum_group_squares, np.float64, *given)
-
     def decimal_sums(self, array: Array) -> Items:
         """The sums of decimals of 128 or 256 bits by group, in words (uint64[count, width])."""
         words, width = own_words(array, Role.DATA)
@@ -191,7 +183,7 @@ class GroupedRows:
             parts = words.view(np.uint32)[k :: 2 * width].copy()
             is_signed = k == 2 * width - 1 and _is_signed(array)
             parts = parts.view(np.int32) if is_signed else parts
-            sums = self._sums(kernels.sum_group_integers, np.uint64, parts, *validity)
+            sums = self.sums(kernels.sum_group_integers, np.uint64, parts, *validity)
             own = sums.view(np.int64 if is_signed else np.uint64).tolist()
             totals = [total + (part << 32 * k) for total, part in zip(totals, own, strict=True)]
         return totals
@@ -402,7 +394,8 @@ def _variance(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:
     values = floats_of(column, "variance")
     counts = rows.valid_counts(values)
     means = _divided(rows.float_sums(values), counts)
-    squares = rows.square_sums(values, means)
+    given = (values.items(Role.DATA), *validity_of(values, rows.target), means)
+    squares = rows.sums(kernels.sum_group_squares, np.float64, *given)
     return _result(
         rows, s.float64(), _divided(squares, counts.astype(np.float64) - ddof), counts > ddof
     )

@@ -98,7 +98,10 @@ def list_to_fixed_size_list(array: Array, list_size: int) -> Array:
     type_ = _accepted(array, (*_LISTS, *_VIEWS), "list, large_list or a view of them")
     kind = kept_type(s.fixed_size_list, type_.fields[0], list_size)
     slots = lists_of(array)
-    _check_lengths(slots, list_size)
+    slot = slots.first_of_another_length(list_size)
+    if slot != NOWHERE:
+        length = slots.length_of(slot)
+        raise ValueError(f"list_size: {list_size}, the list in slot {slot} has length {length}")
     child = _elements_in_place(slots, list_size)
     if child is None:
         child = _copied_evenly(slots, list_size)
@@ -178,13 +181,6 @@ def _too_many(count: int) -> LimitExceededError:
     return LimitExceededError(f"{count} elements do not fit offsets of int32; use 64 bits")
 
 
-def _check_lengths(slots: Lists, size: int) -> None:
-    slot = slots.first_of_another_length(size)
-    if slot != NOWHERE:
-        length = slots.length_of(slot)
-        raise ValueError(f"list_size: {size}, the list in slot {slot} has length {length}")
-
-
 def _even_starts(slots: Lists, size: int) -> Items:
     """The offsets of lists that all have `size` elements."""
     own = slots.offsets.dtype
@@ -199,11 +195,10 @@ def _elements_in_place(slots: Lists, size: int) -> Array | None:
     array, target = slots.array, slots.target
     if not array.length * size:
         return slots.child.slice(0, 0)
-    if array.null_count:
-        if slots.has_views:
-            return None
-        if slots.first_slot_of_another_length(size) != NOWHERE:
-            return None
+    if array.null_count and (
+        slots.has_views or slots.first_of_another_length(size, also_null=True) != NOWHERE
+    ):
+        return None
     base = target.item(slots.offsets, 0)
     if slots.has_views:
         away = (*slots.args, base, _even_starts(slots, size))

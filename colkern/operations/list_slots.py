@@ -70,17 +70,11 @@ class Lists:
             return NOWHERE
         return self.target.reduce(kernel, self.array.length, *args)
 
-    def first_of_another_length(self, size: int) -> int:
-        """The first valid list that does not have `size` elements, or `NOWHERE`."""
-        return self._first_unlike(size, self.validity)
-
-    def first_slot_of_another_length(self, size: int) -> int:
-        """The first list, null or not, that does not have `size` elements, or `NOWHERE`."""
-        return self._first_unlike(size, (self.target.no_bits, 0))
-
-    def _first_unlike(self, size: int, validity: tuple[Items, int]) -> int:
+    def first_of_another_length(self, size: int, *, also_null: bool = False) -> int:
+        """The first list without `size` elements, or `NOWHERE`; a null one only if `also_null`."""
         if not self._blocks:
             return NOWHERE
+        validity = (self.target.no_bits, 0) if also_null else self.validity
         args = (self.offsets, self.sizes, *validity, self.array.length, size)
         return self.target.reduce(lists.first_list_of_another_length, self._blocks, *args)
 

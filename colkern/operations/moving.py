@@ -82,18 +82,12 @@ def _on_host(buffers: list[Buffer]) -> dict[int, Buffer]:
     """Copies of the buffers that are on devices, by the `id` of each original."""
     copies: dict[int, Buffer] = {}
     for device in {buffer.device for buffer in buffers} - {HOST}:
-        copies |= _downloaded([buffer for buffer in buffers if buffer.device == device], device)
+        own = [buffer for buffer in buffers if buffer.device == device]
+        outputs = [allocate_for_overwrite(buffer.size, np.uint8) for buffer in own]
+        download([buffer.array for buffer in own], outputs, device)
+        for buffer, array in zip(own, outputs, strict=True):
+            copies[id(buffer)] = Buffer(array) if array.size else EMPTY
     return copies
-
-
-def _downloaded(buffers: list[Buffer], device: Device) -> dict[int, Buffer]:
-    """Copies in host memory of the buffers of one device, by the `id` of each original."""
-    outputs = [allocate_for_overwrite(buffer.size, np.uint8) for buffer in buffers]
-    download([buffer.array for buffer in buffers], outputs, device)
-    return {
-        id(buffer): Buffer(array) if array.size else EMPTY
-        for buffer, array in zip(buffers, outputs, strict=True)
-    }
 
 
 def buffers_of(value: Array | ChunkedArray | RecordBatch | Table) -> list[Buffer]:

@@ -167,16 +167,14 @@ def _worked_on(
 ) -> Array:
     """`work`, applied to the values of an array in any encoding; `TypeError` for other types."""
     require_valid(array)
-    if isinstance(array.type, types):
-        return work(array)
-    return on_values(array, lambda values: work(_of_types(values, types)))
 
+    def checked(values: Array) -> Array:
+        if not isinstance(values.type.storage, types):
+            names = "strings" if types is TEXT else "strings or binary values"
+            raise TypeError(f"array: expected {names}, got {values.type}")
+        return work(values)
 
-def _of_types(array: Array, types: tuple[type[s.DataType], ...]) -> Array:
-    if not isinstance(array.type.storage, types):
-        names = "strings" if types is TEXT else "strings or binary values"
-        raise TypeError(f"array: expected {names}, got {array.type}")
-    return array
+    return work(array) if isinstance(array.type, types) else on_values(array, checked)
 
 
 def _all_ascii(array: Array, target: Target) -> bool:

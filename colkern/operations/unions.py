@@ -5,8 +5,6 @@ Columnar format 1.5: "Union Layout".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from colkern import schema as s
@@ -70,7 +68,8 @@ def gather_union(array: Array) -> Array:
     type_ids = array.items(Role.TYPE_IDS)
     target = target_of(array.device)
     places = Places(target, type_ids, _numbers(array), _slot_offsets(array))
-    return gather(_shown_children(array), places)
+    is_dense = array.layout.kind is LayoutKind.DENSE_UNION
+    return gather(array.children if is_dense else own_children(array), places)
 
 
 def require_union(array: Array) -> s.Union:
@@ -93,12 +92,6 @@ def _slot_offsets(array: Array) -> Items:
     if array.layout.kind is LayoutKind.SPARSE_UNION:
         return target_of(array.device).table([], np.int32)
     return array.items(Role.OFFSETS)
-
-
-def _shown_children(array: Array) -> Sequence[Array]:
-    if array.layout.kind is LayoutKind.DENSE_UNION:
-        return array.children
-    return own_children(array)
 
 
 _MOST = np.iinfo(np.int32).max

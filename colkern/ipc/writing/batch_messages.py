@@ -236,7 +236,8 @@ class _Parts:
     def add(self, array: Array, field: WireField) -> None:
         """Add a trimmed array and its children; a dictionary has messages of its own."""
         self.nodes.append((array.length, array.null_count))
-        if array.length > self._limits.unbacked_length and not _is_backed(array):
+        is_backed = array.layout.is_backed or (array.layout.has_validity and array.null_count > 0)
+        if array.length > self._limits.unbacked_length and not is_backed:
             self.unbacked_length = max(self.unbacked_length, array.length)
         self.buffers += [EMPTY if buffer is None else buffer for buffer in array.buffers]
         if array.layout.variadic:
@@ -275,20 +276,9 @@ def batch_to_wire(
         "length": length,
         "nodes": np.array(parts.nodes, FIELD_NODE),
         "buffers": np.array(places, BUFFER),
-        "compression": _compression(codec),
+        "compression": codec and {"codec": codec.number, "method": BodyCompressionMethod.BUFFER},
         "variadicBufferCounts": np.array(parts.counts, np.int64) if parts.counts else None,
     }
-
-
-def _is_backed(array: Array) -> bool:
-    """Whether the bytes of an array grow with its slots."""
-    return array.layout.is_backed or (array.layout.has_validity and array.null_count > 0)
-
-
-def _compression(codec: Codec | None) -> Record | None:
-    if codec is None:
-        return None
-    return {"codec": codec.number, "method": BodyCompressionMethod.BUFFER}
 
 
 def _compressed(buffers: Sequence[Buffer], codec: Codec) -> list[list[Chunk]]:

@@ -11,9 +11,9 @@ from colkern.kernels import Kernel, decimals
 from colkern.layouts import Role, layout
 from colkern.operations.casting.dispatch import converts, fixed_result, no_value
 from colkern.operations.casting.numbers import limits
-from colkern.operations.operands import decimal_at, validity_of
+from colkern.operations.operands import WORDS, decimal_at, validity_of
 from colkern.operations.selection.words import own_words
-from colkern.targets import NOWHERE, Argument, DType, Items, target_of
+from colkern.targets import NOWHERE, Argument, Items, target_of
 
 _WORD = (1 << 64) - 1
 _FACTOR_DIGITS = 19
@@ -37,10 +37,10 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
     if not safe:
         least, greatest = own
     ends = (max(least, own[0]), min(greatest, own[1]))
-    bounds = _table(array, [part for end in ends for part in _words_of(end)])
+    bounds = _table(array, [end >> at & _WORD for end in ends for at in range(0, 256, 64)])
     target = target_of(array.device)
     words, width = own_words(array, Role.DATA)
-    out = target.output(array.length * _words(type), _word_type(type))
+    out = target.output(array.length * _words(type), WORDS[min(_bits(type), 64) // 8])
     bits = _bits(source)
     sign = 1 << bits - 1 if _signed(source) and bits < 64 else 0
     signed = np.uint64(_WORD if _signed(source) else 0)
@@ -143,15 +143,6 @@ def _bits(type: s.DataType) -> int:
 
 def _words(type: s.DataType) -> int:
     return max(_bits(type) // 64, 1)
-
-
-def _word_type(type: s.DataType) -> DType:
-    return np.dtype(f"u{min(_bits(type), 64) // 8}")
-
-
-def _words_of(number: int) -> list[int]:
-    """The four words of a number."""
-    return [number >> at & _WORD for at in range(0, 256, 64)]
 
 
 def _table(array: Array, values: list[int]) -> Items:

@@ -60,7 +60,9 @@ def by_blocks(
     results: list[Array] = list(columns)
     for own in places.values():
         first = columns[own[0]]
-        size = _block_size(first)
+        rule, size = first.layout, 1
+        if rule.kind is LayoutKind.FIXED_SIZE:
+            size = max(1, _BLOCK // max(1, first.length * rule.buffers[1].slot_bits))
         for begin in range(0, len(own), size):
             block = own[begin : begin + size]
             if len(block) < _LEAST:
@@ -72,14 +74,6 @@ def by_blocks(
             for place, part in zip(block, parts, strict=True):
                 results[place] = part
     return results
-
-
-def _block_size(column: Array) -> int:
-    """The number of columns like this one in a block; 1 if they are not of fixed size."""
-    rule = column.layout
-    if rule.kind is not LayoutKind.FIXED_SIZE:
-        return 1
-    return max(1, _BLOCK // max(1, column.length * rule.buffers[1].slot_bits))
 
 
 NullSelection = Literal["drop", "emit_null"]

@@ -470,14 +470,15 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
 def with_one_dictionary(table: Table) -> Table:
     """A table whose dictionary-encoded columns each have one dictionary for all batches.
 
-    Columns whose dictionaries have nested values keep what they have. Other columns are as lazy as they
-    were; see `unify_dictionaries`.
+    Columns whose dictionaries have nested values, or are on several devices, keep what they have. Other
+    columns are as lazy as they were; see `unify_dictionaries`.
     """
     unified: dict[int, list[Array]] = {}
     for position, type_ in enumerate(table.schema.types):
         if isinstance(type_.storage, s.Dictionary) and table.num_batches > 1:
             arrays = [batch.column(position) for batch in table.batches]
-            if _values(arrays[0]).layout.kind in _ENCODED:
+            is_flat = _values(arrays[0]).layout.kind in _ENCODED
+            if is_flat and len({array.device for array in arrays}) == 1:
                 unified[position] = unify_dictionaries(arrays)
 
     def batch_of(number: int, batch: RecordBatch) -> RecordBatch:

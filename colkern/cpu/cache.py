@@ -12,8 +12,6 @@ import hashlib
 import importlib
 import pickle
 from collections.abc import Callable, Collection
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import TypeAlias
 
@@ -35,6 +33,7 @@ from numba.core.typing import Signature
 from colkern.cache import COUNTS, FILES, cache_dir, read_whole, write_whole
 from colkern.cpu.content import content_hash, is_shared
 from colkern.cpu.extensions import extensions_key
+from colkern.cpu.sources import source_key
 
 # The only symbol in machine code that a module of Numba defines when it is imported.
 _HASH_SECRET = b"_numba_hashsecret"
@@ -224,15 +223,9 @@ def bare_environment(module: str, constants: list[object], name: str) -> Environ
 
 
 def compiler_key() -> str:
-    """The compiler's part of keys: machine code depends on versions, settings of Numba, and own passes."""
+    """The compiler's part of keys: versions, settings of Numba, and the files of `colkern.cpu`."""
     versions = (numba.__version__, llvmlite.__version__, np.__version__)
-    return repr((versions, _settings(), _passes_key()))
-
-
-@cache
-def _passes_key() -> str:
-    passes = resources.files(__package__).joinpath("embedded.py").read_bytes()
-    return hashlib.sha256(passes).hexdigest()[:16]
+    return repr((versions, _settings(), source_key(__package__)))
 
 
 def _settings() -> list[tuple[str, str]]:

@@ -458,4 +458,4 @@ class EmbeddedCache:
 
 @cache
 def _content() -> str:
-    return repr((source_key("colkern.cpu"), source_key(_HELPERS), compiler_key()))
+    return repr((source_key(_HELPERS), compiler_key()))

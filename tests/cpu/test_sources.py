@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from colkern.cpu import sources
+from colkern.cpu import cache, sources
+from colkern.cpu.cache import compiler_key
 from colkern.cpu.sources import module_key, package_of, source_key
 from colkern.jit import environment
 from colkern.jit.environment import library_key
@@ -71,6 +72,13 @@ def test_what_columns_are_described_by_counts(name: str, monkeypatch: pytest.Mon
         environment, "module_key", lambda module: keys.get(module, module_key(module))
     )
     assert library_key() != key
+
+
+def test_machine_code_depends_on_all_files_that_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = compiler_key()
+    keys = {"colkern.cpu": "of other content"}
+    monkeypatch.setattr(cache, "source_key", lambda package: keys.get(package, source_key(package)))
+    assert compiler_key() != key
 
 
 def test_a_new_file_is_noticed_and_other_files_are_not(package: Path) -> None:

@@ -15,12 +15,17 @@ def add_command(commands: Commands) -> None:
         commands,
         "convert",
         _run,
-        "Arrow file, Arrow stream, Parquet: from one to another, with another codec",
+        "convert between Arrow files, Arrow streams and Parquet, or to another codec",
         "Write an Arrow file, an Arrow stream or (with pyarrow) a Parquet file as another of them. "
         "A target that is a file appears when it is whole.",
     )
-    parser.add_argument("source", help="told by its content; - for standard input")
-    parser.add_argument("target", help="- for standard output, a stream without --to")
+    parser.add_argument(
+        "source", help="a file, whose content tells its format; - for standard input"
+    )
+    parser.add_argument(
+        "target",
+        help="- for standard output, a stream by default",
+    )
     add_format(parser)
     parser.add_argument(
         "--compression",

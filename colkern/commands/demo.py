@@ -23,7 +23,7 @@ def add_command(commands: Commands) -> None:
         commands,
         "demo",
         _run,
-        "three functions in local Spark: pandas_udf, arrow_udf and colkern compared",
+        "compare pandas_udf, arrow_udf and colkern on three functions in local Spark",
     )
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--rows", type=positive, metavar="N", help="the first N rows of lineitem")

@@ -20,22 +20,22 @@ Document: TypeAlias = dict[str, Any]
 
 KEYS = """\
 keys of the JSON document:
-  file                the name that was given
+  file                the name as given
   format              "file" or "stream"
-  size                in bytes; of a stream from standard input or a pipe, what was read of it; of a
-                      file from there, null
+  size                in bytes; from standard input or a pipe: for a stream, the bytes read; for a
+                      file, null
   rows                in all record batches
   body_bytes          size of all bodies, padding and dictionaries included
   uncompressed_bytes  size of all buffers without compression and padding
-  columns             a list: name, type, nullable, null_count (as the batches state it; null where
-                      only values tell: unions, runs), dictionary (an id, or null), metadata
+  columns             a list: name, type, nullable, null_count (as stated in the batches; null if it
+                      is not stated: unions, runs), dictionary (an id, or null), metadata
   metadata            the schema's custom metadata
-  footer_metadata     the footer's; null for a stream
+  footer_metadata     the footer's custom metadata; null for a stream
   record_batches      a list: rows, body_bytes, uncompressed_bytes, compression ("lz4", "zstd" or
                       null), metadata
-  dictionaries        a list: id, fields (paths), values (at the end), batches, deltas,
+  dictionaries        a list: id, fields (paths), values (after all deltas), batches, deltas,
                       replacements, body_bytes, uncompressed_bytes
-Custom metadata is an object; bytes in it that are not UTF-8 are written \\xNN.
+Custom metadata is an object, in which bytes that are not UTF-8 are written as \\xNN.
 """
 """The keys of `describe`'s documents, for the help."""
 

@@ -29,20 +29,20 @@ def add_command(commands: Commands) -> None:
         commands,
         "doctor",
         _run,
-        "what this machine has, what it enables, and what is broken",
-        "Check packages, processor, cache, GPU and Spark. A line for each says whether it is there, what\n"
-        "it is good for, and what to do where it is not. The exit status is 1 if there is a problem; a\n"
-        "missing option is none.",
+        "check this machine: packages, processor, cache, GPU and Spark",
+        "Check packages, processor, cache, GPU and Spark. Each line says whether the item works, what it\n"
+        "enables, and what to do if it is missing or broken. Exit status: 1 if something is broken, else\n"
+        "0, also if optional parts are missing.",
         """\
 keys of the JSON document:
-  works      whether there is no problem
+  works      true if nothing is broken
   findings   one object for each line:
-    section  the title that it stands under
-    name     the thing that was checked
-    mark     ok, missing (colkern works without it), problem
-    found    what is there, or what is wrong
-    enables  what it is good for
-    remedy   what to install or to set
+    section  the title above the line
+    name     the checked item
+    mark     ok, missing (optional: colkern works without it), or problem
+    found    its version or location, or the error
+    enables  its use
+    remedy   the package to install, or the variable to set
 """,
     )
     parser.add_argument("--json", action="store_true", help="print a JSON document")

@@ -25,19 +25,23 @@ def add_command(commands: Commands) -> None:
         commands,
         "fetch",
         _run,
-        "fetch what `colkern serve` or a program serves",
+        "fetch a table from `colkern serve`, or from another service",
         "Fetch record batches by the Dissociated IPC protocol and write an Arrow file, an Arrow "
-        "stream or (with pyarrow) a Parquet file, which appears when it is whole; without -o, print "
-        "the schema and the counts. Quote the URI: a shell takes & for its own.",
+        "stream or (with pyarrow) a Parquet file, which appears when it is complete. Without -o, print "
+        "the schema and the counts. Quote the URI: & has a meaning in shells.",
     )
     parser.add_argument("uri", help="the URI that the server has printed")
-    parser.add_argument("name", nargs="?", default="", help="which of several files")
-    parser.add_argument("-o", "--out", metavar="TARGET", help="- for standard output, a stream")
+    parser.add_argument(
+        "name", nargs="?", default="", help="the name of the file, if several are served"
+    )
+    parser.add_argument(
+        "-o", "--out", metavar="TARGET", help="the file to write; - for standard output"
+    )
     add_format(parser)
-    parser.add_argument("--data-uri", metavar="URI", help="where bodies come from, if elsewhere")
-    parser.add_argument("--columns", metavar="A,B", help="these columns, in this order")
-    add_token(parser, "the token that the server asks for")
-    add_timeout(parser, "how long the server may be silent")
+    parser.add_argument("--data-uri", metavar="URI", help="the URI of a service of bodies")
+    parser.add_argument("--columns", metavar="A,B", help="the columns to fetch, in this order")
+    add_token(parser, "the token that the server requires")
+    add_timeout(parser, "the longest time without an answer of the server")
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -81,7 +81,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--to",
         choices=("file", "stream", "parquet"),
-        help=f"the format to write; by default that of the target's suffix: {formats}",
+        help=f"the format to write; by default, by the target's suffix: {formats}",
     )
 
 

@@ -34,20 +34,22 @@ _MOST_ROWS = 1_000
 
 def add_command(commands: Commands) -> None:
     """Add the subcommand."""
-    parser = new_command(commands, "head", _run, "the first rows; long values are cut")
+    parser = new_command(commands, "head", _run, "print the first rows; long values are cut")
     parser.add_argument("file", help="an Arrow file or stream; - for standard input")
     parser.add_argument(
-        "-n", "--rows", type=positive, default=10, metavar="N", help="how many (10)"
+        "-n", "--rows", type=positive, default=10, metavar="N", help="the number of rows (10)"
     )
-    parser.add_argument("--columns", metavar="A,B", help="these columns, in this order")
+    parser.add_argument("--columns", metavar="A,B", help="the columns to print, in this order")
     parser.add_argument(
-        "--all", action="store_true", help="all columns, in several tables where one is too wide"
+        "--all",
+        action="store_true",
+        help="print all columns, in several tables if one would be too wide",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="one object a line, values whole: bytes as hexadecimal text, decimals as text, dates "
-        'and times in ISO 8601, durations as seconds ("1.5s"), NaN and infinities as text',
+        help="print a JSON object per row, values uncut; bytes as hexadecimal text, decimals as text, "
+        'dates and times in ISO 8601, durations as seconds ("1.5s"), NaN and infinities as text',
     )
 
 

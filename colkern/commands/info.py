@@ -64,8 +64,8 @@ def add_command(commands: Commands) -> None:
         commands,
         "info",
         _run,
-        "schema, batches, codecs, sizes, null counts of files; without a file: versions, cache, devices",
-        "The contents of Arrow files and streams, from their metadata: no column is read.\n"
+        "print schema, batches, codecs, sizes and null counts of files; or facts about this machine",
+        "Print the contents of Arrow files and streams, from their metadata: no column is read.\n"
         "Without a file: versions, cache, devices.",
         KEYS,
     )
@@ -73,9 +73,9 @@ def add_command(commands: Commands) -> None:
         "files", nargs="*", metavar="FILE", help="Arrow files or streams; - for standard input"
     )
     parser.add_argument(
-        "--all", action="store_true", help="all columns and batches, and texts uncut"
+        "--all", action="store_true", help="print all columns and batches, and do not cut texts"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document a line for each")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON per file")
 
 
 def _run(options: argparse.Namespace) -> int | None:

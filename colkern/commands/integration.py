@@ -28,7 +28,7 @@ def add_command(commands: Commands) -> None:
         commands,
         "integration",
         lambda options: _run(parser, options),
-        "convert and compare as Arrow's integration tests ask",
+        "run a conversion or comparison of Arrow's integration tests",
     )
     parser.add_argument("--mode", choices=_MODES, required=True)
     parser.add_argument(
@@ -47,7 +47,7 @@ def add_command(commands: Commands) -> None:
         choices=_QUIRKS,
         action="append",
         default=[],
-        help="leave out a check that files of old writers fail (validate; may be repeated)",
+        help="skip a check that files of old writers fail (for validate; may be repeated)",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NoReturn, TypeAlias
@@ -72,24 +73,17 @@ def add_timeout(parser: argparse.ArgumentParser, summary: str) -> None:
 
 def positive(text: str) -> int:
     """Returns a whole number of 1 or more."""
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-positive.__name__ = "positive number"
+    if text.isdecimal() and int(text):
+        return int(text)
+    raise argparse.ArgumentTypeError(f"expected a whole number of 1 or more, got {text!r}")
 
 
 def positive_float(text: str) -> float:
     """Returns a finite number above zero."""
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise ValueError
-    return number
-
-
-positive_float.__name__ = "positive number"
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < float("inf"):
+            return float(text)
+    raise argparse.ArgumentTypeError(f"expected a number above zero, got {text!r}")
 
 
 TOKEN_VARIABLE = "COLKERN_TOKEN"
@@ -100,7 +94,7 @@ def add_token(parser: argparse.ArgumentParser, summary: str) -> None:
     parser.add_argument(
         "--token",
         # Command lines are visible to every user of the machine.
-        help=f"{summary}; else the variable {TOKEN_VARIABLE}, which other users do not see; or none",
+        help=f"{summary}; by default, the variable {TOKEN_VARIABLE}, which other users cannot see",
     )
 
 

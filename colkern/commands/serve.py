@@ -37,33 +37,40 @@ def add_command(commands: Commands) -> None:
         "serve",
         _run,
         "serve files to `colkern fetch` and to programs, until it is stopped",
-        "Serve Arrow files and streams by the Dissociated IPC protocol. Prints the URI to fetch "
-        "from, and that of bodies if there is another; serves until it is interrupted. Of several "
-        "files, clients ask for one by its name without folders.",
+        "Serve Arrow files and streams by the Dissociated IPC protocol. Prints the URI to fetch from "
+        "(and that of the bodies, with --data-uri) and serves until it is interrupted. If there are "
+        "several files, clients request one by its name without folders.",
     )
     parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="Arrow files or streams; folders, for those below"
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="Arrow files or streams, or folders of them",
     )
     parser.add_argument(
         "--uri",
         default="tcp:",
-        help="where: tcp://HOST:PORT, unix:///PATH, or shm:///PATH, where clients map files instead of "
-        "receiving them; what is left out is chosen (tcp:, on this machine alone)",
+        help="the address: tcp://HOST:PORT, unix:///PATH, or shm:///PATH (clients map files instead of "
+        "receiving them); a missing host, port or path is chosen (tcp:, for clients on this machine)",
     )
-    parser.add_argument("--data-uri", metavar="URI", help="a second service, for bodies")
     parser.add_argument(
-        "--bodies", choices=("packed", "locations"), help="by default, those of the URI's scheme"
+        "--data-uri", metavar="URI", help="the address of a second service, for bodies"
+    )
+    parser.add_argument(
+        "--bodies",
+        choices=("packed", "locations"),
+        help="how to send bodies; by default, as fits the URI",
     )
     parser.add_argument(
         "--compression",
         metavar="CODEC[:LEVEL]",
-        help="of packed bodies: none (default), lz4 or zstd",
+        help="the codec of packed bodies: none (default), lz4 or zstd",
     )
-    add_token(parser, "the token that clients must have")
+    add_token(parser, "the token that clients must send")
     parser.add_argument(
-        "--remote", action="store_true", help="other machines may connect; needs a token"
+        "--remote", action="store_true", help="let other machines connect; needs a token"
     )
-    add_timeout(parser, "how long a client may take to ask")
+    add_timeout(parser, "the longest time that a connected client may take for its request")
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -27,39 +27,39 @@ def add_command(commands: Commands) -> None:
         commands,
         "validate",
         _run,
-        "check every slot: offsets, views, runs, indices, null counts, text",
+        "check every slot of files: offsets, views, runs, indices, null counts, text",
         "Check every slot of Arrow files and streams. Exit status: 0 if all are valid, 1 if one is not\n"
         "or cannot be read, 2 for wrong use.",
         """\
 keys of the JSON documents:
   file            the name
-  status          "valid", "invalid", or "unreadable": not opened, not supported, over a limit
-  format          "file" or "stream"; null where it was not opened
-  record_batches  how many were checked and are valid
-  rows            how many they have
-  error           the error, after its place; null
+  status          "valid", "invalid", or "unreadable" (cannot be opened, not supported, over a limit)
+  format          "file" or "stream"; null if it cannot be opened
+  record_batches  the number of batches found valid
+  rows            the number of their rows
+  error           the place and the error; null if valid
 """,
     )
     parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
-        help="Arrow files or streams; folders, for all *" + ", *".join(ARROW_SUFFIXES) + " below "
-        "them; - for standard input",
+        help="Arrow files or streams; folders, for all *" + ", *".join(ARROW_SUFFIXES) + " in them "
+        "and in their subfolders; - for standard input",
     )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="metadata, counts and sizes alone, and whether buffers decompress; not their content",
+        help="check only metadata, counts and sizes, and that buffers decompress; not their content",
     )
     parser.add_argument(
         "--skip",
         action="append",
         default=[],
         metavar="RULE",
-        help="a rule that old writers broke: dates, decimals, times, utf8; may be repeated",
+        help="do not check a rule that old writers broke: dates, decimals, times or utf8; may be repeated",
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document a line for each")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON per file")
 
 
 def _run(options: argparse.Namespace) -> int | None:

@@ -21,28 +21,28 @@ def add_command(commands: Commands) -> None:
         commands,
         "warm",
         _run,
-        "compile all kernels for this machine, or for a GPU, and keep them",
-        "Compile every kernel for every type it is made for, and the functions of columns for the most\n"
-        "frequent types, and keep the machine code in the cache, where later processes find it. What is\n"
-        "in the cache is not compiled again.\n\n"
-        "With --cuda, all of them are compiled for GPUs instead. No GPU is needed, but the packages of\n"
-        "colkern[cuda13] or colkern[cuda12] are. To check the columns that functions are compiled for,\n"
-        "kernels of this machine are used: those count as compiled or loaded, too.",
+        "compile all kernels ahead, for this machine or for a GPU",
+        "Compile every kernel for every type that it takes, and the functions of columns for the most\n"
+        "frequent types. Later processes load the machine code from the cache. Code that is in the cache\n"
+        "already is not compiled again.\n\n"
+        "With --cuda, compile all of them for GPUs instead. This needs no GPU, but the packages of\n"
+        "colkern[cuda13] or colkern[cuda12]. Checks of columns still run on this machine: their kernels\n"
+        "count as compiled or loaded, too.",
         """\
 keys of the JSON document:
   kernels   the number of kernels
   variants  the number of compiled kernels, one for each choice of types
   functions the number of functions of columns
-  compiled  how many of them were compiled now
-  loaded    how many were in the cache
-  cache     the directory
+  compiled  the number of them that were compiled now
+  loaded    the number that were in the cache
+  cache     the directory of the cache
 """,
     )
     parser.add_argument(
         "--jobs",
         type=positive,
         metavar="N",
-        help="processes that compile at a time; one for each core by default",
+        help="the number of processes that compile at the same time; by default, one per core",
     )
     parser.add_argument(
         "--cuda",

@@ -68,7 +68,7 @@ def parse_uri(text: str) -> ServiceUri:
     scheme, address, values = _split(text)
     want_data = _uint64(text, values, "want_data")
     if want_data is None:
-        raise _bad(text, "want_data is missing; it is what a stream is asked for with")
+        raise _bad(text, "want_data is missing; pass the whole URI that the server printed")
     free_data = _uint64(text, values, "free_data")
     try:
         return ServiceUri(scheme, address, want_data, free_data, _handle(text, values))

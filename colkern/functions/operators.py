@@ -26,11 +26,13 @@ from colkern.operations.time_arithmetic import is_duration
 def applied(operator: str, *operands: object) -> Any:
     """Applies the operator with that name (`"add"` for `+`) to operands, at least one of them a column.
 
-    - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`. -
-    Integers beside decimals, or a `Decimal`, become decimals; columns of type null take the type of the
-    other side. - `/` is division of floating-point numbers: integers are cast to float64 first. - `+`
-    of text concatenates. - `&`, `|`, `^` and `~` are logical on booleans, with Kleene logic for nulls,
-    and bit-wise on integers.
+    - Numbers of two types are cast to a common one: see `colkern.operations.promotion.promoted`.
+    - Integers beside decimals, or a `Decimal`, become decimals; columns of type null take the type of
+      the other side.
+    - `/` is division of floating-point numbers: integers are cast to float64 first.
+    - `+` of text concatenates.
+    - `&`, `|`, `^` and `~` are logical on booleans, with Kleene logic for nulls, and bit-wise on
+      integers.
 
     Raises:
         TypeError: As the operation, or if no common type holds the values of both types.

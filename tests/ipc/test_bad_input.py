@@ -93,10 +93,10 @@ def test_an_empty_source_has_no_schema() -> None:
 @pytest.mark.parametrize(
     ("start", "words"),
     [
-        (b"Hello, world! This is not Arrow.", ["b'Hello, w'", "text", "csv.read_csv"]),
-        (b"id,name\n1,a\n", [r"b'id,name\\n'", "CSV", "csv.read_csv"]),
+        (b"Hello, world! This is not Arrow.", ["b'Hello, w'", "text", "colkern.read_csv"]),
+        (b"id,name\n1,a\n", [r"b'id,name\\n'", "CSV", "colkern.read_csv"]),
         ("größe;é\n1;2\n".encode(), ["CSV"]),
-        (b"{}", ["JSON", "json.read_json"]),
+        (b"{}", ["JSON", "colkern.read_json"]),
         (b'\xef\xbb\xbf [{"a": 1}]', ["JSON"]),
         (b"<?xml version", ["XML"]),
         (b"\x80\x02}q\x00.", [r"b'\\x80\\x02}"]),

@@ -34,6 +34,8 @@ FIRST_BYTES = 8
 _DECOMPRESS = "decompress it first, or pass a file object that does, such as that of {}.open(path)"
 _BY_PYARROW = "read it with pyarrow.{}, and write the table with colkern.ipc.write_file"
 
+_BY_COLKERN = "colkern.{} reads it as a table, whose write_ipc writes an Arrow file"
+
 _OTHER_FORMATS: dict[bytes, tuple[str, str]] = {
     b"PAR1": (
         "Parquet data",
@@ -51,10 +53,10 @@ _OTHER_FORMATS: dict[bytes, tuple[str, str]] = {
 }
 
 _TEXT_FORMATS = (
-    (b"{[", "JSON", _BY_PYARROW.format("json.read_json")),
+    (b"{[", "JSON", _BY_COLKERN.format("read_json")),
     (b"<", "XML or HTML", "convert it to an Arrow file first"),
 )
-_OTHER_TEXT = ("CSV or other text", _BY_PYARROW.format("csv.read_csv"))
+_OTHER_TEXT = ("CSV or other text", _BY_COLKERN.format("read_csv"))
 
 
 def foreign_format(start: bytes) -> ColkernError | None:

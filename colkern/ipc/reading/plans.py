@@ -66,7 +66,7 @@ class ArrayPlan:
             yield from child.dictionary_plans()
 
     def dictionary_ids(self) -> Iterator[int]:
-        """Dictionary id → the plan of its values, as the only column of a batch."""
+        """The ids of the dictionaries of `dictionary_plans`."""
         return (plan.id for plan in self.dictionary_plans())
 
 

@@ -20,18 +20,20 @@ from pyspark.sql import datasource as spark
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.builders import array
 from colkern.dispatch import Dispatch
-from colkern.memory import Buffer
 from colkern.operations import (
     and_,
     and_kleene,
-    compact_validity,
     ends_with,
     equal,
     invert,
+    is_null,
+    is_valid,
     nulls,
     or_,
     or_kleene,
+    repeat,
     starts_with,
     struct_field,
 )
@@ -202,32 +204,17 @@ def _evaluated(filter_: spark.Filter, columns: Mapping[str, Array]) -> Array:
     return _EVALUATE[type(filter_)](column, filter_)
 
 
-def _is_not_null(column: Array) -> Array:
-    length = column.length
-    if column.null_count in (0, length):
-        return _everywhere(column, column.null_count == 0)
-    return Array(_BOOL, length, [None, compact_validity(column)], null_count=0)
-
-
-def _everywhere(column: Array, value: bool) -> Array:
-    """Returns an array of one value for all rows, on the device of the column."""
-    bits = np.full((column.length + 7) // 8, 0xFF if value else 0, np.uint8)
-    values = Array(_BOOL, column.length, [None, Buffer(bits)], null_count=0)
-    return to_device(values, column.device)
-
-
 def _equal_null_safe(column: Array, filter_: spark.EqualNullSafe) -> Array:
-    not_null = _is_not_null(column)
     if filter_.value is None:
-        return invert(not_null)
+        return is_null(column)
     # Null is unequal to the value here; a plain comparison would give null.
-    return and_kleene(equal(column, filter_.value), not_null)
+    return and_kleene(equal(column, filter_.value), is_valid(column))
 
 
 def _in(column: Array, filter_: spark.In) -> Array:
     values = [value for value in filter_.value if value is not None]
     if not filter_.value:
-        return _everywhere(column, False)
+        return repeat(to_device(array([False]), column.device), column.length)
     if not values:
         return nulls(column.length, _BOOL, column.device)
     mask = reduce(or_, [equal(column, value) for value in values])
@@ -249,8 +236,8 @@ _ORDERED = {
 }
 
 _EVALUATE: dict[type[spark.Filter], Callable[[Array, spark.Filter], Array]] = {
-    spark.IsNull: lambda column, _: invert(_is_not_null(column)),
-    spark.IsNotNull: lambda column, _: _is_not_null(column),
+    spark.IsNull: lambda column, _: is_null(column),
+    spark.IsNotNull: lambda column, _: is_valid(column),
     spark.EqualTo: lambda column, filter_: equal(column, filter_.value),
     spark.EqualNullSafe: _equal_null_safe,
     spark.In: _in,

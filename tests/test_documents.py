@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -60,6 +61,18 @@ def test_a_page_that_is_wrong_is_noticed(
     else:
         with pytest.raises(AssertionError, match=problem):
             run_page(str(page), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("way", "words"), [("pandas_udf", "the `pandas_udf`s"), ("arrow_udf", "pyarrow")]
+)
+def test_the_gains_that_readme_names_are_those_of_the_committed_figures(
+    way: str, words: str
+) -> None:
+    demo = json.loads((ROOT / "benchmarks/results/demo.json").read_text())
+    gains = [each["colkern_times_as_fast"][way] for each in demo["functions"]]
+    text = " ".join((ROOT / "README.md").read_text().split())
+    assert f"{min(gains):.1f} to {max(gains):.1f} times as fast as {words}" in text
 
 
 # Files that pages name

@@ -71,7 +71,7 @@ class Lock:
         self._lock.release()
 
     def _settle(self) -> None:
-        """After a fork, make the lock anew unless its owner is still there."""
+        """After a fork, replace the lock unless its owner is still there."""
         with _settling:
             if any(thread != self._owner for thread in _forking[self._forks :]):
                 self._lock = self._make()

@@ -38,10 +38,10 @@ def progress(report: Report | None = None) -> Iterator[None]:
 def steps(items: Iterable[Item], work: str) -> Iterable[Item]:
     """The items, each counted as a step of work; unchanged if no one asked for progress."""
     report = _report.get()
-    return items if report is None else _told(items, work, report)
+    return items if report is None else _counted(items, work, report)
 
 
-def _told(items: Iterable[Item], work: str, report: Report) -> Iterator[Item]:
+def _counted(items: Iterable[Item], work: str, report: Report) -> Iterator[Item]:
     count = len(items) if isinstance(items, Sized) else None
     for done, item in enumerate(items, 1):
         yield item

@@ -354,7 +354,7 @@ class Array(Column):
         return (bitmap is not None and bitmap.device != HOST) or self.null_count > 0
 
     def count_nulls(self) -> int:
-        """Count the nulls anew, on the device of the bitmap; `null_count` remembers the count."""
+        """Count the nulls again, on the device of the bitmap; `null_count` remembers the count."""
         if self.layout.kind is LayoutKind.NULL:
             return self.length
         bitmap = self.buffers[0] if self.layout.has_validity else None

@@ -248,7 +248,7 @@ class InUse:
         self._ordinals = frozenset(ordinals)
 
     def __del__(self) -> None:
-        if hasattr(self, "_ordinals") and is_told_of(self._process):
+        if hasattr(self, "_ordinals") and can_release(self._process):
             # A lost device reads nothing any more.
             with contextlib.suppress(DeviceUnavailableError):
                 for ordinal in self._ordinals:
@@ -260,8 +260,8 @@ def held(owner: object, device: Device) -> InUse:
     return InUse(owner, (device.ordinal,))
 
 
-def is_told_of(process: int) -> bool:
-    """Whether CUDA can still be told that memory of a process is not used any more."""
+def can_release(process: int) -> bool:
+    """Whether this process can still release memory through CUDA."""
     # A forked child cannot use CUDA, and its parent goes on; at the end of a process everything is
     # unmapped.
     return os.getpid() == process and not sys.is_finalizing()

@@ -148,10 +148,10 @@ class StandIn:
         copies: The copies of its streams that were carried out, in that order.
         used: The bytes in use, by device.
         allocations: The number of allocated blocks.
-        waits: How often a copy stream was told to wait for the current stream.
+        waits: The number of times that a copy stream has waited for the current stream.
         events: The events that were recorded on the current stream, by their handles, while they live.
         waited_for: The handles of events that the host waited for.
-        held_by: The handles of events that the current stream was told to wait for.
+        held_by: The handles of events that the current stream has waited for.
         finished_streams: The streams of other libraries that the host waited for.
     """
 

@@ -356,7 +356,7 @@ def connect(
         limits: The limits on untrusted input.
 
     Packed bodies are received in memory of this process. Locations are mapped for reading and not
-    copied; when the last array over a body is gone, the server is told to free it. Close the reader, or
+    copied; when the last array over a body is gone, the server frees it. Close the reader, or
     read it to its end; batches stay valid.
 
     Raises:

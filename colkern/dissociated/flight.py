@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from colkern.arrays import RecordBatchStream
 from colkern.dissociated.connecting import ServiceReader, connect
-from colkern.dissociated.sending import told
+from colkern.dissociated.sending import failure_text
 from colkern.dissociated.serving import Server, serve
 from colkern.dissociated.sources import Catalogue
 from colkern.dissociated.transports import TRANSPORTS
@@ -144,7 +144,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
 
     def do_get(self, context: object, ticket: flight.Ticket) -> flight.GeneratorStream:
         """The batches of a ticket by Flight (DoGet), for clients without the Dissociated IPC protocol."""
-        with _told():
+        with _as_flight_errors():
             stream = self._catalogue.open(ticket.ticket)
             schema = pa.schema(stream.schema)
         return flight.GeneratorStream(schema, _sent_by_flight(stream, schema))
@@ -155,7 +155,7 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
         return flight.FlightInfo(self._schema(name), descriptor, [endpoint], -1, -1)
 
     def _schema(self, name: bytes) -> pa.Schema:
-        with _told():
+        with _as_flight_errors():
             return pa.schema(self._catalogue.schema(name))
 
 
@@ -239,19 +239,19 @@ def _sent_by_flight(
     stream: RecordBatchStream, schema: pa.Schema
 ) -> Iterator[flight.RecordBatchStream]:
     """Each batch with its dictionaries, which Flight leaves out of single batches."""
-    with _told():
+    with _as_flight_errors():
         for batch in stream:
             reader = pa.RecordBatchReader.from_batches(schema, [pa.record_batch(to_host(batch))])
             yield flight.RecordBatchStream(reader)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _as_flight_errors() -> Iterator[None]:
     """Raise errors of a source as Flight's own, which do not send their traceback to the client."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever a source raises
-        raise flight.FlightServerError(told(error)) from None
+        raise flight.FlightServerError(failure_text(error)) from None
 
 
 def _name_of(descriptor: flight.FlightDescriptor) -> bytes:

@@ -104,7 +104,7 @@ class Sending:
         try:
             self._send_stream(open_messages())
         except BaseException as error:  # noqa: BLE001 - whatever a source raises, and the connection
-            self._fail(told(error))
+            self._fail(failure_text(error))
         self.leave()
         with self._changed:
             self._changed.wait_for(lambda: self._is_gone or not self.stream.is_holding)
@@ -220,8 +220,8 @@ def encode_failure(reason: str) -> bytes:
     return reason.encode(errors="backslashreplace")[:_FAILURE_BYTES]
 
 
-def told(error: BaseException) -> str:
-    """An exception as the other side is told of it, without its traceback."""
+def failure_text(error: BaseException) -> str:
+    """The text of an exception for the other side, without its traceback."""
     name = type(error).__name__
     try:
         return f"{name}: {error.args[0] if isinstance(error, KeyError) and error.args else error}"

@@ -51,8 +51,8 @@ class Service:
     streams: Streams
 
 
-class _Asked(NamedTuple):
-    """A client that has asked for data over a connection."""
+class _Request(NamedTuple):
+    """The request of a client over a connection."""
 
     service: Service
     connection: Connection
@@ -70,7 +70,7 @@ class Server(Closing):
         options: The options of the streams.
         token: The token that clients need.
         timeout: How long a client may take to ask.
-        heartbeat: How often clients are told that the server is alive.
+        heartbeat: The seconds between messages that tell clients that the server is alive.
         max_connections: How many there may be at once.
     """
 
@@ -232,8 +232,8 @@ class Server(Closing):
             if self._closed.is_set():
                 return
             with self._expecting(connection):
-                asked = self._asked(service, connection)
-            sending = self._sending_for(asked)
+                request = self._request(service, connection)
+            sending = self._sending_for(request)
             while (frame := connection.receive(None)) is not None:
                 sending.receive(frame)
         except TimeoutError:
@@ -268,7 +268,7 @@ class Server(Closing):
                 return
             time.sleep(_UNTIL_NEXT_TRY)
 
-    def _asked(self, service: Service, connection: Connection) -> _Asked:
+    def _request(self, service: Service, connection: Connection) -> _Request:
         """Wait for a client's hello and request; raises if they are missing or not allowed."""
         # The protocol itself has no hello: a client that needs no token, and has one connection,
         # may omit it.
@@ -294,7 +294,7 @@ class Server(Closing):
         )
         identifier = stream.receive(frame.tag, frame.data)
         assert identifier is not None
-        return _Asked(service, connection, stream, hello, identifier)
+        return _Request(service, connection, stream, hello, identifier)
 
     def _first(self, connection: Connection) -> Frame:
         frame = connection.receive(self._timeout)
@@ -302,28 +302,28 @@ class Server(Closing):
             raise ConnectionResetError("the client has gone before it asked for data")
         return frame
 
-    def _sending_for(self, asked: _Asked) -> Sending:
-        """The stream that a client has asked for; with two services, after it has asked at both."""
+    def _sending_for(self, request: _Request) -> Sending:
+        """The stream that a client requests; with two services, after its requests at both."""
         if len(self._services) == 1:
             catalogue, options = self._catalogue, self._options
             return self._sending(
-                asked, lambda: messages_of(catalogue.open(asked.identifier), options)
+                request, lambda: messages_of(catalogue.open(request.identifier), options)
             )
-        role = int(asked.service is self._services[1])
-        shared = self._shared(asked, role)
+        role = int(request.service is self._services[1])
+        shared = self._shared(request, role)
         leave = partial(shared.leave, role)
         # Whatever happens, the other stream must not wait for this one.
         with OnFailure(leave):
-            return self._sending(asked, partial(shared.messages, role), leave)
+            return self._sending(request, partial(shared.messages, role), leave)
 
-    def _shared(self, asked: _Asked, role: int) -> SharedMessages:
-        """The messages for a client of both services; waits until it has asked at both."""
-        key = asked.hello.client, asked.identifier
+    def _shared(self, request: _Request, role: int) -> SharedMessages:
+        """The messages for a client of both services; waits for its requests at both."""
+        key = request.hello.client, request.identifier
         half, is_other = self._pairing.other_or_wait(key, role)
         if is_other:
             half.complete(
                 SharedMessages(
-                    partial(self._opened, asked.identifier),
+                    partial(self._opened, request.identifier),
                     self._options.bounds,
                     self._shared_bytes,
                     partial(self._start_for_client, name="source"),
@@ -344,17 +344,17 @@ class Server(Closing):
 
     def _sending(
         self,
-        asked: _Asked,
+        request: _Request,
         open_messages: Callable[[], Iterator[Message]],
         leave: Callable[[], None] = lambda: None,
     ) -> Sending:
-        service, connection = asked.service, asked.connection
+        service, connection = request.service, request.connection
         announcer = None
         if service.streams != "metadata":
             announcer = service.transport.announcer(connection, service.listener.remote_handle)
         traffic = Traffic()
         sending = Sending(
-            connection, service.streams, announcer, asked.stream, self._options, traffic, leave
+            connection, service.streams, announcer, request.stream, self._options, traffic, leave
         )
         with self._lock:
             self._sendings[sending] = traffic

@@ -32,7 +32,7 @@ def type_from_json(entry: Entry, fields: tuple[s.Field, ...]) -> s.DataType:
         for key, parameter in row.parameters.items()
         if _member(key) in entry or not parameter.optional
     }
-    return row.made(fields, attributes)
+    return row.new_type(fields, attributes)
 
 
 def type_to_json(data_type: s.DataType) -> dict[str, Json]:

@@ -107,7 +107,7 @@ class Codec:
     name: str
     number: int  #: Its `CompressionType` value.
     library: str  #: The module of its library.
-    #: `(frame, size) -> Decoder`, for a frame that is said to hold `size` bytes.
+    #: `(frame, size) -> Decoder`, for a frame of a stated `size`.
     open: Callable[[memoryview, int], Decoder]
     most: Callable[[int], int]  #: How many bytes a frame of so many bytes can hold at most.
     encode: Callable[[memoryview, int], bytes]  #: `(bytes, level) -> frame`.
@@ -146,7 +146,7 @@ class Codec:
         return Buffer(out)
 
     def frame(self, data: memoryview, size: int) -> Frame:
-        """A frame that is said to hold `size` bytes, to be decompressed in parts."""
+        """A frame of a stated `size`, to be decompressed in parts."""
         return Frame(self.name, self.open(data, size), size)
 
     def is_plain(self, start: memoryview | bytes, stored: int) -> bool:

@@ -66,7 +66,7 @@ class TypeRow(NamedTuple):
         """The name in JSON."""
         return self.table.name.rstrip("_").lower()
 
-    def made(self, fields: tuple[s.Field, ...], attributes: Mapping[str, object]) -> s.DataType:
+    def new_type(self, fields: tuple[s.Field, ...], attributes: Mapping[str, object]) -> s.DataType:
         """The type with those fields and parameters."""
         if self.children not in (None, len(fields)):
             expected = {0: "no children", 1: "1 child"}.get(

@@ -1,7 +1,6 @@
-"""Arrow columns in code that Numba compiles: `udf`, `reducer`, `generator`, `njit`, and what they work
-with.
+"""Arrow columns in code that Numba compiles: `udf`, `reducer`, `generator`, `njit` and their objects.
 
-Importing this package does not import Numba, nor what is not named.
+Importing this package does not import Numba; a name's module is imported when the name is first used.
 """
 
 from colkern.cpu.sources import hash_as_whole

@@ -42,12 +42,12 @@ NullPolicy = Literal["propagate", "pass"]
 
 @dataclass(frozen=True)
 class RowOptions:
-    """How functions of a row are compiled.
+    """Options for compiling functions of a row.
 
     Args:
         arithmetic: "python" for Python's meaning of all operations; "machine" for numbers as NumPy has
             them: integers wrap around, and division by zero and functions of `math` raise nothing.
-        strict: Whether what compiled code does not cover is an error: a row, a column, the function.
+        strict: Whether a row, a column or a function that compiled code does not cover is an error.
         fallback: Whether a function that does not compile runs in Python, with a warning.
     """
 
@@ -70,7 +70,7 @@ class AnyPlan(Protocol):
         """The type of the results."""
 
     def compile(self) -> None:
-        """Compile, or load, what a call needs."""
+        """Compile or load the code that a call needs."""
 
 
 Planned = TypeVar("Planned", bound=AnyPlan)
@@ -134,7 +134,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         return self.plan(*columns).returns
 
     def report(self) -> Report:
-        """How many rows there were so far, and how many were left to Python, by line."""
+        """The numbers of rows so far, and of those that were left to Python, by line."""
         return self._report
 
     def source(self) -> str:
@@ -216,7 +216,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     # Types
 
     def _nullable(self) -> list[bool]:
-        """Which arguments the function gets as None where they are null."""
+        """For each parameter, whether the function gets None for nulls."""
         declared = [parameter.nullable for parameter in self.signature.parameters]
         if not any(declared):
             return [self._passes_nulls()] * len(declared)
@@ -312,10 +312,10 @@ class ColumnFunction(PublicNames, Generic[Planned]):
 
     @cached_property
     def anchor(self) -> Callable[[], AnyFunction]:
-        """A function that makes this one anew, for a pickle.
+        """A function that makes a copy of this one, for a pickle.
 
         Its name leads here. Plain pickle writes that name, as for any function; cloudpickle writes
-        functions of scripts and notebooks by value, and with this one all that it is made of.
+        functions of scripts and notebooks by value, and so all parts of this one.
         """
         kind, parts = type(self), self._parts()
 
@@ -338,7 +338,7 @@ AnyFunction = ColumnFunction[Any]
 
 
 def _anchored(anchor: Callable[[], AnyFunction]) -> AnyFunction:
-    """The function that an anchor out of a pickle names, or one made anew."""
+    """The function that an anchor from a pickle names, or a new one."""
     owner = named_object(anchor.__module__, anchor.__qualname__.removesuffix(".anchor"))
     if isinstance(owner, ColumnFunction) and owner.anchor is anchor:
         return owner
@@ -346,7 +346,7 @@ def _anchored(anchor: Callable[[], AnyFunction]) -> AnyFunction:
 
 
 def _rebuilt(kind: type[AnyFunction], parts: tuple[Any, ...]) -> AnyFunction:
-    """A function out of a pickle."""
+    """A function from a pickle."""
     return kind(*parts)
 
 
@@ -357,7 +357,7 @@ def imported(name: str, column: object) -> Array:
 
 
 def column_of(name: str, column: object) -> Array | ChunkedArray:
-    """A column out of whatever exports one; structs of a table. `name` is that in messages.
+    """The column that an object exports; of a table, a column of structs. `name` is for messages.
 
     Raises:
         TypeError: If it exports none.
@@ -400,7 +400,7 @@ def require_on_host(name: str, column: Array | ChunkedArray, kind: str) -> None:
 
 
 def require_one_length(names: Sequence[str], arrays: Sequence[Array]) -> None:
-    """Check that arrays have one length; `names` are those in messages.
+    """Check that arrays have one length; `names` are for messages.
 
     Raises:
         ValueError: If the lengths differ.
@@ -412,7 +412,7 @@ def require_one_length(names: Sequence[str], arrays: Sequence[Array]) -> None:
 
 
 def common_device(names: Sequence[str], arrays: Sequence[Array]) -> Device:
-    """Where all of the arrays are; `names` are those in messages.
+    """The device that all of the arrays are on; `names` are for messages.
 
     Raises:
         UnsupportedError: If they are in different places.

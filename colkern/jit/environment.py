@@ -19,6 +19,6 @@ _DESCRIBED_BY = ("colkern.layouts", "colkern.schema", "colkern.arrays.values")
 
 
 def library_key() -> str:
-    """A hash of colkern's code in compiled functions, and of whether it checks positions."""
+    """A text for cache keys: hashes of colkern's code, and whether positions are checked."""
     files = *map(source_key, _COMPILED_IN), *map(module_key, _DESCRIBED_BY)
     return " ".join([*files, str(is_checked())])

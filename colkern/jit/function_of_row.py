@@ -138,9 +138,9 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         return PythonPlan(self.function, self._forms(), self._returns())
 
     def _require_current(self) -> None:
-        """Forget plans if globals and outer variables are not what they have been made with.
+        """Forget plans if globals or outer variables have changed since they were made.
 
-        Changes within what such a container contains, and of one that has many items, are not seen.
+        Changes deeper inside a container are not noticed, nor equal numbers of items in a large one.
         """
         if not self._meanings.hold():
             with self._planning:
@@ -254,8 +254,8 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
 
     Args:
         name: The function's name, for messages.
-        value: The value. Bytes are taken for text too, so that a text may be "propagate" or "pass".
-        returns: The type of the results; null if there are none but this.
+        value: The value. Bytes stand for text too, so that a text may be "propagate" or "pass".
+        returns: The type of the results; null if the function never returns a value.
 
     Raises:
         ValueError: If the type does not hold it.
@@ -280,7 +280,7 @@ def filled(results: Array, called: Buffer, default: Array) -> Array:
     """Results with a default value where the function was not called.
 
     Args:
-        results: What was made where it was called, in host memory or on a device.
+        results: The results of the calls, in host memory or on a device.
         called: The bitmap of the slots that the function was called for, there.
         default: One slot of the type of the results, in host memory.
     """

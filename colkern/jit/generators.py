@@ -65,7 +65,7 @@ class Generator(FunctionOfRow):
             UnsupportedError: If there is no compiled form for columns or items of these types, or
                 not on the columns' device.
 
-        What the function raises itself comes through, with a note that says in which row.
+        Exceptions of the function are raised with a note that names the row.
         """
         chosen = self._without_defaults(columns, named)
         return chosen._over(chosen._columns(columns, named))

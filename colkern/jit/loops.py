@@ -1,4 +1,4 @@
-"""Functions for compiled loops, written by what writes kernels (`colkern.jit.device`).
+"""Functions for compiled loops, written by the writer of kernels (`colkern.jit.device`).
 
 The meaning of columns and decimals is written once there, as code over numbers and addresses. Here that
 code becomes functions that Numba compiles for the CPU.
@@ -48,7 +48,7 @@ _CLASSES = {kind.__name__: kind for kind in (*INTERVALS.values(), Bytes, Text)}
 
 
 def _like(code: str) -> Any:
-    """An array that says the type of items."""
+    """An array whose dtype gives the type of items."""
     return np.zeros(1, code)
 
 
@@ -57,8 +57,8 @@ class Loop(Emitter):
 
     Args:
         parameters: The names of its parameters.
-        names: What its code may name besides.
-        checked: Whether what does not fit raises.
+        names: Other names that its code may use, and their meanings.
+        checked: Whether values that do not fit raise.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Loop(Emitter):
         return name
 
     def note_unless(self, right: str, exception: type[Exception], message: str) -> None:
-        """Raise where a condition fails."""
+        """Raise an exception if a condition fails."""
         self.namespace[exception.__name__] = exception
         self.emit(f"if not ({right}): raise {exception.__name__}({message!r})")
 

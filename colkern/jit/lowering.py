@@ -18,18 +18,18 @@ from colkern.kernels.intrinsics import instructions
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """Where code is emitted.
+    """A place in the code, at which instructions are emitted.
 
     Args:
-        context: Numba's: knows how values of its types stand in registers, and what functions compile to.
-        builder: LLVM's, at the place of the next instruction.
+        context: Numba's context, which knows the registers of its types, and the code of functions.
+        builder: LLVM's builder, at the place of the next instruction.
     """
 
     context: BaseContext
     builder: ir.IRBuilder
 
     def struct(self, kind: types.Type, value: ir.Value | None = None) -> cgutils._StructProxy:
-        """The members of a value by name; without a value, of one whose members are to be set."""
+        """The members of a value by name; without a value, of a new one, whose members are to be set."""
         return self.context.make_helper(self.builder, kind, value)
 
     def call(
@@ -42,13 +42,13 @@ class Lowering:
         return self.context.get_function(known, signature)(self.builder, args)
 
     def raise_unless(self, condition: ir.Value, error: type[Exception], message: str) -> None:
-        """Raise an error where a condition does not hold, which is unlikely."""
+        """Raise an error if a condition does not hold, which is unlikely."""
         with self.builder.if_then(self.builder.not_(condition), likely=False):
             self.context.call_conv.return_user_exc(self.builder, error, (message,))
 
 
 def by_types(choose: Callable[..., Any]) -> Any:
-    """A function of compiled code: that which `choose` gives for the types of its arguments."""
+    """A function of compiled code, which `choose` gives for the types of the arguments."""
 
     def chosen(*arguments: Any) -> Any:
         raise NotImplementedError
@@ -61,6 +61,6 @@ def by_types(choose: Callable[..., Any]) -> Any:
 
 @instructions(lambda value: value.type(value))
 def unwrapped(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    """The value of an optional that is not None; without a check, which an assignment would make."""
+    """The value of an optional that is not None; an assignment would check that."""
     inner = context.make_helper(builder, signature.args[0], value=args[0]).data
     return impl_ret_borrowed(context, builder, signature.return_type, inner)

@@ -85,7 +85,7 @@ class Reducer(ColumnFunction["AnyReduction"]):
             InvalidArrowError: If a column's offsets or views point outside its memory.
             CompileError: If the functions do not compile for these types.
 
-        What the functions raise themselves comes through, with a note that says in which row.
+        Exceptions of the functions are raised with a note that names the row.
         """
         if by is None:
             return self.reduce(*columns, **named).to_pylist()[0]

@@ -32,12 +32,12 @@ class Udf(FunctionOfRow):
         """The function of each row of the columns, as an array.
 
         Args:
-            columns: One array a parameter, but for the last ones that have defaults; all of one length,
-                in host memory, or on one device; then the results are there, too. A number, a text, a
-                date or another single value beside an array stands for a column of it. Objects with
-                `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow, polars, nanoarrow, arro3 …) are
-                taken without a copy; of one in several parts, or of a `ChunkedArray`, the results are
-                chunked alike.
+            columns: One array for each parameter; parameters at the end may be left out if they have
+                defaults. All have one length, and are in host memory, or on one device; so are the
+                results. A number, a text, a date or another single value beside an array stands for a
+                column of it. Objects with `__arrow_c_array__` or `__arrow_c_stream__` (of pyarrow,
+                polars, nanoarrow, arro3 …) are not copied; for one in several parts, or a
+                `ChunkedArray`, the results have the same chunks.
             named: Columns by the names of their parameters.
 
         Raises:
@@ -52,7 +52,7 @@ class Udf(FunctionOfRow):
                 be made on a device.
             DeviceUnavailableError: If this process cannot use the device.
 
-        What the function raises itself comes through, with a note that says in which row. Called with
+        Exceptions of the function are raised with a note that names the row. Called with
         values in place of columns, as by another function of a row, it is the plain function.
         """
         if len(columns) == len(self._names) and {*map(type, columns)} == _ARRAYS and not named:
@@ -68,8 +68,8 @@ class Udf(FunctionOfRow):
     def in_kind(self) -> Callable[..., Any]:
         """This function with results of its columns' library: pyarrow, polars, pandas or NumPy.
 
-        Of other columns, results are as ever. A series of results has the name and the index of the first
-        one; pandas' is of Arrow's types if that one is, else of NumPy's, as `to_pandas` has them. It raises
+        For other columns, results are colkern's. A series of results has name and index of the first one;
+        pandas' is of Arrow's types if that one is, else of NumPy's, as `to_pandas` has them. It raises
         `ValueError` for series whose indices differ, since rows are matched by position.
         """
 
@@ -193,8 +193,8 @@ def udf(
             or, if none is declared to take it, in all. Anything else is a value of
             the result type (`nulls=0`): the result in the place of null, without a call. A
             `str` is one where the result type is declared to be text, or known from hints; if it is
-            one of the two words, it is spelled as bytes. Whatever is said here, the function may
-            return None for a null.
+            one of the two words, it is spelled as bytes. In any case, the function may return
+            None for a null.
         pure: Whether the results follow from the arguments alone. Then a function of one column that is
             dictionary or run-end encoded is called for each of its values, not for each row, where that
             is less. False for one that draws random numbers, say.
@@ -286,7 +286,7 @@ _LIBRARIES: dict[str, Callable[[Array | ChunkedArray, Any], Any]] = {
 
 
 def in_kind_of(like: object, results: Array | ChunkedArray) -> Any:
-    """The results as a column of the library that a column is of; themselves, if that is none of those.
+    """The results as a column of the library of another column, if it is one of those; else unchanged.
 
     Args:
         like: A column of pyarrow, polars, pandas or NumPy; of a series, the results have name and index.

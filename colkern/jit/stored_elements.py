@@ -19,7 +19,7 @@ def has_moments(data_type: s.DataType) -> bool:
 
 
 def moment_of(data_type: s.DataType) -> Reader:
-    """How the slots of dates or times are read: as in row functions, but of an integer `item` (int64)."""
+    """The reader of dates or times: that of row functions, but for an integer `item` (int64)."""
     reader = reader_of(data_type)
     assert isinstance(reader, Reader)
     code, check = (
@@ -74,4 +74,4 @@ AS_OTHER: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[s.DataType], s
     "as_bytes": (tuple(AS_BYTES), lambda data_type: AS_BYTES[type(data_type)]),
     "as_integers": (TIMES, _as_integers),
 }
-"""The methods of columns that give the same memory as a column of another type: of which, and as which."""
+"""The methods that give the same memory as a column of another type; their types, and the new type."""

@@ -1,4 +1,4 @@
-"""Calls of the table of methods by loops and kernels: which body, with what, and what it raises.
+"""Calls of the table of methods by loops and kernels: the body, its arguments, its exceptions.
 
 `colkern.jit.elements` for the CPU and `colkern.jit.device` for CUDA ask here, so that a method of the table
 (`colkern.rows.table`) has one meaning.
@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         for f in (calendar.isleap, calendar.monthrange, calendar.weekday)
     },
 }
-"""The operators and functions of the table that elements are operands of."""
+"""The operators and functions of the table that take elements."""
 
 MODULES = ("datetime.", "calendar.")
 """The functions of these take numbers, and give elements."""
@@ -53,21 +53,21 @@ def names_of(owner: str) -> tuple[str, ...]:
 
 
 def is_attribute(owner: str, name: str) -> bool:
-    """Whether a name of a kind is an attribute, and no method."""
+    """Whether a name of a kind is an attribute, not a method."""
     return not callable(getattr(getattr(datetime, owner, None), name, len))
 
 
 @dataclass(frozen=True)
 class Called:
-    """The body that does what a method does for some operands.
+    """The body of a method for some operands.
 
     Args:
         name: The method's name in the table.
         body: A body, or an expression as text.
         check: As in `colkern.rows.methods`.
-        arguments: What the body takes, each with what it takes it as: the name of a kind, or "".
+        arguments: The arguments of the body, each with the name of the kind that the body expects, or "".
         result: The kind of the result.
-        bindings: What the variables of the row stand for.
+        bindings: The kinds that the variables of the row stand for.
     """
 
     name: str
@@ -81,12 +81,12 @@ class Called:
 def called(
     name: str, operands: Sequence[Value | None], named: Mapping[str, Value | None]
 ) -> Called | None:
-    """The body that does what a method of the table does; None if no row takes the operands.
+    """The body of a method of the table; None if no row takes the operands.
 
     Args:
         name: The method's name in the table.
-        operands: What the method is called with; None for what rows have no kind for.
-        named: What it is called with by name.
+        operands: The positional arguments; None for values of kinds that rows do not have.
+        named: The arguments by name.
     """
     if None in operands or None in named.values():
         return None
@@ -114,7 +114,7 @@ def failures(name: str) -> dict[int, tuple[type[Exception], str]]:
     """The exception and its text for each code that a body returns.
 
     Args:
-        name: What failed.
+        name: The name of the failed method.
     """
     left = f"{name} of these values has no compiled form: row functions alone leave it to Python"
     failures_by_code: dict[int, tuple[type[Exception], str]] = {

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from colkern.cuda import memory
 from colkern.cuda.device_library import Allocation, DeviceSharing
-from colkern.cuda.memory import InUse, is_told_of, placed
+from colkern.cuda.memory import InUse, can_release, placed
 from colkern.dissociated.leases import Frees, Lease
 from colkern.dissociated.messages import BodyLocations, Location
 from colkern.dissociated.shared.blocks import Block, Blocks
@@ -176,7 +176,7 @@ class _Opened:
             raise InvalidArrowError(f"an allocation of {size} bytes is announced with {place.size}")
 
     def __del__(self) -> None:
-        if hasattr(self, "ordinal") and is_told_of(self._process):
+        if hasattr(self, "ordinal") and can_release(self._process):
             self._sharing.close(self.address, self.ordinal)
 
 

@@ -248,11 +248,11 @@ class BatchColumns:
         if bad.size:
             values = lengths[first[bad[0]]]
             raise self._bad_node(first[bad[0]], f"{values} values in {self.length} rows")
-        told: NDArray[np.int64] = counts[first]
+        stated: NDArray[np.int64] = counts[first]
         for position, column in enumerate(plan.columns):
             if column.validity is None:
-                told[position] = self.length if column.layout.kind is LayoutKind.NULL else UNKNOWN
-        return told
+                stated[position] = self.length if column.layout.kind is LayoutKind.NULL else UNKNOWN
+        return stated
 
     def _bad_node(self, node: int, message: str) -> InvalidArrowError:
         column = bisect_right(self._plan.nodes, node) - 1

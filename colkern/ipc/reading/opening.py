@@ -49,7 +49,7 @@ def open(
     trusted: bool = False,
     limits: Limits = DEFAULT_LIMITS,
 ) -> StreamReader | FileReader:
-    """A reader for an Arrow IPC file or stream; which of the two is told from the first bytes.
+    """A reader for an Arrow IPC file or stream; the first bytes tell which of the two it is.
 
     Args:
         source: A path (`str` or path-like; mapped into memory, not read), a bytes-like object or

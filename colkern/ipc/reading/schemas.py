@@ -100,21 +100,21 @@ def data_type_from_wire(
     has_text = any(isinstance(parameter, str) for parameter in parameters.values())
     if not fields and row.children == 0 and not has_text:
         return _leaf(number, *parameters.items())
-    return _made(row, fields, parameters)
+    return _new_type(row, fields, parameters)
 
 
-def _made(row: TypeRow, fields: tuple[s.Field, ...], parameters: Record) -> s.DataType:
+def _new_type(row: TypeRow, fields: tuple[s.Field, ...], parameters: Record) -> s.DataType:
     attributes = {
         parameter.attribute: parameter.of_number(name, parameters[name])
         for name, parameter in row.parameters.items()
     }
-    return row.made(fields, attributes)
+    return row.new_type(fields, attributes)
 
 
 # The columns of a wide table share their types.
 @lru_cache(maxsize=4096)
 def _leaf(number: int, *parameters: tuple[str, object]) -> s.DataType:
-    return _made(_BY_NUMBER[number], (), dict(parameters))
+    return _new_type(_BY_NUMBER[number], (), dict(parameters))
 
 
 _BY_NUMBER = {row.number: row for row in ROWS.values()}

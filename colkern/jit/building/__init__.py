@@ -1,1 +1,1 @@
-"""Arrays that compiled code appends to, and what the same code does to measure before it writes."""
+"""Builders: arrays that compiled code appends to; and rows, each appended by a call of a function."""

@@ -18,7 +18,7 @@ from colkern.targets import Items, Target
 
 @dataclass
 class Part:
-    """A node of a tree, and the memory that is written for it.
+    """A node of a tree, and the memory written for it.
 
     Args:
         type: Its data type.
@@ -40,7 +40,7 @@ class Part:
 
 
 def built_array(part: Part, target: Target) -> Array:
-    """The array of a node, which shares its memory but where it is no buffer of the layout yet.
+    """The array of a node; its memory is shared, unless the layout wants it in another form.
 
     Args:
         part: The node.

@@ -41,7 +41,7 @@ _LEAST = 4096
 
 
 class Builder:
-    """An array in the making, for functions compiled by `numba.njit`::
+    """An array under construction, for functions compiled by `numba.njit`::
 
         @numba.njit
         def digits(numbers, out):
@@ -183,7 +183,7 @@ class Builder:
         return Failure.NONE
 
     def _expect(self, count: int) -> None:
-        """Make room for rows that are likely to come, where there is memory for a guess."""
+        """Make room for rows that are likely to come, if there is memory for a guess."""
         with suppress(MemoryError):
             self._make_room(Request.SLOTS, count)
             if self._node.kind is NodeKind.BINARY:
@@ -213,7 +213,7 @@ class Builder:
         return (len(self._items) - self._node.has_offsets) // self._node.per_slot
 
     def _point(self) -> None:
-        """Tell compiled code where the memory is, and how much."""
+        """Pass address and size of the memory to compiled code."""
         items, nulls, data, row = self._items, self._nulls, self._bytes, self._row
         slots = [] if nulls is None else [len(nulls)]
         if self._has_items:
@@ -226,7 +226,7 @@ class Builder:
     # The array
 
     def finish(self) -> Array:
-        """The array of what was appended; the builder is empty again.
+        """The array of the appended values; the builder is empty again.
 
         Nothing is copied but what has a byte a slot for a bit (booleans, nulls), half-precision
         floats, and buffers that are less than half full.
@@ -243,7 +243,7 @@ class Builder:
         return array
 
     def clear(self) -> None:
-        """Drop what was appended."""
+        """Drop the appended values."""
         self._require_root("clear")
         self._clear()
 
@@ -302,15 +302,15 @@ class Builder:
         self._call("reserve", count)
 
     def end_list(self) -> None:
-        """Append the list of what was appended to `values` since the last one."""
+        """Append a list: the values appended to `values` since the last list."""
         self._call("end_list")
 
     def end_map(self) -> None:
-        """Append the map of what was appended to `keys` and `items` since the last one."""
+        """Append a map: the entries appended to `keys` and `items` since the last map."""
         self._call("end_map")
 
     def end_row(self) -> None:
-        """Append the struct of what was appended to each field."""
+        """Append a struct: the values appended to each field."""
         self._call("end_row")
 
     def field(self, name: str) -> Builder:
@@ -357,7 +357,7 @@ _NODES: weakref.WeakValueDictionary[int, Builder] = weakref.WeakValueDictionary(
 
 
 def _grow(address: int, request: int, count: int) -> None:
-    """Called by compiled code for room, with the address of a node's row."""
+    """Make room for compiled code, which passes the address of a node's row."""
     node = _NODES[address]
     try:
         failure = node._make_room(Request(request), count)

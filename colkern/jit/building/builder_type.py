@@ -57,7 +57,7 @@ class BuilderType(Borrowed, types.Type):
 
     @property
     def node(self) -> Node:
-        """How its values are built."""
+        """The description of how its values are built."""
         return node_of(self.data_type)
 
     @property
@@ -73,11 +73,11 @@ class BuilderType(Borrowed, types.Type):
         return BuilderType(field.type, field.nullable)
 
     def part(self, name: str) -> list[int]:
-        """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
+        """The positions that lead down to what compiled code calls `name`; empty if there is none."""
         return way_to(self.data_type, name)
 
     def after(self, way: list[int]) -> tuple[BuilderType, int]:
-        """The type at the end of the way, and how many rows further on it stands."""
+        """The type at the end of a way down, and the distance of its row."""
         at, rows = self, 0
         for position in way:
             rows += child_rows(at.data_type)[position]

@@ -65,7 +65,7 @@ def _copy(start, place, plain):
 
 
 def _is_taken(out, value):
-    """Whether a builder takes a value as it is: one of text takes no byte strings."""
+    """Whether a builder takes a value unchanged: a builder of text takes no byte strings."""
     if isinstance(out.data_type.storage, s.Utf8 | s.LargeUtf8):
         return isinstance(value, TextType | types.StringLiteral)
     return isinstance(value, SequenceType | types.StringLiteral | types.Bytes)
@@ -86,7 +86,7 @@ def _append_string(out):
 
 @APPENDS.of(NodeKind.FIXED_SIZE_BINARY)
 def _fixed_size_append(out, value):
-    """`append` of as many bytes as the type says; None if the builder does not take such a value."""
+    """`append` of exactly the bytes of a slot; None if the builder does not take such a value."""
     width = out.node.per_slot
     message = f"bytes of another length than {out.data_type} has"
     if not isinstance(value, SequenceType | types.StringLiteral | types.Bytes):

@@ -14,7 +14,7 @@ from colkern.jit.building.state import end_at, length_of, new_slot, row_of, set_
 
 
 def generated(lines, out, names=None):
-    """The function that some lines define, in which `child0`, `child1` … give the nodes below."""
+    """The function that some lines define; they call the nodes below `child0`, `child1` …."""
     children = {f"child{k}": child_of(k) for k in range(len(out.node.children))}
     namespace = globals() | children | (names or {})
     name = lines[0][len("def ") : lines[0].index("(")]

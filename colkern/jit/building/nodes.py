@@ -26,7 +26,7 @@ from colkern.layouts import LayoutKind, Role, layout
 
 
 class NodeKind(Enum):
-    """Which operations a node has."""
+    """The kinds of nodes, by their operations."""
 
     NULL = "null"
     NUMBER = "number"
@@ -85,7 +85,7 @@ HINTS = {
 
 
 class Request(IntEnum):
-    """The room that a node is to make."""
+    """Requests of compiled code for room in a node."""
 
     SLOTS = 0
     BYTES = 1
@@ -93,7 +93,7 @@ class Request(IntEnum):
 
 
 class Failure(IntEnum):
-    """Why there is no room."""
+    """The reasons why there is no room."""
 
     NONE = 0
     MEMORY = 1
@@ -107,7 +107,7 @@ class Node:
     """How values of one data type are built.
 
     Args:
-        kind: Which operations it has.
+        kind: The kind, which tells its operations.
         item: The type of an item while a slot is built: of a value, a word of one, or an offset.
         per_slot: How many items a slot has; of a fixed-size list, how many slots of the child.
         bounds: The least and the greatest integer of the type.
@@ -240,7 +240,7 @@ def subtree(data_type: s.DataType) -> Iterator[s.DataType]:
 
 
 def way_to(data_type: s.DataType, name: str) -> list[int]:
-    """The way down to what is called `name` in compiled code, by positions; empty if nothing is."""
+    """The way down to the node that compiled code calls `name`, by positions; empty if there is none."""
     node = node_of(data_type)
     if name == "values" and node.kind in (NodeKind.LIST, NodeKind.FIXED_SIZE_LIST):
         return [0]
@@ -263,7 +263,7 @@ def child_rows(data_type: s.DataType) -> list[int]:
 
 @cache
 def counters(data_type: s.DataType) -> list[int]:
-    """The places of what is counted of a tree's nodes, in the order of their rows; and how many there are.
+    """The positions of the counters of a tree's nodes, in the order of their rows; and their number.
 
     Counted are the slots of each node, and behind these, if it has offsets, the bytes or values that they
     use.

@@ -31,7 +31,7 @@ from colkern.jit.lowering import by_types
 
 @by_types
 def append_empty(out):
-    """Append a slot of zeros, or of nothing: what stands under a null."""
+    """Append a slot of zeros, or an empty one, for a null."""
     return _EMPTY[out.node.kind](out)
 
 
@@ -70,7 +70,7 @@ def _empty_nested(out):
 
 
 def _complete(out: BuilderType) -> list[tuple[str, str, str]]:
-    """The nodes below, how many slots they have where all values belong to a slot, and an error's words."""
+    """The nodes below, their lengths if all values belong to slots, and the words of an error."""
     lists = "a null among values of a list: end_list() is missing"
     maps = "a null among entries of a map: end_map() is missing"
     if out.node.kind is NodeKind.LIST:
@@ -142,14 +142,14 @@ def _ol_append_null(out):
 
 @register_jitable
 def ensure_marks(row):
-    """Bytes that say which slots are null; the first null makes them."""
+    """Make sure that there are bytes that mark nulls; the first null allocates them."""
     if nulls_of(row) == 0:
         make_room(row, NULLS, 1)
 
 
 @register_jitable
 def mark(row, slot):
-    """Say that a slot is null."""
+    """Mark a slot as null."""
     set_byte(nulls_of(row) + slot, 1)
     set_null_count(row, null_count_of(row) + 1)
 

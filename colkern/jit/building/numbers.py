@@ -1,4 +1,4 @@
-"""Numbers: which ones a builder takes, as what, and whether they are in the range of the type."""
+"""Numbers: the types that a builder takes, the conversions, and the checks of ranges."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _number_append(out, value):
 
 
 def conversion(out, value):
-    """A function from a value of that type to an item of a builder; None if it does not take such."""
+    """A function that converts a value of a type to an item of a builder; None if it takes none."""
     storage = out.data_type.storage
     if isinstance(value, MomentType):
         return _of_moment(out, value)
@@ -86,7 +86,7 @@ def _of_moment(out, value):
 
 @register_jitable
 def as_it_is(value):
-    """For `put_item`, which converts to the type of the items."""
+    """The number itself, for `put_item`, which converts it to the type of the items."""
     return value
 
 
@@ -170,7 +170,7 @@ def _is_integer(kind: types.Type) -> bool:
 
 @by_types
 def put_decimal(out, slot, value):
-    """items[slot] = value; whether it has no more digits than the type."""
+    """Store a decimal in a slot; returns whether it has no more digits than the type."""
     storage = out.data_type.storage
     loop = DecimalLoop({"put_item": put_item}, value=value)
     loop.parameters = ["out", "slot", "value"]

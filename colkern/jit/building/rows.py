@@ -22,7 +22,7 @@ from colkern.targets import target_of
 def build_rows(
     function: Callable[..., None], count: int, *arguments: object, returns: s.DataType
 ) -> Array:
-    """The array of what `function(i, *arguments, out)` appends for each `i`, all threads at work::
+    """The array of the values that `function(i, *arguments, out)` appends for each `i`, by all threads::
 
         @numba.njit
         def squares(i, limits, out):

@@ -21,7 +21,7 @@ _BYTE = ir.IntType(8)
 
 
 def builder_at(kind: BuilderType) -> Any:
-    """The function that makes a builder of a type of the address (uint64) of its row."""
+    """The function that makes a builder of a type from the address (uint64) of its row."""
 
     @instructions(kind(types.uint64))
     def at(context, builder, signature, args):
@@ -34,7 +34,7 @@ def builder_at(kind: BuilderType) -> Any:
 def row_of(context, builder, signature, args):
     """The address of a builder's row.
 
-    It does not say what is built: what takes a row is compiled once, not for each data type.
+    It has no data type, so functions that take it are compiled once, not for each data type.
     """
     return args[0]
 
@@ -64,7 +64,7 @@ nulls_of, _ = _number(State.NULLS)
 
 @instructions(types.boolean(types.boolean))
 def is_likely(context, builder, signature, args):
-    """A condition, which mostly holds."""
+    """A condition, with a hint that it mostly holds."""
     kind = ir.FunctionType(args[0].type, [args[0].type] * 2)
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.expect.i1")
     return builder.call(function, [args[0], args[0].type(1)])
@@ -72,7 +72,7 @@ def is_likely(context, builder, signature, args):
 
 @instructions(types.none(types.int64, types.int64, types.int64))
 def grow(context, builder, signature, args):
-    """Ask the builder's object for room: the row, the request, how much."""
+    """Ask the builder's object for room in a row; `request` says of what."""
     kind = ir.FunctionType(ir.VoidType(), [_WORD] * 3)
     address = load_number(builder, args[0], State.GROW)
     builder.call(builder.inttoptr(address, kind.as_pointer()), args)
@@ -83,7 +83,7 @@ def grow(context, builder, signature, args):
 
 @instructions(lambda out, place, value: types.none(out, types.int64, out.item))
 def put_item(context, builder, signature, args):
-    """items[place] = value, converted to their type."""
+    """Store a value as item `place`, converted to the type of the items."""
     value = context.get_value_as_data(builder, signature.args[2], args[2])
     _store_item(builder, args[0], args[1], value)
 
@@ -112,7 +112,7 @@ def put_empty(context, builder, signature, args):
 
 
 def _address(what: State) -> Any:
-    """The function that says where memory of a builder or a row stands; for `numba.carray`."""
+    """The function that gives the address of a builder's memory, for `numba.carray`."""
 
     @instructions(lambda row: types.voidptr(row))
     def address(context, builder, signature, args):
@@ -164,7 +164,7 @@ def new_slot(row):
 
 @register_jitable
 def new_bytes(row, size):
-    """The bytes that there are, after which there is room for `size` more."""
+    """The number of bytes so far; there is room for `size` more after them."""
     if not is_likely(size <= room_of(row) - used_of(row)):
         make_room(row, BYTES, size)
     return used_of(row)

@@ -1,1 +1,1 @@
-"""From a user's plain function to a compiled one: what it calls, what it may not do, what it returns."""
+"""From a user's plain function to a compiled one: its callees, its refused operations, its errors."""

@@ -1,4 +1,4 @@
-"""The variables of a user's function: what they are, and how values are put into them."""
+"""The variables of a user's function: their kinds, and assignments to them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from colkern.jit.device.kinds import (
 
 
 def converted(e: Emitter, value: Value, kind: Kind) -> tuple[str, ...]:
-    """The parts of a value as those of a kind that it was joined to."""
+    """The parts of a value, converted to a kind that it was joined with."""
     if value.kind == kind:
         return value.parts
     if isinstance(value.kind, Unknown):
@@ -75,13 +75,13 @@ def truth(e: Emitter, value: Value) -> str:
 
 
 class Assignments(Emitter):
-    """Writes one function, and knows what its variables are.
+    """Writes one function, and knows the kinds of its variables.
 
     Args:
-        program: What it shares with others.
+        program: The state that the functions of the kernel share.
         function: The user's function.
         local: The names that it assigns to, and its parameters.
-        around: What other names mean.
+        around: The meanings of other names.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Assignments(Emitter):
     # Variables
 
     def assign(self, pairs: list[tuple[str, Value]]) -> None:
-        """Values to variables, all at once."""
+        """Assign values to variables, all at once."""
         targets: list[str] = []
         parts: list[str] = []
         for name, value in pairs:
@@ -129,18 +129,18 @@ class Assignments(Emitter):
             self.emit(f"{', '.join(targets)} = {', '.join(parts)}")
 
     def fits(self, kind: Kind, settled: Kind) -> bool:
-        """Whether a value of a kind is one of another, too: not yet so while kinds become known."""
+        """Whether a variable of a settled kind can hold a value; not always, while kinds become known."""
         try:
             return joined(kind, settled) == settled
         except Conflict:
             return False
 
     def join(self, a: Kind, b: Kind, what: str) -> Kind:
-        """The kind of what may be one or the other."""
+        """The kind of a variable that has values of two kinds; `what` names it in the error."""
         try:
             return joined(a, b)
         except Conflict:
-            kinds = f"{_told(a)} in one place and {_told(b)} in another"
+            kinds = f"{_described(a)} in one place and {_described(b)} in another"
             raise self.failure(f"{what} is {kinds}; give each a name of its own") from None
 
 
@@ -149,7 +149,7 @@ def variables(name: str, kind: Kind) -> tuple[str, ...]:
     return tuple(f"_ck_{name}_{part}" if part else name for part in kind.parts)
 
 
-def _told(kind: Kind) -> str:
+def _described(kind: Kind) -> str:
     if isinstance(kind, Column | Row):
         steps = "".join(f"[{step}]" for step in kind.path.steps)
         return f"{kind.words} ({kind.path.root}{steps})"

@@ -61,7 +61,7 @@ def method(e: Emitter, out: Value, name: str, arguments: Sequence[Value]) -> Val
 
 
 def _append(e: Emitter, out: Value, value: Value) -> Value:
-    """`out.append(value)` of what is not None."""
+    """`out.append(value)` for a value that is not None."""
     kind = kind_of(out)
     is_number = kind.node.kind is NodeKind.NUMBER
     if isinstance(value.kind, Unknown):
@@ -83,7 +83,7 @@ def _append(e: Emitter, out: Value, value: Value) -> Value:
 
 
 def _number(e: Emitter, out: Value, value: Value) -> Value:
-    """A number whose type the compiler knows alone, as one of a type that a builder takes."""
+    """A number whose type only the compiler knows, as one of a type that a builder takes."""
     node, storage = kind_of(out).node, kind_of(out).data_type.storage
     if isinstance(storage, s.FloatingPoint):
         return Value(Number("f8"), value.parts)

@@ -1,9 +1,9 @@
-"""The kernel around a user's function of rows, which measures them when it is first launched, then writes.
+"""The kernel around a user's function of rows: its first launch measures the rows, its second writes them.
 
-A thread goes over rows that are a grid's width apart. `starts` has a line of rows for each counter of the
-tree: a row's count stands one further on, so that sums over a line are where its rows start. What a
-thread has found in all of its rows it leaves in `partials`, a line of threads for each: what was raised
-first, then how many nulls each node has.
+A thread processes rows that are a grid's width apart. `starts` has a line of rows for each counter of
+the tree. The count of a row is stored one position further on, so that the running sums of a line are
+the starts of its rows. At its end, a thread stores its results in `partials`, which has a line of
+threads for each: the first failure, then the number of nulls of each node.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Tree:
 
     Attributes:
         parts: The nodes, each before its children.
-        counters: How many counters there are.
+        counters: The number of counters.
 
     Raises:
         UnsupportedError: If builders do not have the type.
@@ -94,7 +94,7 @@ class Tree:
         null_counts: Items | Sequence[int],
         make: Callable[[int, np.dtype[np.generic]], Items],
     ) -> None:
-        """Make room for as much as was measured.
+        """Allocate memory for the measured counts.
 
         Args:
             totals: int64[counters], on the host.
@@ -190,12 +190,12 @@ def row_kernel(
     """The kernel of a function for arguments of those types; made once.
 
     It takes the number of rows, whether it writes (int64), the arguments that are no columns, `starts` and
-    `partials` (both int64[]), and what it needs.
+    `partials` (both int64[]), and its needs.
 
     Args:
         function: The user's function, of a row's number, the arguments, and a builder.
         given: The types of the arguments that are columns; None for others.
-        tree: What is built.
+        tree: The nodes of the rows.
         checked: Whether indices are checked.
         error_model: Numba's, as `Program` has it.
 

@@ -30,7 +30,7 @@ def slot_at(e: Emitter, column: Value, index: str) -> tuple[str, str]:
 
 
 def readable(e: Emitter, slot: str) -> str:
-    """The code of whether a slot may be read: where indices are checked, it may be none."""
+    """The code of whether a slot may be read: if indices are checked, there may be no such slot."""
     return f"({slot} != _ck_nowhere)" if e.program.checked else elements.ALWAYS
 
 
@@ -62,7 +62,7 @@ def part(e: Emitter, column: Value, start: str | None, stop: str | None) -> Valu
 
 
 def position_of(e: Emitter, kind: Column | Row, name: str) -> int:
-    """Which child a field's name means."""
+    """The position of the child with a field's name."""
     names = [field.name for field in kind.data_type.fields]
     if kind.form == "entries" and name in ("key", "value"):
         return ("key", "value").index(name)
@@ -86,7 +86,7 @@ def has_field(kind: Column | Row, name: str) -> bool:
 
 
 def chosen_position(e: Emitter, kind: Column | Row, key: Value) -> int:
-    """Which child a literal index or name means."""
+    """The position of the child that a literal index or name selects."""
     if isinstance(key.kind, Literal) and isinstance(key.kind.value, str):
         return position_of(e, kind, key.kind.value)
     number, count = integer(key), len(kind.data_type.fields)
@@ -173,7 +173,7 @@ ATTRIBUTES: dict[str, tuple[tuple[type[s.DataType], ...], Callable[[Emitter, Val
 
 
 def attribute_of(column: Value, name: str) -> Callable[[Emitter, Value], Value] | None:
-    """The writer of an attribute that is no field; None if a column of the type has none of that name."""
+    """The writer of an attribute other than fields; None if columns of the type do not have it."""
     kind = _kind(column)
     if kind.form == "entries" and name in ("keys", "values"):
         return _keys if name == "keys" else _values
@@ -277,7 +277,7 @@ def column_method(e: Emitter, column: Value, name: str, arguments: Sequence[Valu
 
 
 def row_method(e: Emitter, row: Value, name: str, arguments: Sequence[Value]) -> Value:
-    """`slot.child(k)` of a union's slot: what the child holds for it, None where that is null."""
+    """`slot.child(k)` of a union's slot: its value in the child, or None."""
     kind = _row_kind(row)
     if name != "child" or not isinstance(kind.data_type, s.Union) or len(arguments) != 1:
         raise e.failure(f"{kind.words} has no {name!r} in a kernel")

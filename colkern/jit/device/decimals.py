@@ -1,8 +1,8 @@
 """Decimals in users' kernels and loops: words of 64 bits, and a scale that the kind knows.
 
-Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has. What does not fit
-raises OverflowError in loops, and where indices are checked; in other kernels its lowest words are what is
-left.
+Results of `+`, `-` and `*` have 128 bits at least, and 256 where an operand has. A result that
+does not fit raises OverflowError in loops, and in kernels that check indices; other kernels keep its
+lowest words.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _number(e: Emitter, value: Value) -> tuple[list[str], int]:
 
 
 def words_of_integer(e: Emitter, value: Value) -> list[str]:
-    """The words of an integer: two of one that has no sign, or may have none."""
+    """The words of an integer: two words if it is unsigned, or may be."""
     if value.kind == UNSIGNED:
         return [value.parts[0], "_ck_zero"]
     number = e.bind(value.parts[0]) if value.kind == PLAIN else value.parts[0]
@@ -78,7 +78,7 @@ def _times_power(e: Emitter, words: Sequence[str], power: int) -> list[str]:
 
 
 def _count_for(words: int, power: int, spare: int = 0) -> int:
-    """How many words a number has at most after multiplication by ten to a power."""
+    """The largest number of words after multiplication by ten to a power."""
     return (
         -(-(words * _WORD + (10**power).bit_length() + spare) // _WORD) if power or spare else words
     )
@@ -95,7 +95,7 @@ def _narrowed(e: Emitter, words: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def at_scale(e: Emitter, value: Value, kind: Decimal) -> tuple[str, ...]:
-    """The words of a decimal or an integer as those of a decimal of a scale that is not smaller."""
+    """The words of a decimal or an integer at a scale that is not smaller."""
     words, scale = _number(e, value)
     power = kind.scale - scale
     wide = _widened(e, words, max(_count_for(len(words), power), len(words)))
@@ -128,7 +128,7 @@ def _turned(e: Emitter, words: Sequence[str], filling: str) -> list[str]:
 
 
 def _divided(e: Emitter, words: Sequence[str], power: int) -> tuple[list[str], str]:
-    """A number divided by ten to a power, towards zero; and whether nothing is left over."""
+    """A number divided by ten to a power, towards zero; and the code of whether there is no remainder."""
     quotient, filling = _magnitude(e, words)
     rests = []
     while power > 0:
@@ -210,7 +210,7 @@ def _compared(sign: str, e: Emitter, left: Value, right: Value) -> Value:
 
 
 def _count_of(*values: Value) -> int:
-    """How many words a result has."""
+    """The number of words of a result."""
     return max(2, *(v.kind.count for v in values if isinstance(v.kind, Decimal)))
 
 

@@ -37,7 +37,7 @@ ALWAYS = "True"
 def element(
     e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str, asks: bool = True
 ) -> Value:
-    """The value of a slot, None where it is null; whether it is null or not, unless `asks` is true."""
+    """The value of a slot, which may be None; without `asks`, a null slot is read like a valid one."""
     kind = data_type.storage
     if isinstance(kind, s.Null):
         return Value(NOTHING, ())
@@ -59,7 +59,7 @@ def element(
 
 
 def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable: str) -> str:
-    """The code of whether what a slot holds is not null."""
+    """The code of whether the value of a slot is not null."""
     kind = data_type.storage
     if isinstance(kind, s.Null):
         return "False"
@@ -78,7 +78,7 @@ def validity(e: Emitter, path: Path, data_type: s.DataType, slot: str, readable:
 
 
 def own_validity(e: Emitter, path: Path, slot: str, readable: str) -> str:
-    """Whether an array's own bitmap says that a slot is not null."""
+    """The code of whether a slot is not null by the array's own bitmap."""
     bitmap = e.member(path, Role.VALIDITY.value)
     return e.bind(e.call(slots.valid_at, e.like("u1"), bitmap, slot, readable))
 
@@ -87,7 +87,7 @@ def own_validity(e: Emitter, path: Path, slot: str, readable: str) -> str:
 
 
 def child_slot(e: Emitter, path: Path, k: int, slot: str) -> str:
-    """The slot of a child that stands beside a slot."""
+    """The slot of a child that belongs to a slot of its parent."""
     return e.bind(f"{e.member(path.part(k), 'offset')} + {slot}")
 
 
@@ -101,7 +101,7 @@ def union_slot(e: Emitter, path: Path, kind: s.Union, k: int, slot: str, readabl
 def union_place(
     e: Emitter, path: Path, kind: s.Union, slot: str, readable: str, first: str = "_ck_zero"
 ) -> str:
-    """Where a dense union's slot says that its value is, `first` being where the child begins."""
+    """The place of a dense union's value by its offset; `first` is where the child begins."""
     items = e.items(path, kind, Role.OFFSETS)
     return e.bind(e.call(slots.elsewhere_at, *items, first, slot, readable))
 
@@ -115,7 +115,7 @@ def type_id(e: Emitter, path: Path, slot: str, readable: str) -> str:
 def index_slot(
     e: Emitter, path: Path, kind: s.Dictionary, slot: str, readable: str, first: str | None = None
 ) -> str:
-    """The slot of a dictionary's values that a slot's index means; `first` is the slot of index 0."""
+    """The slot of the dictionary that a slot's index selects; `first` is the slot of index 0."""
     first = first or e.member(path.part(0), "offset")
     items = e.items(path, kind, Role.DATA)
     return e.bind(e.call(slots.elsewhere_at, *items, first, slot, readable))
@@ -220,7 +220,7 @@ def _moment(e: Emitter, path: Path, kind: s.DataType, slot: str, valid: str) -> 
 
 
 def _bytes(e: Emitter, path: Path, kind: s.DataType, place: str) -> Value:
-    """The element whose bytes are where a function says: a text may have others than ASCII."""
+    """An element from the call that gives address and size of its bytes; texts may be other than ASCII."""
     address, size = e.bind_each(place, 2)
     parts = e.bind(f"_ck_i8({address})"), size
     if isinstance(kind, s.Utf8 | s.LargeUtf8 | s.Utf8View):

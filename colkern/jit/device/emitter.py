@@ -1,7 +1,7 @@
-"""The writer of generated code: statements, names for what they compute, and what they need.
+"""The writer of generated code: its statements, its names, and the numbers that it needs from outside.
 
 A function that reads columns needs addresses and lengths from its caller, and a kernel gets them from
-the launch: each is asked for by what it is, and has one name.
+the launch. The writer describes each of them as a `Need`, which has one name in the code.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from colkern.schema import DataType
 
 @dataclass(frozen=True)
 class Member:
-    """A number that a launch hands over of an array: an address, an offset, a length.
+    """A number of an array that the launch passes: an address, an offset, a length.
 
     Args:
-        path: Which array.
-        name: What of it: as in `colkern.jit.views.records`.
+        path: The array.
+        name: The name of the number, as in `colkern.jit.views.records`.
     """
 
     path: Path
@@ -63,10 +63,10 @@ class Like:
 
 @dataclass(frozen=True)
 class Shared:
-    """The arguments of all functions of a kernel: `literals` and `arena`, addresses; `errors`, an array.
+    """An argument of all functions of a kernel: `literals` and `arena`, addresses; `errors`, an array.
 
     Args:
-        name: Which.
+        name: Its name.
     """
 
     name: str
@@ -74,11 +74,11 @@ class Shared:
 
 @dataclass(frozen=True)
 class Built:
-    """The address of what is written for a node of a tree that is built.
+    """The address of memory that is written for a node of a builder's tree.
 
     Args:
         row: The node.
-        name: What of it: `items`, `nulls` or `data`, as in `colkern.jit.device.building_kernels`.
+        name: Its name: `items`, `nulls` or `data`, as in `colkern.jit.device.building_kernels`.
     """
 
     row: int
@@ -94,7 +94,7 @@ class Value:
 
     Args:
         kind: The kind.
-        parts: Expressions that may stand anywhere, and be computed again.
+        parts: Expressions that may be used anywhere, and more than once.
     """
 
     kind: Kind
@@ -108,12 +108,12 @@ class Program:
     Args:
         checked: Whether indices and nulls are checked.
         thread_bytes: The room that each thread has for values that methods make; 0 for none.
-        by_row: Whether each thread goes over rows, and its errors are those of a row. Then what the
-            user's functions raise is noted, too, and ends them.
+        by_row: Whether each thread goes over rows, and its errors are those of a row. Then exceptions of
+            the user's functions are noted, too, and end them.
         error_model: Numba's: `python` if a division by zero raises, else `numpy`.
         literals: The strings of the source, one after the other.
-        places: What went wrong where a check fails: the exception, with its text.
-        functions: The functions that the kernel calls, by what they are made from.
+        places: For each check, the exception that it stands for, with its text.
+        functions: The functions that the kernel calls, by the functions and kinds they are made from.
     """
 
     checked: bool
@@ -126,11 +126,11 @@ class Program:
 
     @property
     def checks_values(self) -> bool:
-        """Whether nulls that are used as values are noted, and what does not fit."""
+        """Whether checks of values are made: of nulls that are used as values, and of ranges."""
         return self.checked or self.by_row
 
     def place(self, *failures: tuple[type[Exception], str]) -> int:
-        """The number, from 1 on, that stands for what went wrong; of several, that of the first."""
+        """The number, from 1 on, of a failure; of several, that of the first."""
         for at in range(len(self.places)):
             if self.places[at : at + len(failures)] == list(failures):
                 return at + 1
@@ -138,7 +138,7 @@ class Program:
         return len(self.places) - len(failures) + 1
 
     def literal(self, value: bytes) -> int:
-        """Where a string of the source stands among them."""
+        """The position of a string of the source in `literals`."""
         place = self.literals.find(value)
         if place < 0:
             place = len(self.literals)
@@ -166,8 +166,8 @@ class Emitter:
     """Writes the statements of one function.
 
     Args:
-        program: What it shares with others.
-        function: The user's function that it is made from.
+        program: The state that the functions of the kernel share.
+        function: The user's function.
     """
 
     def __init__(self, program: Program, function: types.FunctionType) -> None:
@@ -182,15 +182,15 @@ class Emitter:
     # Statements
 
     def emit(self, text: str) -> None:
-        """Add statements, which have the line of what is translated."""
+        """Add statements, with the line of the node that is being translated."""
         self.block += self.located(text)
 
     def located(self, text: str) -> list[ast.stmt]:
-        """Statements with the line of what is translated."""
+        """Statements with the line of the node that is being translated."""
         return located(text, self.node)
 
     def expression(self, text: str) -> ast.expr:
-        """An expression with the line of what is translated."""
+        """An expression with the line of the node that is being translated."""
         (statement,) = self.located(text)
         assert isinstance(statement, ast.Expr)
         return statement.value
@@ -231,7 +231,7 @@ class Emitter:
         return f"_ck_{self._names}"
 
     def bind(self, text: str) -> str:
-        """A name for what an expression computes, now."""
+        """A name for the value of an expression, which is computed now."""
         if text.isidentifier():
             return text
         name = self.fresh()
@@ -239,7 +239,7 @@ class Emitter:
         return name
 
     def bind_each(self, text: str, count: int) -> tuple[str, ...]:
-        """A name for each item of the tuple that an expression computes, now."""
+        """A name for each item of the tuple that an expression gives, which is computed now."""
         names = tuple(self.fresh() for _ in range(count))
         self.emit(f"{', '.join(names)}{',' if count == 1 else ''} = {text}")
         return names
@@ -252,11 +252,11 @@ class Emitter:
         return f"{name}({', '.join(arguments)})"
 
     def use(self, function: Callable[..., Any]) -> str:
-        """The name of a body of row functions, of a primitive of theirs, or of what their values are."""
+        """The name of a body of row functions, of a primitive of theirs, or of a class of their values."""
         row_functions.require_compiler()
         callable_ = function if isinstance(function, type) else row_functions.body(function)
         name = f"_ck_row_{function.__name__}"
-        # Bodies that are made for some constants have one name.
+        # Bodies that are bound to different constants have the same name.
         while self.namespace.setdefault(name, callable_) is not callable_:
             name += "_"
         return name
@@ -269,7 +269,7 @@ class Emitter:
     # Needs
 
     def need(self, need: Need) -> str:
-        """The name of something that the caller has."""
+        """The name of a need."""
         if need not in self.needs:
             self.needs[need] = name_of(need)
         return self.needs[need]
@@ -297,7 +297,7 @@ class Emitter:
         return self.call(slot_values.number_at, *items, slot, valid)
 
     def is_of_child(self, right: str, k: int) -> None:
-        """Note where a slot of a union is of another child than `k`: in kernels that is a null."""
+        """Check that a slot of a union belongs to child `k`; in kernels, another child's is a null."""
 
     def product(self, one: Sequence[str], other: Sequence[str]) -> Sequence[str]:
         """The words of a product of two numbers in words, if there is a short way; else none."""
@@ -315,7 +315,7 @@ class Emitter:
         return address, str(len(data))
 
     def arena(self, name: str) -> str:
-        """The arena of the thread, for what a method makes."""
+        """The arena of the thread, for values that a method creates."""
         if not self.program.thread_bytes:
             raise self.failure(
                 f"{name} makes values that need memory: give each thread some, as by "
@@ -326,26 +326,26 @@ class Emitter:
     # Checks
 
     def place(self, exception: type[Exception], message: str) -> str:
-        """The arguments of a check: where it notes what, and which note stands for this place."""
+        """The arguments of a check: the array of errors, and the number of this place."""
         noted = exception, self.with_place(f": {message}")
         return f"{self.need(Shared('errors'))}, {self.program.place(noted)}"
 
     def check(self, right: str, exception: type[Exception], message: str) -> None:
-        """Have a failed condition raise, where checks are made."""
+        """Raise if a condition fails, unless checks are left out."""
         if self.program.checks_values:
             self.note_unless(right, exception, message)
             self.stop_if_noted()
 
     def note_unless(self, right: str, exception: type[Exception], message: str) -> None:
-        """Note what a failed condition raises, if nothing is noted yet: `slot_values.noted` in place.
+        """Note an exception if a condition fails and none is noted yet: `slot_values.noted` in place.
 
-        A call would be inlined, for which the compiler takes many times as long.
+        A call would be inlined, which takes the compiler many times as long.
         """
         errors, place = self.place(exception, message).split(", ")
         self.emit(f"if not ({right}) and {errors}[0] == 0: {errors}[0] = {place}")
 
     def called(self, name: str, text: str) -> str:
-        """The result of a body that may fail: what its code stands for is noted, checked or not."""
+        """The result of a body that may fail: its failure is noted, also if checks are left out."""
         result, code = self.bind_each(text, 2)
         noted = [
             (error, self.with_place(f": {words}"))
@@ -357,7 +357,7 @@ class Emitter:
         return result
 
     def stop_if_noted(self) -> None:
-        """Return if something has been noted, where that ends a function."""
+        """Return if a failure is noted, in functions that a failure ends."""
 
     def call_function(
         self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
@@ -368,7 +368,7 @@ class Emitter:
     # Values
 
     def inner(self, value: Value) -> Value:
-        """The value of one that may be None, which here it must not be."""
+        """A value that may be None, as one that is not; a null is an error."""
         if isinstance(value.kind, Nullable):
             self.check(value.parts[0], TypeError, "a null is used as a value; ask `is None` first")
         return present(value)
@@ -383,7 +383,7 @@ class Emitter:
         return self.unplain(value)
 
     def unplain(self, value: Value) -> str:
-        """As `plain`, of what is no number and no literal."""
+        """As `plain`, for values that are neither numbers nor literals."""
         if not value.kind.parts:
             return "None"
         raise self.failure(f"{value.kind.words} cannot stand here; read a value from it first")
@@ -391,7 +391,7 @@ class Emitter:
     # Errors
 
     def with_place(self, message: str) -> str:
-        """A message about the function, with the file and the line of what is translated."""
+        """A message about the function, with the file and the line of the node."""
         path, line = self.function.__code__.co_filename, getattr(self.node, "lineno", 1)
         return with_line(f"{self.function.__name__}{message}", path, line)
 
@@ -410,14 +410,14 @@ def located(text: str, node: ast.AST) -> list[ast.stmt]:
 
 
 def integer(value: Value) -> int | None:
-    """The number of a constant integer; None of what is none, or is a variable."""
+    """The number of a constant integer; None for other values, and for variables."""
     if not isinstance(value.kind, Integer) or value.parts[0].isidentifier():
         return None
     return int(ast.literal_eval(value.parts[0]))
 
 
 def constant(value: Any) -> Value | None:
-    """A constant of the source; None of what is none that kernels know."""
+    """A constant of the source; None for one that kernels do not know."""
     if value is None:
         return Value(NOTHING, ())
     if isinstance(value, str | bytes):
@@ -441,7 +441,7 @@ def items(value: Value) -> list[Value]:
 
 
 def present(value: Value) -> Value:
-    """The value of one that may be None, where it is not."""
+    """A value that may be None, at a place where it is known not to be."""
     if not isinstance(value.kind, Nullable):
         return value
     return Value(value.kind.inner, value.parts[1:])
@@ -454,9 +454,9 @@ def record(values: Sequence[Value], names: tuple[str, ...] = ()) -> Value:
 
 
 def name_of(need: Need) -> str:
-    """The name that a function has something by that it needs.
+    """The name of a need in generated code.
 
-    That of a member begins with a number, as no part of a variable does, whatever that is called.
+    The name of a member begins with a number, so that it never is the name of a part of a variable.
     """
     if isinstance(need, Like):
         return f"_ck_like_{need.code}"

@@ -1,7 +1,7 @@
-"""Expressions of a user's function: what each is, and the code that computes it.
+"""Expressions of a user's function: the kind of each, and the code that computes it.
 
-What reads a column becomes statements before the one that it stands in; where it stands behind a
-condition, they stand behind it, too. All else is left as it is.
+An expression that reads a column becomes statements before the statement that contains it; under the same
+condition, if it is conditional. Other expressions stay as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def negated(text: str) -> str:
 
 
 def calls_something(text: str) -> bool:
-    """Whether code calls something, which is to happen once."""
+    """Whether code has a call, which must happen only once."""
     return any(isinstance(part, ast.Call) for part in ast.walk(ast.parse(text)))
 
 
@@ -47,7 +47,7 @@ def grouped(text: str) -> str:
 
 
 def children(node: ast.AST) -> list[ast.expr]:
-    """The expressions right below, in their order; of slices and named arguments, those below these."""
+    """The expressions directly inside a node, in order, also those inside slices and named arguments."""
     expressions: list[ast.expr] = []
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Slice | ast.keyword | ast.Starred):

@@ -1,7 +1,7 @@
 """A user's function for given kinds of arguments, as a function that the CUDA compilers take.
 
-Variables are what all of their assignments are together, so a function is translated until nothing
-more becomes known of them; what the last time gives is what is compiled.
+The kind of a variable is that of all its assignments together. So a function is translated again until no
+kind changes any more; the last translation is compiled.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Translated(Statements):
     """A function whose columns become numbers.
 
     Attributes:
-        tree: Its tree, without what it needs among its parameters.
-        compiled: What others call, with the parts of its arguments and then what it needs.
+        tree: Its tree, without parameters for its needs.
+        compiled: The function that others call, with the parts of its arguments and then its needs.
     """
 
     tree: ast.FunctionDef
@@ -51,9 +51,9 @@ class Translated(Statements):
         """The code of a call.
 
         Args:
-            name: What the function is called there.
+            name: The name of the function there.
             parts: The parts of its arguments.
-            needed: What it needs.
+            needed: The names of its needs.
         """
         given = [*parts, *needed]
         packs = [f"({', '.join(pack)},)" for pack in _packs(given)]
@@ -70,7 +70,7 @@ class Translated(Statements):
         if (function.__module__ or "").startswith(PACKAGE):
             return Inlined(self, function, values).written()
         given = _bound(self, function, values, named)
-        # Within the function, each array that it is handed is one of its own.
+        # Within the function, each array of an argument has a root of its own.
         origins: dict[str, Path] = {}
         kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
         called = specialised(self.program, function, kinds)
@@ -105,7 +105,7 @@ def translate(program: Program, function: types.FunctionType, given: dict[str, K
     """A function for parameters of those kinds.
 
     Args:
-        program: What it shares with others.
+        program: The state that the functions of the kernel share.
         function: The user's function.
         given: The kinds of its parameters.
 
@@ -147,7 +147,7 @@ def _bound(
     values: list[Value],
     named: dict[str, Value],
 ) -> dict[str, Value]:
-    """The values by the names of the parameters."""
+    """Parameter name → its value."""
     signature = inspect.signature(function)
     try:
         bound = signature.bind(*values, **named)
@@ -166,7 +166,7 @@ def _bound(
 
 
 def _rooted(name: str, kind: Kind, origins: dict[str, Path]) -> Kind:
-    """A kind whose arrays have roots of their own; notes where those stand in the caller."""
+    """A kind whose arrays have roots of their own; adds each root's path in the caller to `origins`."""
     roots: dict[Path, Path] = {}
 
     def moved(path: Path) -> Path:
@@ -215,7 +215,7 @@ _PACK = 16
 
 
 def _packs(given: list[str]) -> list[list[str]]:
-    """The arguments in tuples, if they are too many otherwise; else nothing."""
+    """The arguments in tuples, if there are too many for a call; else nothing."""
     if len(given) <= _MOST_ARGUMENTS:
         return []
     return [given[k : k + _PACK] for k in range(0, len(given), _PACK)]
@@ -249,7 +249,7 @@ def defined(
 def kernel_function(
     program: Program, function: types.FunctionType, kinds: dict[str, Kind]
 ) -> tuple[types.FunctionType, list[Need]]:
-    """A kernel for those kinds of arguments, and what it takes after the others.
+    """A kernel for those kinds of arguments, and the needs that it takes after them.
 
     Raises:
         CompileError: If it returns something, or does not compile.
@@ -275,11 +275,11 @@ def prelude_of(
     """Statements that a kernel begins with, and which of its needs it takes from the launch.
 
     Args:
-        program: What its functions share.
-        kinds: What it is handed.
+        program: The state that its functions share.
+        kinds: The kinds of its arguments.
         used: The names that it uses.
-        needs: What it needs; what columns need is added.
-        namespace: What its global names mean; what the statements name is added.
+        needs: Its needs; those of columns are added.
+        namespace: The meanings of its global names; those of the statements are added.
     """
     prelude: list[str] = []
     for name, kind in kinds.items():

@@ -26,7 +26,7 @@ PACKAGE = "colkern.jit.building"
 
 @lru_cache(maxsize=256)
 def _definition(code: types.CodeType) -> Definition:
-    """A function with that code, whatever the names in it mean."""
+    """The definition of a function by its code alone, for any meanings of its names."""
     cells = tuple(types.CellType() for _ in code.co_freevars)
     return definition_of(types.FunctionType(code, {}, closure=cells))
 
@@ -34,10 +34,10 @@ def _definition(code: types.CodeType) -> Definition:
 class Inlined(Statements):
     """Writes one function of `colkern.jit.building` where it is called.
 
-    What it raises is noted. Each of its variables is assigned to once.
+    Its exceptions are noted. Each of its variables is assigned to once.
 
     Args:
-        caller: What calls it: errors have the line of the call.
+        caller: The writer of the caller; errors have the line of the call.
         function: The function.
         values: Its arguments.
     """
@@ -55,7 +55,7 @@ class Inlined(Statements):
         self._result = NONE
 
     def written(self) -> Value:
-        """Write it; what it returns."""
+        """Write the function; returns its result."""
         self._statements(self._body)
         return self._result
 
@@ -74,7 +74,7 @@ class Inlined(Statements):
     # Names
 
     def assign(self, pairs: list[tuple[str, Value]]) -> None:
-        """Values to variables, which only name them."""
+        """Name values by variables, without code."""
         for name, value in pairs:
             self._values[name] = Value(value.kind, tuple(map(self.bind, value.parts)))
 

@@ -1,9 +1,8 @@
 """`cuda_jit`: a user's CUDA kernel whose arguments may be Arrow columns.
 
-At a launch the data types of the columns are known. For each set of them the function's source is
-translated once: what it reads of a column becomes addresses, lengths and plain functions of them, which
-are handed over as numbers. Only what the function reads is: of a batch with 200 columns, those that it
-names.
+A launch knows the data types of the columns. For each set of types, the function's source is translated
+once: reads of columns become plain functions of addresses and lengths, which the launch passes as numbers.
+It passes only what the function reads: of a batch with 200 columns, the columns that it names.
 
 Nothing here imports a compiler; the first launch does.
 """
@@ -42,8 +41,8 @@ class Specialisation:
 
     Args:
         kernel: The kernel.
-        needs: What it takes after the other arguments.
-        program: What its functions share.
+        needs: The needs that it takes after the other arguments.
+        program: The state that its functions share.
         literals: The address of the strings of the source, by device.
     """
 
@@ -58,8 +57,8 @@ class CudaKernel:
 
     Attributes:
         function: The plain Python function.
-        checked: Whether indices and nulls are checked; if None, in the simulator alone, and wherever
-            CK_CHECKED says so.
+        checked: Whether indices and nulls are checked; if None, only in the simulator, and with
+            CK_CHECKED=1.
         thread_bytes: The room that each thread has for values that methods make.
     """
 
@@ -91,7 +90,7 @@ class CudaKernel:
         """A launch: `kernel[blocks, threads](…)`, also with a stream and bytes of shared memory.
 
         The stream is that of CuPy, PyTorch, cuda.core or the compiler, or a `cudaStream_t` as an integer;
-        if there is none, or None, that which is current in CuPy.
+        without one, or with None, CuPy's current stream.
         """
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
             raise ValueError("expected kernel[blocks, threads, stream, shared memory]")
@@ -196,17 +195,17 @@ def content_key(
     needs: Sequence[Need],
     *also: object,
 ) -> Callable[[], str | None]:
-    """A hash of all that a user's kernel depends on; None where no other process would have the same.
+    """A function that hashes all that a user's kernel depends on; None if no other process has the same.
 
-    Asked for when types are known, as `program` and `needs` may get more until then. The function's own
-    content is that of now, when it is translated: what it names may change before its first launch.
+    It is called when types are known, since `program` and `needs` may grow until then. The content of the
+    user's function is hashed now, when it is translated: its globals may change before its first launch.
 
     Args:
         function: The user's function.
-        kinds: What the kernel is handed.
-        program: What its functions share, with what all of them noted.
-        needs: What it takes after the other arguments.
-        also: What else it is made for.
+        kinds: The kinds of the kernel's arguments.
+        program: The state that its functions share.
+        needs: The needs that it takes after the other arguments.
+        also: Other values that the kernel depends on.
     """
     from colkern.cpu.content import content_hash, is_shared
     from colkern.jit.environment import library_key
@@ -269,12 +268,12 @@ def cuda_jit(
     thread_bytes: int = 0,
     **options: Any,
 ) -> Any:
-    """Make a CUDA kernel that takes Arrow columns and record batches, beside what `cuda.jit` takes.
+    """Make a CUDA kernel that takes Arrow columns and record batches, besides the arguments of `cuda.jit`.
 
     Columns are read as on the CPU: `len(col)`, `col[i]` (None for null), `col[a:b]`, `for x in col`,
     `col.is_valid(i)`, `col.value(i)`, `col.null_count`; `batch.price`, `row["price"]`; lists are columns,
     texts, byte strings, dates and times have the methods of Python's, decimals `+`, `-`, `*` and
-    comparisons. Functions that the kernel calls may take columns and what is read from them, too::
+    comparisons. Functions that the kernel calls may also take columns and their parts::
 
         from numba import cuda
 
@@ -293,20 +292,20 @@ def cuda_jit(
     Args:
         function: The kernel, a function of the user's with source.
         boundscheck: Whether to check indices, and that nulls are not used as values. A checked launch
-            waits for its end and raises what was found; a wrong read gives a null meanwhile. If not
-            said: with `debug=True`, with CK_CHECKED=1 in the environment, and in Numba's simulator.
-            What a method raises, such as `int(text)`, is always found and waited for.
-        thread_bytes: The bytes of device memory that each thread of a launch has for what methods make,
-            such as `text.upper()`; a multiple of 8. Nothing of it is freed before the thread's end. With
-            0, such methods are a CompileError.
-        options: Handed on to the compiler's `cuda.jit`.
+            waits for its end and raises the first failure; until then, a wrong read gives a null. By
+            default, launches are checked with `debug=True`, with CK_CHECKED=1 in the environment, and in
+            Numba's simulator. Exceptions of methods, such as `int(text)`, are always raised.
+        thread_bytes: The bytes of device memory that each thread has for values that methods create, such
+            as `text.upper()`; a multiple of 8. None of it is freed before the thread's end. With 0, such
+            methods are a CompileError.
+        options: Options of the compiler's `cuda.jit`.
 
     Launches raise:
         CompileError: If a column is used in a way that has no compiled form; names the line.
-        MemoryError: If methods make more than a thread has room for.
+        MemoryError: If methods create more than a thread has room for.
         UnsupportedError: If a column is not in device memory; names the argument.
         InvalidArrowError: If a position in a column leads outside its memory.
-        IndexError, TypeError, ValueError, OverflowError: What checks found; names the line.
+        IndexError, TypeError, ValueError, OverflowError: If a check fails; names the line.
     """
 
     if thread_bytes < 0 or thread_bytes % 8:

@@ -1,8 +1,8 @@
-"""Static kinds: what a variable of a user's kernel is, as far as that is known before it is compiled.
+"""Static kinds of the variables of a user's kernel: what is known before it is compiled.
 
-A view of a column has no value of its own: its kind says which buffers it stands for, and its parts are
-a few numbers (a start, a length, whether it is null), each in a variable. Numbers and whatever else the
-compiler knows by itself are ordinary values with one part.
+A view of a column has no value of its own: its kind names the buffers, and its parts are a few numbers
+(a start, a length, whether it is null), each in a variable. Numbers, and other values that the compiler
+supports by itself, are ordinary values with one part.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from colkern.rows.kinds import Kind as RowKind
 
 @dataclass(frozen=True)
 class Path:
-    """Which array of an argument's tree is meant.
+    """The place of an array in the tree of an argument.
 
     Args:
         root: The parameter.
-        steps: The children from there on; 0 for a dictionary.
+        steps: The positions of children on the way down; 0 for a dictionary.
     """
 
     root: str
@@ -38,8 +38,8 @@ class Path:
 class Kind:
     """The root of the kinds.
 
-    Its `parts` are the names of a value's parts, of which the empty one is the value itself; its `words`
-    are those of error messages.
+    `parts` are the names of a value's parts, of which the empty one is the value itself; `words` is for
+    error messages.
     """
 
     @property
@@ -53,7 +53,7 @@ class Kind:
         return "a value"
 
     def moved(self, move: Callable[[Path], Path]) -> Kind:
-        """The same kind of arrays that stand elsewhere."""
+        """The same kind, with the paths of arrays moved."""
 
         def part(value: object) -> object:
             if isinstance(value, Kind):
@@ -114,7 +114,7 @@ class Literal(Kind):
     """A string of the source.
 
     Args:
-        value: It.
+        value: The string.
     """
 
     parts, words = (), "a string"
@@ -139,7 +139,7 @@ class Element(Kind):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The parts it is made of: a text as `colkern.kernels.row_values` has it, a number of a date."""
+        """The parts: of a text, those in `colkern.kernels.row_values`; of a date or time, one number."""
         return {k.TEXT: Text._fields, k.BYTES: Bytes._fields}.get(self.of, ("",))
 
     @property
@@ -153,7 +153,7 @@ class Column(Kind):
     """A column, or a range of one: an argument, a field, the elements of a list.
 
     Args:
-        path: Which array of an argument.
+        path: The array.
         data_type: Its type, the storage type of an extension type.
         form: `column`, `batch` or `entries`.
         whole: Whether it is all of the array.
@@ -180,7 +180,7 @@ class Row(Kind):
     """A row of a struct column or a batch, or a slot of a union.
 
     Args:
-        path: Which array of an argument.
+        path: The array.
         data_type: Its type.
         form: As for `Column`.
     """
@@ -203,8 +203,8 @@ class Decimal(Kind):
     """A decimal: an integer in two's complement, lowest word first.
 
     Args:
-        count: How many words of 64 bits it has.
-        scale: How many of its digits stand behind the point.
+        count: The number of its words of 64 bits.
+        scale: The number of digits behind the point.
     """
 
     count: int
@@ -226,8 +226,8 @@ class Record(Kind):
     """Several values in one: a tuple, or an interval with names for its parts.
 
     Args:
-        kinds: Those of the values.
-        names: Their names, if they have some.
+        kinds: The kinds of the values.
+        names: Their names; empty for a plain tuple.
     """
 
     kinds: tuple[Kind, ...]
@@ -235,7 +235,7 @@ class Record(Kind):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Those of all values, each with the places it has in the tuples around it, innermost first."""
+        """The parts of all values, with the positions in the tuples around them, innermost first."""
         return tuple(
             f"{part or 'item'}_{k}" for k, kind in enumerate(self.kinds) for part in kind.parts
         )
@@ -278,11 +278,11 @@ BOOL = Number("?")
 
 
 class Conflict(Exception):
-    """Two kinds that no variable can have both."""
+    """Raised for two kinds that a variable cannot have both."""
 
 
 def is_plain(kind: Kind) -> bool:
-    """Whether the compiler knows what a value is."""
+    """Whether the compiler supports values of a kind by itself."""
     return isinstance(kind, Plain | Number | Integer | Unknown)
 
 
@@ -343,7 +343,7 @@ def _joined_in_order(a: Kind, b: Kind) -> Kind | None:
 
 
 def zeros(kind: Kind) -> tuple[str, ...]:
-    """The parts of a value that is not there, which nothing reads."""
+    """The parts that stand for a missing value; nothing reads them."""
     if isinstance(kind, Number):
         return ("False" if kind.code == "?" else f"_ck_zero_{kind.code}",)
     if isinstance(kind, Nullable):

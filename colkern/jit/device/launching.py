@@ -35,7 +35,7 @@ def array_at(column: Array | RecordBatch, steps: tuple[int, ...]) -> Array | Rec
 
 
 class Record:
-    """Numbers of one array that have been asked for, and what keeps the memory behind them alive."""
+    """The numbers of one array that launches have used, and the owners of the memory behind them."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {}
@@ -65,8 +65,8 @@ class Given:
     """The arguments of a launch.
 
     Args:
-        kernel: What is launched.
-        names: What it calls them.
+        kernel: The kernel.
+        names: The names of its parameters.
         arguments: The arguments.
         kinds: The types of those that are columns and batches.
         otherwise: The device if no argument has bytes.
@@ -150,7 +150,7 @@ def needed(
     shared: dict[Need, Any],
     device: Device,
 ) -> Any:
-    """The value of what a kernel takes after its own arguments; `shared` has what a launch makes."""
+    """The value of a need of a kernel; `shared` has the memory of the launch."""
     if isinstance(need, Member):
         return number_of(columns[need.path.root], need.path.steps, need.name)
     if need == Shared("errors"):
@@ -170,7 +170,7 @@ def needed(
 def made_for(kernel: Specialisation, threads: int, device: Device) -> dict[Need, Any]:
     """The memory that a launch of so many threads needs, and has to keep.
 
-    Where checks note what they find: int64[1], 0 for nothing. The arenas: int64[].
+    The noted failure: int64[1], 0 for none. The arenas: int64[].
     """
     target = target_of(device)
     values: dict[Need, Any] = {}
@@ -183,7 +183,7 @@ def made_for(kernel: Specialisation, threads: int, device: Device) -> dict[Need,
 
 
 def raise_noted(errors: Any, program: Program) -> None:
-    """Wait for a launch, and raise what its checks have noted."""
+    """Wait for a launch, and raise the failure that it has noted, if there is one."""
     noted = int(memory.on_host(errors)[0])
     if noted:
         exception, text = program.places[noted - 1]

@@ -46,12 +46,12 @@ _RAW_VALUES = {rows.TEXT: row_values.Text, rows.BYTES: row_values.Bytes}
 
 
 def is_element(value: Value) -> bool:
-    """Whether the table has methods for a value: it is an element, or a string of the source."""
+    """Whether the table has methods for a value: an element, or a string of the source."""
     return isinstance(value.kind, Element | Literal)
 
 
 def has_operations(*values: Value) -> bool:
-    """Whether operations with some values are those of `call`: else the compiler has them."""
+    """Whether `call` computes operations with some values; else the compiler does."""
     return any(isinstance(value.kind, Element | Literal | Decimal) for value in values)
 
 
@@ -78,7 +78,7 @@ def call(
 def result_of(
     e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value]
 ) -> Value | None:
-    """The result of a method of the table for operands that are there; None if no row takes them."""
+    """The result of a method of the table for operands that are not None; None if no row takes them."""
     if name.endswith(_OF_ANY) and len(operands) > 1 and isinstance(operands[1].kind, Record):
         first, any_of, *rest = operands
         tests = [result_of(e, name, [first, part, *rest], named) for part in items(any_of)]
@@ -91,7 +91,7 @@ def result_of(
 
 
 _OF_ANY = (".startswith", ".endswith")
-"""The methods that take a tuple of texts, any of which may stand there."""
+"""The methods that take a tuple of texts, one of which must match."""
 
 
 def _of_literals(e: Emitter, name: str, values: Sequence[Value]) -> Value:
@@ -105,7 +105,7 @@ def _of_literals(e: Emitter, name: str, values: Sequence[Value]) -> Value:
 
 
 def _for_rows(e: Emitter, value: Value) -> RowValue | None:
-    """A value for the search for its row; None if the table has no such kind."""
+    """A value as the table has it, to find its row; None if the table has no such kind."""
     kind = value.kind
     if isinstance(kind, Nothing):
         return RowValue(rows.NONE, constant=None)
@@ -138,7 +138,7 @@ def _raw_value(e: Emitter, element: Value) -> str:
 
 
 def _emitted(e: Emitter, of: Called) -> str:
-    """The name of what a body gives; its failures are noted."""
+    """The name of the result of a body; its failures are noted."""
     codes = [_operand(e, value, wanted) for value, wanted in of.arguments]
     if isinstance(of.body, str):
         if of.check:
@@ -204,7 +204,7 @@ NUMBERS: dict[rows.Kind, Kind] = {
     rows.INT: Number("i8"),
     rows.FLOAT: Number("f8"),
 }
-"""The numbers that bodies give and take."""
+"""The kinds of numbers as arguments and results of bodies."""
 
 
 def as_element(e: Emitter, value: Value) -> Value:
@@ -241,7 +241,7 @@ def method(
 
 
 def iterated(e: Emitter, value: Value) -> tuple[str, Callable[[str], Value]]:
-    """How many items a loop over a text, byte string or list has, and what gives the next one."""
+    """The number of items of a text, byte string or list, and the writer of the next one."""
     count = e.bind(call(e, "len", [value]).parts[0])
     if value.kind == BYTES:
         byte = f"{e.use(get_byte)}({value.parts[0]} + _ck_i8({{}}))"

@@ -1,8 +1,8 @@
-"""A node of a tree that is built: its counts, the slot to append to, and what is stored there.
+"""The nodes of a builder's tree in a kernel: counts, and stores into slots.
 
-`colkern.jit.building` says what the methods of builders do, in terms of a few functions. These are what the
-functions are in a kernel. What is appended is counted, and stored if it is within the room of its row:
-while rows are measured they have none.
+`colkern.jit.building` has the methods of builders, made of a few functions. This module has those functions
+for kernels. An appended value is counted, and stored if it is within the room of its row: in the launch
+that measures, rows have no room.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from colkern.kernels.row_values import Text
 class Builder(Kind):
     """A builder, or a node below one.
 
-    Its parts are arrays (int64) that the whole tree shares, one of them each thread: how much there is
-    of each node, where the room of the row ends, and how many nulls the thread has seen.
+    Its parts are arrays (int64) that the whole tree of a thread shares: the counts of each node, the ends
+    of the row's room, and the number of nulls that the thread has seen.
 
     Args:
-        type: What it is in compiled loops.
+        type: Its type in compiled loops.
         row: The place of the node in the tree, each standing before its children.
-        counter: The place of what is counted of it, as `counters` has it.
+        counter: The position of its counts, as in `counters`.
     """
 
     type: BuilderType
@@ -54,12 +54,12 @@ class Builder(Kind):
 
     @property
     def data_type(self) -> s.DataType:
-        """The type of what is built."""
+        """The data type of the node."""
         return self.type.data_type
 
     @property
     def node(self) -> Node:
-        """The node of what the builder keeps."""
+        """The description of how its values are built."""
         return self.type.node
 
     def child(self, k: int) -> Builder:
@@ -84,22 +84,22 @@ def child(out: Value, k: int) -> Value:
 
 
 def _length(out: Value) -> str:
-    """The code of how many slots there are; it can be assigned to."""
+    """The code of the number of slots; it can be assigned to."""
     return f"{out.parts[0]}[{kind_of(out).counter}]"
 
 
 def _used(out: Value) -> str:
-    """The code of how many bytes or values they use; it can be assigned to."""
+    """The code of the number of bytes or values that they use; it can be assigned to."""
     return f"{out.parts[0]}[{kind_of(out).counter + 1}]"
 
 
 def _end(out: Value, further: int = 0) -> str:
-    """The code of where the room of the row ends, for slots; for bytes a counter further."""
+    """The code of the end of the row's room, for slots; `further` 1 for bytes."""
     return f"{out.parts[1]}[{kind_of(out).counter + further}]"
 
 
 def _store(e: Emitter, out: Value, name: str, place: str, value: str, end: str) -> None:
-    """Item `place` of what the node has by a name becomes a value, if it is before the end."""
+    """Store a value as item `place` of the node's memory of a name, if that is before the end."""
     item = kind_of(out).node.item if name == "items" else np.dtype(np.uint8)
     assert item is not None
     code = item.str[1:]
@@ -119,7 +119,7 @@ def _address(e: Emitter, out: Value, name: str, place: str, size: int) -> str:
 
 
 def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: str) -> None:
-    """The bytes of a text or byte string go to bytes from `place` on, if they end before the end."""
+    """Copy the bytes of a text or byte string to `place`, if all of them are before the end."""
     at = e.bind(place.parts[0])
     address, size = plain.parts[:2]
     given = f"{size} if {at} + {size} <= {end} else 0"
@@ -141,7 +141,7 @@ def _number(count: Callable[[Value], str]) -> Callable[..., Value]:
 
 
 def _set(count: Callable[[Value], str]) -> Callable[..., Value]:
-    """An assignment to what is counted of a node."""
+    """The writer of an assignment to a count of a node."""
 
     def assign(e: Emitter, row: Value, value: Value) -> Value:
         e.emit(f"{count(row)} = {value.parts[0]}")
@@ -157,7 +157,7 @@ def _put_item(e: Emitter, out: Value, place: Value, item: Value) -> Value:
 
 
 def _put_empty(e: Emitter, out: Value, slot: Value) -> Value:
-    """Memory has zeros where nothing is stored; an offset is that before."""
+    """Store the offset before again; other memory has zeros where nothing is stored."""
     if kind_of(out).node.has_offsets:
         _put_item(e, out, Value(PLAIN, (f"{slot.parts[0]} + 1",)), Value(PLAIN, (_used(out),)))
     return NONE
@@ -174,7 +174,7 @@ def _put_sized(e: Emitter, out: Value, place: Value, plain: Value) -> Value:
 
 
 def _mark(e: Emitter, row: Value, slot: Value) -> Value:
-    """The slot is null, which is counted, and a byte says so."""
+    """Count a null, and mark its slot by a byte."""
     kind = kind_of(row)
     nulls = f"{row.parts[2]}[{kind.row}]"
     e.emit(f"{nulls} = {nulls} + 1")

@@ -98,13 +98,13 @@ def rows_of(
     """The rows that a kernel builds.
 
     Args:
-        tree: What is built.
+        tree: The nodes of the rows.
         kernel: The kernel.
-        count: How many rows there are.
+        count: The number of rows.
         columns: The arguments that are columns and batches, by name.
         others: The other arguments.
-        device: Where the memory is.
-        threads: How many threads a launch has.
+        device: The device of the memory.
+        threads: The number of threads of a launch.
         start: Launches the kernel with its arguments.
     """
     target, nodes = target_of(device), len(tree.parts)
@@ -118,7 +118,7 @@ def rows_of(
         return needed(need, kernel, columns, shared, device)
 
     def launch(writes: bool) -> list[int]:
-        """Run the kernel, and raise what was raised; the number of nulls of each node."""
+        """Run the kernel, and raise the first failure; returns the number of nulls of each node."""
         partials = target.allocate((1 + nodes) * threads, np.int64)
         shared = made_for(kernel, threads, device)
         numbers = [number(need, shared) for need in kernel.needs]

@@ -36,8 +36,8 @@ class _Elements:
     """The items of a loop.
 
     Args:
-        length: The code of how many there are.
-        item: From the name of a position (uint64) to what stands there; emits statements.
+        length: The code of their number.
+        item: Gives the item at a position, by the name of that (uint64); emits statements.
     """
 
     length: str
@@ -56,8 +56,8 @@ class Statements(Operators):
     """Translates the statements of one function, once; see `Assignments` for the arguments.
 
     Attributes:
-        returned: What it returns.
-        returned_before: What it was known to return before.
+        returned: The kind of its result.
+        returned_before: The kind that the translation before found.
     """
 
     returned: Kind = UNKNOWN
@@ -129,7 +129,7 @@ class Statements(Operators):
                 self.value(part)
 
     def _note(self, node: ast.Raise) -> None:
-        """Note what is raised, and return."""
+        """Note an exception, and return."""
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         exception = None if raised is None else self.meaning(raised)
         if not isinstance(exception, type) or not issubclass(exception, Exception):
@@ -221,7 +221,7 @@ class Statements(Operators):
             self._unpack(target, value)
         else:
             self._refuse_views(target)
-            # The value is computed before what it is stored to.
+            # The value is computed before the target.
             text = self.plain(self._kept(self.inner(value)))
             self.emit(f"{self._target(target)} = {text}")
 
@@ -412,7 +412,7 @@ def _falls_through(body: list[ast.stmt]) -> bool:
 
 
 def _text_of(raised: ast.expr | None) -> str:
-    """The text of an exception, if the source has it; else what is raised, as the source says it."""
+    """The text of an exception, if the source has it; else the source of the `raise` statement."""
     if raised is None:
         return "raise"
     arguments = raised.args if isinstance(raised, ast.Call) else []

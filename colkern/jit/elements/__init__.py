@@ -1,11 +1,11 @@
 """Elements of columns in compiled code: text, byte strings, dates and times, with Python's methods.
 
-The methods are rows of the table of row functions (`colkern.rows.table`); an adapter for each that is
-called (`colkern.jit.elements.adapters`) calls the row's body. What differs is Numba's: integers wrap, and
-where a body would leave a row to Python, `UnsupportedError` is raised.
+The methods are rows of the table of row functions (`colkern.rows.table`). For each method that is
+called, an adapter (`colkern.jit.elements.adapters`) calls the row's body. Unlike in row functions,
+integers wrap, and where a body would leave a row to Python, `UnsupportedError` is raised.
 
-A text or byte string of a column is an address and a size; it owns nothing. What a method makes lies in
-memory of Numba's that is counted: the value holds a reference, and so do its parts.
+A text or byte string of a column is an address and a size; it owns nothing. A value that a method
+creates is in memory that Numba counts: the value holds a reference, and so do its parts.
 """
 
 # Imported for what they teach Numba.

@@ -1,8 +1,8 @@
 """From a row of the table of methods to a function that Numba compiles: it calls the row's body.
 
-What is called is what a kernel calls (`colkern.jit.device.methods`). The function turns the operands into
-what bodies take (`memory.raw`), makes an arena where the body wants one, makes it anew and larger as long
-as it is full, raises what the body's code stands for, and makes elements, tuples and lists of the result.
+It calls the same body as a kernel (`colkern.jit.device.methods`). The function converts the operands for
+the body (`memory.raw`), allocates an arena if the body needs one, and a larger one as long as it is full,
+raises the exception of the body's code, and converts the result to elements, tuples and lists.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Operand:
     """An operand of a method.
 
     Args:
-        code: What it is called in the adapter.
+        code: Its name in the adapter.
         type: Its Numba type.
     """
 
@@ -99,12 +99,12 @@ def adapter(
     operands: Sequence[Operand],
     named: Mapping[str, Operand],
 ) -> Callable[..., Any] | None:
-    """The function that does what a method of the table does; None if no row takes the operands.
+    """The function for a method of the table; None if no row takes the operands.
 
     Args:
         name: The method's name in the table.
         parameters: Those of the function, as text.
-        operands: What the method is called with.
+        operands: The positional arguments of the method.
         named: Of these, those that are called by name.
     """
     adapting = _Adapter(parameters)
@@ -129,7 +129,7 @@ class _Adapter(Loop):
         self._lists: list[str] = []
 
     def operand(self, given: Operand) -> Value | None:
-        """An operand as kernels have it; None if rows have no such kind."""
+        """An operand as a value of kernels; None if rows do not have its kind."""
         code, kind = given.code, given.type
         if isinstance(kind, types.Literal) and not isinstance(kind, types.SliceLiteral):
             return constant(kind.literal_value)
@@ -169,7 +169,7 @@ class _Adapter(Loop):
         return f"{plain}.address", f"{plain}.size"
 
     def use(self, function: Callable[..., Any]) -> str:
-        """The name of a body of row functions, of a primitive of theirs, or of what their values are."""
+        """The name of a body of row functions, of a primitive of theirs, or of a class of their values."""
         name = f"_ck_row_{function.__name__}"
         is_type = isinstance(function, type)
         body = function if is_type else _PRIMITIVES.get(function.__name__) or compiled(function)
@@ -177,12 +177,12 @@ class _Adapter(Loop):
         return name
 
     def arena(self, name: str) -> str:
-        """The arena that is made for the call."""
+        """The arena of the call."""
         self.sources.insert(0, "memory")
         return "arena"
 
     def called(self, name: str, text: str) -> str:
-        """The result of a body; its code is raised, or more room made for it."""
+        """The result of a body; a failure is raised, or the body is called again with more room."""
         if "memory" not in self.sources:
             value, code = self.bind_each(text, 2)
         else:
@@ -202,7 +202,7 @@ class _Adapter(Loop):
         return value
 
     def ending(self, returned: str) -> list[str]:
-        """The statements that return: what the bytes belong to is not freed before."""
+        """The statements that return; until then, the owners of bytes are not freed."""
         kept = [f"keep({source})" for source in self.sources]
         return [f"result = {returned}", *kept, "return result"]
 

@@ -81,7 +81,7 @@ def _decoded(value):
 
 @register_jitable
 def utf8_length(value):
-    """How many bytes a string of Numba's has as UTF-8; ValueError for half a surrogate pair."""
+    """The number of bytes of a string of Numba's in UTF-8; ValueError for half a surrogate pair."""
     total = 0
     for i in range(len(value)):
         point = int64(_get_code_point(value, i))
@@ -193,7 +193,7 @@ def _decode_utf8(c: Any, pointer: Any, size: Any) -> Any:
 
 
 def moment_of(kind: Kind, number: int) -> object:
-    """The Python object that a number of days or microseconds stands for."""
+    """The Python object for a number of days or microseconds."""
     return value_of_words(iter([number]), kind)
 
 

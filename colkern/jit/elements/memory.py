@@ -1,7 +1,7 @@
-"""Elements and what bodies take: raw values, the arena that values are made in, and who owns results.
+"""Elements as raw values of bodies, the arenas of values that bodies create, and the owners of results.
 
-An arena is memory of Numba's that is counted. A value that lies in it holds a reference to it; one that
-is part of an argument holds what the argument holds.
+An arena is memory that Numba counts. A value in an arena holds a reference to it; a value that is part of
+an argument holds the same references as the argument.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WORD = ir.IntType(64)
 
 
 def constant_text(context: Any, builder: Any, value: str) -> list[Any]:
-    """The members of a text that stands in the compiled code, but its owner."""
+    """The members, except the owner, of a text that is part of the compiled code."""
     data = value.encode()
     address = builder.ptrtoint(context.insert_const_bytes(builder.module, data), _WORD)
     return [address, _WORD(len(data)), context.get_constant(types.boolean, value.isascii())]
@@ -96,7 +96,7 @@ def raw(context, builder, signature, args):
 
 @instructions(lambda value: types.none(value))
 def keep(context, builder, signature, args):
-    """A use of `value`: it is not freed before."""
+    """Use a value, which keeps it from being freed before."""
 
 
 # Arenas
@@ -158,7 +158,7 @@ def _owner(context: Any, builder: Any, address: Any, kinds: Any, operands: Any) 
 
 @intrinsic
 def element(typingctx, value, *sources):
-    """The element for a body's result: of a text, where its bytes may lie follows."""
+    """The element for a body's result; for a text, the possible owners of its bytes follow."""
     if value == RAW_TEXT:
         returned = text
     elif value == RAW_BYTES:
@@ -197,7 +197,7 @@ MOMENT_MAKERS = {
 
 @instructions(lambda code, name: types.none(types.int64, name), prefer_literal=True)
 def require_done(context, builder, signature, args):
-    """Raise what a body's code (int64) stands for; `name` is a literal, what failed."""
+    """Raise the exception of a body's code (int64); `name`, a literal, is the name of the method."""
     code, said = args[0], signature.args[1].literal_value
     failed = builder.icmp_signed("!=", code, code.type(row_values.DONE))
     with builder.if_then(failed, likely=False):

@@ -92,7 +92,7 @@ _OWNERS = {kind.name: type(element_type) for kind, element_type in ELEMENT_OF.it
 
 
 def _options(name: str) -> dict[str, Any]:
-    """The options of an overload. What gives a number becomes part of the loop, which LLVM may then split.
+    """The options of an overload. A function that gives a number is inlined; LLVM may then split the loop.
 
     So `len(text)` is decided once for a column of ASCII.
     """

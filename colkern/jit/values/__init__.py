@@ -1,1 +1,1 @@
-"""Values of one row in compiled code: byte strings, decimals, and what may be None."""
+"""Values in compiled code that Numba lacks: decimals, and values that borrow an argument's memory."""

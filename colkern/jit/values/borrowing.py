@@ -45,7 +45,7 @@ def borrows(kind: Any) -> bool:
 
 
 def _refused(kind: Any) -> Any:
-    """The type within a type that Python cannot be given; None if it can be given all."""
+    """The type inside a type whose values cannot be returned to Python; None if there is none."""
     if isinstance(kind, Borrowed):
         return None if kind.may_be_returned else kind
     if isinstance(kind, (types.Generator, *_CONTAINERS)):
@@ -54,7 +54,7 @@ def _refused(kind: Any) -> Any:
 
 
 def _parts(kind: Any) -> Iterator[Any]:
-    """The types of what a value holds."""
+    """The types of the values inside a value."""
     if isinstance(kind, types.Optional):
         yield kind.type
     elif isinstance(kind, types.BaseTuple):

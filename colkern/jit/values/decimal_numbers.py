@@ -41,8 +41,8 @@ class DecimalType(types.Type):
     """The Numba type of a decimal.
 
     Args:
-        words: How many words of 64 bits it has: 1, 2 or 4.
-        scale: How many of its digits stand behind the point; before it, if negative.
+        words: The number of its words of 64 bits: 1, 2 or 4.
+        scale: The number of digits behind the point; negative for zeros before it.
     """
 
     def __init__(self, words: int, scale: int) -> None:
@@ -115,10 +115,10 @@ def product_of(context, builder, signature, args):
 
 
 class DecimalLoop(Loop):
-    """Writes a function of decimals and integers, which raises what does not fit.
+    """Writes a function of decimals and integers, which raises if the result does not fit.
 
     Args:
-        names: What its code may name besides.
+        names: Other names that its code may use, and their meanings.
         operands: The types of its parameters, by name.
     """
 

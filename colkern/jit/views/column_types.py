@@ -47,7 +47,7 @@ class ColumnType(Borrowed, types.IterableType):
 
     @property
     def column(self) -> ColumnType:
-        """It itself, as `RowType.column` is that of a row."""
+        """The type itself; `RowType.column` is the type of a row's column."""
         return self
 
     def part(self, k: int) -> ColumnType:

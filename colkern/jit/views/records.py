@@ -32,13 +32,13 @@ HEADER = ("offset", "length", "null_count")
 """The first words of a record."""
 
 COUNTS = ("length", "null_count")
-"""Those that have a sign, as all numbers but addresses and slots."""
+"""The signed words; addresses and slots are unsigned."""
 
 TABLE = "table"
 """The member for the addresses of data buffers, of layouts with any number of them."""
 
 ASCII = "ascii"
-"""The member that says whether all texts are known to be ASCII, of texts and, as 0, of byte strings."""
+"""The member that says whether all texts are known to be ASCII; 0 for byte strings."""
 
 _OF_OFFSETS = (s.Utf8, s.LargeUtf8)
 _OF_BYTES = (*_OF_OFFSETS, s.Utf8View, s.Binary, s.LargeBinary, s.BinaryView)
@@ -121,7 +121,7 @@ class Record:
 
     Attributes:
         words: int64[record_size]
-        address: Where they stand.
+        address: Their address.
     """
 
     def __init__(self, column: Array | RecordBatch) -> None:
@@ -148,8 +148,8 @@ class StreamRecord:
     """The records of a stream's batches.
 
     Attributes:
-        words: int64[2]: how many batches there are, and where the addresses of their records stand.
-        address: Where they stand.
+        words: int64[2]: the number of batches, and the address of the table of their records' addresses.
+        address: Their address.
     """
 
     def __init__(self, batches: list[RecordBatch]) -> None:
@@ -193,9 +193,9 @@ def record_of(column: Array | RecordBatch) -> Record:
 
 
 def record_address(column: Array | RecordBatch | RecordBatchStream) -> int:
-    """Where the record of a column, batch or stream stands, for as long as that is alive.
+    """The address of the record of a column, batch or stream, valid as long as that is alive.
 
-    Of a stream, all batches that are left are read.
+    The remaining batches of a stream are read.
 
     Raises:
         ValueError: If it is a stream that was passed before.

@@ -1,7 +1,7 @@
-"""Slots by position, and fields of rows by name: where an index or a name points, and what is there.
+"""Slots by position and fields by name: their places, and their elements.
 
-What takes a position is lowered in the caller and no `overload`: Numba compiles those once for all
-callers, whether they want their indices checked or not.
+Functions of a position are lowered in the caller, and are no `overload`: Numba compiles an overload once
+for all callers, whether they want their indices checked or not.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _TYPING = Loop([], {})
 
 
 def position_of(owner: Owner, key: types.Type) -> int | None:
-    """Which child a literal index or name means; None if it is no literal."""
+    """The position of the child that a literal index or name selects; None for other keys."""
     literal = constant(key.literal_value) if isinstance(key, types.Literal) else None
     return None if literal is None else columns.chosen_position(_TYPING, _kind(owner), literal)
 

@@ -506,56 +506,56 @@ def _to_unit(
         type_ = plain.type
         if not isinstance(type_.storage, (s.Date, s.Timestamp, s.Time)):
             raise TypeError(f"{name}: expected dates or times, got {type_}")
-        storage = type_.storage
-        if isinstance(storage, s.Time) and (unit in _MONTHS or unit == "week"):
-            raise ValueError(
-                f"unit: expected at most a day, as the column has {type_}, got {unit!r}"
-            )
-        shown = _shown(plain)
-        per_day = _per_second(type_) * DAY or 1
-        origin = 0
-        if unit in _MONTHS:
-            period = _MONTHS[unit] * multiple
-        else:
-            ticks, parts = multiple * per_day * _SECONDS.get(unit, 1), DAY * _PARTS.get(unit, 1)
-            period, rest = divmod(ticks, parts)
-            if parts % ticks == 0 and (rest or way != _ABOVE):
-                return plain
-            if rest:
-                raise ValueError(
-                    f"multiple: {multiple} {unit}s are no whole number of units of {type_}, nor are "
-                    f"those a multiple of them; cast to a timestamp of a finer unit first"
-                )
-            origin = (3 if week_starts_monday else 4) * per_day if unit == "week" else 0
-        if isinstance(storage, s.Time):
-            # In any day, a period of two days or more has one multiple, 0, which is the nearest
-            # too.
-            period = min(period, 2 * per_day)
-        if period >= 1 << 63:
-            raise ValueError(f"multiple: a {unit} times {multiple} is beyond {type_}")
-        if unit in _MONTHS:
-            function, margin = (
-                _to_months(period, per_day, way),
-                31 * (period + 1) * per_day,
-            )
-        else:
-            function, margin = _to_period(period, origin, way), period + origin
-        rounded = over_rows(
-            _away_from_ends(function, margin),
-            [_numbers(shown)],
-            lambda *types: types[0],
-            name=name,
-            machine=True,
-            otherwise=function,
-        )
-        if isinstance(storage, s.Time) and any(greater_equal(rounded, per_day)):
-            raise ValueError(f"{name}: a time rounds up to the end of the day, which no {type_} is")
-        result = retyped(rounded, shown.type)
-        if isinstance(storage, s.Timestamp) and storage.timezone:
-            return _moments_near(plain, shown, result, storage.timezone)
-        return result
+        rounding = _rounding(type_, multiple, unit, week_starts_monday, way)
+        return plain if rounding is None else _rounded(name, plain, *rounding)
 
     return encoded_alike(values, work)
+
+
+def _rounding(
+    type_: s.DataType, multiple: int, unit: Unit, week_starts_monday: bool, way: int
+) -> tuple[Callable[..., int], int] | None:
+    """The function that rounds numbers of a type, and its margin; None if every number is rounded."""
+    is_time, per_day = isinstance(type_.storage, s.Time), _per_second(type_) * DAY or 1
+    if is_time and (unit in _MONTHS or unit == "week"):
+        raise ValueError(f"unit: expected at most a day, as the column has {type_}, got {unit!r}")
+    origin = 0
+    if unit in _MONTHS:
+        period = _MONTHS[unit] * multiple
+    else:
+        ticks, parts = multiple * per_day * _SECONDS.get(unit, 1), DAY * _PARTS.get(unit, 1)
+        period, rest = divmod(ticks, parts)
+        if parts % ticks == 0 and (rest or way != _ABOVE):
+            return None
+        if rest:
+            raise ValueError(
+                f"multiple: {multiple} {unit}s are no whole number of units of {type_}, nor are "
+                f"those a multiple of them; cast to a timestamp of a finer unit first"
+            )
+        origin = (3 if week_starts_monday else 4) * per_day if unit == "week" else 0
+    if is_time:
+        # In any day, a period of two days or more has one multiple, 0, which is the nearest too.
+        period = min(period, 2 * per_day)
+    if period >= 1 << 63:
+        raise ValueError(f"multiple: a {unit} times {multiple} is beyond {type_}")
+    if unit in _MONTHS:
+        return _to_months(period, per_day, way), 31 * (period + 1) * per_day
+    return _to_period(period, origin, way), period + origin
+
+
+def _rounded(name: str, plain: Array, function: Callable[..., int], margin: int) -> Array:
+    """The results of a function that rounds numbers, as dates or times; `margin` is for overflows."""
+    shown, storage = _shown(plain), plain.type.storage
+    away = _away_from_ends(function, margin)
+    rounded = over_rows(away, [_numbers(shown)], same, name=name, machine=True, otherwise=function)
+    if isinstance(storage, s.Time) and any(greater_equal(rounded, _per_second(plain.type) * DAY)):
+        raise ValueError(
+            f"{name}: a time rounds up to the end of the day, which no {plain.type} is"
+        )
+    result = retyped(rounded, shown.type)
+    if isinstance(storage, s.Timestamp) and storage.timezone:
+        return _moments_near(plain, shown, result, storage.timezone)
+    return result
 
 
 @element_wise("Dates and times")

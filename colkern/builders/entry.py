@@ -237,7 +237,7 @@ def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
         if not isinstance(column, ChunkedArray | Array):
             raise TypeError(f"chunks: expected one column, got {shown(chunks)}")
         if type_ is not None and not same_type(column.type, type_):
-            raise ValueError(f"chunks: of {column.type} where {type_} is asked for")
+            raise ValueError(f"chunks: expected {type_}, got {column.type}")
         return ChunkedArray([column]) if isinstance(column, Array) else column
     if not isinstance(chunks, Iterable):
         raise TypeError(f"chunks: expected a sequence of arrays, got {shown(chunks)}")
@@ -387,5 +387,7 @@ def _imported(values: object, type_: DataType | None, name: str) -> Array:
                 raise
             raise type(error)(f"{name}: {str(error).removeprefix('obj: ')}") from None
     if type_ is not None and not same_type(imported.type, type_):
-        raise ValueError(f"{name}: an array of {imported.type} where {type_} is asked for")
+        raise ValueError(
+            f"{name}: expected {type_}, got an array of {imported.type}; use colkern.cast"
+        )
     return imported

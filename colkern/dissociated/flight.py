@@ -230,7 +230,7 @@ def _only_endpoint(info: flight.FlightInfo, location: str) -> tuple[list[str], b
     if not ours:
         raise UnsupportedError(
             f"Flight at {location}: none of its locations is of the Dissociated IPC protocol: "
-            f"{', '.join(uris) or 'there is none'}; do_get is left"
+            f"{', '.join(uris) or 'it has none'}; fetch the data with pyarrow.flight's do_get"
         )
     return ours, endpoint.ticket.ticket
 

@@ -107,7 +107,7 @@ def test_what_is_no_array(
 
 
 def test_another_type_than_asked_for(device: StandIn) -> None:
-    with pytest.raises(ValueError, match="int64 where double is asked for"):
+    with pytest.raises(ValueError, match="expected double, got an array of int64"):
         ck.array(Foreign(device, [1]), ck.float64())
     batch = ck.record_batch({"a": Foreign(device, [1])})
     assert batch["a"].device == ck.Device("cuda")

@@ -296,7 +296,7 @@ def test_an_arrow_object_is_taken_over_without_a_copy() -> None:
     assert ours.buffers[1] is not None
     assert ours.buffers[1].address == theirs.buffers()[1].address
     assert array(ours) is ours
-    with pytest.raises(ValueError, match="int64 where int8"):
+    with pytest.raises(ValueError, match="expected int8, got an array of int64"):
         array(theirs, s.int8())
 
 
@@ -433,7 +433,7 @@ def test_what_gives_only_a_stream_keeps_its_types() -> None:
     assert record_batch({"a": pl.Series([True])}).schema.types == [s.bool_()]
     with pytest.raises(ValueError, match=r"a stream of 2 arrays .+ `combine_chunks\(\)`"):
         array(pa.chunked_array([[1], [2]]))
-    with pytest.raises(ValueError, match="int8 where int64"):
+    with pytest.raises(ValueError, match="expected int64, got an array of int8"):
         array(pa.chunked_array([pa.array([1], pa.int8())]), s.int64())
 
 

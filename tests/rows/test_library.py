@@ -28,7 +28,6 @@ from typing import Any
 from urllib.parse import parse_qs, quote, quote_plus, urlencode, urlparse, urlsplit
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -726,20 +725,25 @@ def lines_read(text: str) -> list[str]:
     return [line.rstrip() for line in io.StringIO(text)]
 
 
-def has_value(number: float | None) -> bool:
-    return pd.notna(number) and not pd.isnull(number)
-
-
 @pytest.mark.parametrize(
     ("function", "rows"),
     [
         (cells_read, ["a,b\nc\n", ""]),
         (lines_read, ["a\n\nb", "\n", ""]),
-        (has_value, [1.5, None, math.nan]),
     ],
 )
-def test_files_in_memory_and_missing_values(function: Callable[..., Any], rows: list[Any]) -> None:
+def test_files_in_memory(function: Callable[..., Any], rows: list[Any]) -> None:
     assert ck.udf(function)(ck.array(rows)).to_pylist() == list(map(function, rows))
+
+
+def test_missing_values_of_pandas() -> None:
+    pd = pytest.importorskip("pandas")
+
+    def has_value(number: float | None) -> bool:
+        return pd.notna(number) and not pd.isnull(number)
+
+    numbers = [1.5, None, math.nan]
+    assert ck.udf(has_value)(ck.array(numbers)).to_pylist() == list(map(has_value, numbers))
 
 
 def test_iterators_of_their_own_are_refused() -> None:

@@ -1,7 +1,7 @@
 """Every exception that colkern raises on purpose.
 
 Wrong use of the API raises a plain `TypeError` or `ValueError` that names the argument. The classes
-here report faults of data, exceeded limits and what a machine lacks.
+here report faulty data, exceeded limits and missing parts of a machine.
 """
 
 from __future__ import annotations

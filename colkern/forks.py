@@ -34,9 +34,9 @@ os.register_at_fork(after_in_child=_note_fork)
 class Lock:
     """A lock that is free in a forked child, unless the thread that forked holds it.
 
-    A child never finishes what another thread was doing under the lock. So the state that the lock guards
-    must be valid at every moment, and the child does the unfinished work itself. A lock that the forking
-    thread holds stays held by that thread, in the child as in the parent.
+    A child does not have the other threads, so it never finishes their work under the lock. The state that
+    the lock guards must be valid at every moment, and the child does unfinished work itself. A lock that
+    the forking thread holds stays held by that thread, in the child as in the parent.
 
     Args:
         make: `threading.Lock` or `threading.RLock`.

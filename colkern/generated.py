@@ -5,8 +5,8 @@ statement for each field. Numba compiles neither a variable number of different 
 over different types, so such functions are written as text, or as a syntax tree, for the types at hand.
 Names that users choose, such as those of fields, go into the text as `repr` writes them.
 
-A cache knows a generated function like any other: by its code and what its globals hold
-(`colkern.cpu.content`), so a change of a template is a change of the key. The namespace becomes the
+A cache identifies a generated function like any other, by its code and the content of its globals
+(`colkern.cpu.content`), so a changed template gives another key. The namespace becomes the
 function's globals: its `__name__` says which module Numba imports when it loads the compiled code.
 """
 

@@ -66,10 +66,10 @@ def show_versions() -> None:
 
 
 class MemoryPool(NamedTuple):
-    """The state of the pool of host memory that is used again."""
+    """The state of the pool of host memory for reuse."""
 
-    kept_bytes: int  #: What no array uses, and the next output may take.
-    most_kept_bytes: int  #: The most that is kept: `COLKERN_POOL_BYTES`.
+    kept_bytes: int  #: The memory that no array uses; the next output may take it.
+    most_kept_bytes: int  #: The limit: `COLKERN_POOL_BYTES`.
 
 
 def memory_pool() -> MemoryPool:

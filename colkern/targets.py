@@ -51,9 +51,9 @@ class Target(Protocol):
 
     @property
     def together(self) -> AbstractContextManager[object]:
-        """Within it, kernels that are mapped or started have nothing to do with each other: none uses what
-        another one writes, and nobody waits for them. A device may run them as one launch, at the end; see
-        `colkern.kernels.together`. Addresses among their arguments are of memory that was there before, or
+        """Within it, kernels that are mapped or started are independent: none uses the results of another,
+        and nobody waits for them. A device may run them as one launch, at the end; see
+        `colkern.kernels.together`. Addresses among their arguments are of memory that existed before, or
         that the target has allocated.
         """
 

@@ -75,14 +75,14 @@ class MonthDayNano(NamedTuple):
 def to_numpy(array: Array, dtype: DTypeLike | None = None, copy: bool | None = None) -> Items:
     """The values of an array as a NumPy array of shape `(len(array),)`, equal to those of `to_pylist`.
 
-    Integers, floats, and timestamps, times and durations in `ns` have NumPy's type for them if there is
-    no null, and booleans have `bool`; not copied and read-only, but for booleans and encoded arrays.
-    All else becomes an array of Python objects, None for nulls. So do text and bytes, since NumPy's own
-    types give each value the room of the longest, and drop zero bytes at the end.
+    Integers, floats, booleans, and timestamps, times and durations in `ns` without nulls have NumPy's
+    type. They are read-only and not copied, except booleans and encoded arrays. All other arrays become
+    arrays of Python objects, with None for nulls. So do text and bytes, since NumPy's own types give each
+    value the room of the longest, and drop zero bytes at the end.
 
     Args:
         array: An array in host memory.
-        dtype: The type that is asked for; None for the above. The values are converted by NumPy.
+        dtype: Another type, to which NumPy converts the values; None for the above.
             `np.asarray(array, "U")` does not pass `dtype` here, as it has no length: NumPy then writes
             'None' for each null. For an error instead, give a length, as in `"U10"`.
         copy: True for a copy in any case, False for an error where one is needed.

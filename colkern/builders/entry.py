@@ -152,8 +152,9 @@ def array(values: object, type: TypeLike | None = None) -> Array:
     """An array of Python values, a NumPy or CuPy array, or an object of the Arrow PyCapsule interface.
 
     Python values come in any iterable; None is a null, and so are pandas' NA, pandas' and NumPy's NaT.
-    What a type takes is what `to_pylist` gives for it, and more where nothing can be lost: see the
-    builders in `colkern.builders`. Nothing is rounded (but floats to their type), cut or reinterpreted.
+    A type takes the values that `to_pylist` gives for it, and others that it can hold without loss: see
+    the builders in `colkern.builders`. Only floats are rounded, to their type; nothing is cut or
+    reinterpreted.
     Without `type`, it is inferred from bool, int (int64, uint64 if needed), float, str, bytes, `date`,
     `datetime` (with the first one's timezone), `time`, `timedelta`, `Decimal`, intervals, lists, tuples
     (as lists) and dicts (as structs); views, dictionaries, runs, maps and unions need a type.
@@ -163,11 +164,11 @@ def array(values: object, type: TypeLike | None = None) -> Array:
     A union value is put into the first child that it fits, or where a `UnionValue` says.
 
     A NumPy array of numbers, `datetime64` or `timedelta64` is not copied if the bytes are Arrow's;
-    it must not be changed from then on. Masked values and NaT become nulls, NaN does not. With more
-    than one dimension it is taken for tensors, if `type` is `fixed_shape_tensor`. An object
-    of another library is not copied, in device memory neither (CuPy's arrays and others with the CUDA
-    array interface, columns of cuDF); one that gives a stream (a chunked array, a column of a data
-    frame) must hold its values in one piece.
+    it must not be changed from then on. Masked values and NaT become nulls, NaN does not. An array of
+    more than one dimension becomes tensors, if `type` is `fixed_shape_tensor`. An object of another
+    library is not copied, also in device memory (CuPy's arrays and others with the CUDA array interface,
+    columns of cuDF); an object that gives a stream (a chunked array, a column of a data frame) must hold
+    its values in one piece.
 
     Raises:
         TypeError: If a value has the wrong class, with its place: `values[3]['name']`.
@@ -181,14 +182,14 @@ def record_batch(
     data: GivesArray | GivesStream | GivesDeviceArray | Mapping[str, object] | Sequence[object],
     schema: Schema | Fields | None = None,
 ) -> RecordBatch:
-    """A batch of columns, each of which is whatever `array` takes.
+    """A batch of columns, each given as for `array`.
 
     Args:
         data: Names and columns; or columns alone, with a schema; or a list of dicts, one a row; or an
             object of another library that gives a struct by the Arrow PyCapsule interface (a batch, a data
             frame in one piece), which is not copied.
-        schema: The names and types, in order, or what `Schema` makes one of; inferred from a mapping
-            if None. A mapping must have exactly its names.
+        schema: The names and types, in order, or an argument for `Schema`; inferred from a mapping if
+            None. A mapping must have exactly its names.
 
     Raises:
         TypeError, ValueError: As `array`, with the column's name as the place; if the columns have
@@ -222,8 +223,8 @@ def chunked_array(chunks: object, type: TypeLike | None = None) -> ChunkedArray:
     """A column in chunks.
 
     Args:
-        chunks: Whatever `array` takes, each for a chunk; or a column of another library (an array, a
-            chunked array, a column of a data frame), of which nothing is copied.
+        chunks: The chunks, each given as for `array`; or a column of another library (an array, a
+            chunked array, a column of a data frame), which is not copied.
         type: The type; needed where there is no chunk.
 
     Raises:
@@ -251,14 +252,14 @@ def table(
     data: GivesArray | GivesStream | GivesDeviceArray | Mapping[str, object] | Iterable[object],
     schema: Schema | Fields | None = None,
 ) -> Table:
-    """A table of columns, each of which is whatever `array` or `chunked_array` takes.
+    """A table of columns, each given as for `array` or `chunked_array`.
 
     Args:
         data: Names and columns; or columns alone, with a schema; or a list of dicts, one a row; or
             batches; or a reader of batches; or an object of another library that gives structs by the
             Arrow PyCapsule interface (a batch, a table, a data frame, a relation of DuckDB), of which
             nothing is copied.
-        schema: The names and types, in order, or what `Schema` makes one of; inferred if None. A
+        schema: The names and types, in order, or an argument for `Schema`; inferred if None. A
             mapping must have exactly its names. Needed where there are no batches.
 
     Raises:

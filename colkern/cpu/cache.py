@@ -86,8 +86,8 @@ class ContentCache:
 
     `key` computes the content hash at each load, since an array that the function reads may have
     changed. `only` has the accepted argument types, None for any. `prepare` is called before the
-    function is compiled. An `outermost` function is called only from Python; it is stored without what
-    Numba needs to compile it into others, which would double the time of loading.
+    function is compiled. An `outermost` function is called only from Python; it is stored without the
+    code that Numba needs to compile it into others, which would double the time of loading.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Compiled code that only runs as a part of its callers, and its cache.
+"""Compilers with few passes: of code that becomes a part of its callers, with its cache, and of loops.
 
 Numba optimises each function and makes machine code of it, before it does the same with its callers.
 Code that is linked into callers needs neither, since their optimisation covers it. This halves the time
@@ -112,7 +112,7 @@ class _Interpreter(interpreter.Interpreter):  # type: ignore[misc]
     """Translates functions without `with` statements and dictionaries."""
 
     def post_process(self, peepholes: Sequence[object], func_ir: object) -> Any:
-        """Rewrite what is translated, except those two, for which Numba would search all statements."""
+        """Rewrite the translation, without those two, for which Numba would search all statements."""
         own = interpreter
         others = (own.peep_hole_delete_with_exit, own.peep_hole_fuse_dict_add_updates)
         return super().post_process([each for each in peepholes if each not in others], func_ir)
@@ -210,7 +210,7 @@ class EmbeddedLibrary(_Library):
         passes.run(ll_module, self._codegen._pass_builder())
 
     def _optimize_final_module(self) -> None:
-        """Let any library have the functions, too."""
+        """Let several libraries have the same functions."""
         for function in _defined(self._final_module):
             if function.linkage is Linkage.external:
                 function.linkage = Linkage.linkonce_odr

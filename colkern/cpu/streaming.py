@@ -1,8 +1,8 @@
 """Results that are written past the caches, for kernels whose arrays are larger than these.
 
-A store to memory that no cache holds reads the line first. One past the caches does not, and leaves there
-what is read. Bodies know nothing of it: they write items near the core, a block at a time, and whole lines
-are copied from there.
+A store to memory that is in no cache reads the line first. A store past the caches does not, and does
+not evict operands from them. Bodies need not know about it: they write a block of items at a time near
+the core, from where whole lines are copied.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Turns `for i in range(begin, end, step)` into a loop that CUDA compilers make good code of.
 
-Numba's own `range` keeps a count and a position that are selected anew in each iteration, and computes
-the count with a signed 64-bit division, for which a GPU has no instruction. So bodies are compiled with
-their loops spelled out over unsigned numbers. If the step is a constant (as a block's width is), the
-division becomes a shift; with a step of one there is none. The meaning of a body stays the same: the
-simulator runs these loops, which proves it.
+Numba's own `range` selects a count and a position in each iteration, and computes the count with a
+signed 64-bit division, for which a GPU has no instruction. So bodies are compiled with their loops
+spelled out over unsigned numbers. If the step is a constant (as a block's width is), the division
+becomes a shift; with a step of one there is none. The meaning of a body stays the same: the simulator
+runs these loops, which proves it.
 
 A search for the first slot of a kind tests each slot, and so waits for memory each time. It is spelled
 out to read eight slots before it tests; if one of them is of that kind, it goes on one by one.

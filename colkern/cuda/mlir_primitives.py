@@ -120,7 +120,7 @@ def _fold(left: Value, right: Value) -> Value:
 
 
 def _of_one(compute: Callable[[Value], Value]) -> object:
-    """The intrinsic of a uint64, by what computes its value."""
+    """The intrinsic of a uint64 whose result `compute` gives."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def of_one(typingctx: object, word: Type) -> Intrinsic:
@@ -130,7 +130,7 @@ def _of_one(compute: Callable[[Value], Value]) -> object:
 
 
 def _of_two(compute: Callable[[Value, Value], Value]) -> object:
-    """That of two of them."""
+    """The intrinsic of two uint64 whose result `compute` gives."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def of_two(typingctx: object, left: Type, right: Type) -> Intrinsic:

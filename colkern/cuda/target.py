@@ -104,9 +104,9 @@ class _Together:
     """Within it, launches of a thread are held back, to be made at the end.
 
     Attributes:
-        outer: Where this thread's launches were held back before.
+        outer: The object that held back this thread's launches before.
         parts: These launches.
-        arrays: What the target has allocated meanwhile: addresses of it may be among their arguments.
+        arrays: The arrays that the target has allocated meanwhile: their addresses may be arguments.
     """
 
     __slots__ = ("_target", "_thread", "arrays", "outer", "parts")
@@ -233,7 +233,7 @@ class CudaTarget:
         return _Together(self, self._thread)
 
     def launch_all(self, parts: list[Part]) -> None:
-        """Launch kernels of which none uses what another one writes; neighbours as one, where declared."""
+        """Launch kernels that do not use each other's results; declared neighbours as one launch."""
         while parts:
             part, *rest = parts
             kernel, count, _, args = part
@@ -246,7 +246,7 @@ class CudaTarget:
             parts = rest
 
     def _launch_held(self) -> None:
-        """Launch what is held back, which somebody waits for."""
+        """Launch the kernels that are held back, since somebody waits for them."""
         held = self._thread.held
         while held is not None:
             parts, held.parts = held.parts, []

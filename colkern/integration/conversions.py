@@ -68,7 +68,7 @@ def validate(json: Source, arrow: Source, quirks: Iterable[str] = ()) -> None:
         quirks: Keys of `QUIRKS`.
 
     Raises:
-        DifferenceError: If they differ: where, and what both hold.
+        DifferenceError: If they differ; names the place and both values.
         InvalidArrowError: If one of them is malformed.
         OSError: If one cannot be read.
     """

@@ -1,6 +1,6 @@
 """Arrays and record batches as `ArrowArray` structures, both ways; no byte of a buffer is copied.
 
-`ArrayExport` and `HostStructure` hold what depends on where the buffers are;
+`ArrayExport` and `HostStructure` have the parts that depend on the place of the buffers;
 `colkern.interchange.device_arrays` extends them for devices.
 
 C Data interface: "The ArrowArray structure".

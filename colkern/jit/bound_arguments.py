@@ -23,9 +23,9 @@ def plain_function(function: object) -> object:
     """The plain function of a decorated one, or one that stands for a partial object, a bound method, an
     instance with `__call__` or a function written in C.
 
-    The latter has the parameters that are left, and calls the original with them and what is bound. So has
-    one for a decorator's function of `*args`, which has those of the function that it is wrapped around.
-    Anything else stays.
+    The latter has the remaining parameters, and calls the original with them and the bound arguments. A
+    decorator's function of `*args` gets one with the parameters of the function that it wraps. Other
+    objects are returned unchanged.
     """
     plain: Any = front.plain_function(function)
     original = plain

@@ -1,7 +1,7 @@
 """User's functions made ready for Numba: the plain functions that they call are compiled with them.
 
-What is compiled is a copy of the function with globals of its own, which say that it belongs to this
-package: code from `__main__`, a notebook or a pickle names modules that another process cannot import.
+Numba compiles a copy of the function with globals of its own, which name this package as its module: code
+from `__main__`, a notebook or a pickle would name a module that another process cannot import.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Options = dict[str, Any]
 
 
 class UsersDispatcher(CachedDispatcher):
-    """A dispatcher of which callers compile a copy, whatever types it was declared for."""
+    """A dispatcher whose callers compile a copy of it, even if it was declared for certain types."""
 
 
 def dispatcher_of(function: types.FunctionType, options: Options | None = None) -> CachedDispatcher:

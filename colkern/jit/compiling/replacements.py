@@ -4,7 +4,7 @@
 - A comparison with None that is decided by types: Numba makes an integer of it, and of
   `x is not None and x > 5` too.
 - `str` of the least integer, of which Numba runs out of memory.
-- `str` and `repr` of what has no text in compiled code: Numba gives `<object type:float64>`.
+- `str` and `repr` of values without a text in compiled code: Numba gives `<object type:float64>`.
 - Comparisons of numbers with text, which Numba, as Python, finds simply unequal. A byte of a byte string
   is a number, so `b[0] == "a"` would never hold.
 """
@@ -46,7 +46,7 @@ def _is_never_equal(operation: object, left: types.Type, right: types.Type) -> b
 
 @cache
 def _text_types() -> tuple[type, ...]:
-    # Imported by what compiles alone, not by what finds its code in the cache.
+    # Imported only for compiling: code from the cache does not need it.
     from colkern.jit.elements.types import SequenceType
 
     return (types.UnicodeType, types.StringLiteral, types.Bytes, SequenceType)

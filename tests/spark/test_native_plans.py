@@ -706,7 +706,7 @@ def test_an_expression_that_is_null_with_its_columns_has_no_test_for_null(
     def is_known(price: float) -> float:
         return 0.0 if math.isnan(price) else price
 
-    tested = {
+    tested: dict[Any, bool] = {
         gross: False,
         either: True,
         share: False,

@@ -111,7 +111,7 @@ class GroupFunction:
 
     def __init__(self, function: ColumnFunction, keys: s.Schema, values: s.Schema) -> None:
         self._elements = _element_types(function, values)
-        lists = list(map(s.list_, self._elements))
+        lists: list[s.DataType] = list(map(s.list_, self._elements))
         self._types = self._elements if isinstance(function, Reducer) else lists
         returns = result_type(function, self._types)
         function.compile(*self._types)

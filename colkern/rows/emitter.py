@@ -58,11 +58,15 @@ class Wider(Exception):
 
     Args:
         widened: The widened kinds of that function; None for the outermost function.
+        key: The key of the kind.
+        kind: The wider kind.
     """
 
-    def __init__(self, widened: dict[Any, Kind] | None) -> None:
+    def __init__(self, widened: dict[Any, Kind] | None, key: Any, kind: Kind) -> None:
         super().__init__()
         self.widened = widened
+        self.key = key
+        self.kind = kind
 
 
 class Unsettled(CompileError):
@@ -623,7 +627,7 @@ class Emitter:
             # The container is a caller's, or of a function that is written again with its callers.
             callers = map(self.program.settled.get, self.program.stack)
             outer = (each for each in callers if any(each is own for own in owners))
-            raise Wider(next(outer, None) if owners else self.widened)
+            raise Wider(next(outer, None) if owners else self.widened, key, joined)
 
     @contextmanager
     def in_cells(self, node: ast.AST, names: Iterable[str]) -> Iterator[None]:

@@ -88,6 +88,10 @@ def write_function(
             if emitter.yielded is not None and RETURN not in widened:
                 emitter.refuse("a generator that never ends has no compiled form")
         except Wider as error:
+            # A container that one function has made may be an item of another's.
+            for kinds in (widened, *program.settled.values()):
+                for other, kind in kinds.items():
+                    kinds[other] = k.with_items(kind, error.key, error.kind)
             is_outermost = error.widened is None and not program.stack
             if error.widened is not widened and not is_outermost:
                 # The kind belongs to a function that calls this one.

@@ -311,13 +311,42 @@ def containers_in(kind: Kind) -> Iterator[Container]:
     return (part for part in parts_of(kind) if isinstance(part, Container))
 
 
-def unchangeable(kind: Kind, constant: bool = True) -> Kind:
-    """Returns a kind whose containers must not be changed, as if they were constants; or may be."""
+def unchangeable(kind: Kind) -> Kind:
+    """Returns a kind whose containers must not be changed, as if they were constants."""
+    return _with_containers(kind, constant=True)
+
+
+def from_elsewhere(kind: Kind) -> Kind:
+    """Returns a kind whose containers may be changed, but are made by none of the function's displays."""
+    return _with_containers(kind, constant=False, sites=frozenset())
+
+
+def _with_containers(kind: Kind, **fields: Any) -> Kind:
     if isinstance(kind, Optional):
-        return replace(kind, of=unchangeable(kind.of, constant))
+        return replace(kind, of=_with_containers(kind.of, **fields))
     if isinstance(kind, Parted | Container):
-        kind = replace(kind, items=tuple(unchangeable(item, constant) for item in kind.items))
-    return replace(kind, constant=constant) if isinstance(kind, Container) else kind
+        items = tuple(_with_containers(item, **fields) for item in kind.items)
+        kind = replace(kind, items=items)
+    return replace(kind, **fields) if isinstance(kind, Container) else kind
+
+
+def with_items(kind: Kind, key: Any, items: Kind) -> Kind:
+    """Returns a kind in which containers that a display may have made have a wider kind of items.
+
+    Args:
+        kind: The kind.
+        key: The display, and which of the kinds of items; keys of other values change nothing.
+        items: The kind of items.
+    """
+    if isinstance(kind, Optional):
+        return optional(with_items(kind.of, key, items))
+    if not isinstance(kind, Container):
+        return kind
+    parts = [
+        items if key in ((site, place) for site in kind.sites) else with_items(part, key, items)
+        for place, part in enumerate(kind.items)
+    ]
+    return replace(kind, items=tuple(parts))
 
 
 ELSEWHERE = 0

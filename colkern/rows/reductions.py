@@ -377,9 +377,9 @@ def _kind_of_states(
                 f"{name}: init returns {type(begun).__name__}: {error}{_line(functions.init)}"
             ) from None
     try:
-        kind = kind_after_rows(functions.init, functions.update, columns, wraps)
+        kind = k.from_elsewhere(kind_after_rows(functions.init, functions.update, columns, wraps))
     except CompileError:
-        kind = k.unchangeable(kind_of(begun), constant=False)
+        kind = k.from_elsewhere(kind_of(begun))
         if k.NEVER in k.parts_of(kind):
             raise
     require_state(kind)

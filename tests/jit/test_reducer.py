@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import pickle
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
@@ -573,6 +573,23 @@ def test_a_row_that_has_changed_a_state_is_not_repeated() -> None:
     words = ["a", "é", "b", None, "c"]
     assert seen(column(words)) == reduced(seen, [(word,) for word in words])
     assert sum(seen.report().left.values()) == len(words)
+
+
+def test_a_state_is_a_dictionary_of_lists_that_rows_make() -> None:
+    @reducer
+    class filed:
+        def init():
+            return defaultdict(list)
+
+        def update(state, word: str):
+            state[len(word)].append(word)
+            return state
+
+        def finish(state):
+            return str(sorted(state.items()))
+
+    words = ["a", "bb", "c", None, "dd"]
+    assert filed(column(words)) == reduced(filed, [(word,) for word in words])
 
 
 def test_a_state_holds_a_container_twice() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise, takewhile
@@ -1619,3 +1619,31 @@ def test_the_default_of_a_dictionary_of_lists_is_an_empty_tuple_where_it_is_gone
         return f"{numbers}" + "".join(other for other in NEXT.get(word[:1], ()))
 
     checked(behind, WORDS)
+
+
+def filed(files: dict[int, list[str]], word: str) -> None:
+    files[len(word)].append(word)
+
+
+def filed_where_missing(files: dict[int, list[str]], word: str) -> dict[int, list[str]]:
+    files.setdefault(len(word), []).append(word)
+    return files
+
+
+def new_files() -> dict[int, list[str]]:
+    return defaultdict(list)
+
+
+def by_length(text: str) -> str:
+    own: dict[int, list[str]] = defaultdict(list)
+    others: dict[int, list[str]] = {}
+    made = new_files()
+    for word in text.split():
+        filed(own, word)
+        others = filed_where_missing(others, word)
+        filed(made, word)
+    return f"{dict(own)} {others} {sorted(made.items())}"
+
+
+def test_functions_add_to_containers_within_a_callers_container() -> None:
+    checked(by_length, [("a b cc",), ("",), ("zz e",)])

@@ -198,6 +198,9 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         emitter.refuse(f"{value.kind} is not hashable")
     if isinstance(container.kind, k.Uneven):
         return Value(k.BOOL, f"(not {field_of_uneven(emitter, container, value)[0]})")
+    if container.kind == k.NONE:
+        emitter.fail(row_values.TYPE_ERROR, "None where a container is needed")
+        return Value(k.NEVER)
     container = iterated(emitter, container)
     if k.is_field_row(container.kind):
         names = getattr(container.constant, "__fields__", container.kind.names)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import json
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import InvalidOperation
@@ -29,10 +30,10 @@ from colkern.rows.emitter import (
     Unsettled,
     derived,
 )
-from colkern.rows.expressions import condition, expression
+from colkern.rows.expressions import arguments_of, condition, expression
 from colkern.rows.program import Tried
 from colkern.rows.scopes import named_in, nodes_of, stored_names
-from colkern.rows.values import Value, of_parts, zeros
+from colkern.rows.values import Value, of_parts, tuple_of_values, zeros
 
 
 def raise_(emitter: Emitter, node: ast.Raise) -> None:
@@ -55,44 +56,63 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
 
     Its arguments are evaluated.
     """
+    from colkern.rows.functions import constructed
     from colkern.rows.iteration import known_object
 
-    kind = known_object(emitter, getattr(node, "func", node))
-    arguments = node.args if isinstance(node, ast.Call) else []
+    kind: Any = known_object(emitter, getattr(node, "func", node))
+    call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
     code = emitter.program.code_of(kind)
     if kind is json.JSONDecodeError and not emitter.definition.is_library:
         # Its constructor writes its text.
         return row_values.LEFT, None
-    if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
+    is_written = isinstance(getattr(kind, "__init__", None), types.FunctionType)
+    if code == row_values.LEFT or (call.keywords and not is_written):
         return row_values.LEFT, None
-    # An OSError with several arguments may become another class.
-    if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):  # type: ignore[arg-type]
+    # An OSError with several arguments may become another class, and keeps those that it is called with.
+    if (is_written or len(call.args) > 1) and issubclass(kind, (OSError, SyntaxError)):
         return row_values.LEFT, None
     before = emitter.state()
     try:
         # Evaluating the message may raise something else.
-        values = [expression(emitter, part) for part in arguments]
+        arguments, named = arguments_of(emitter, call)
+        if is_written:
+            arguments = constructed(emitter, kind, arguments, named)
+        return code, _text_of_raised(emitter, kind, arguments)
     except Unsettled:
         raise
     except CompileError:
         emitter.restore(before)
         return row_values.LEFT, None
-    return code, _text_of_raised(emitter, kind, values)
 
 
-def _text_of_raised(emitter: Emitter, kind: object, values: Sequence[Value]) -> Message | None:
+def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Message | None:
     """Returns `str` of an exception of a class with arguments; None if it is not known."""
     from colkern.rows.formatting import represented, text_of
 
     forms: dict[Any, Callable[[Emitter, Value], Value]]
     forms = {BaseException.__str__: text_of, KeyError.__str__: represented}
-    shown = forms.get(getattr(kind, "__str__", None))
+    shown = forms.get(kind.__str__)
     if not values and shown is not None:
         return ""
-    if shown is None or len(values) > 1 or values[0].kind != k.TEXT:
+    is_text = len(values) == 1 and values[0].kind == k.TEXT
+    attributes = (getattr(part, "attr", "") for part in emitter.definition.nodes)
+    # A handler takes `args[0]` for a text.
+    if shown is None or (not is_text and "args" in attributes):
         return None
-    text = partial(shown, emitter, values[0])
-    return str(text().constant) if values[0].is_constant else text
+    shown, value = (shown, values[0]) if len(values) == 1 else (text_of, tuple_of_values(values))
+    text = partial(shown, emitter, value)
+    if is_text and value.is_constant:
+        return str(text().constant)
+    before = emitter.state()
+    try:
+        text()
+    except Unsettled:
+        raise
+    except CompileError:
+        return None
+    finally:
+        emitter.restore(before)
+    return text
 
 
 def assert_(emitter: Emitter, node: ast.Assert) -> None:

@@ -49,7 +49,12 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
-from colkern.rows.front import changing_methods, is_of_library, plain_function
+from colkern.rows.front import (
+    changing_methods,
+    is_of_library,
+    only_makes_function,
+    plain_function,
+)
 from colkern.rows.functions import changing_method, local_function, special, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
@@ -283,6 +288,8 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         arguments, named = arguments_of(emitter, node)
+        if only_makes_function(function) and (known := _constant_of(function, arguments, named)):
+            return known
         if makes_iterator(function) and library_name(function):
             # Nobody else reads on from an iterator that is made for the call.
             arguments = [
@@ -349,6 +356,7 @@ _KEEPING = (abs, round, pow, divmod)
 
 
 _OF_CONSTANTS = (
+    chr,
     datetime.timedelta,
     datetime.timezone,
     zoneinfo.ZoneInfo,
@@ -358,6 +366,7 @@ _OF_CONSTANTS = (
     functools.partial,
     operator.attrgetter,
     operator.itemgetter,
+    ord,
     re.compile,
     re.escape,
     str.maketrans,

@@ -12,10 +12,10 @@ from functools import partial
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.comprehensions import Accumulator, as_list, items
+from colkern.rows.comprehensions import as_list, items
 from colkern.rows.containers import add, new_container
 from colkern.rows.emitter import Emitter, derived
-from colkern.rows.expressions import arguments_by_name, expression, needed, operated, truth
+from colkern.rows.expressions import expression, needed, truth
 from colkern.rows.folding import constant
 from colkern.rows.functions import applied
 from colkern.rows.iteration import integer
@@ -103,57 +103,6 @@ def flattened(emitter: Emitter, node: ast.Call) -> Value:
         items(emitter, load, lambda value: add(emitter, list_, (value,)))
 
     items(emitter, parts, take)
-    return list_
-
-
-def accumulated(emitter: Emitter, node: ast.Call) -> Value:
-    """`accumulate(…)`, with a function and `initial`."""
-    given = arguments_by_name(emitter, node, "iterable", "func", "initial")
-    function = given.get("func")
-    initial = needed(emitter, given["initial"]) if "initial" in given else Value(k.NEVER)
-    list_ = new_container(emitter, node, "list", 0)
-    result = Accumulator(emitter, node, initial)
-    empty = emitter.copy(str(initial.kind == k.NEVER))
-    if initial.kind != k.NEVER:
-        add(emitter, list_, (result.get(),))
-
-    def joined(value: Value) -> Value:
-        if function is not None:
-            return applied(emitter, function, [result.get(), value])
-        return operated(emitter, ast.Add(), result.get(), emitter.plain(value))
-
-    def take(value: Value) -> None:
-        value = emitter.numbers(value)
-        if result.value.kind == k.NEVER:
-            result.set(value)
-        result.set(emitter.chosen(empty, lambda: value, lambda: joined(value)))
-        emitter.write(f"{empty} = False")
-        add(emitter, list_, (result.get(),))
-
-    items(emitter, given["iterable"], take)
-    return list_
-
-
-def pairs(emitter: Emitter, node: ast.Call) -> Value:
-    """`pairwise(…)`."""
-    (iterable,) = _arguments(emitter, node, 1)
-    list_ = new_container(emitter, node, "list", 0)
-    before = Accumulator(emitter, node, Value(k.NEVER))
-    is_there = emitter.copy("False")
-
-    def take(value: Value) -> None:
-        value = emitter.numbers(value)
-        if before.value.kind == k.NEVER:
-            before.set(value)
-        emitter.branch(
-            is_there,
-            lambda: add(emitter, list_, (tuple_of_values([before.get(), value]),)),
-            lambda: None,
-        )
-        before.set(value)
-        emitter.write(f"{is_there} = True")
-
-    items(emitter, iterable, take)
     return list_
 
 

@@ -13,6 +13,7 @@ import heapq
 import importlib.util
 import inspect
 import math
+import operator
 import os
 import re
 import string
@@ -627,6 +628,23 @@ def permutations(iterable: Any, r: Any = None) -> Iterator[Any]:
                     places.append(k)
 
 
+def accumulate(iterable: Any, func: Any = operator.add, initial: Any = None) -> Iterator[Any]:
+    """`itertools.accumulate`."""
+    items = [*iterable] if initial is None else [initial, *iterable]
+    if items:
+        total = items[0]
+        yield total
+        for item in items[1:]:
+            total = func(total, item)
+            yield total
+
+
+def pairwise(iterable: Any) -> Iterator[Any]:
+    """`itertools.pairwise`."""
+    items = list(iterable)
+    yield from zip(items, items[1:], strict=False)  # noqa: RUF007
+
+
 def compress(data: Any, selectors: Any) -> Iterator[Any]:
     """`itertools.compress`."""
     for item, is_chosen in zip(data, selectors, strict=False):
@@ -739,7 +757,8 @@ REPLACED: dict[str, Any] = {
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
     "io.StringIO": string_lines,
-    **_named("itertools", combinations, compress, filterfalse, permutations, repeat, zip_longest),
+    **_named("itertools", accumulate, combinations, compress, filterfalse, pairwise),
+    **_named("itertools", permutations, repeat, zip_longest),
     "itertools.combinations_with_replacement": with_replacement,
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,

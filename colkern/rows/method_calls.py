@@ -49,6 +49,7 @@ from colkern.rows.expressions import (
     arguments_of,
     as_row_beside,
     expression,
+    looked_into,
     needed,
     needed_arguments,
     operated,
@@ -316,7 +317,7 @@ def _formatted(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Val
 def _translated(emitter: Emitter, node: ast.Call, owner: Value, _name: str) -> Value | None:
     if len(node.args) != 1:
         return None
-    table = needed(emitter, node.args[0])
+    table = looked_into(emitter, node.args[0])
     return translated(emitter, owner, table.constant if table.is_constant else None)
 
 

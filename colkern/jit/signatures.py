@@ -39,7 +39,7 @@ class Parameter:
 
     Args:
         name: Its name.
-        type: The declared data type, or one of Python's types; None if any type is accepted.
+        type: The declared data type, or one of Python's types; None for "whatever comes".
         nullable: Whether the declaration says that it may be None; None if nothing was declared.
         has_default: Whether the function has a value for calls without it.
         form: The classes that its maps and structs have.
@@ -65,7 +65,7 @@ class Signature:
     Args:
         parameters: Its parameters.
         returns: The type of its results; None to infer it.
-        hint: Python's type that `returns` stands for, if a hint declared it.
+        hint: The one of Python's types that `returns` stands for, if it was said by a hint.
     """
 
     parameters: tuple[Parameter, ...]
@@ -99,7 +99,7 @@ def signature_of(
         function: A plain function with positional parameters. The results of a generator function
             are its items: hinted so, or as an `Iterator` of them.
         text: A signature such as `"(float64, utf8?) -> float64"`.
-        returns: The type of the results, instead of that of hints and text; None for theirs.
+        returns: The type of the results, over what hints and text say; None to take theirs.
         leading: How many parameters come before those that stand for columns.
         last: The function that returns the results; None for `function`.
 
@@ -179,8 +179,7 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
             raise TypeError(f"{name}: expected one type, got {hint!r}")
         return parsed[0]
     hint, nullable = _without_none(hint)
-    is_result_set = name == "return" and typing.get_origin(hint) in (set, frozenset)
-    if is_result_set or _says_little(hint):
+    if _is_open(hint) or (name == "return" and typing.get_origin(hint) in (set, frozenset)):
         return None, nullable
     if typing.get_origin(hint) is typing.Annotated:
         plain, *notes = typing.get_args(hint)
@@ -191,11 +190,14 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
     if typing.get_origin(hint) is tuple and typing.get_args(hint)[1:] == (...,):
         hint = list[typing.get_args(hint)[0]]  # type: ignore[misc]
     if (fields := _tuple_fields(hint)) is not None:
-        hint = _struct(name, fields)
+        parts: list[Any] = [
+            _part(f"{name}: field {field!r}", part) for field, part in fields.items()
+        ]
+        hint = None if None in parts else s.struct(list(zip(fields, parts, strict=True)))
     elif typing.get_origin(hint) in _COLLECTIONS:
         parts = [_part(f"{name}: a part of {hint}", part) for part in typing.get_args(hint)]
-        hint = _COLLECTIONS[typing.get_origin(hint)](*parts)
-    if not isinstance(hint, s.DataType) and hint not in (*RESULTS_OF_HINTS, decimal.Decimal):
+        hint = None if None in parts else _COLLECTIONS[typing.get_origin(hint)](*parts)
+    if not isinstance(hint, s.DataType) and hint not in (None, *RESULTS_OF_HINTS, decimal.Decimal):
         raise TypeError(
             f"{name}: no Arrow type is known for the hint {without_addresses(repr(hint))}; a row function "
             f"is called with the values of one row, such as str, float or datetime.date"
@@ -203,21 +205,21 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
     return hint, nullable
 
 
-def _says_little(hint: Any) -> bool:
-    """Whether a hint names several types, or a container without the types of its parts or of some of them.
+def _is_open(hint: Any) -> bool:
+    """Whether a hint names several types, an enum, or a container without what is in it."""
+    is_bare = (typing.get_origin(hint) or hint) in _COLLECTIONS and not typing.get_args(hint)
+    is_enum = isinstance(hint, enum.EnumMeta)
+    return is_bare or is_enum or hint in (tuple, object, Any) or _is_either(hint)
 
-    A datetime may have a time zone, and a decimal any scale. Members of enums are numbers or texts.
+
+def _part(place: str, hint: object) -> s.DataType | None:
+    """The type of a part, by its hint; None if that does not say all of it.
+
+    A datetime may have a time zone, and a decimal any scale.
     """
-    origin = typing.get_origin(hint)
-    if origin is typing.Annotated:
-        return False  # The data type beside it says all.
-    if (origin or hint) in _COLLECTIONS and not typing.get_args(hint):
-        return True
-    if hint in (tuple, object, Any) or _is_either(hint) or isinstance(hint, enum.EnumMeta):
-        return True
-    fields = (_tuple_fields(hint) or {}).values() or typing.get_args(hint)
-    parts = [_without_none(field)[0] for field in fields]
-    return any(part in (datetime.datetime, decimal.Decimal) or _says_little(part) for part in parts)
+    if _without_none(hint)[0] in (datetime.datetime, decimal.Decimal):
+        return None
+    return _result_type(_declared({place: hint}, place)[0])
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -247,29 +249,21 @@ def _tuple_fields(hint: Any) -> dict[str, object] | None:
 
     Also those of a data class and of a `TypedDict`.
     """
-    if typing.is_typeddict(hint):
-        return dict(typing.get_type_hints(hint, include_extras=True))
-    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+    is_named = isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields")
+    is_record = isinstance(hint, type) and dataclasses.is_dataclass(hint)
+    if is_named or is_record or typing.is_typeddict(hint):
         try:
             hints = typing.get_type_hints(hint, include_extras=True)
         except Exception as error:
             # As in `_hints`.
             raise TypeError(f"{hint.__name__}: a type hint cannot be evaluated: {error}") from error
-        return {field: hints.get(field, Any) for field in hint._fields}
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         # Fields of one of Python's classes are found as those of a named tuple are.
-        hints = typing.get_type_hints(hint, include_extras=True)
-        return {field.name: hints[field.name] for field in dataclasses.fields(hint)}
+        names = [field.name for field in dataclasses.fields(hint)] if is_record else [*hints]
+        return {field: hints.get(field, Any) for field in (hint._fields if is_named else names)}
     members = typing.get_args(hint)
     if typing.get_origin(hint) is tuple and members and Ellipsis not in members:
         return {f"f{k}": member for k, member in enumerate(members)}
     return None
-
-
-def _struct(name: str, fields: dict[str, object]) -> s.DataType:
-    return s.struct(
-        [(field, _part(f"{name}: field {field!r}", hint)) for field, hint in fields.items()]
-    )
 
 
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
@@ -299,14 +293,6 @@ def _form(hint: Any) -> Form:
     maps = dict if (typing.get_origin(hint) or hint) in _MAPPINGS else list
     parts = tuple(map(_form, fields.values() or members))
     return Form(maps=maps, parts=parts, names=names)
-
-
-def _part(place: str, hint: object) -> s.DataType:
-    """The type of a part, by its hint."""
-    declared = _result_type(_declared({place: hint}, place)[0])
-    if declared is None:
-        raise TypeError(f"{place}: expected a hint for its type")
-    return declared
 
 
 def _result_type(declared: s.DataType | type | None) -> s.DataType | None:

@@ -95,15 +95,14 @@ def chained(emitter: Emitter, node: ast.Call) -> Value:
 def flattened(emitter: Emitter, node: ast.Call) -> Value:
     """`chain.from_iterable(…)`."""
     (parts,) = _arguments(emitter, node, 1)
-    list_ = new_container(emitter, node, "list", 0)
-    load = derived(node, "part", lambda: ast.Name("<part>", ast.Load()))
 
-    def take(part: Value) -> None:
-        emitter.env["<part>"] = part
-        items(emitter, load, lambda value: add(emitter, list_, (value,)))
+    def make() -> ast.ListComp:
+        names = [ast.Name(name, ast.Store()) for name in ("<part>", "<item>")]
+        loads = [ast.Name(name.id, ast.Load()) for name in names]
+        loops = zip(names, (parts, loads[0]), strict=True)
+        return ast.ListComp(loads[1], [ast.comprehension(*loop, [], 0) for loop in loops])
 
-    items(emitter, parts, take)
-    return list_
+    return expression(emitter, derived(node, "items", make))
 
 
 def products(emitter: Emitter, node: ast.Call) -> Value:

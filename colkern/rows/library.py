@@ -221,10 +221,7 @@ def pop_item(items: Any, last: bool = True) -> Any:
 
 def ordered_from_keys(iterable: Any, value: Any = None) -> Any:
     """`OrderedDict.fromkeys`."""
-    dictionary: Any = OrderedDict()
-    for key in iterable:
-        dictionary[key] = value
-    return dictionary
+    return OrderedDict(from_keys(iterable, value))
 
 
 def transposed(rows: Any, strict: Any = False) -> Iterator[Any]:
@@ -543,89 +540,58 @@ def require_size(r: Any) -> None:
         raise ValueError
 
 
+def chosen(pool: Any, r: Any, size: int, step: int) -> Iterator[Any]:
+    """The tuples of `size` items, which is `r` if that is known; pairs and triples have a known length.
+
+    From an item on, the next begins with the one behind it (`step` is 1), with itself (0), or with the
+    first that is not in the tuple yet (-1).
+    """
+    require_size(size)
+    if step != 0 and size > len(pool):
+        return
+    places: list[int] = []
+    place = 0
+    while True:
+        limit = len(pool) - size + len(places) + 1 if step == 1 else len(pool)
+        if len(places) < size and place < limit:
+            if step >= 0 or place not in places:
+                places.append(place)
+                place = place + step if step >= 0 else 0
+            else:
+                place += 1
+            continue
+        if len(places) == size:
+            if r == 2:
+                yield pool[places[0]], pool[places[1]]
+            elif r == 3:
+                yield pool[places[0]], pool[places[1]], pool[places[2]]
+            else:
+                yield tuple([pool[k] for k in places])
+        if not places:
+            return
+        place = places.pop() + 1
+
+
 def combinations(iterable: Any, r: int) -> Iterator[Any]:
-    """`itertools.combinations`; pairs and triples have a known length."""
-    require_size(r)
+    """`itertools.combinations`."""
     pool = list(iterable)
     if r == 2:
         for i in range(len(pool)):
-            for j in range(i + 1, len(pool)):
-                yield pool[i], pool[j]
-    elif r == 3:
-        for i in range(len(pool)):
-            for j in range(i + 1, len(pool)):
-                for k in range(j + 1, len(pool)):
-                    yield pool[i], pool[j], pool[k]
+            for k in range(i + 1, len(pool)):
+                yield pool[i], pool[k]
     else:
-        places = list(range(r))
-        while r <= len(pool):
-            yield tuple([pool[place] for place in places])
-            last = r - 1
-            while last >= 0 and places[last] == last + len(pool) - r:
-                last -= 1
-            if last < 0:
-                return
-            first = places[last] + 1
-            for k in range(last, r):
-                places[k] = first + k - last
+        yield from chosen(pool, r, r, 1)
 
 
 def with_replacement(iterable: Any, r: int) -> Iterator[Any]:
-    """`itertools.combinations_with_replacement`; pairs have a known length."""
-    require_size(r)
-    pool = list(iterable)
-    if r == 2:
-        for i in range(len(pool)):
-            for j in range(i, len(pool)):
-                yield pool[i], pool[j]
-    else:
-        places = [0] * r
-        while pool or r == 0:
-            yield tuple([pool[place] for place in places])
-            last = r - 1
-            while last >= 0 and places[last] == len(pool) - 1:
-                last -= 1
-            if last < 0:
-                return
-            first = places[last] + 1
-            for k in range(last, r):
-                places[k] = first
+    """`itertools.combinations_with_replacement`."""
+    yield from chosen(list(iterable), r, r, 0)
 
 
 def permutations(iterable: Any, r: Any = None) -> Iterator[Any]:
-    """`itertools.permutations`; pairs and triples have a known length."""
-    if r is not None:
-        require_size(r)
+    """`itertools.permutations`."""
     pool = list(iterable)
-    if r == 2:
-        for i in range(len(pool)):
-            for j in range(len(pool)):
-                if i != j:
-                    yield pool[i], pool[j]
-    elif r == 3:
-        for i in range(len(pool)):
-            for j in range(len(pool)):
-                for k in range(len(pool)):
-                    if i != j and i != k and j != k:
-                        yield pool[i], pool[j], pool[k]
-    else:
-        size = len(pool) if r is None else r
-        places = list(range(size))
-        while size <= len(pool):
-            yield tuple([pool[place] for place in places])
-            last = size - 1
-            place = len(pool)
-            while last >= 0 and place == len(pool):
-                place = places.pop() + 1
-                while place in places:
-                    place += 1
-                last -= 1
-            if place == len(pool):
-                return
-            places.append(place)
-            for k in range(len(pool)):
-                if len(places) < size and k not in places:
-                    places.append(k)
+    yield from chosen(pool, r, len(pool) if r is None else r, -1)
 
 
 def accumulate(iterable: Any, func: Any = operator.add, initial: Any = None) -> Iterator[Any]:

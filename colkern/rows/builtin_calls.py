@@ -39,7 +39,7 @@ from colkern.rows.iterators import new_iterator
 from colkern.rows.json_reading import Reader
 from colkern.rows.methods import raised_by
 from colkern.rows.several import by_class, is_instance, may_be_several
-from colkern.rows.text_library import JSON, PYTHON, json_scalar, loads, loads_list
+from colkern.rows.text_library import JSON, PYTHON, json_scalar, loads
 from colkern.rows.values import Value, of_parts
 
 
@@ -159,7 +159,9 @@ def _document(name: str, quotes: str) -> Callable[[Emitter, ast.Call], Value]:
         named = {**named, "quotes": constant(quotes)}
         if not reader.looks_within():
             named["part"] = constant(json_scalar)
-        return users_function(emitter, loads_list if reader.is_list() else loads, arguments, named)
+        if reader.is_list():
+            named["first"] = constant("[")
+        return users_function(emitter, loads, arguments, named)
 
     return write
 

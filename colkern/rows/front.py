@@ -721,27 +721,6 @@ def node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
     return node
 
 
-def only_makes_function(function: types.FunctionType) -> bool:
-    """Whether a plain function only defines a function that reads its arguments, and returns it."""
-    code = function.__code__
-    if code.co_cellvars == () or is_of_library(function):
-        return False
-    match node_of(function):
-        case ast.Lambda(body=ast.Lambda(args=own)):
-            return not own.defaults
-        case ast.FunctionDef(body=[*text, ast.Return(ast.Lambda(args=own))]):
-            return not own.defaults and all(map(_is_text, text))
-        case ast.FunctionDef(
-            body=[*text, ast.FunctionDef(name, own, decorator_list=[]), ast.Return(ast.Name(given))]
-        ):
-            return name == given and not own.defaults and all(map(_is_text, text))
-    return False
-
-
-def _is_text(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def meanings_of(function: types.FunctionType) -> dict[str, Any]:
     """Returns the objects for the names of a function: outer variables, globals and built-ins."""
     around = {}

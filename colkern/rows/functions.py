@@ -21,7 +21,13 @@ from colkern.rows.containers import new_container
 from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
-from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
+from colkern.rows.front import (
+    Definition,
+    definition_of,
+    is_of_library,
+    keeps_to_itself,
+    returns_itself,
+)
 from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
@@ -251,6 +257,19 @@ def bound_values(
         emitter.refuse(f"{function.__name__}: {error}")
     bound.apply_defaults()
     return {name: _argument(value) for name, value in bound.arguments.items()}
+
+
+def only_makes_function(emitter: Emitter, function: Any) -> bool:
+    """Whether a plain function only defines a function that reads its arguments, and returns it."""
+    if not function.__code__.co_cellvars or is_of_library(function):
+        return False
+    body = _definition(emitter, function).body
+    match body[1:] if ast.get_docstring(ast.Module(body, [])) else body:
+        case [ast.Return(ast.Lambda(args=own))]:
+            return not (own.defaults or own.kw_defaults)
+        case [ast.FunctionDef(name, own, decorator_list=[]), ast.Return(ast.Name(given))]:
+            return name == given and not (own.defaults or own.kw_defaults)
+    return False
 
 
 def constructed(

@@ -49,17 +49,18 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
-from colkern.rows.front import (
-    changing_methods,
-    is_of_library,
+from colkern.rows.front import changing_methods, is_of_library, plain_function
+from colkern.rows.functions import (
+    changing_method,
+    local_function,
     only_makes_function,
-    plain_function,
+    special,
+    users_function,
 )
-from colkern.rows.functions import changing_method, local_function, special, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import has_place, new_iterator
-from colkern.rows.library import library_name, moment_of_iso, only_computes, replacement
+from colkern.rows.library import moment_of_iso, only_computes, replacement
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.several import by_number
@@ -288,9 +289,11 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         arguments, named = arguments_of(emitter, node)
-        if only_makes_function(function) and (known := _constant_of(function, arguments, named)):
+        if only_makes_function(emitter, function) and (
+            known := _constant_of(function, arguments, named)
+        ):
             return known
-        if makes_iterator(function) and library_name(function):
+        if makes_iterator(function) and function.__module__.startswith("colkern.rows."):
             # Nobody else reads on from an iterator that is made for the call.
             arguments = [
                 value.items[0] if is_iterator(emitter, part) and has_place(value) else value

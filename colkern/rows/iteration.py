@@ -509,13 +509,7 @@ def _zip(emitter: Emitter, node: ast.Call) -> Source:
             count = needed(emitter, times).constant
             given = [load] * count if isinstance(count, int) else given
     if len(given) == 1 and isinstance(given[0], ast.Starred):
-        from colkern.rows.comprehensions import as_list
-
         rows, function = given[0].value, ast.Constant(cast(Any, transposed))
-        if is_iterator(emitter, rows):
-            with emitter.ahead():
-                emitter.env["<rows>"] = as_list(emitter, rows)
-            rows = derived(node, "listed", lambda: ast.Name("<rows>", ast.Load()))
         rows_call = derived(node, "rows", lambda: ast.Call(function, [rows], node.keywords))
         return _yielded(emitter, rows_call)
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}

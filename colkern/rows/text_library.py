@@ -179,27 +179,11 @@ def json_unit(digits: str) -> int:
     return int(digits, 16)
 
 
-def loads(s: str, quotes: str = JSON, part: Part = json_value) -> dict[str, Any]:
-    """`json.loads` of an object: three levels of lists and objects.
+def loads(s: str, quotes: str = JSON, part: Part = json_value, first: str = "{") -> Any:
+    """`json.loads` of an object, or with "[" for `first` of a list: three levels of lists and objects.
 
     With `json_scalar` for `part`, no value of the object is a list or an object.
     """
-    entries, rest = json_object(json_text_from(s, quotes, "{"), quotes, part)
-    if rest != "":
-        raise Uncovered
-    return entries
-
-
-def loads_list(s: str, quotes: str = JSON, part: Part = json_value) -> list[Any]:
-    """`json.loads` of a list, as `loads`."""
-    entries, rest = json_list(json_text_from(s, quotes, "["), quotes, part)
-    if rest != "":
-        raise Uncovered
-    return entries
-
-
-def json_text_from(s: str, quotes: str, first: str) -> str:
-    """Returns a document without spaces around it, which begins with `first`."""
     if not isinstance(s, str):
         raise Uncovered
     # Spaces in front of a line of Python mean something.
@@ -208,7 +192,14 @@ def json_text_from(s: str, quotes: str, first: str) -> str:
         raise json.JSONDecodeError("Expecting value", s, 0)
     if not text.startswith(first):
         raise Uncovered
-    return text
+    document: Any = None
+    if first == "[":
+        document, rest = json_list(text, quotes, part)
+    else:
+        document, rest = json_object(text, quotes, part)
+    if rest != "":
+        raise Uncovered
+    return document
 
 
 _JSON_SPACES = " \t\n\r"

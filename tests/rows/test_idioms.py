@@ -385,3 +385,75 @@ def test_a_new_dictionary_of_known_names_may_change(function: Callable[[str], An
     compiled, texts = ck.udf(function, returns=None), ["ab12", "b", ""]
     assert compiled(ck.array(texts)).to_pylist() == [function(text) for text in texts]
     assert not compiled.report().left
+
+
+# Functions that make functions, tables that are displays, and None in place of a container
+
+
+def scaler(factor: int) -> Callable[[int], int]:
+    """A function that multiplies."""
+
+    def scale(x: int) -> int:
+        return x * factor
+
+    return scale
+
+
+def printer(factor: int) -> Callable[[int], int]:
+    print("made")
+    return lambda x: x * factor
+
+
+KNOWN = {1: 5}
+
+
+def powers(n: int) -> int:
+    square, cube = raised_to(2), raised_to(3)
+    return square(n) + cube(n) + scaler(factor=2)(n)
+
+
+raised_to: Callable[[int], Callable[[int], int]] = lambda e: lambda b: b**e  # noqa: E731
+
+
+def of_range(n: int) -> list[int]:
+    return [*map(scaler(3), range(n)), *(raised_to(e)(n) for e in (1, 2))]
+
+
+@pytest.mark.parametrize("function", [powers, of_range])
+def test_functions_made_of_constants(function: Callable[[int], Any]) -> None:
+    compiled = ck.udf(function)
+    assert compiled(ck.array(NUMBERS)).to_pylist() == [*map(function, NUMBERS)]
+    assert not compiled.report().left
+
+
+def test_functions_that_do_more_than_make_one_are_not_called() -> None:
+    with pytest.raises(ck.CompileError, match="no output"):
+        ck.udf(lambda n: printer(2)(n))(ck.array([1]))
+
+
+def test_a_constant_that_a_made_function_has_may_change() -> None:
+    compiled = ck.udf(lambda n: key_of(KNOWN)(n))
+    assert compiled(ck.array([1, 2])).to_pylist() == [5, 0]
+    KNOWN[2] = 7
+    assert compiled(ck.array([1, 2])).to_pylist() == [5, 7]
+    del KNOWN[2]
+
+
+def key_of(table: dict[int, int]) -> Callable[[int], int]:
+    return lambda key: table.get(key, 0)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda s: s.translate({ord("a"): "4", ord("o"): None, 101: 102}),
+        lambda s: s.translate({ord("a"): chr(98)}),
+        lambda s: s in None,
+    ],
+)
+def test_tables_and_containers_that_are_not_usual(function: Callable[[str], Any]) -> None:
+    compiled = ck.udf(function)
+    for text in ("a note", ""):
+        assert outcome(lambda s: compiled(ck.array([s])).to_pylist()[0], text) == outcome(
+            function, text
+        )

@@ -74,10 +74,11 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
     before = emitter.state()
     try:
         # Evaluating the message may raise something else.
-        arguments, named = arguments_of(emitter, call)
+        given: Sequence[Value]
+        given, named = arguments_of(emitter, call)
         if is_written:
-            arguments = constructed(emitter, kind, arguments, named)
-        return code, _text_of_raised(emitter, kind, arguments)
+            given = constructed(emitter, kind, given, named)
+        return code, _text_of_raised(emitter, kind, given)
     except Unsettled:
         raise
     except CompileError:

@@ -283,44 +283,37 @@ def constructed(
     own, *parameters = definition.parameters
     values = bound_values(emitter, kind.__init__, [constant(kind), *arguments], named)
     del values[own]
-    body = [_constructing(emitter, kind, own, statement) for statement in definition.body]
-    given = ast.Name(_GIVEN, ast.Load())
-    is_given = _GIVEN in stored_names(body)
-    result = ast.Return(given if is_given else ast.Tuple([], ast.Load()))
-    body.append(ast.fix_missing_locations(ast.copy_location(result, definition.body[-1])))
+    body: list[ast.stmt] = []
+    for statement in definition.body:
+        match statement:
+            case ast.Expr(ast.Constant()):
+                continue
+            case ast.Assign([ast.Attribute(ast.Name(name), field)], value) | ast.AnnAssign(
+                ast.Attribute(ast.Name(name), field), value=ast.expr() as value
+            ) if name == own and _is_plain_field(kind, field):
+                target = f"<{field}>"
+            case ast.Expr(
+                ast.Call(ast.Attribute(ast.Call(ast.Name("super"), []), "__init__"), given, [])
+            ):
+                target, value = "<given>", ast.Tuple(given, ast.Load())
+            case _:
+                emitter.refuse("a constructor like this has no compiled form")
+        assignment = ast.Assign([ast.Name(target, ast.Store())], value)
+        body.append(ast.copy_location(assignment, statement))
+    is_given = "<given>" in stored_names(body)
+    result = ast.Name("<given>", ast.Load()) if is_given else ast.Constant(None)
+    body.append(ast.copy_location(ast.Return(result), definition.body[-1]))
+    body = list(map(ast.fix_missing_locations, body))
     definition = replace(definition, parameters=tuple(parameters), body=body)
     result_value, _ = _called_within(emitter, definition, values, kind.__init__)
     # Without it, an exception keeps what it was called with.
     return result_value.items if is_given else arguments
 
 
-_GIVEN = "<given>"
-"""The variable of what a constructor gives that of `Exception`."""
-
-
-def _constructing(emitter: Emitter, kind: Any, own: str, statement: ast.stmt) -> ast.stmt:
-    """Returns a statement of the constructor of an exception as one that assigns to variables alone."""
-    match statement:
-        case ast.Expr(ast.Constant() as value):
-            target = "<text>"
-        case ast.Assign([ast.Attribute(ast.Name(name), field)], value) | ast.AnnAssign(
-            ast.Attribute(ast.Name(name), field), value=ast.expr() as value
-        ) if name == own and _is_plain_field(kind, field):
-            target = f"<{field}>"
-        case ast.Expr(
-            ast.Call(ast.Attribute(ast.Call(ast.Name("super"), []), "__init__"), arguments, [])
-        ):
-            target, value = _GIVEN, ast.Tuple(arguments, ast.Load())
-        case _:
-            emitter.refuse("a constructor like this has no compiled form")
-    assignment = ast.Assign([ast.Name(target, ast.Store())], value)
-    return ast.fix_missing_locations(ast.copy_location(assignment, statement))
-
-
 def _is_plain_field(kind: type, field: str) -> bool:
     """Whether an assignment to a field of an instance runs no code."""
     is_own = hasattr(inspect.getattr_static(kind, field, None), "__set__")
-    return not is_own and kind.__setattr__ is BaseException.__setattr__
+    return not is_own and vars(BaseException)["__setattr__"] is kind.__setattr__
 
 
 def changing_method(

@@ -582,7 +582,7 @@ def view_of_row(value: Value, what: str) -> Value:
 
 
 MADE_AHEAD = {
-    "filter": "filtered",
+    "filter": "kept",
     "chain": "chained",
     "from_iterable": "flattened",
     "product": "products",

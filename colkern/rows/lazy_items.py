@@ -22,37 +22,24 @@ from colkern.rows.iteration import integer
 from colkern.rows.values import Value, tuple_of_values
 
 
-def filtered(emitter: Emitter, node: ast.Call) -> Value:
-    """Returns the items that `filter(test, …)` keeps."""
-    test, iterable = _arguments(emitter, node, 2)
-    list_ = new_container(emitter, node, "list", 0)
-
-    def take(value: Value) -> None:
-        value = emitter.numbers(value)
-        is_plain = isinstance(test, ast.Constant) and test.value is None
-        verdict = truth(emitter, value if is_plain else applied(emitter, test, [value]))
-        emitter.branch(
-            emitter.numbers(verdict).code, lambda: add(emitter, list_, (value,)), lambda: None
-        )
-
-    items(emitter, iterable, take)
-    return list_
-
-
-def taken_while(emitter: Emitter, node: ast.Call) -> Value:
-    """`takewhile(test, …)`."""
+def kept(emitter: Emitter, node: ast.Call, stops: bool = False) -> Value:
+    """Returns the items that `filter(test, …)` keeps, or with `stops` those of `takewhile(test, …)`."""
     test, iterable = _arguments(emitter, node, 2)
     list_ = new_container(emitter, node, "list", 0)
     going = emitter.copy("True")
 
     def take(value: Value) -> None:
         value = emitter.numbers(value)
-        verdict = truth(emitter, applied(emitter, test, [value]))
+        is_plain = isinstance(test, ast.Constant) and test.value is None and not stops
+        verdict = truth(emitter, value if is_plain else applied(emitter, test, [value]))
         emitter.write(f"{going} = {emitter.numbers(verdict).code}")
         emitter.branch(going, lambda: add(emitter, list_, (value,)), lambda: None)
 
-    items(emitter, iterable, take, going)
+    items(emitter, iterable, take, going if stops else "True")
     return list_
+
+
+taken_while = partial(kept, stops=True)
 
 
 def sliced(emitter: Emitter, node: ast.Call) -> Value:

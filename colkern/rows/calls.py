@@ -51,21 +51,9 @@ TESTS = ("==", "<", "<=", ">", ">=", "in", "bool")
 
 
 def call(
-    emitter: Emitter,
-    name: str,
-    arguments: Sequence[Value],
-    named: Mapping[str, Value] = NO_NAMES,
-    wraps: bool = False,
+    emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
-    """Compiles a call of a method of the table; refuses it if no row takes the arguments.
-
-    Args:
-        emitter: Where it is written.
-        name: The name of the row.
-        arguments: Those by position.
-        named: Those by name.
-        wraps: Whether integers may wrap around.
-    """
+    """Compiles a call of a method of the table; refuses it if no row takes the arguments."""
     if any(value.kind == k.NEVER for value in (*arguments, *named.values())):
         # This reads an item of an empty list: no row gets here, or the function is compiled again.
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
@@ -123,7 +111,7 @@ def call(
         _require_alike(emitter, name, arguments)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
-    result = _called(emitter, row, chosen, bindings, wraps)
+    result = _called(emitter, row, chosen, bindings, wraps=False)
     if name in _SAME_FORM and k.is_tuple(arguments[0].kind):
         if name == "+" and not k.is_tuple(arguments[1].kind):
             emitter.refuse("a list added to a tuple has no compiled form")
@@ -320,6 +308,13 @@ def body_of(
     body = row.body(constants_of(row, arguments), wraps)
     # A body that is made for constants does not get them.
     return body, [pair for pair in pairs if not (row.method.maker and pair[1].is_constant)]
+
+
+def wrapped_call(emitter: Emitter, name: str, arguments: Sequence[Value]) -> Value:
+    """Compiles an operator of integers of which the 64 lowest bits suffice."""
+    match = find(name, arguments, NO_NAMES)
+    assert match is not None
+    return _called(emitter, *match, wraps=True)
 
 
 def _called(

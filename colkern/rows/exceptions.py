@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import json
-import types
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import InvalidOperation
@@ -30,7 +29,7 @@ from colkern.rows.emitter import (
     Unsettled,
     derived,
 )
-from colkern.rows.expressions import arguments_of, condition, expression
+from colkern.rows.expressions import condition, expression
 from colkern.rows.program import Tried
 from colkern.rows.scopes import named_in, nodes_of, stored_names
 from colkern.rows.values import Value, of_parts, tuple_of_values, zeros
@@ -56,34 +55,29 @@ def _raised(emitter: Emitter, node: ast.expr) -> tuple[int, Message | None]:
 
     Its arguments are evaluated.
     """
-    from colkern.rows.functions import constructed
     from colkern.rows.iteration import known_object
 
     kind: Any = known_object(emitter, getattr(node, "func", node))
-    call = node if isinstance(node, ast.Call) else ast.Call(node, [], [])
+    arguments = node.args if isinstance(node, ast.Call) else []
     code = emitter.program.code_of(kind)
     if kind is json.JSONDecodeError and not emitter.definition.is_library:
         # Its constructor writes its text.
         return row_values.LEFT, None
-    is_written = isinstance(getattr(kind, "__init__", None), types.FunctionType)
-    if code == row_values.LEFT or (call.keywords and not is_written):
+    if code == row_values.LEFT or (isinstance(node, ast.Call) and node.keywords):
         return row_values.LEFT, None
-    # An OSError with several arguments may become another class, and keeps those that it is called with.
-    if (is_written or len(call.args) > 1) and issubclass(kind, (OSError, SyntaxError)):
+    # An OSError with several arguments may become another class.
+    if len(arguments) > 1 and issubclass(kind, (OSError, SyntaxError)):
         return row_values.LEFT, None
     before = emitter.state()
     try:
         # Evaluating the message may raise something else.
-        given: Sequence[Value]
-        given, named = arguments_of(emitter, call)
-        if is_written:
-            given = constructed(emitter, kind, given, named)
-        return code, _text_of_raised(emitter, kind, given)
+        values = [expression(emitter, part) for part in arguments]
     except Unsettled:
         raise
     except CompileError:
         emitter.restore(before)
         return row_values.LEFT, None
+    return code, _text_of_raised(emitter, kind, values)
 
 
 def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Message | None:
@@ -96,24 +90,18 @@ def _text_of_raised(emitter: Emitter, kind: Any, values: Sequence[Value]) -> Mes
     if not values and shown is not None:
         return ""
     is_text = len(values) == 1 and values[0].kind == k.TEXT
-    attributes = (getattr(part, "attr", "") for part in emitter.definition.nodes)
+    attributes = {getattr(part, "attr", "") for part in emitter.definition.nodes}
+    are_plain = all(value.kind in _SHOWN for value in values)
     # A handler takes `args[0]` for a text.
-    if shown is None or (not is_text and "args" in attributes):
+    if shown is None or not are_plain or ("args" in attributes and not is_text):
         return None
     shown, value = (shown, values[0]) if len(values) == 1 else (text_of, tuple_of_values(values))
     text = partial(shown, emitter, value)
-    if is_text and value.is_constant:
-        return str(text().constant)
-    before = emitter.state()
-    try:
-        text()
-    except Unsettled:
-        raise
-    except CompileError:
-        return None
-    finally:
-        emitter.restore(before)
-    return text
+    return str(text().constant) if is_text and value.is_constant else text
+
+
+_SHOWN = (k.TEXT, k.INT, k.FLOAT, k.BOOL, k.NONE)
+"""The kinds of arguments of exceptions with known texts."""
 
 
 def assert_(emitter: Emitter, node: ast.Assert) -> None:

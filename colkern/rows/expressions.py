@@ -17,7 +17,7 @@ from colkern.errors import shown
 from colkern.kernels import row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import call
+from colkern.rows.calls import call, wrapped_call
 from colkern.rows.comparisons import compared
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
@@ -94,8 +94,7 @@ def _keeps_low_bits(emitter: Emitter, node: ast.BinOp) -> bool:
     if not isinstance(node.op, ast.BitAnd | ast.Mod) or not isinstance(node.left, ast.BinOp):
         return False
     with emitter.looking():
-        known = expression(emitter, node.right)
-    number = known.constant if known.is_constant else None
+        number = expression(emitter, node.right).constant
     is_mask = isinstance(node.op, ast.BitAnd)
     return type(number) is int and (number >= 0 if is_mask else number > 0 == number & (number - 1))
 
@@ -109,7 +108,7 @@ def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
     numbers = [side if are_known else emitter.numbers(side) for side in (left, right)]
     if are_known or any(side.kind != k.INT for side in numbers):
         return operated(emitter, node.op, left, right)
-    return call(emitter, OPERATORS[type(node.op)][0], numbers, wraps=True)
+    return wrapped_call(emitter, OPERATORS[type(node.op)][0], numbers)
 
 
 Piece = Value | Callable[[], Value]

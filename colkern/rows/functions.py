@@ -21,13 +21,7 @@ from colkern.rows.containers import new_container
 from colkern.rows.emitter import RETURN, Emitter, MeetsNumPy, Unsettled, Wider, copied, derived
 from colkern.rows.expressions import expression, needed
 from colkern.rows.folding import constant
-from colkern.rows.front import (
-    Definition,
-    definition_of,
-    is_of_library,
-    keeps_to_itself,
-    returns_itself,
-)
+from colkern.rows.front import Definition, definition_of, keeps_to_itself, returns_itself
 from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
@@ -257,63 +251,6 @@ def bound_values(
         emitter.refuse(f"{function.__name__}: {error}")
     bound.apply_defaults()
     return {name: _argument(value) for name, value in bound.arguments.items()}
-
-
-def only_makes_function(emitter: Emitter, function: Any) -> bool:
-    """Whether a plain function only defines a function that reads its arguments, and returns it."""
-    if not function.__code__.co_cellvars or is_of_library(function):
-        return False
-    body = _definition(emitter, function).body
-    match body[1:] if ast.get_docstring(ast.Module(body, [])) else body:
-        case [ast.Return(ast.Lambda(args=own))]:
-            return not (own.defaults or own.kw_defaults)
-        case [ast.FunctionDef(name, own, decorator_list=[]), ast.Return(ast.Name(given))]:
-            return name == given and not (own.defaults or own.kw_defaults)
-    return False
-
-
-def constructed(
-    emitter: Emitter, kind: Any, arguments: Sequence[Value], named: dict[str, Value]
-) -> Sequence[Value]:
-    """Compiles the constructor of a user's class of exceptions; returns what it gives `super().__init__`.
-
-    The fields to which it assigns are lost: a handler that reads them leaves the row to Python.
-    """
-    definition = _definition(emitter, kind.__init__)
-    own, *parameters = definition.parameters
-    values = bound_values(emitter, kind.__init__, [constant(kind), *arguments], named)
-    del values[own]
-    body: list[ast.stmt] = []
-    for statement in definition.body:
-        match statement:
-            case ast.Expr(ast.Constant()):
-                continue
-            case ast.Assign([ast.Attribute(ast.Name(name), field)], value) | ast.AnnAssign(
-                ast.Attribute(ast.Name(name), field), value=ast.expr() as value
-            ) if name == own and _is_plain_field(kind, field):
-                target = f"<{field}>"
-            case ast.Expr(
-                ast.Call(ast.Attribute(ast.Call(ast.Name("super"), []), "__init__"), given, [])
-            ):
-                target, value = "<given>", ast.Tuple(given, ast.Load())
-            case _:
-                emitter.refuse("a constructor like this has no compiled form")
-        assignment = ast.Assign([ast.Name(target, ast.Store())], value)
-        body.append(ast.copy_location(assignment, statement))
-    is_given = "<given>" in stored_names(body)
-    result = ast.Name("<given>", ast.Load()) if is_given else ast.Constant(None)
-    body.append(ast.copy_location(ast.Return(result), definition.body[-1]))
-    body = list(map(ast.fix_missing_locations, body))
-    definition = replace(definition, parameters=tuple(parameters), body=body)
-    result_value, _ = _called_within(emitter, definition, values, kind.__init__)
-    # Without it, an exception keeps what it was called with.
-    return result_value.items if is_given else arguments
-
-
-def _is_plain_field(kind: type, field: str) -> bool:
-    """Whether an assignment to a field of an instance runs no code."""
-    is_own = hasattr(inspect.getattr_static(kind, field, None), "__set__")
-    return not is_own and vars(BaseException)["__setattr__"] is kind.__setattr__
 
 
 def changing_method(

@@ -73,10 +73,9 @@ def slice_of(emitter: Emitter, node: ast.Call) -> tuple[ast.expr, str, str]:
 
 def chained(emitter: Emitter, node: ast.Call) -> Value:
     """`chain(…)`."""
-    list_ = new_container(emitter, node, "list", 0)
-    for part in _arguments(emitter, node, *range(9)):
-        items(emitter, part, lambda value: add(emitter, list_, (value,)))
-    return list_
+    parts = _arguments(emitter, node, *range(9))
+    stars: list[ast.expr] = [ast.Starred(part, ast.Load()) for part in parts]
+    return expression(emitter, derived(node, "list", lambda: ast.List(stars, ast.Load())))
 
 
 def flattened(emitter: Emitter, node: ast.Call) -> Value:

@@ -618,13 +618,6 @@ def compress(data: Any, selectors: Any) -> Iterator[Any]:
             yield item
 
 
-def filterfalse(predicate: Any, iterable: Any) -> Iterator[Any]:
-    """`itertools.filterfalse`."""
-    for item in iterable:
-        if not (item if predicate is None else predicate(item)):
-            yield item
-
-
 def drop_while(predicate: Any, iterable: Any) -> Iterator[Any]:
     """`itertools.dropwhile`."""
     is_dropping = True
@@ -723,7 +716,7 @@ REPLACED: dict[str, Any] = {
     **_named("heapq", nlargest, nsmallest),
     "int.to_bytes": to_bytes,
     "io.StringIO": string_lines,
-    **_named("itertools", accumulate, combinations, compress, filterfalse, pairwise),
+    **_named("itertools", accumulate, combinations, compress, pairwise),
     **_named("itertools", permutations, repeat, zip_longest),
     "itertools.combinations_with_replacement": with_replacement,
     "itertools.dropwhile": drop_while,

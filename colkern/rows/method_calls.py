@@ -225,20 +225,13 @@ def _combined(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Valu
 
 @_form(*(f"set.{name}" for name in ("issubset", "issuperset", "union", *{*COMBINED.values()})))
 def _with_sets(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """A method that takes any iterables, one after the other: sets of their items stand for them."""
-    if not node.args or node.keywords:
-        return None
-    *first, last = node.args
-    if first:
-        before = derived(node, "before", lambda: ast.Call(node.func, first, []))
-        owner = method(emitter, before, owner, name)
-    elif _is_alike(emitter, owner, last):
+    """A method that takes anything that can be iterated: a set of its items stands for it."""
+    if len(node.args) != 1 or _is_alike(emitter, owner, node.args[0]):
         return None
     set_: Any = set
-    argument = ast.Call(ast.Constant(set_), [last], [])
-    return method(
-        emitter, derived(node, "of a set", lambda: ast.Call(node.func, [argument], [])), owner, name
-    )
+    argument = ast.Call(ast.Constant(set_), node.args, [])
+    of_set = derived(node, "of a set", lambda: ast.Call(node.func, [argument], []))
+    return method(emitter, of_set, owner, name)
 
 
 @_form("list.sort")

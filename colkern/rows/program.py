@@ -280,12 +280,11 @@ class Program:
         use."""
         is_plain = type(kind) is type and issubclass(kind, Exception)
         written = [each for each in getattr(kind, "__mro__", ()) if each.__flags__ & WRITTEN]
-        makers = [name for each in written for name in _MAKING if name in vars(each)]
-        # Only Python can run other constructors of the user's.
+        # Only Python can run a constructor of the user's.
         if kind is json.JSONDecodeError or (
             is_plain
             and not issubclass(kind, _PARTICULAR)  # type: ignore[arg-type]
-            and makers in ([], ["__init__"])
+            and not any(name in vars(each) for each in written for name in _MAKING)
         ):
             free = max(self.codes.values()) + 1
             return self.codes.setdefault(kind, free) if free < MOST_CODES else LEFT

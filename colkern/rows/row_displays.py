@@ -75,10 +75,8 @@ def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
 
 def _is_new(node: ast.expr | None) -> bool:
     """Whether an expression makes a dictionary with constant keys."""
-    match node:
-        case ast.Dict() | ast.Call(ast.Attribute(attr="groupdict" | "_asdict")):
-            return True
-    return False
+    name = getattr(getattr(node, "func", None), "attr", "")
+    return isinstance(node, ast.Dict) or name in ("groupdict", "_asdict")
 
 
 def _seen_before(nodes: Sequence[ast.AST]) -> set[str]:

@@ -129,7 +129,6 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "itertools.combinations_with_replacement": st.tuples(NUMBERS, st.integers(-1, 3)),
     "itertools.compress": st.tuples(NUMBERS, NUMBERS),
     "itertools.dropwhile": st.tuples(st.just(bool), NUMBERS),
-    "itertools.filterfalse": st.tuples(st.just(abs), NUMBERS),
     "itertools.groupby": st.tuples(NUMBERS, st.just(abs)),
     "itertools.permutations": st.tuples(NUMBERS, st.none() | st.integers(-1, 4)),
     "itertools.repeat": st.tuples(st.integers(), st.integers(-1, 4)),

@@ -74,7 +74,7 @@ def _run(options: argparse.Namespace) -> None:
     result = _run_with_progress(run, console)
     console.print(report.table(result))
     console.print(report.gains(result))
-    console.print(report.agreement(result))
+    console.print(report.AGREEMENT)
     chart = options.output / "demo.png"
     report.chart(result, chart)
     console.print(f"Chart: {chart}", soft_wrap=True)

@@ -9,7 +9,7 @@ import math
 import re
 import subprocess
 import sys
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
 
 import colkern as ck
 from colkern.spark.demo import columns, data, rows
-from colkern.spark.demo.agreement import UNEQUAL, Compare, distances, fingerprint
+from colkern.spark.demo.agreement import differing_rows, fingerprint
+from colkern.spark.demo.cases import Case
+from colkern.spark.demo.job import DisagreementError, Outcome, _require_agreement
 
 # The functions
 
@@ -106,28 +109,32 @@ def plain_payment_day(committed: datetime.date, received: datetime.date) -> date
 # The comparison
 
 
-def test_distances_of_floats_count_the_floats_in_between() -> None:
-    just_over = np.nextafter(1.0, 2.0)
-    left = pa.array([1.0, -0.0, 1.0, None, None, 1.0, -1.0])
-    right = pa.array([1.0, 5e-324, just_over, None, 1.0, None, 1.0])
-    one = np.float64(1.0).view(np.int64)
-    between = int(one) * 2 + 1
-    expected = [0, 2, 1, 0, UNEQUAL, UNEQUAL, between]
-    assert distances(left, right).tolist() == expected
+@pytest.mark.spark
+def test_rows_that_differ_are_counted_for_each_way(spark: SparkSession) -> None:
+    values = [1.0, None, 3.0, math.nan, -0.0]
+    frame = spark.createDataFrame([(value,) for value in values], "x double")
+    x = f.col("x")
+    ways = {
+        "ours": x,
+        "theirs, equal": x + 0.0,
+        "next": f.when(x == 3.0, np.nextafter(3.0, 4.0).item()).otherwise(x),
+        "filled": f.coalesce(f.nanvl(x, f.lit(2.0)), f.lit(0.0)),
+    }
+    assert differing_rows(frame, ways, "ours") == {"next": 1, "filled": 2}
 
 
-def test_distances_of_dates_count_days() -> None:
-    left = pa.array([datetime.date(2000, 1, 1), None])
-    right = pa.array([datetime.date(1999, 12, 30), None])
-    assert distances(left, right).tolist() == [2, 0]
-
-
-def test_a_comparison_counts_the_rows_that_differ() -> None:
-    batch = pa.record_batch(
-        {"ours": [1.0, 2.0, None], "theirs": [1.0, np.nextafter(2.0, 3.0), None]}
-    )
-    (summary,) = Compare(["ours", "theirs"], "ours")(iter([batch, batch]))
-    assert summary.to_pylist() == [{"way": "theirs", "unequal": 2, "furthest": Decimal(1)}]
+@pytest.mark.spark
+def test_results_that_differ_are_an_error(spark: SparkSession) -> None:
+    ways = {"colkern": lambda x: f.col(x), "pandas_udf": lambda x: f.col(x) + 1}
+    case = Case("one_more", "numeric", ("id",), "bigint", ways)
+    same = Outcome(case, fingerprints={"colkern": 7, "pandas_udf": 7})
+    _require_agreement(spark.range(3), same)
+    with pytest.raises(
+        DisagreementError, match=r"one_more: other .* colkern: pandas_udf in 3 rows"
+    ):
+        _require_agreement(
+            spark.range(3), replace(same, fingerprints={"colkern": 7, "pandas_udf": 8})
+        )
 
 
 @pytest.mark.spark
@@ -228,7 +235,6 @@ def test_the_demo_from_end_to_end(lineitem: pa.Table, tmp_path: Path) -> None:
         others = ["arrow_udf", "pandas_udf"]
         if case["name"] == "payment_day":
             others.append("colkern, native")
-        assert case["rows_not_equal_to_the_last_bit"] == dict.fromkeys(others, 0)
         assert case["seconds"].keys() == {"mapInArrow identity", "colkern", *others}
 
     files = sorted((tmp_path / "output" / "result").glob("*.arrow"))

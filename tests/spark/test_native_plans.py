@@ -706,7 +706,7 @@ def test_an_expression_that_is_null_with_its_columns_has_no_test_for_null(
     def is_known(price: float) -> float:
         return 0.0 if math.isnan(price) else price
 
-    tested: dict[Any, bool] = {
+    tested: dict[Callable[..., Any], bool] = {
         gross: False,
         either: True,
         share: False,
@@ -756,7 +756,7 @@ def test_a_quotient_whose_divisor_is_tested_before_raises_nothing(spark: SparkSe
         quotient = a / b
         return quotient if b else 0.0
 
-    raising = {
+    raising: dict[Callable[..., Any], bool] = {
         by_truth: False,
         by_count: False,
         after_return: False,

@@ -23,14 +23,13 @@ from pyspark.sql.pandas.types import from_arrow_type
 import colkern.ipc
 from colkern.errors import ColkernError, InvalidArrowError, placed
 from colkern.spark.demo import data
-from colkern.spark.demo.agreement import SUMMARY, Compare, Write, fingerprint
+from colkern.spark.demo.agreement import Write, differing_rows, fingerprint
 from colkern.spark.demo.cases import Case, aggregates, cases
 from colkern.spark.session import start_session
 
 FLOOR = "mapInArrow identity"
 REFERENCE = "colkern"
 KEYS = ("l_orderkey", "l_linenumber")
-MOST_ULPS = 1
 _STEADY = 1.1
 """Two times that differ by a smaller factor are enough."""
 
@@ -66,10 +65,6 @@ class Outcome:
     aggregates: dict[str, object] = field(default_factory=dict)
     #: For each way, the fingerprint of all its rows.
     fingerprints: dict[str, object] = field(default_factory=dict)
-    #: For each way, the rows that are not equal to colkern's to the last bit.
-    unequal: dict[str, int] = field(default_factory=dict)
-    #: For each way, the largest distance in units in the last place (or days).
-    furthest: dict[str, int] = field(default_factory=dict)
 
     def median(self, way: str) -> float:
         """Returns the median time of a way in seconds."""
@@ -215,23 +210,14 @@ def _write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
 
 
 def _require_agreement(frame: DataFrame, outcome: Outcome) -> None:
-    """Raise DisagreementError if results differ by more than one unit in the last place."""
+    """Raise DisagreementError if results differ."""
     case = outcome.case
-    others = [way for way in case.ways if way != REFERENCE]
-    outcome.unequal, outcome.furthest = dict.fromkeys(others, 0), dict.fromkeys(others, 0)
     if len({*outcome.fingerprints.values()}) == 1:
         return
-    results = [use(*case.inputs).alias(way) for way, use in case.ways.items()]
-    compared = frame.select(*results).mapInArrow(Compare(list(case.ways), REFERENCE), SUMMARY)
-    most = MOST_ULPS if case.result == "double" else 0
-    summary = compared.groupBy("way").agg(f.sum("unequal"), f.max("furthest"))
-    for way, unequal, furthest in summary.collect():
-        outcome.unequal[way], outcome.furthest[way] = unequal, int(furthest)
-        if furthest > most:
-            raise DisagreementError(
-                f"{case.name}: {way} and {REFERENCE} differ in {unequal} rows, by up to "
-                f"{int(furthest)} units in the last place"
-            )
+    results = {way: use(*case.inputs) for way, use in case.ways.items()}
+    if unequal := differing_rows(frame, results, REFERENCE):
+        counts = ", ".join(f"{way} in {count} rows" for way, count in unequal.items())
+        raise DisagreementError(f"{case.name}: other results than those of {REFERENCE}: {counts}")
 
 
 def read_back(folder: Path) -> tuple[list[Path], int]:

@@ -11,6 +11,9 @@ from colkern.spark.demo.cases import NATIVE, WAYS
 from colkern.spark.demo.job import FLOOR, Outcome, Run
 from colkern.spark.java import Java
 
+AGREEMENT = "All ways agree in every row, where -0.0 counts as 0.0 and a NaN as any other."
+"""The sentence for a run, which raises an error if results differ."""
+
 LITTLE = 0.8
 """Above this share of the arrow_udf's time, a gain counts as little."""
 
@@ -66,14 +69,6 @@ def gains(run: Run) -> str:
     return f"{'; '.join(clauses)}."
 
 
-def agreement(run: Run) -> str:
-    """Returns one sentence about the agreement of the results."""
-    unequal = sum(sum(outcome.unequal.values()) for outcome in run.outcomes)
-    if unequal == 0:
-        return "All ways agree in every row, where -0.0 counts as 0.0 and a NaN as any other."
-    return f"All ways agree; {unequal:,} floats differ by one unit in the last place."
-
-
 def chart(run: Run, path: Path) -> None:
     """Write a bar chart of rows per second as PNG."""
     import matplotlib
@@ -124,8 +119,6 @@ def _function(run: Run, outcome: Outcome) -> dict[str, object]:
         "rows_per_second": {way: run.rows / outcome.median(way) for way in outcome.seconds},
         "colkern_times_as_fast": {way: outcome.median(way) / ours for way in WAYS[:2]},
         "colkern_of_floor": ours / floor,
-        "rows_not_equal_to_the_last_bit": outcome.unequal,
-        "furthest_units_in_the_last_place": outcome.furthest,
         "aggregates": {
             name: value if isinstance(value, int | float) else str(value)
             for name, value in outcome.aggregates.items()

@@ -190,11 +190,10 @@ def true_quotient(x: Operand, y: Operand) -> Column:
     """
     left, right = x.column, y.column
     near = f.try_divide(left.cast("double"), right.cast("double"))
-    may_be_long = [o.column for o in (x, y) if not o.is_within(-_EXACT, _EXACT)]
-    if not may_be_long:
+    sizes = [f.abs(o.column.cast("double")) for o in (x, y) if not o.is_within(-_EXACT, _EXACT)]
+    if not sizes:
         return near
-    are_doubles = [o.between(as_long(-_EXACT), as_long(_EXACT)) for o in may_be_long]
-    shifts = [_room(number) for number in (left, right)]
+    shifts = [_room(number) for number in (x, y)]
     scaled, divisor = (
         f.abs(f.call_function("shiftleft", number, shift).cast("decimal(19,0)"))
         for number, shift in zip((left, right), shifts, strict=True)
@@ -204,13 +203,16 @@ def true_quotient(x: Operand, y: Operand) -> Column:
     whole = f.call_function("div", scaled, divisor).bitwiseOR(sticky)
     # Java's powers of two are exact.
     unscaled = whole.cast("double") * f.pow(f.lit(2.0), shifts[1] - shifts[0] - 60)
-    is_near = reduce(operator.and_, are_doubles) | (right == 0)
+    largest = f.greatest(*sizes) if len(sizes) > 1 else sizes[0]
+    is_near = (largest < float(_EXACT)) | (right == 0)
     return f.when(is_near, near).otherwise(unscaled * f.signum(near))
 
 
-def _room(number: Column) -> Column:
+def _room(number: Operand) -> Column:
     """Returns the number of places by which an integer is shifted to the left to have 61 or 62 bits."""
-    exponent = f.floor(f.log2(f.abs(number.cast("double"))))
+    if isinstance(number.constant, int):
+        return f.lit(max(62 - number.constant.bit_length(), 0))
+    exponent = f.floor(f.log2(f.abs(number.column.cast("double"))))
     return f.greatest(f.lit(61) - exponent, f.lit(0)).cast("int")
 
 

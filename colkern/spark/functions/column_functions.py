@@ -27,7 +27,7 @@ from colkern.spark.native.functions import (
     require_plan,
 )
 from colkern.spark.native.planned_aggregates import PlannedAggregate
-from colkern.spark.types import spark_type
+from colkern.spark.types import arrow_type, spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -107,8 +107,9 @@ def udf(
             environment names, else "auto". A reducer has a native plan with "native" alone, as Spark
             refuses its own aggregates beside those of Python. `colkern.spark.explain` says which it is,
             and why.
-        **options: `returns`, `nulls`, `signature`, as for those three; for functions of a row also
-            `arithmetic`, `strict` and `fallback`, as for `colkern.udf`, for generators the last two.
+        **options: `returns`, `nulls`, `signature`, as for those three, and `returns` also of Spark's
+            types (`DoubleType()`); for functions of a row also `arithmetic`, `strict` and `fallback`, as
+            for `colkern.udf`, for generators the last two.
 
     Returns:
         Spark's own user-defined function: call it with columns, in order or by the names of the
@@ -149,6 +150,8 @@ def column_function_of(
             )
         return plain
     require_no_spark_function(plain)
+    if isinstance(returns := options.get("returns"), DataType):
+        options["returns"] = arrow_type(returns)
     make: Callable[..., Callable[..., ColumnFunction]] = row_function
     if inspect.isgeneratorfunction(plain):
         make = generator

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql.functions import ArrowUDFType
+from pyspark.sql.types import DataType
 
 from colkern import schema as s
 from colkern.arrays import Array
@@ -54,7 +55,7 @@ class ArrowIterator:
 
 
 def iterator_udf(
-    function: Batches | None = None, /, *, returns: s.DataType
+    function: Batches | None = None, /, *, returns: s.DataType | DataType
 ) -> Callable[..., Column]:
     """Make a function of an iterator of batches into a column function for Spark::
 
@@ -72,7 +73,7 @@ def iterator_udf(
         function: Takes an iterator of the columns of each batch: an array (`ck.Array`, not copied) if
             there is one column, else a tuple of them. Yields columns: arrays of colkern, of NumPy or
             of any library of Arrow's, or lists of Python values; as many rows, in all, as it got.
-        returns: The data type of the results.
+        returns: The data type of the results, colkern's or Spark's.
 
     Returns:
         Spark's own user-defined function: call it with columns, register it for SQL. Spark does not
@@ -87,7 +88,7 @@ def iterator_udf(
     if function is None:
         return lambda plain: iterator_udf(plain, returns=returns)
     require_no_spark_function(function)
-    result = spark_type(returns)
+    result = returns if isinstance(returns, DataType) else spark_type(returns)
     call = ArrowIterator(function, arrow_type(result))
     return spark_function(call, result, ArrowUDFType.SCALAR_ITER)
 

@@ -59,6 +59,12 @@ def places_in_child(d: Data) -> tuple[Any, ...]:
     return d.n, type_ids, 1, offsets, d.out("i8")
 
 
+def split_pairs(d: Data) -> tuple[Any, ...]:
+    pairs = d.repeated([0, 5, 1, 7], "i8", 2 * d.n)
+    return d.n // 4, pairs, d.table([8, 8], "i8"), d.n, d.out("i4", d.n + d.n // 4)
+
+
+other(kernels.split_pairs, split_pairs)
 other(kernels.gather_union, gather_union, each=("u4", "u8"))
 streaming(
     kernels.first_slot_out_of_bounds,

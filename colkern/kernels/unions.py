@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from numpy import int8, int32, int64, uint8, uint64
 
-from colkern.kernels.arguments import Buffers, In, O, Out, T
+from colkern.kernels.arguments import Buffers, I, In, O, Out, T
 from colkern.kernels.kernel import helper, kernel
 from colkern.kernels.primitives import copy_bytes_loosely, load_item, prefetch
 
@@ -72,6 +72,29 @@ def gather_union(start, stop, step, slots: Slots, addresses: In[uint64], width, 
         i += uint64(1)
     for k in range(i, stop, step):
         gather_slot(slots, addresses, uint64(k), width, out)
+
+
+@kernel(I="i8 u8")
+def split_pairs(
+    start, stop, step, pairs: In[I], ends: In[int64], length, out: Out[int32]
+) -> uint64:
+    """Slots by pairs of a child and a slot of it; returns the first pair that leads nowhere.
+
+    Item i of `out` is an offset, byte i behind these a type id: the child, of which the lowest 7 bits.
+    The range is over groups of four pairs; `ends` has the length of each child.
+    """
+    for g in range(start, stop, step):
+        first, ids = uint64(g) << uint64(2), uint64(0)
+        for i in range(first, min(first + uint64(4), length)):
+            child = uint64(pairs[uint64(i) << uint64(1)])
+            slot = uint64(pairs[(uint64(i) << uint64(1)) | uint64(1)])
+            # What is negative is beyond all ends as a word.
+            if child >= uint64(len(ends)) or slot >= uint64(ends[child]):
+                return uint64(i)
+            out[i] = int32(slot & uint64(0x7FFF_FFFF))
+            ids |= (child & uint64(127)) << ((uint64(i) - first) << uint64(3))
+        out[length + uint64(g)] = int32(ids)
+    return ~uint64(0)
 
 
 @kernel()

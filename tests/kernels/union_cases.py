@@ -100,6 +100,27 @@ def first_slot_out_of_bounds(types: dict[str, str]) -> Iterator[Case]:
     yield Case("short child", 3, ([5, 5, 5], [], ends_of([2, 0, 0])), 2)
 
 
+@cases_of(unions.split_pairs)
+def split_pairs(types: dict[str, str]) -> Iterator[Case]:
+    rng = numbers("pairs")
+    ends = [7, 0, 2**31 - 1, *[1] * 125]
+    for count in LENGTHS:
+        pairs = [
+            (child := rng.choice((0, 2, 127)), rng.randrange(ends[child])) for _ in range(count)
+        ]
+        groups = -(-count // 4)
+        ids = np.zeros(4 * groups, np.int8)
+        ids[:count] = [child for child, _ in pairs]
+        expected = [*[slot for _, slot in pairs], *ids.view(np.int32).tolist()]
+        args = [item for pair in pairs for item in pair], ends, count
+        yield Case(f"{count} pairs", groups, args, (NOWHERE, expected))
+    lowest, highest = limits(types["pairs"])
+    for bad in ((0, 7), (1, 0), (128, 0), (0, highest), (highest, 0), (lowest or highest, 0)):
+        args = [0] * 10 + [*bad, 0, 6], ends, 7
+        expected = [0, 0, 0, 0, 0, 9, 9, 0, 9]
+        yield Case(f"a pair {bad}", 2, args, (5, expected), [9] * 9)
+
+
 @cases_of(unions.first_descending_slot)
 def first_descending_slot(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("order")

@@ -15,7 +15,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.bitmaps import expand, written_bits
 from colkern.forks import cached_property
-from colkern.kernels import bitmaps, selection
+from colkern.kernels import bitmaps, selection, unions
 from colkern.layouts import Extent, LayoutKind, Role, layout
 from colkern.memory import EMPTY, HOST, Buffer, Device
 from colkern.operations.arguments import Kind, operation
@@ -32,7 +32,7 @@ from colkern.operations.selection.repeating import repeat
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.words import own_words
 from colkern.operations.validity import compact_validity, null_outside
-from colkern.targets import Items, Target, on_its_device, target_of
+from colkern.targets import NOWHERE, Items, Target, on_its_device, target_of
 
 _BOOL = s.bool_()
 
@@ -250,12 +250,9 @@ def _built(values: Sequence[object], names: Sequence[str], type_: s.DataType | N
         raise type(error)(text) from None
 
 
-_Pairs: TypeAlias = tuple[Items, Items]
-"""Numbers of arrays, and positions in them: items of 64 bits, which may have others between them."""
-
-
 @on_its_device
-def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> _Pairs:
+def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> Items:
+    """The number of an array, and the position in it, of each pair (int64 or uint64 [2 n])."""
     if isinstance(indices, Array):
         require_valid(indices)
         storage = indices.type.storage
@@ -265,65 +262,45 @@ def _pairs(target: Target, indices: Array | Sequence[tuple[int, int]]) -> _Pairs
         children = own_children(indices)
         if indices.null_count or any(child.null_count for child in children):
             raise ValueError("indices: must not be null")
-        numbers, positions = [_wide(child.items(Role.DATA)) for child in children]
-        return numbers, positions
+        numbers, positions = [child.items(Role.DATA) for child in children]
+        items = target.output(2 * indices.length, f"{positions.dtype.kind}8")
+        items[::2], items[1::2] = numbers, positions
+        return items
     pairs = np.asarray(indices)
     if pairs.size == 0:
         pairs = pairs.astype(np.int64).reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise TypeError("indices: expected pairs of integers: (number of the array, position)")
-    items = np.ascontiguousarray(_wide(pairs)).reshape(-1)
-    items = target.table(items, items.dtype)
-    return items[::2], items[1::2]
-
-
-def _wide(integers: Items) -> Items:
-    """Integers as int64, or as uint64 if they have no sign."""
-    return integers.astype(f"{integers.dtype.kind}8", copy=False)
+    items = np.ascontiguousarray(pairs, f"{pairs.dtype.kind}8").reshape(-1)
+    return target.table(items, items.dtype)
 
 
 @on_its_device
-def _places(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Places:
+def _places(target: Target, pairs: Items, arrays: Sequence[Array]) -> Places:
     """The pairs as places of a union's slots. Raises `IndexError` if one leads nowhere."""
-    lengths = [array.length for array in arrays]
-    numbers, positions = pairs
-    type_ids, most = _narrowed(target, numbers, np.int8)
-    if most >= len(arrays):
-        slot = int(((numbers < 0) | (numbers >= len(arrays))).argmax())
-        number = int(numbers[slot])
-        raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
-    offsets, most = _narrowed(target, positions, np.int32)
-    if most >= min(lengths):
-        _require_positions(target, pairs, lengths)
-    return Places(target, type_ids, target.positions(_TYPE_IDS), offsets)
-
-
-def _narrowed(target: Target, items: Items, dtype: type) -> tuple[Items, int]:
-    """The lowest bits of items, and the greatest of these, negative ones among them."""
-    words = items.view(np.uint64)
-    narrow = target.output(len(words), dtype)
-    narrow[:] = words
-    return narrow, int(words.max()) if len(words) else 0
-
-
-def _require_positions(target: Target, pairs: _Pairs, lengths: list[int]) -> None:
-    numbers, positions = pairs
-    ends = target.table(lengths, np.int64)[numbers]
-    outside = (positions < 0) | (positions >= ends)
-    if bool(outside.any()):
-        slot = int(outside.argmax())
+    count, slot = len(pairs) // 2, NOWHERE
+    groups = count + 3 >> 2
+    ends = target.table([array.length for array in arrays], np.int64)
+    slots = target.output(count + groups, np.int32)
+    if count:
+        slot = target.reduce(unions.split_pairs, groups, pairs, ends, count, slots, work=4)
+    if slot != NOWHERE:
+        number, position = target.item(pairs, 2 * slot), target.item(pairs, 2 * slot + 1)
+        if not 0 <= number < len(arrays):
+            raise IndexError(f"indices: pair {slot} has array {number}, there are {len(arrays)}")
         raise IndexError(
-            f"indices: pair {slot} has position {int(positions[slot])}, "
-            f"array {int(numbers[slot])} has {int(ends[slot])} values"
+            f"indices: pair {slot} has position {position}, "
+            f"array {number} has {arrays[number].length} values"
         )
+    type_ids = slots[count:].view(np.int8)[:count]
+    return Places(target, type_ids, target.positions(_TYPE_IDS), slots[:count])
 
 
 @on_its_device
-def _places_in_all(target: Target, pairs: _Pairs, arrays: Sequence[Array]) -> Items:
-    numbers, positions = pairs
+def _places_in_all(target: Target, pairs: Items, arrays: Sequence[Array]) -> Items:
     starts = list(accumulate([array.length for array in arrays], initial=0))
-    bases = target.table(starts[:-1], np.int64)[numbers]
-    return bases + positions.astype(np.int64)
+    bases = target.table(starts[:-1], np.int64)[pairs[::2]]
+    return bases + pairs[1::2].astype(np.int64)
 
 
 class _Choice:

@@ -230,10 +230,6 @@ def _views() -> Layout:
     return Layout(LayoutKind.BINARY_VIEW, (_VALIDITY, _VIEWS), variadic=True)
 
 
-def _extension(type_: s.Extension) -> Layout:
-    return replace(layout(type_.storage))
-
-
 _TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
     s.Null: lambda _: Layout(LayoutKind.NULL, ()),
     s.Bool: lambda _: Layout(
@@ -266,7 +262,7 @@ _TABLE: dict[type[s.DataType], Callable[[Any], Layout]] = {
     s.Union: _union,
     s.Dictionary: _dictionary,
     s.RunEndEncoded: lambda _: Layout(LayoutKind.RUN_END_ENCODED, (), ChildLength.RUNS),
-    s.Extension: _extension,
+    s.Extension: lambda t: replace(layout(t.storage)),
 }
 
 DATA_TYPES = tuple(_TABLE)

@@ -16,6 +16,7 @@ from colkern.functions.row_functions import (
     STRINGS,
     WITH_DECIMALS,
     element_wise,
+    item_of,
     over_rows,
     same,
 )
@@ -25,11 +26,6 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.structs import make_struct, struct_field
 from colkern.operations.validity import compact_validity, null_outside
 from colkern.rows.encoded import decoded_type
-
-
-def item_of(*types: s.DataType) -> s.DataType:
-    """The type of a list's items."""
-    return types[0].storage.fields[0].type
 
 
 def _number_of(*types: s.DataType) -> s.DataType:

@@ -67,6 +67,11 @@ def same(*types: s.DataType) -> s.DataType:
     return types[0]
 
 
+def item_of(*types: s.DataType) -> s.DataType:
+    """The type of a list's items."""
+    return types[0].storage.fields[0].type
+
+
 def boolean(*types: s.DataType) -> s.DataType:
     """Booleans."""
     return s.bool_()

@@ -21,6 +21,7 @@ from colkern.functions.row_functions import (
     STRINGS,
     boolean,
     element_wise,
+    item_of,
     listed,
     over_rows,
     row_function,
@@ -570,7 +571,7 @@ def binary_join(lists: Array, separator: Any) -> Array:
         lists: Lists of strings.
         separator: A text, or an array with one for each list.
     """
-    return over_rows(_joined, [lists, separator], _items, LISTS, nullable=True, name="binary_join")
+    return over_rows(_joined, [lists, separator], item_of, LISTS, nullable=True, name="binary_join")
 
 
 def _joined(lists: list[str | None] | None, separator: str | None) -> str | None:
@@ -580,11 +581,6 @@ def _joined(lists: list[str | None] | None, separator: str | None) -> str | None
         if item is None:
             return None
     return separator.join([item for item in lists if item is not None])
-
-
-def _items(*types: s.DataType) -> s.DataType:
-    """The type of a list's items."""
-    return types[0].storage.fields[0].type
 
 
 NullHandling = Literal["emit_null", "skip", "replace"]

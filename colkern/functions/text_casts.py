@@ -27,16 +27,12 @@ from colkern.rows.encoded import decoded_type
 from colkern.schema import PER_SECOND
 
 
-def _of_integer(values: int) -> str:
+def _of_exact_number(values: int | Decimal) -> str:
     return str(values)
 
 
 def _of_bool(values: bool) -> str:
     return "true" if values else "false"
-
-
-def _of_decimal(values: Decimal) -> str:
-    return str(values)
 
 
 def _of_float(values: float) -> str:
@@ -91,9 +87,9 @@ def to_text(array: Array, type: s.DataType) -> Array:
 
 
 _FORMS: dict[type[s.DataType], Callable[..., str]] = {
-    s.Int: _of_integer,
+    s.Int: _of_exact_number,
     s.Bool: _of_bool,
-    s.Decimal: _of_decimal,
+    s.Decimal: _of_exact_number,
     s.FloatingPoint: _of_float,
 }
 

@@ -202,7 +202,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         if count != wanted:
             if self._defaults.intersection(self._names[count:]):
                 raise self._no_columns_for(self._names[count:])
-            raise TypeError(f"{self.name} takes {wanted} columns, got {count}")
+            raise TypeError(f"{self.name} takes {wanted} column{'s' * (wanted != 1)}, got {count}")
 
     def _no_columns_for(self, names: Sequence[str]) -> TypeError:
         reason = ""

@@ -59,6 +59,11 @@ def by_types(choose: Callable[..., Any]) -> Any:
     return chosen
 
 
+def without_none(kind: types.Type) -> Any:
+    """The type of values that are not None."""
+    return kind.type if isinstance(kind, types.Optional) else kind
+
+
 @instructions(lambda value: value.type(value))
 def unwrapped(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """The value of an optional that is not None; an assignment would check that."""

@@ -321,7 +321,7 @@ def _function(names: _Names, source: object, part: str, count: int) -> Callable[
     """One of the functions, with as many parameters; of `update`, those at least."""
     function = getattr(source, part, None)
     if function is None:
-        raise TypeError(f"{names.name}: a reducer has a function {part}")
+        raise TypeError(f"{names.name}: a reducer needs a function {part}")
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
         raise TypeError(

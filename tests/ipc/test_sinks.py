@@ -142,8 +142,9 @@ def test_pipes_by_their_path(tmp_path: Path) -> None:
 def test_what_is_no_sink() -> None:
     with pytest.raises(TypeError, match="sink: expected a path"):
         colkern.ipc.new_stream(5, BATCH.schema)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError) as missing:
         colkern.ipc.new_stream("/nowhere/at/all.arrow", BATCH.schema)
+    assert missing.value.filename == "/nowhere/at/all.arrow"
 
 
 def test_positions_count_from_where_the_writer_started() -> None:

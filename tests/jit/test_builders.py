@@ -313,7 +313,7 @@ def test_strings_of_every_kind_are_appended_as_their_utf8() -> None:
 
 def test_text_is_no_bytes_and_binary_is_anything() -> None:
     text, octets = ck.Builder(ck.utf8()), ck.Builder(ck.binary())
-    with pytest.raises(numba.TypingError, match="to a builder of string"):
+    with pytest.raises(TypeError, match="to a builder of string"):
         text.append(b"ab")
     octets.append(b"\xff")
     octets.append("é")
@@ -345,11 +345,21 @@ def test_a_field_that_is_not_nullable_takes_no_null() -> None:
         (ck.null(), 1, "append: int64 to a builder of null, which takes None alone"),
     ],
 )
-def test_a_value_of_another_kind_does_not_compile(
+def test_a_value_of_another_kind_is_refused_in_one_line(
     type_: ck.DataType, value: Any, message: str
 ) -> None:
+    append_in_compiled_code = numba.njit(lambda out, value: out.append(value))
     with pytest.raises(TypingError, match=re.escape(message)):
+        append_in_compiled_code(ck.Builder(type_), value)
+    with pytest.raises(
+        TypeError, match=rf"\Aappend: .*{re.escape(message.removeprefix('append: '))}\Z"
+    ):
         ck.Builder(type_).append(value)
+
+
+def test_a_value_that_no_compiled_code_takes_is_refused_in_one_line() -> None:
+    with pytest.raises(TypeError, match=r"^append: object to a builder of int64$"):
+        ck.Builder(ck.int64()).append(object())
 
 
 @pytest.mark.parametrize(

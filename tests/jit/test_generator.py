@@ -333,7 +333,7 @@ def test_what_is_no_generator_function() -> None:
         generator(len)
     with pytest.raises(CompileError, match="day_time_interval"):
         generator("(int64)", returns=s.day_time_interval())(twice)
-    with pytest.raises(TypeError, match="words takes 1 columns, got 2"):
+    with pytest.raises(TypeError, match="words takes 1 column, got 2"):
         words(column(["a"]), column(["a"]))
 
 

@@ -897,7 +897,7 @@ def test_without_finish_a_tuple_is_a_row() -> None:
 
 
 def test_functions_that_are_missing_or_take_other_parameters() -> None:
-    with pytest.raises(TypeError, match="broken: a reducer has a function update"):
+    with pytest.raises(TypeError, match="broken: a reducer needs a function update"):
         reducer(made_of(init=no_state))
     with pytest.raises(TypeError, match=r"init takes 0 parameters, not 1.*no self"):
         reducer(made_of(init=lambda self: 0, update=added))

@@ -72,7 +72,11 @@ class _FileSink(Sink):
         self._path = Path(os.path.realpath(path))
         name = f".{self._path.name[:_STEM_CHARACTERS]}.{secrets.token_hex(8)}.part"
         self._partial = self._path.with_name(name)
-        descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        except OSError as error:
+            error.filename = os.fspath(path)
+            raise
         self._file = os.fdopen(descriptor, "wb", buffering=0)
         # A sink that is dropped, or still open when the process ends, is abandoned.
         self._discard = weakref.finalize(self, _discard, self._file, self._partial, os.getpid())

@@ -7,6 +7,7 @@ address and asks for more through one callback. Its methods are in `colkern.jit.
 from __future__ import annotations
 
 import ctypes
+import re
 import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
@@ -330,9 +331,18 @@ class Builder:
         return node
 
     def _call(self, method: str, *arguments: object) -> None:
+        from numba.core.errors import NumbaError
+
         from colkern.jit.building.methods import compiled_method
 
-        compiled_method(method)(self, *arguments)
+        try:
+            compiled_method(method)(self, *arguments)
+        except NumbaError as error:
+            given = ", ".join(type(each).__name__ for each in arguments)
+            words = re.search(f"TypingError: ({method}: .+)", str(error))
+            raise TypeError(
+                words[1] if words else f"{method}: {given} to a builder of {self.type}"
+            ) from None
 
     def __len__(self) -> int:
         return int(self._row[State.LENGTH])

@@ -31,7 +31,7 @@ from numba.core.ir_utils import mk_unique_var
 from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import DeadBranchPrune
 
-from colkern.jit.lowering import by_types
+from colkern.jit.lowering import by_types, without_none
 from colkern.kernels.intrinsics import floor_quotient, quotient_and_rest
 
 
@@ -53,15 +53,11 @@ def _text_types() -> tuple[type, ...]:
 
 
 def _differ_in_kind(left: types.Type, right: types.Type) -> bool:
-    left, right = _without_none(left), _without_none(right)
+    left, right = without_none(left), without_none(right)
     return any(
         isinstance(a, types.Number | types.Boolean) and isinstance(b, _text_types())
         for a, b in ((left, right), (right, left))
     )
-
-
-def _without_none(kind: types.Type) -> types.Type:
-    return kind.type if isinstance(kind, types.Optional) else kind
 
 
 class CheckedCompiler(CompilerBase):
@@ -158,7 +154,7 @@ def _replaced(
     if replacement is None or not given or _is_harmless(given[-1]):
         return None
     # One that may be None is cast: that raises TypeError where it is.
-    kinds = tuple(map(_without_none, state.calltypes[expression].args))
+    kinds = tuple(map(without_none, state.calltypes[expression].args))
     if not all(isinstance(kind, types.Integer) and kind.signed for kind in kinds):
         return None
     return _call(state, scope, expression, replacement, operands, kinds)

@@ -26,6 +26,7 @@ from colkern.jit.elements.types import (
     binary,
     text,
 )
+from colkern.jit.lowering import without_none
 from colkern.jit.table_calls import failures
 from colkern.kernels import row_values
 from colkern.kernels.intrinsics import instructions
@@ -209,4 +210,4 @@ def require_done(context, builder, signature, args):
 
 def is_element(kind: Any) -> bool:
     """Whether a Numba type is that of elements, or of those that may be None."""
-    return isinstance(kind.type if isinstance(kind, types.Optional) else kind, ElementType)
+    return isinstance(without_none(kind), ElementType)

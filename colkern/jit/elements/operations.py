@@ -34,7 +34,7 @@ from colkern.jit.elements.types import (
     SequenceType,
     TextType,
 )
-from colkern.jit.lowering import unwrapped
+from colkern.jit.lowering import unwrapped, without_none
 from colkern.jit.table_calls import FUNCTIONS, MODULES, is_attribute, names_of
 from colkern.kernels import text_characters
 from colkern.rows.methods import COMPARISONS
@@ -169,10 +169,10 @@ for _name in COMPARISONS:
 @overload(operator.contains, prefer_literal=True)
 def _ol_contains(s, item):
     if not isinstance(
-        _present(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes
+        without_none(s), SequenceType | types.UnicodeType | types.StringLiteral | types.Bytes
     ):
         return None
-    is_byte = isinstance(item, types.Integer) and not isinstance(_present(s), TextType)
+    is_byte = isinstance(item, types.Integer) and not isinstance(without_none(s), TextType)
     if not (is_element(s) or is_element(item) or (is_byte and isinstance(s, types.Bytes))):
         return None
     return adapter("in", "s, item", [Operand("item", item), Operand("s", s)], {})
@@ -180,7 +180,7 @@ def _ol_contains(s, item):
 
 @overload(operator.getitem, prefer_literal=True)
 def _ol_getitem(s, key):
-    if not isinstance(_present(s), SequenceType):
+    if not isinstance(without_none(s), SequenceType):
         return None
     if isinstance(key, types.Integer):
         return adapter("[]", "s, key", [Operand("s", s), Operand("key", key)], {})
@@ -194,11 +194,6 @@ def _ol_getitem(s, key):
 @overload(operator.not_)
 def _ol_not(s):
     return (lambda s: not bool(s)) if is_element(s) else None
-
-
-def _present(kind: Any) -> Any:
-    """The type of values that are not None."""
-    return kind.type if isinstance(kind, types.Optional) else kind
 
 
 # Hashes

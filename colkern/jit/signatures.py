@@ -39,7 +39,7 @@ class Parameter:
 
     Args:
         name: Its name.
-        type: The declared data type, or one of Python's types; None for "whatever comes".
+        type: The declared data type, or one of Python's types; None if any type is accepted.
         nullable: Whether the declaration says that it may be None; None if nothing was declared.
         has_default: Whether the function has a value for calls without it.
         form: The classes that its maps and structs have.
@@ -65,7 +65,7 @@ class Signature:
     Args:
         parameters: Its parameters.
         returns: The type of its results; None to infer it.
-        hint: The one of Python's types that `returns` stands for, if it was said by a hint.
+        hint: Python's type that `returns` stands for, if a hint declared it.
     """
 
     parameters: tuple[Parameter, ...]
@@ -99,7 +99,7 @@ def signature_of(
         function: A plain function with positional parameters. The results of a generator function
             are its items: hinted so, or as an `Iterator` of them.
         text: A signature such as `"(float64, utf8?) -> float64"`.
-        returns: The type of the results, over what hints and text say; None to take theirs.
+        returns: The type of the results, instead of that of hints and text; None for theirs.
         leading: How many parameters come before those that stand for columns.
         last: The function that returns the results; None for `function`.
 

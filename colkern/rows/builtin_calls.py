@@ -156,11 +156,10 @@ def _document(name: str, quotes: str) -> Callable[[Emitter, ast.Call], Value]:
         definition = emitter.definition
         reader = Reader(definition.nodes, node, definition.function.__annotations__.get("return"))
         arguments, named = arguments_of(emitter, node)
-        named = {**named, "quotes": constant(quotes)}
+        first = "[" if reader.is_list() else "{"
+        named = {**named, "quotes": constant(quotes), "first": constant(first)}
         if not reader.looks_within():
             named["part"] = constant(json_scalar)
-        if reader.is_list():
-            named["first"] = constant("[")
         return users_function(emitter, loads, arguments, named)
 
     return write

@@ -14,6 +14,7 @@ import re
 import string
 import types
 import zoneinfo
+from collections.abc import Iterator
 from typing import Any
 
 from colkern.errors import CompileError, shown
@@ -53,7 +54,7 @@ from colkern.rows.front import changing_methods, definition_of, is_of_library, p
 from colkern.rows.functions import changing_method, local_function, special, users_function
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
-from colkern.rows.iterators import has_place, new_iterator
+from colkern.rows.iterators import new_iterator
 from colkern.rows.library import moment_of_iso, only_computes, replacement
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
@@ -283,12 +284,15 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         arguments, named = arguments_of(emitter, node)
-        if _only_makes_function(function) and (known := _constant_of(function, arguments, named)):
+        makes = _only_makes_function(function)
+        if makes and (known := _constant_of(function, arguments, named)):
             return known
         if makes_iterator(function) and function.__module__.startswith("colkern.rows."):
             # Nobody else reads on from an iterator that is made for the call.
             arguments = [
-                value.items[0] if is_iterator(emitter, part) and has_place(value) else value
+                value.items[0]
+                if is_iterator(emitter, part) and getattr(value.kind, "form", None) is Iterator
+                else value
                 for value, part in zip(arguments, node.args, strict=True)
             ]
         return users_function(emitter, function, arguments, named)
@@ -413,7 +417,9 @@ def _completed(node: ast.Call, function: functools.partial[Any]) -> ast.Call:
 
 def _constant_of(function: Any, arguments: list[Value], named: dict[str, Value]) -> Value | None:
     """Returns the constant result of a function of constants; None if there is none."""
-    if not all(value.is_constant for value in (*arguments, *named.values())):
+    given = (*arguments, *named.values())
+    # The names in a local function mean something else in another one.
+    if any(isinstance(v.constant, ast.AST) or not v.is_constant for v in given):
         return None
     try:
         values = [value.constant for value in arguments]

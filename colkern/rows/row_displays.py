@@ -52,11 +52,12 @@ def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
     others = nodes_of(node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda))
     names_of_rows: set[str] = set()
     displayed: set[str] = set()
+    matched = [node for node in nodes if getattr(node, "attr", "") == "groupdict"]
     for node in nodes:
         match node:
             case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(
                 ast.Name(name), value=value
-            ) if _is_new(value):
+            ) if isinstance(value, ast.Dict) or getattr(value, "func", value) in matched:
                 displayed.add(name)
             case ast.Attribute() | ast.keyword(None):
                 # `_changed` finds the methods that change it.
@@ -71,12 +72,6 @@ def changing_rows(nodes: Sequence[ast.AST]) -> set[str]:
                 others += ast.iter_child_nodes(node)
     names = {part.id for part in others if isinstance(part, ast.Name)} | _seen_before(nodes)
     return (names_of_rows & displayed) - names - set(_changed(nodes, stores=False))
-
-
-def _is_new(node: ast.expr | None) -> bool:
-    """Whether an expression makes a dictionary with constant keys."""
-    name = getattr(getattr(node, "func", None), "attr", "")
-    return isinstance(node, ast.Dict) or name in ("groupdict", "_asdict")
 
 
 def _seen_before(nodes: Sequence[ast.AST]) -> set[str]:

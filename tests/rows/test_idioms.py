@@ -431,7 +431,8 @@ def test_names_of_local_functions_mean_what_they_mean_where_these_are_defined() 
         k = 3
         return twice(lambda x: x + k)(n)
 
-    compiled = ck.udf(moved, fallback=True)
+    with pytest.warns(UserWarning, match="moved runs in Python"):
+        compiled = ck.udf(moved, fallback=True)
     assert compiled(ck.array([1])).to_pylist() == [moved(1)] == [107]
 
 

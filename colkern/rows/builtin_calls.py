@@ -18,7 +18,7 @@ from colkern.rows import comprehensions
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, has
 from colkern.rows.comparisons import compared
-from colkern.rows.comprehensions import as_list, extreme
+from colkern.rows.comprehensions import as_list
 from colkern.rows.constants import KINDS
 from colkern.rows.decorators import drops_results, shared
 from colkern.rows.deques import new_deque
@@ -38,6 +38,7 @@ from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
 from colkern.rows.json_reading import Reader
 from colkern.rows.methods import raised_by
+from colkern.rows.orders import extreme, sorted_list
 from colkern.rows.several import by_class, is_instance, may_be_several
 from colkern.rows.text_library import JSON, PYTHON, json_scalar, loads
 from colkern.rows.values import Value, of_parts
@@ -270,7 +271,7 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     sum: comprehensions.total,
     any: comprehensions.any_of,
     all: comprehensions.all_of,
-    sorted: comprehensions.sorted_list,
+    sorted: sorted_list,
     list: comprehensions.as_new_list,
     set: comprehensions.as_new_set,
     dict: comprehensions.as_new_dict,

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
-from colkern.kernels import row_lists, row_numbers, row_sorting, row_values
+from colkern.kernels import row_lists, row_numbers, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
-from colkern.rows.comparisons import compared
 from colkern.rows.constants import has_order
 from colkern.rows.containers import add, add_all, counter, new_container, unpacked
 from colkern.rows.emitter import Emitter, derived
@@ -30,7 +29,7 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.functions import applied, users_function
+from colkern.rows.functions import applied
 from colkern.rows.iteration import (
     MADE_AHEAD,
     AnyOrder,
@@ -47,7 +46,6 @@ from colkern.rows.iteration import (
     range_size,
 )
 from colkern.rows.iterators import has_place, items_left, new_iterator
-from colkern.rows.library import sorted_by_order
 from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
 from colkern.rows.scopes import named_in, nodes_of, stored_names
@@ -57,7 +55,7 @@ from colkern.rows.values import NONE, Value, of_parts, tuple_of_values
 Take = Callable[[Value], None]
 """Writes the code that handles an item."""
 
-_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp)
 
 
 def comprehension(
@@ -97,7 +95,7 @@ def items(
         more: A condition for another item.
         any_order: Tells which items may come in any order.
     """
-    if isinstance(node, _COMPREHENSIONS):
+    if isinstance(node, COMPREHENSIONS):
         _elements(emitter, node, take, more, any_order)
         return
     taken: list[Value] = []
@@ -223,7 +221,7 @@ def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Valu
     if not is_iterator(emitter, node):
         return expression(emitter, node)
     if count is None:
-        return _list_of(emitter, node)
+        return list_of(emitter, node)
     list_ = new_container(emitter, node, "list", count + 1)
     more = f"({emitter.use(row_lists.list_size)}({list_.code}) <= {count})"
     items(emitter, node, lambda value: add(emitter, list_, (value,)), more)
@@ -447,63 +445,13 @@ def _decided(emitter: Emitter, node: ast.Call, by: bool) -> Value:
     return Value(k.BOOL, emitter.copy(outcome))
 
 
-def extreme(emitter: Emitter, node: ast.Call, name: str) -> Value:
-    """`min(…)` and `max(…)` of anything that can be iterated, with `key` and `default`."""
-    words = {word.arg: word.value for word in node.keywords}
-    if not set(words) <= {"key", "default"} or len(node.args) != 1:
-        emitter.refuse(f"{name}() with such arguments has no compiled form")
-    best = Accumulator(emitter, node, Value(k.NEVER))
-    best_key = best if "key" not in words else Accumulator(emitter, words["key"], Value(k.NEVER))
-    empty = emitter.copy("True")
-    operation = ast.Lt() if name == "min" else ast.Gt()
-    sets: list[k.Kind] = []
-
-    def take(value: Value) -> None:
-        value = emitter.numbers(value)
-        key = value if "key" not in words else applied(emitter, words["key"], [value])
-        key = emitter.numbers(emitter.plain(key))
-        best.set(value) if best.value.kind == k.NEVER else None
-        best_key.set(key) if best_key.value.kind == k.NEVER else None
-        if sets and best_key is not best:
-            leave = partial(_leave_alike, emitter, key, best_key)
-            emitter.branch(empty, lambda: None, leave)
-        better = emitter.chosen(
-            empty,
-            lambda: constant(True),
-            lambda: compared(emitter, operation, key, best_key.get()),
-        )
-
-        def keep() -> None:
-            best.set(value)
-            if best_key is not best:
-                best_key.set(key)
-
-        emitter.branch(emitter.numbers(better).code, keep, lambda: None)
-        emitter.write(f"{empty} = False")
-
-    # The items are computed before the default and any key, unless they come from a generator.
-    is_first = "default" in words and is_iterator(emitter, node.args[0])
-    default = expression(emitter, words["default"]) if is_first else None
-    with ExitStack() as stack:
-        source = node.args[0]
-        if isinstance(source, ast.ListComp) and "key" in words:
-            source = stack.enter_context(evaluated_first(emitter, source))
-        items(emitter, source, take, any_order=_noting(sets))
-    if "default" in words:
-        other = default or expression(emitter, words["default"])
-        return emitter.chosen(empty, lambda: other, best.get)
-    message = raised_by(min if name == "min" else max, [])
-    emitter.fail_if(empty, row_values.VALUE_ERROR, f"{name}() of nothing", message)
-    return best.get()
-
-
 def as_list(emitter: Emitter, node: ast.expr) -> Value:
     """Returns the items of an expression as a list, which nothing changes."""
     if not isinstance(node, ast.GeneratorExp) and not builtin_of(emitter, node):
         return _in_list(emitter, node, needed(emitter, node))
     if isinstance(node, ast.Call) and builtin_of(emitter, node) in MADE_AHEAD:
         return made_ahead(emitter, node)
-    return _list_of(emitter, node)
+    return list_of(emitter, node)
 
 
 def concatenated(emitter: Emitter, left: Value, right: Value) -> Value:
@@ -526,10 +474,11 @@ def listed(emitter: Emitter, node: ast.AST, value: Value) -> Value:
     """Returns the items of a value as a new list, which `node` identifies."""
     load = derived(node, "listed", lambda: ast.Name("<listed>", ast.Load()))
     emitter.env["<listed>"] = value
-    return _list_of(emitter, load)
+    return list_of(emitter, load)
 
 
-def _list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -> Value:
+def list_of(emitter: Emitter, node: ast.expr, *, any_order: AnyOrder = never) -> Value:
+    """Returns the items of anything that can be iterated, as a new list."""
     # The node itself may be the display of a container.
     list_ = new_container(emitter, derived(node, "its items", ast.Pass), "list", 0)
     items(emitter, node, lambda value: add(emitter, list_, (value,)), any_order=any_order)
@@ -547,7 +496,7 @@ def counted(emitter: Emitter, node: ast.Call) -> Value:
 
 def gives_dict(emitter: Emitter, node: ast.expr) -> bool:
     """Whether an expression evaluates to a dictionary."""
-    if isinstance(node, _COMPREHENSIONS) or builtin_of(emitter, node):
+    if isinstance(node, COMPREHENSIONS) or builtin_of(emitter, node):
         return False
     with emitter.looking():
         value = needed(emitter, node)
@@ -726,7 +675,7 @@ def as_new_list(emitter: Emitter, node: ast.Call) -> Value:
     """`list(…)`."""
     if not node.args:
         return new_container(emitter, node, "list", 0)
-    return _list_of(emitter, node.args[0])
+    return list_of(emitter, node.args[0])
 
 
 def as_bytes(emitter: Emitter, node: ast.Call) -> Value:
@@ -755,7 +704,7 @@ def as_range(emitter: Emitter, node: ast.Call) -> Value:
     codes = bounds_of_range(emitter, node)
     size = range_size(emitter, *codes)
     emitter.fail_if(f"{size.code} > {MOST_NUMBERS}", row_values.LEFT, "a range of many numbers")
-    list_ = _list_of(emitter, node)
+    list_ = list_of(emitter, node)
     return of_parts(replace(k.unchangeable(list_.kind), default="range"), list_.parts)  # type: ignore[call-arg]
 
 
@@ -811,112 +760,10 @@ def as_tuple(emitter: Emitter, node: ast.Call) -> Value:
     if values is not None:
         return tuple_of_values(values)
     if isinstance(source, ast.GeneratorExp | ast.Call):
-        return tuple_as_list(_list_of(emitter, source))
+        return tuple_as_list(list_of(emitter, source))
     value = iterated(emitter, needed(emitter, source))
     if value.is_constant:
         return constant(tuple(value.constant))
     if isinstance(value.kind, k.Tuple):
         return tuple_of_values(value.items)
     return tuple_as_list(listed(emitter, source, value))
-
-
-def sorted_list(emitter: Emitter, node: ast.Call) -> Value:
-    """`sorted(…)`, with `key` and `reverse`."""
-    words = {word.arg: word.value for word in node.keywords}
-    sets: list[k.Kind] = []
-    if "key" in words:
-        list_ = new_container(emitter, node, "list", 0)
-
-        def take(value: Value) -> None:
-            value = emitter.numbers(value)
-            key = emitter.numbers(emitter.plain(applied(emitter, words["key"], [value])))
-            add(emitter, list_, (tuple_of_values((key, value)),))
-
-        source = node.args[0]
-        if isinstance(source, _COMPREHENSIONS):
-            # All items are computed before the first key.
-            emitter.env["<items>"] = _list_of(emitter, source)
-            source = ast.copy_location(ast.Name("<items>", ast.Load()), source)
-        items(emitter, source, take, any_order=_noting(sets))
-    else:
-        list_ = _list_of(emitter, node.args[0], any_order=always)
-        of: Any = list_.kind
-        if isinstance(of.items[0], k.Member) and issubclass(of.items[0].form, int):
-            emitter.env["<members>"], number = list_, ast.Constant(cast(Any, int))
-            members = ast.Name("<members>", ast.Load())
-            by_number = [*node.keywords, ast.keyword("key", number)]
-            make = partial(ast.Call, node.func, [members], by_number)
-            return sorted_list(emitter, derived(node, "by number", make))
-    reverse = needed(emitter, words["reverse"]) if "reverse" in words else constant(False)
-    by_key = "key" in words
-    if has_own_order(list_.kind, by_key) and not sets:
-        return users_function(emitter, sorted_by_order, [list_, reverse, constant(by_key)], {})
-    return _sorted(emitter, list_, truth(emitter, reverse), by_key, node, bool(sets))
-
-
-def has_own_order(kind: Any, by_key: bool) -> bool:
-    """Whether the items of a list, or the keys of its pairs, are compared as lists or instances are.
-
-    A list behind another part of a tuple is seldom compared: then the row is left.
-    """
-    of = kind.items[0].items[0] if by_key else kind.items[0]
-    first = of
-    while isinstance(first, k.Tuple) and first.items:
-        first = first.items[0]
-    is_list = isinstance(first, k.Container) and first.name == "list"
-    return is_list or any(isinstance(part, k.Record) for part in k.parts_of(of))
-
-
-def _sorted(
-    emitter: Emitter, list_: Value, reverse: Value, by_key: bool, node: ast.Call, is_set: bool
-) -> Value:
-    """Returns a list in order. Two items of a set must not have equal keys: their order in the set is
-    unknown."""
-    kind = list_.kind
-    assert isinstance(kind, k.Container)
-    if kind.items[0] == k.NEVER:
-        return list_
-    flag = emitter.numbers(reverse).code
-    if not by_key:
-        return call(emitter, "sorted", [list_], {"reverse": Value(k.BOOL, flag)})
-    pair = kind.items[0]
-    assert isinstance(pair, k.Tuple)
-    # The layout of the items determines what is compared: the key, which the value's words follow.
-    bindings = {"T": k.Tuple("tuple", pair.words, items=pair.items[:1])}
-    invoked(emitter, row_sorting.sort, [list_, Value(k.BOOL, flag)], k.INT, "sorted", bindings)
-    result = new_container(emitter, node.args[0], "list", 0)
-    name = emitter.fresh("pairs")
-    emitter.env[name] = list_
-    load = ast.copy_location(ast.Name(name, ast.Load()), node)
-    previous = Accumulator(emitter, node, Value(k.NEVER), "previous")
-    first = emitter.copy("True")
-
-    def take(item: Value) -> None:
-        if is_set:
-            emitter.branch(
-                first, lambda: None, lambda: _leave_alike(emitter, item.items[0], previous)
-            )
-            previous.set(item.items[0])
-            emitter.write(f"{first} = False")
-        add(emitter, result, (item.items[1],))
-
-    items(emitter, load, take)
-    return result
-
-
-def _noting(sets: list[k.Kind]) -> AnyOrder:
-    """Accepts the items of a set in any order, and records that there is a set."""
-
-    def any_order(kind: k.Kind) -> bool:
-        sets.append(kind)
-        return True
-
-    return any_order
-
-
-def _leave_alike(emitter: Emitter, key: Value, previous: Accumulator) -> None:
-    """Leave the row if two items of a set have equal keys, as only Python knows which comes first."""
-    if previous.value.kind == k.NEVER:
-        previous.set(key)
-    test = emitter.numbers(compared(emitter, ast.Eq(), key, previous.get()))
-    emitter.fail_if(test.code, row_values.LEFT, "items of a set that have the same key")

@@ -17,12 +17,13 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of, table_kind
-from colkern.rows.emitter import Emitter, derived, stored_constant
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.iteration import AnyOrder, Source, never
 from colkern.rows.kinds import SEQUENCES, Container
 from colkern.rows.library import REPLACED, replace_items, replace_slice
+from colkern.rows.literals import stored_constant
 from colkern.rows.matches import Match, group
 from colkern.rows.several import as_one_of, by_class
 from colkern.rows.values import (

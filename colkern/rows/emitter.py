@@ -8,19 +8,16 @@ to be too narrow, that is noted, and the function is written again.
 from __future__ import annotations
 
 import ast
-import datetime
-import decimal
-import enum
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn, TypeAlias
 
-from colkern.errors import CompileError, UnsupportedError, with_line
+from colkern.errors import CompileError, with_line
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
-from colkern.rows.constants import constant_block, decimal_words, identity, kind_of, word_of
+from colkern.rows.constants import identity
 from colkern.rows.front import Definition, variables_of
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
@@ -42,7 +39,6 @@ from colkern.rows.values import (
     UNSET,
     Value,
     inner,
-    loaded,
     of_parts,
     tuple_of_values,
     zeros,
@@ -473,6 +469,8 @@ class Emitter:
             return replace(value, kind=kind, items=items) if items != value.items else value
         if not value.is_constant or value.code or value.kind in (k.NONE, k.NEVER):
             return value
+        from colkern.rows.literals import literal
+
         return literal(self, value.constant)
 
     def as_choice(self, value: Value | None) -> Value | None:
@@ -839,74 +837,3 @@ def _is_number(code: str) -> bool:
 def as_float(value: Value) -> str:
     """Returns code for an `int` or `bool` as a float; Numba cannot convert a `bool` directly."""
     return f"float({value.code})" if value.kind.name == "int" else f"float(int({value.code}))"
-
-
-def literal(emitter: Emitter, value: Any) -> Value:
-    """Returns a Python object as a value of the source that keeps the constant."""
-    match value:
-        case None:
-            return NONE
-        case bool():
-            return Value(k.BOOL, str(value), constant=value)
-        case enum.Enum() if k.is_enum(type(value)):
-            return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
-        case int():
-            if not -(1 << 63) <= value < 1 << 63:
-                emitter.refuse(f"the integer {value} has more than 64 bits")
-            # The smallest integer has no literal.
-            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
-            return Value(k.INT, code, constant=value)
-        case float():
-            return Value(k.FLOAT, _float(value), constant=value)
-        case str():
-            return Value(k.TEXT, emitter.text(value), constant=value)
-        case bytes():
-            return Value(k.BYTES, emitter.bytes(value), constant=value)
-        case decimal.Decimal():
-            kind = _known_kind(emitter, value, kind_of)
-            number, exponent = decimal_words(value)
-            return Value(kind, f"Decimal({number}, {exponent})", constant=value)
-        case datetime.date() | datetime.time() | datetime.timedelta():
-            kind = _known_kind(emitter, value, kind_of)
-            return Value(kind, str(word_of(value)), constant=value)
-        case tuple():
-            items = tuple(literal(emitter, item) for item in value)
-            kinds = tuple(item.kind for item in items)
-            names = tuple(getattr(value, "_fields", ()))
-            return Value(k.tuple_of(kinds, names, type(value)), items=items, constant=value)
-    if k.is_function(value):
-        return Value(k.choice_of([value]), "0", constant=value)
-    return stored_constant(emitter, value, kind_of)
-
-
-def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Value:
-    """Returns a constant that compiled code reads from memory: a list, set or dictionary, or a date.
-
-    Args:
-        emitter: Where it is used.
-        value: The constant.
-        kind_of_value: Returns the kind whose layout it gets.
-    """
-    stored, key = emitter.program.stored, (id(value), kind_of_value)
-    if key not in stored:
-        kind = _known_kind(emitter, value, kind_of_value)
-        stored[key] = value, kind, constant_block(value, kind)
-    _, kind, block = stored[key]
-    place = emitter.program.block(block)
-    parts = loaded(kind, f"pool + {place}")
-    return replace(emitter.bind_value(kind, parts), constant=value)
-
-
-def _known_kind(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Kind:
-    try:
-        return kind_of_value(value)
-    except UnsupportedError as error:
-        emitter.refuse(str(error))
-
-
-def _float(value: float) -> str:
-    if value != value:
-        return "float_of_bits(0x7FF8000000000000)"
-    if value in (float("inf"), float("-inf")):
-        return f"float_of_bits({0x7FF0000000000000 if value > 0 else -0x10000000000000})"
-    return repr(value)

@@ -18,8 +18,9 @@ from colkern.rows import kinds as k
 from colkern.rows import library
 from colkern.rows.calls import call, has
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.emitter import Emitter
 from colkern.rows.folding import constant
+from colkern.rows.literals import stored_constant
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
 
 

@@ -15,12 +15,13 @@ from colkern.kernels import row_lists, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
-from colkern.rows.emitter import Emitter, Unsettled, derived, stored_constant
+from colkern.rows.emitter import Emitter, Unsettled, derived
 from colkern.rows.expressions import arguments_by_name, expression, iterated, looked_into, needed
 from colkern.rows.folding import constant
 from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
 from colkern.rows.library import group_by, repeat, replacement, transposed
+from colkern.rows.literals import stored_constant
 from colkern.rows.several import as_one_of
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values

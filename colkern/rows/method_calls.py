@@ -22,11 +22,9 @@ from colkern.rows.calls import as_tuple, call, has, invoked, replaced, require_c
 from colkern.rows.comprehensions import (
     as_list,
     gives_dict,
-    has_own_order,
     items,
     items_in_turn,
     joined_in_turn,
-    sorted_list,
 )
 from colkern.rows.constants import kind_of
 from colkern.rows.containers import (
@@ -44,7 +42,7 @@ from colkern.rows.containers import (
     unpacked,
 )
 from colkern.rows.deques import method_of_deque
-from colkern.rows.emitter import Emitter, derived, stored_constant
+from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     arguments_of,
     as_row_beside,
@@ -66,7 +64,9 @@ from colkern.rows.iteration import (
     view_of_row,
 )
 from colkern.rows.library import REPLACED, change_counts, move_to_end, pop_item
+from colkern.rows.literals import stored_constant
 from colkern.rows.matches import Match, method_of_match
+from colkern.rows.orders import has_own_order, sorted_list
 from colkern.rows.scopes import stored_names
 from colkern.rows.several import by_class, is_instance
 from colkern.rows.spreading import spread

@@ -17,10 +17,11 @@ from colkern.kernels import calendar, clock, row_values, row_zones
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import sequence_kind
-from colkern.rows.emitter import Emitter, stored_constant
+from colkern.rows.emitter import Emitter
 from colkern.rows.folding import constant
 from colkern.rows.functions import users_function
 from colkern.rows.library import moment_of_format
+from colkern.rows.literals import stored_constant
 from colkern.rows.methods import COMPARISONS
 from colkern.rows.time_zones import OF_ROW, fixed_offset, periods_of, with_stretches
 from colkern.rows.values import NONE, Value

@@ -6,7 +6,7 @@ the items as the loop over rows reads slots; so lists may contain lists, and str
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -36,6 +36,18 @@ class Nulls(Enum):
     ABSENT = 0
     NONE = 1
     LEFT = 2
+
+
+class Passed(list[Any]):
+    """The objects that are passed for the parameters of columns.
+
+    Attributes:
+        held: Decoded parts of columns, which have the memory that addresses among the objects are of.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: list[Array] = []
 
 
 class Argument:
@@ -141,23 +153,23 @@ class Argument:
         return self.value.kind
 
     @property
-    def passing(self) -> Callable[[Array], Iterable[Any]]:
-        """Returns `passed`, or for a leaf without nulls `reader.prepare`, which does the same."""
+    def prepare(self) -> Callable[[Array], Iterable[Any]] | None:
+        """For a leaf without nulls, the function that returns all that `add` would add; else None."""
         is_leaf = self.nulls is Nulls.ABSENT and isinstance(self.reader, Reader)
-        return self.reader.prepare if is_leaf else self.passed  # type: ignore[union-attr]
+        return self.reader.prepare if is_leaf else None  # type: ignore[union-attr]
 
-    def passed(self, array: Array) -> Iterator[Any]:
-        """Yields the objects that are passed for the parameters."""
+    def add(self, passed: Passed, array: Array) -> None:
+        """Add the objects that are passed for the parameters."""
         if self.nulls != Nulls.ABSENT:
             has_nulls = array.layout.has_validity and array.null_count != 0
             bitmap = (array.buffer(Role.VALIDITY) if has_nulls else None) or EMPTY
-            yield bitmap.array
-            yield np.uint64(array.offset)
+            passed += bitmap.array, np.uint64(array.offset)
         if not isinstance(self.reader, Rows):
-            yield from self.reader.prepare(array)
+            passed += self.reader.prepare(array)
         if self.parts:
             for part, child in zip(self.parts, _children(array), strict=False):
-                yield from part.passed(decoded(child))
+                passed.held.append(decoded(child))
+                part.add(passed, passed.held[-1])
 
 
 def _children(array: Array) -> Sequence[Array]:

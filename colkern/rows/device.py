@@ -107,7 +107,8 @@ class OnDevice:
         """As `run`; `launch` takes the number of blocks and the kernel's arguments."""
         plan, output = self._plan, self._source.output
         validity, null_count = plan.inputs.called(arrays)
-        passed = [self._argument(target, value) for value in plan.inputs.passed(arrays)]
+        given = plan.inputs.passed(arrays)
+        passed = [self._argument(target, value) for value in given]
         bits = self._argument(target, (validity or EMPTY).array)
         marks = target.allocate(length, np.uint8)
         written = {slots.name: target.allocate(length, slots.dtype) for slots in output.row_slots()}

@@ -15,7 +15,7 @@ from colkern.memory import Buffer
 from colkern.operations import combine_validity, nulls, require_valid, take
 from colkern.operations.moving import to_host
 from colkern.operations.text import require_utf8
-from colkern.rows.arguments import Argument, Nulls, has_inner_nulls
+from colkern.rows.arguments import Argument, Nulls, Passed, has_inner_nulls
 from colkern.rows.columns import reader_of
 from colkern.rows.encoded import decoded, decoded_type
 from colkern.rows.forms import Form
@@ -35,7 +35,10 @@ class Inputs(Protocol):
         """Returns the bitmap of the rows for which the function is called, and the number of other rows."""
 
     def passed(self, given: Sequence[Any]) -> list[Any]:
-        """Returns the objects that are passed for the parameters of the arguments."""
+        """Returns the objects that are passed for the parameters of the arguments.
+
+        The list is kept, not only its items, as long as anything refers to memory of the inputs.
+        """
 
     def rows(self, given: Sequence[Any], places: Array) -> Iterable[Sequence[Any]]:
         """Returns the arguments of rows as Python values."""
@@ -128,8 +131,8 @@ class Columns:
         ]
 
     @cached_property
-    def _passing(self) -> list[Callable[[Array], Iterable[Any]]]:
-        return [argument.passing for argument in self.arguments]
+    def _prepares(self) -> list[Callable[[Array], Iterable[Any]] | None]:
+        return [argument.prepare for argument in self.arguments]
 
     def called(self, given: Sequence[Array]) -> tuple[Buffer | None, int]:
         """See `Inputs`.
@@ -151,9 +154,12 @@ class Columns:
 
     def passed(self, given: Sequence[Array]) -> list[Any]:
         """See `Inputs`."""
-        passed: list[Any] = []
-        for passing, array in zip(self._passing, given, strict=True):
-            passed += passing(array)
+        passed = Passed()
+        for argument, prepare, array in zip(self.arguments, self._prepares, given, strict=True):
+            if prepare is None:
+                argument.add(passed, array)
+            else:
+                passed += prepare(array)
         return passed
 
     def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:

@@ -72,6 +72,18 @@ def test_dictionaries_and_runs_give_the_values_in_every_position() -> None:
     assert joined(*map(from_pyarrow, columns)).to_pylist() == expected
 
 
+def test_texts_of_several_dictionaries_within_a_struct_are_their_own() -> None:
+    @ck.udf
+    def joined(row: Any) -> str:
+        return row["a"] + row["b"] + row["c"][0]
+
+    # So long that memory of decoded values, if it is freed, is that of the next ones.
+    columns = [pa.array([name * 99] * 1000).dictionary_encode() for name in "abc"]
+    columns[2] = pa.ListArray.from_arrays(range(1001), columns[2])
+    rows = from_pyarrow(pa.StructArray.from_arrays(columns, list("abc")))
+    assert joined(rows).to_pylist() == ["a" * 99 + "b" * 99 + "c" * 99] * 1000
+
+
 @pytest.mark.parametrize("pure", [True, False])
 def test_a_function_of_one_dictionary_is_called_for_its_values(pure: bool) -> None:
     @ck.udf(pure=pure)

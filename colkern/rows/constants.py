@@ -372,6 +372,7 @@ class _Writer:
         self._words: list[int] = []
         self._relative: list[int] = []
         self._texts: dict[bytes, int] = {}
+        self._containers: dict[tuple[int, Kind], tuple[int, Any]] = {}
 
     def block(self) -> Block:
         words = np.array(self._words, np.uint64).tobytes()
@@ -418,8 +419,12 @@ class _Writer:
             before = sum(of.words for of in kind.items[: 1 + of_own[0]])
             self.write(place + before, value, kind.items[1 + of_own[0]])
         elif isinstance(kind, k.Container):
-            write = self._list if kind.name == "list" else self._dict
-            self._point(place, write(value, kind))
+            # One object in several places stays one. It is kept, or another could get its number.
+            key = id(value), kind
+            if key not in self._containers:
+                write = self._list if kind.name == "list" else self._dict
+                self._containers[key] = write(value, kind), value
+            self._point(place, self._containers[key][0])
         elif isinstance(kind, k.Member):
             self._set(place, word_of(value))
         elif isinstance(value, str | bytes):

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -34,6 +35,9 @@ from colkern.rows.values import Value, loaded, of_parts, stored, zeros
 
 MOST_AT_ONCE = 1 << 10
 """The largest number of rows left to Python together after the row before them was left."""
+
+CHANGED = "a row that changes containers of a state in Python"
+"""The reason to leave all rows to Python if one that is left does so."""
 
 NO_ROOM = "a row that takes too much memory"
 """The reason to leave all rows to Python if it is no line's."""
@@ -336,9 +340,13 @@ class Fold:
 
     def _step(self, row: int, values: Sequence[Any], state: Words, memory: StateMemory) -> None:
         """Update a state by a row in Python."""
-        (before,) = self._states.values(state[None])
-        called = [(row, (before, *values))]
-        (after,) = called_in_python(self._function, called, self._title)
+        given = [*self._states.values(state[None]), *values]
+        states = given if isinstance(self._inputs, States) else given[:1]
+        before = deepcopy(states)
+        (after,) = called_in_python(self._function, [(row, given)], self._title)
+        if states != before:
+            # What was one container in several places of a state is several here.
+            raise Outgrown(CHANGED)
         state[:] = self._states.words(after, memory)
 
     def compile(self, whole: bool = True) -> None:

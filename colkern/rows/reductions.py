@@ -17,7 +17,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, kind_of
-from colkern.rows.folds import Fold, Left, kind_after_rows, written
+from colkern.rows.folds import Fold, Given, Left, kind_after_rows, written
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs, Replanned
@@ -191,7 +191,7 @@ class Reduction(Replanned):
         reason = OTHER_CONTEXT if self._computes_decimals and not is_usual_context() else ""
         try:
             if not reason:
-                states, left, _memories = self._reduced(arrays, length, groups)
+                states, left, _held = self._reduced(arrays, length, groups)
                 finished, more = self._finish.run([states], len(states))
                 return finished, left + more
         except Outgrown as error:
@@ -264,8 +264,8 @@ class Reduction(Replanned):
 
     def _reduced(
         self, arrays: Sequence[Array], length: int, groups: Groups | None
-    ) -> tuple[Words, Left, list[StateMemory]]:
-        """Returns the state of each group after all rows, and the memory of what states hold."""
+    ) -> tuple[Words, Left, list[Given | StateMemory]]:
+        """Returns the state of each group after all rows, and what has the memory that states refer to."""
         count = 1 if groups is None else len(groups.firsts)
         numbers = None if groups is None else groups.numbers
         given = self._update.given(arrays)
@@ -277,14 +277,14 @@ class Reduction(Replanned):
 
         if self._merge is None:
             states, left, memory = reduced(0, length)
-            return states, left, [memory]
+            return states, left, [given, memory]
         # Each range has its own states for all groups, so it needs at least as many rows to be worth it.
         (states, left, memory), *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
         each = np.arange(count, dtype=np.uint32)
         for other, more, _ in others:
             left += more
             left += self._merge.run(0, count, self._merge.given([other]), states, memory, each)
-        return states, left, [memory, *(memory for _, _, memory in others)]
+        return states, left, [given, memory, *(memory for _, _, memory in others)]
 
 
 class _Finish(Plan):
@@ -371,17 +371,23 @@ def _kind_of_states(
     """
     if not _holds_containers(begun):
         try:
-            return _settled(name, functions, kind_of(begun), columns, wraps), False
+            kind = _settled(name, functions, kind_of(begun), columns, wraps)
         except UnsupportedError as error:
             raise CompileError(
                 f"{name}: init returns {type(begun).__name__}: {error}{_line(functions.init)}"
             ) from None
-    try:
-        kind = k.from_elsewhere(kind_after_rows(functions.init, functions.update, columns, wraps))
-    except CompileError:
-        kind = k.from_elsewhere(kind_of(begun))
-        if k.NEVER in k.parts_of(kind):
-            raise
+        if not any(k.containers_in(kind)):
+            return kind, False
+        # Rows may change what the first of them has made.
+        kind = k.from_elsewhere(kind)
+    else:
+        try:
+            rows = kind_after_rows(functions.init, functions.update, columns, wraps)
+            kind = k.from_elsewhere(rows)
+        except CompileError:
+            kind = k.from_elsewhere(kind_of(begun))
+            if k.NEVER in k.parts_of(kind):
+                raise
     require_state(kind)
     changed = Functions(functions.init, functions.update)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import pickle
+import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
@@ -26,10 +27,12 @@ from colkern.cuda import stand_in
 from colkern.errors import CompileError, UnsupportedError
 from colkern.interchange import import_array
 from colkern.jit import Reducer, reducer
+from colkern.layouts import Role
 from colkern.operations import dictionary_encode
 from colkern.operations.grouping import group_rows
 from colkern.operations.moving import to_device
-from colkern.rows import state_memory
+from colkern.rows import arguments, reductions, state_memory
+from colkern.rows.encoded import decoded
 
 
 def column(values: list[Any], type_: Any = None, skipped: int = 0) -> Any:
@@ -608,6 +611,95 @@ def test_a_state_holds_a_container_twice() -> None:
             return str(state)
 
     assert twice(column([1, 2])) == "[[1, 2], [1, 2]]"
+
+
+class begun_by_a_row:
+    """A list that the first row makes and others change."""
+
+    def init():
+        return None
+
+    def update(state, value: int):
+        if state is None:
+            return [value]
+        state.append(value)
+        return state
+
+    def finish(state):
+        return str(state)
+
+
+class begun_twice:
+    """One list in two places of the first state."""
+
+    def init():
+        return [[0]] * 2
+
+    def update(state, value: int):
+        state[0].append(value)
+        return state
+
+    def finish(state):
+        return str(state)
+
+
+class returned_twice:
+    """One list in two places of a state, which rows that are left to Python change."""
+
+    def init():
+        return [0], [0]
+
+    def update(state, value: int):
+        if value == 1:
+            both = [value]
+            return both, both
+        if value == 2:
+            state[0].append(int(eval("value + 1")))
+        return state
+
+    def finish(state):
+        return str(state)
+
+
+@pytest.mark.parametrize("functions", [begun_by_a_row, begun_twice, returned_twice])
+def test_states_hold_containers_that_are_one(functions: Any) -> None:
+    # So many that a list moves several times.
+    values = [1, 2, 3] * 100
+    keys = [n % 7 for n in range(len(values))]
+    rows = [(value,) for value in values]
+    holding = compiled_from(functions)
+    assert holding(column(values)) == reduced(holding, rows)
+    actual = holding(column(values), by=column(keys))
+    results = zip(actual["key"].to_pylist(), actual[holding.name].to_pylist(), strict=True)
+    assert list(results) == reduced_by(holding, keys, rows)
+
+
+def test_what_states_refer_to_lives_until_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    @reducer
+    class last:
+        def init():
+            return ""
+
+        def update(state, words: list[str]):
+            return words[-1]
+
+    alive: list[Any] = []
+
+    def noted(array: Any) -> Any:
+        values = decoded(array)
+        if values is not array:
+            alive.append(weakref.ref(values.buffer(Role.BYTES).array))
+        return values
+
+    def run(plan: Any, *given: Any) -> Any:
+        assert [reference() is not None for reference in alive] == [True]
+        return finished(plan, *given)
+
+    finished = reductions._Finish.run
+    monkeypatch.setattr(arguments, "decoded", noted)
+    monkeypatch.setattr(reductions._Finish, "run", run)
+    encoded = pa.array(["a", "b"]).dictionary_encode()
+    assert last(import_array(pa.ListArray.from_arrays([0, 1, 2], encoded))) == "b"
 
 
 def test_states_with_texts_do_not_travel() -> None:

@@ -64,7 +64,7 @@ def test_without_chunks_a_type_is_needed() -> None:
     assert empty.sum() is None
     with pytest.raises(ValueError, match="without one, the type is needed"):
         ck.chunked_array([])
-    with pytest.raises(ValueError, match=r"chunks\[1\]: an array of string where int64"):
+    with pytest.raises(ValueError, match=r"chunks\[1\]: expected int64, got an array of string"):
         ck.chunked_array([[1], ck.array(["a"])])
 
 

@@ -827,8 +827,8 @@ def test_a_body_that_is_slow_itself_is_called_few_times() -> None:
 
     compiled = in_worker(slow, spark.DoubleType())
     assert cast("Any", compiled.attempt((pa.array([1.5]), pa.array([2])))).to_pylist() == [5.0]
-    # Two are for traces, two for results.
-    assert len(calls) <= 4 + len(verification._SIZES)
+    # Two are for traces, two for results; on a busy machine, each size may be measured three times.
+    assert len(calls) <= 4 + 3 * len(verification._SIZES)
 
 
 def test_calls_that_raise_for_large_numbers_take_no_longer_for_being_many(

@@ -9,9 +9,8 @@ from colkern.rows.arenas import ARENA, MOST_ARENA, Room
 from colkern.rows.constants import Block
 
 GROWTH = 16
-"""The least size of a new room, in sizes of all that was used before. A container that is full, and moves
-to where it has twice as much room, finds that in a half of it."""
-
+"""The size of a new room, in sizes of all that was used before, up to `MOST_ARENA`. A container that is
+full, and moves to where it has twice as much room, finds that in a half of it."""
 
 MOST = 1 << 28
 """The number of bytes after which states are copied, to free what none of them holds any more."""
@@ -46,7 +45,7 @@ class StateMemory:
         """Go on in a larger room; returns False if the room is already large enough for any row."""
         if self._size >= MOST_ARENA:
             return False
-        self._size = max(GROWTH * self.size, 2 * self._size)
+        self._size = min(max(GROWTH * self.size, 2 * self._size), MOST_ARENA)
         self._rooms.append(Room(self._size))
         return True
 

@@ -578,6 +578,27 @@ def test_a_row_that_has_changed_a_state_is_not_repeated() -> None:
     assert sum(seen.report().left.values()) == len(words)
 
 
+def test_python_computes_states_that_take_too_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state_memory, "MOST_ARENA", 1 << 18)
+
+    @reducer
+    class distinct:
+        def init():
+            return set()
+
+        def update(state, value: int):
+            state.add(value)
+            return state
+
+        def finish(state):
+            return len(state)
+
+    assert distinct(column(list(range(1000)))) == 1000
+    assert not distinct.report().left
+    assert distinct(column(list(range(30_000)))) == 30_000
+    assert sum(distinct.report().left.values()) == 30_000
+
+
 def test_a_state_is_a_dictionary_of_lists_that_rows_make() -> None:
     @reducer
     class filed:

@@ -78,10 +78,10 @@ def read_parquet(
     datasets = _pyarrow("read_parquet", "dataset")
     dataset: Any
     if isinstance(source, list | tuple | str | os.PathLike):
-        given = source if isinstance(source, list | tuple) else [source]
-        if not given:
+        sources = source if isinstance(source, list | tuple) else [source]
+        if not sources:
             raise ValueError("source: expected a path at least, got none")
-        opened = [filesystem_of(each) if is_url(each) else (None, each) for each in given]
+        opened = [filesystem_of(each) if is_url(each) else (None, each) for each in sources]
         filesystem = opened[0][0]
         paths = [path for _, each in opened for path in _matching(os.fsdecode(each), filesystem)]
         is_folder = (filesystem or os.path).isdir(paths[0])
@@ -306,8 +306,8 @@ def _input(source: Source) -> Any:
     """A file object, or bytes, as a source for pyarrow."""
     if hasattr(source, "read"):
         return source
-    given = source.array if isinstance(source, Buffer) else source
-    return _pyarrow("source", "lib").BufferReader(given)
+    readable = source.array if isinstance(source, Buffer) else source
+    return _pyarrow("source", "lib").BufferReader(readable)
 
 
 def _arrow_schema(types: Mapping[str, TypeLike]) -> Any:

@@ -551,8 +551,8 @@ def _union(
     type_codes: Iterable[int] | None,
 ) -> Union:
     members = tuple(as_field(item) for item in fields)
-    given = range(len(members)) if type_codes is None else type_codes
-    codes = tuple([integer(code, "type_codes") for code in given])
+    numbers = range(len(members)) if type_codes is None else type_codes
+    codes = tuple([integer(code, "type_codes") for code in numbers])
     if len(codes) != len(members) or len(set(codes)) != len(codes):
         raise ValueError(f"type_codes: need {len(members)} distinct codes, got {codes}")
     if any(not 0 <= code <= 127 for code in codes):

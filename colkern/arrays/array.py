@@ -226,9 +226,9 @@ class Array(Column):
             raise InvalidArrowError(f"{slots} slots: length and offset have 63 bits together")
         if not UNKNOWN <= self._null_count <= self.length:
             raise InvalidArrowError(f"null count {self._null_count} of {self.length} slots")
-        fixed, given = len(rule.buffers), len(buffers)
-        if given < fixed or (given > fixed and not rule.variadic):
-            raise InvalidArrowError(f"{self.type}: {given} buffers where the layout has {fixed}")
+        fixed, count = len(rule.buffers), len(buffers)
+        if count < fixed or (count > fixed and not rule.variadic):
+            raise InvalidArrowError(f"{self.type}: {count} buffers where the layout has {fixed}")
         self._check_parts()
         if self._null_count > 0 and rule.has_validity and buffers[0] is None:
             raise InvalidArrowError(f"{self.type}: {self._null_count} nulls without a bitmap")

@@ -26,8 +26,8 @@ def renamed_columns(
         described = json.loads(metadata[_KEY])
         index, levels = described["index_columns"], described.get("column_indexes", [])
         labels = {column["field_name"] for column in described["columns"]}
-        given = {new or old for old, new in names.items() if old not in index} - labels
-        if given and [level["pandas_type"] for level in levels] != ["unicode"]:
+        new_labels = {new or old for old, new in names.items() if old not in index} - labels
+        if new_labels and [level["pandas_type"] for level in levels] != ["unicode"]:
             # Labels that were numbers, dates or tuples: a name given here need not be such a one.
             described["column_indexes"] = []
         columns = []

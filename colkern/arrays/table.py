@@ -41,20 +41,20 @@ class Table(Tabular):
         __arrow_c_stream__ = methods.stream_capsule
 
     def __init__(self, batches: Iterable[RecordBatch], schema: Schema | None = None) -> None:
-        given = tuple(batches)
+        chunks = tuple(batches)
         if schema is None:
-            if not given:
+            if not chunks:
                 raise ValueError("batches: without one, the schema is needed")
-            schema = given[0].schema
+            schema = chunks[0].schema
         self.schema = schema
-        for number, batch in enumerate(given):
+        for number, batch in enumerate(chunks):
             if not isinstance(batch, RecordBatch):
                 got = type(batch).__name__
                 raise TypeError(f"batches[{number}]: expected a RecordBatch, got {got}")
             if batch.schema is not schema:
                 _check_alike(batch.schema, schema, f"batches[{number}]")
-        self.length = sum([batch.length for batch in given])
-        self._batches: tuple[RecordBatch, ...] | None = given
+        self.length = sum([batch.length for batch in chunks])
+        self._batches: tuple[RecordBatch, ...] | None = chunks
         # The table that this one takes columns of, and their positions there; its batches are built
         # when they are asked for.
         self._source: tuple[Table, list[int]] | None = None

@@ -147,14 +147,14 @@ class Tabular(PublicNames):
             KeyError, IndexError: If there is no such column.
         """
         positions: list[int] = []
-        for given in keys:
-            if isinstance(given, str) or not isinstance(given, Iterable):
-                positions.append(self.schema.index(given))
-            elif hasattr(given, "to_pylist"):
-                got = type(given).__name__
+        for key in keys:
+            if isinstance(key, str) or not isinstance(key, Iterable):
+                positions.append(self.schema.index(key))
+            elif hasattr(key, "to_pylist"):
+                got = type(key).__name__
                 raise TypeError(f"keys: expected names or positions of columns, got a {got}")
             else:
-                positions += map(self.schema.index, given)
+                positions += map(self.schema.index, key)
         return positions
 
     def _of(self: Rows, positions: list[int]) -> Rows:
@@ -178,10 +178,10 @@ class Tabular(PublicNames):
                 position = self.schema.index(old)
                 fields[position] = fields[position].with_name(new)
         else:
-            given = list(map(names, self.schema.names) if callable(names) else names)
-            if len(given) != len(fields):
-                raise ValueError(f"names: {len(given)} names for {len(fields)} columns")
-            fields = [field.with_name(name) for field, name in zip(fields, given, strict=True)]
+            renamed = list(map(names, self.schema.names) if callable(names) else names)
+            if len(renamed) != len(fields):
+                raise ValueError(f"names: {len(renamed)} names for {len(fields)} columns")
+            fields = [field.with_name(name) for field, name in zip(fields, renamed, strict=True)]
         changed = dict(zip(self.schema.names, [field.name for field in fields], strict=True))
         schema = Schema(tuple(fields), renamed_columns(self.schema.metadata, changed))
         return self._with_schema(schema, list(range(len(fields))))

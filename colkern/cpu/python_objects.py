@@ -168,8 +168,8 @@ def flattened(lists: list[Values]) -> tuple[Values, NDArray[np.int64]]:
     size = _function("PyList_Size")
     values: Values = [None] * find_sizes(_objects(lists), len(lists), id(None), size, sizes)
     functions = map(_function, ("Py_IncRef", "PyList_SetItem"))
-    given = (_objects(lists), len(lists), sizes, _OBJECTS_OF_LIST)
-    flatten_lists(*given, *functions, id(values))
+    arguments = (_objects(lists), len(lists), sizes, _OBJECTS_OF_LIST)
+    flatten_lists(*arguments, *functions, id(values))
     return values, sizes
 
 
@@ -186,8 +186,8 @@ def members_of(values: Values, names: Iterable[str]) -> list[Values] | None:
     hits = 0
     for name in names:
         column: Values = [None] * count
-        given = (_objects(values), count, id(None), id(name), *functions)
-        hits += find_members(*given, id(column))
+        arguments = (_objects(values), count, id(None), id(name), *functions)
+        hits += find_members(*arguments, id(column))
         columns.append(column)
     sizes = np.empty(count, np.int64)
     size = _function("PyDict_Size")
@@ -229,10 +229,10 @@ def dictionaries_of(names: list[str], columns: list[Values]) -> list[dict[str, A
     if _is_worth(rows):
         from colkern.cpu.object_loops import make_dictionaries
 
-        given = np.array([*map(id, names)]), np.array([*map(_objects, columns)]), len(rows)
+        arguments = np.array([*map(id, names)]), np.array([*map(_objects, columns)]), len(rows)
         functions = map(
             _function, ("PyDict_New", "PyDict_SetItem", "PyList_SetItem", "PyErr_Clear")
         )
-        if make_dictionaries(*given, *functions, id(rows)) == len(rows):
+        if make_dictionaries(*arguments, *functions, id(rows)) == len(rows):
             return rows
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]

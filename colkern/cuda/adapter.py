@@ -338,11 +338,11 @@ def ptx(
     options: Mapping[str, object] | None = None,
 ) -> str:
     """A kernel's PTX, without a GPU. `arguments` are NumPy type codes, and whether each is an array."""
-    given = options or {}
+    flags = options or {}
     cuda, signature = compiler(), _signature(arguments)
     with _answering_for_device(capability), _apart() if apart else nullcontext():
         text, _ = cuda.compile(
-            function, signature, device=False, cc=capability, abi="numba", output="ptx", **given
+            function, signature, device=False, cc=capability, abi="numba", output="ptx", **flags
         )
     return str(text)
 

@@ -131,13 +131,13 @@ def _named(types: Iterable[tuple[str, bool]]) -> list[tuple[str, str]]:
 
 
 def _plan(
-    name: str, kernel: object, given: list[tuple[str, str]], grid: Callable[[int], object]
+    name: str, kernel: object, arguments: list[tuple[str, str]], grid: Callable[[int], object]
 ) -> Plan:
     """The plan for arguments with those names and words; without words, the argument itself is the word."""
     source = _PLAN.format(
         name=name,
-        names=", ".join(argument for argument, _ in given),
-        words=", ".join(words or argument for argument, words in given),
+        names=", ".join(argument for argument, _ in arguments),
+        words=", ".join(words or argument for argument, words in arguments),
     )
     namespace: dict[str, object] = {
         "__name__": __name__,

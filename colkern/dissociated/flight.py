@@ -168,8 +168,8 @@ class _Tokens(flight.ServerMiddlewareFactory):  # type: ignore[misc]
     def start_call(self, info: object, headers: Mapping[str, Sequence[str | bytes]]) -> None:
         """Check the token; called before every method."""
         for value in headers.get(_HEADER, ()):
-            given = value.encode() if isinstance(value, str) else value
-            if hmac.compare_digest(given, self._expected):
+            token = value.encode() if isinstance(value, str) else value
+            if hmac.compare_digest(token, self._expected):
                 return
         raise flight.FlightUnauthenticatedError("the client's token is not the server's")
 

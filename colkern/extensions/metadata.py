@@ -78,8 +78,8 @@ def serialized(**parameters: object) -> bytes:
     """Returns parameters, except those that are None, as a JSON object as Arrow C++ writes it."""
     import json
 
-    given = {name: value for name, value in parameters.items() if value is not None}
-    return json.dumps(given, separators=(",", ":"), ensure_ascii=False).encode()
+    present = {name: value for name, value in parameters.items() if value is not None}
+    return json.dumps(present, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def json_parameters(type_: s.Extension) -> NoParameters:

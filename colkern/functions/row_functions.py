@@ -192,8 +192,8 @@ class _ValuesPlan(Plan):
         with _exact():
             return super()._with_python(target, compiled, arrays, rows)
 
-    def _inputs(self, names: Sequence[str], *given: Any) -> Inputs:
-        return _Arguments(names, *given)
+    def _inputs(self, names: Sequence[str], *operands: Any) -> Inputs:
+        return _Arguments(names, *operands)
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,8 @@ def _plan(call: _Call) -> Any:
             call.function, types, forms, call.returns, wraps=call.machine, title=call.name
         )
     except CompileError as error:
-        given = ", ".join(str(each.type if isinstance(each, One) else each) for each in types)
-        raise TypeError(f"{call.name}: takes no arguments of the types ({given})") from error
+        names = ", ".join(str(each.type if isinstance(each, One) else each) for each in types)
+        raise TypeError(f"{call.name}: takes no arguments of the types ({names})") from error
     plan.function = call.otherwise or call.function
     return plan
 
@@ -298,8 +298,8 @@ def over_rows(
         if not (nullable or is_nested) and s.Null in map(_class_of_type, plain):
             types = [each.type for each in plain]
             return nulls(plain[0].length, result(*types) or s.null(), plain[0].device)
-        given = iter(plain)
-        values = [next(given) if isinstance(value, Array) else value for value in arguments]
+        plain_arrays = iter(plain)
+        values = [next(plain_arrays) if isinstance(value, Array) else value for value in arguments]
         if result is floating:
             values = [float(v) if isinstance(v, decimal.Decimal) else v for v in values]
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):

@@ -510,8 +510,8 @@ def split_pattern(
         reverse: Whether to count these from the end.
     """
     function = _split_reverse if reverse else _split
-    given = [strings, pattern, -1 if max_splits is None else max_splits]
-    return over_rows(function, given, listed, STRINGS, name="split_pattern")
+    arguments = [strings, pattern, -1 if max_splits is None else max_splits]
+    return over_rows(function, arguments, listed, STRINGS, name="split_pattern")
 
 
 def _split(strings: str, pattern: str, max_splits: int) -> list[str]:
@@ -611,13 +611,13 @@ def binary_join_element_wise(
         )
     if len(strings) < 2 or not isinstance(strings[-1], str):
         raise TypeError("strings: expected arrays, and then the text between them, such as '-'")
-    *given, separator = strings
+    *parts, separator = strings
     if null_handling == "replace":
-        given = [
-            coalesce(each, null_replacement) if isinstance(each, Array) else each for each in given
+        parts = [
+            coalesce(each, null_replacement) if isinstance(each, Array) else each for each in parts
         ]
     skips = null_handling == "skip"
-    joined, *others = given
+    joined, *others = parts
     for each in others:
         if not isinstance(joined, Array) and not isinstance(each, Array):
             joined = f"{joined}{separator}{each}"

@@ -116,8 +116,8 @@ def _check_types(schema: Schema, promised: Schema) -> None:
         return
     types, expected = schema.types, promised.types
     if len(types) != len(expected) or not all(map(same_type, types, expected)):
-        given, declared = (", ".join(map(str, each)) for each in (schema, promised))
-        raise InvalidArrowError(f"batch of {given} in a stream of {declared}")
+        actual, declared = (", ".join(map(str, each)) for each in (schema, promised))
+        raise InvalidArrowError(f"batch of {actual} in a stream of {declared}")
 
 
 _ERROR_NUMBERS: dict[type[BaseException], int] = {

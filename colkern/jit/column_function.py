@@ -167,21 +167,23 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         if named:
             columns = self.in_order(columns, named)
         self._check_count(len(columns))
-        given: list[Any] = list(columns)
+        arguments: list[Any] = list(columns)
         for place, (name, column) in enumerate(zip(self._names, columns, strict=True)):
             if not isinstance(column, (Array, *VALUES)):
-                given[place] = column_of(name, column)
-        like = next((column for column in given if not isinstance(column, VALUES)), None)
+                arguments[place] = column_of(name, column)
+        like = next((column for column in arguments if not isinstance(column, VALUES)), None)
         if like is None:
             raise TypeError(f"{self.name}: expected a column at least, got values alone")
-        for place, value in enumerate(given):
+        for place, value in enumerate(arguments):
             if isinstance(value, VALUES):
                 declared = self.signature.parameters[place].type
                 if isinstance(declared, type):
                     # A value has a type of its own, but for None.
                     declared = RESULTS_OF_HINTS.get(declared) if value is None else None
-                given[place] = repeat(there(builders.array([value], declared), like), like.length)
-        return given
+                arguments[place] = repeat(
+                    there(builders.array([value], declared), like), like.length
+                )
+        return arguments
 
     def in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """Columns by position and by the names of their parameters, as any call in Python."""

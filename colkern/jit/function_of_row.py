@@ -269,9 +269,9 @@ def default_array(name: str, value: Any, returns: s.DataType) -> Array:
     try:
         return builders.array([default], None if returns == s.null() else returns)
     except (TypeError, ValueError, OverflowError) as error:
-        given = without_addresses(repr(value))
+        got = without_addresses(repr(value))
         raise ValueError(
-            f"{name}: nulls: expected 'propagate', 'pass' or a value of {returns}, got {given}"
+            f"{name}: nulls: expected 'propagate', 'pass' or a value of {returns}, got {got}"
         ) from error
 
 

@@ -124,11 +124,11 @@ class Reducer(ColumnFunction["AnyReduction"]):
         self, columns: Sequence[object], named: Mapping[str, object]
     ) -> tuple[AnyReduction, list[Array], int]:
         """The plan for columns, the columns as it reads them, and their length."""
-        given = self._columns(columns, named)
-        for name, column in zip(self._names, given, strict=True):
+        arguments = self._columns(columns, named)
+        for name, column in zip(self._names, arguments, strict=True):
             # Before chunks are joined.
             require_on_host(name, column, self.KIND)
-        arrays = list(map(imported, self._names, given))
+        arrays = list(map(imported, self._names, arguments))
         require_one_length(self._names, arrays)
         plain = list(map(decoded, arrays))
         types = tuple([array.type for array in plain])

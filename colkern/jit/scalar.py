@@ -58,8 +58,8 @@ class Udf(FunctionOfRow):
         if len(columns) == len(self._names) and {*map(type, columns)} == _ARRAYS and not named:
             return self._called(columns)  # type: ignore[arg-type]
         if not columns or not isinstance(columns[0], Array):
-            given = (*columns, *named.values())
-            if given and all(isinstance(value, VALUES) for value in given):
+            arguments = (*columns, *named.values())
+            if arguments and all(isinstance(value, VALUES) for value in arguments):
                 return self.function(*columns, **named)
         chosen = self._without_defaults(columns, named)
         return chosen._over(chosen._columns(columns, named))

@@ -96,8 +96,8 @@ def called(
     row, arguments, bindings = chosen
     body, pairs = body_of(row, arguments)
     taken = ((value, getattr(one.kind, "id", "")) for value, one in pairs)
-    given = tuple(pair for pair in taken if pair[0].kind != k.NONE)
-    return Called(name, body, row.method.check, given, row.result(bindings), bindings)
+    present = tuple(pair for pair in taken if pair[0].kind != k.NONE)
+    return Called(name, body, row.method.check, present, row.result(bindings), bindings)
 
 
 # Failures

@@ -419,11 +419,11 @@ def _copy(data: object, view: memoryview) -> int:
     if data is None:
         return _count(data, 0)
     try:
-        given = memoryview(data).cast("B")  # type: ignore[arg-type]
+        chunk = memoryview(data).cast("B")  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"source: it returned {type(data).__name__}, not bytes") from None
-    count = _count(given.nbytes, view.nbytes)
-    view[:count] = given
+    count = _count(chunk.nbytes, view.nbytes)
+    view[:count] = chunk
     return count
 
 

@@ -95,11 +95,11 @@ def _keys(folders: dict[str, list[str]]) -> dict[str, Array]:
 
 def _column(texts: list[str]) -> Array:
     values = [None if text == _NULL else unquote(text) for text in texts]
-    given = [value for value in values if value is not None]
-    if not all(map(_INTEGER.fullmatch, given)) or not given:
+    present = [value for value in values if value is not None]
+    if not all(map(_INTEGER.fullmatch, present)) or not present:
         return array(values, "utf8")
     numbers = [None if value is None else int(value) for value in values]
-    small = all(-(1 << 31) <= int(value) < 1 << 31 for value in given)
+    small = all(-(1 << 31) <= int(value) < 1 << 31 for value in present)
     return array(numbers, "int32" if small else "int64")
 
 
@@ -239,8 +239,8 @@ def checked_filters(filters: Filters) -> Alternatives:
         TypeError: If there is something else than filters, or lists of them.
         ValueError: If one has an unknown comparison.
     """
-    given: Any = filters if isinstance(filters, list | tuple) else [None]
-    alternatives = given if all(isinstance(each, list) for each in given) else [given]
+    terms: Any = filters if isinstance(filters, list | tuple) else [None]
+    alternatives = terms if all(isinstance(each, list) for each in terms) else [terms]
     for each in alternatives:
         if not each or not all(isinstance(one, tuple) and len(one) == 3 for one in each):
             raise TypeError(

@@ -338,10 +338,10 @@ class Builder:
         try:
             compiled_method(method)(self, *arguments)
         except NumbaError as error:
-            given = ", ".join(type(each).__name__ for each in arguments)
+            types = ", ".join(type(each).__name__ for each in arguments)
             words = re.search(f"TypingError: ({method}: .+)", str(error))
             raise TypeError(
-                words[1] if words else f"{method}: {given} to a builder of {self.type}"
+                words[1] if words else f"{method}: {types} to a builder of {self.type}"
             ) from None
 
     def __len__(self) -> int:

@@ -143,15 +143,15 @@ def _replaced(
     function, operands = _operation(state.typemap, expression)
     if function in (str, repr):
         _require_text(state, expression, operands)
-    given = [state.typemap[operand.name] for operand in operands]
-    if len(given) == 2 and _is_never_equal(function, *given):
+    operand_types = [state.typemap[operand.name] for operand in operands]
+    if len(operand_types) == 2 and _is_never_equal(function, *operand_types):
         raise TypingError(
             "a number is compared with text, and never equal to it; "
             "a byte of a byte string is a number: write ord('a') for 'a'",
             loc=expression.loc,
         )
     replacement = _REPLACEMENTS.get(function)
-    if replacement is None or not given or _is_harmless(given[-1]):
+    if replacement is None or not operand_types or _is_harmless(operand_types[-1]):
         return None
     # One that may be None is cast: that raises TypeError where it is.
     kinds = tuple(map(without_none, state.calltypes[expression].args))

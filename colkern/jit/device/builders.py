@@ -72,14 +72,14 @@ def _append(e: Emitter, out: Value, value: Value) -> Value:
     ):
         _extend(e, child(out, 0), value)
         return method(e, out, "end_list", ())
-    given = methods.as_element(e, value)
+    item = methods.as_element(e, value)
     if is_number and isinstance(value.kind, Plain | Integer):
-        given = _number(e, out, value)
-    function = APPENDS[kind.node.kind](kind.type, type_of(given.kind))
+        item = _number(e, out, value)
+    function = APPENDS[kind.node.kind](kind.type, type_of(item.kind))
     if function is None:
         hint = HINTS.get(kind.node.kind, "")
         raise e.failure(f"append: {value.kind.words} to {out.kind.words}{hint}")
-    return e.call_function(function, [out, given], {})
+    return e.call_function(function, [out, item], {})
 
 
 def _number(e: Emitter, out: Value, value: Value) -> Value:

@@ -182,7 +182,7 @@ _kernels_of: WeakKeyDictionary[types.FunctionType, dict[object, Specialisation]]
 
 def row_kernel(
     function: types.FunctionType,
-    given: Types,
+    column_types: Types,
     tree: Tree,
     checked: bool,
     error_model: str = "numpy",
@@ -194,7 +194,7 @@ def row_kernel(
 
     Args:
         function: The user's function, of a row's number, the arguments, and a builder.
-        given: The types of the arguments that are columns; None for others.
+        column_types: The types of the arguments that are columns; None for others.
         tree: The nodes of the rows.
         checked: Whether indices are checked.
         error_model: Numba's, as `Program` has it.
@@ -203,10 +203,10 @@ def row_kernel(
         CompileError: If the function takes another number of arguments, or does not compile.
     """
     kernels = _kernels_of.setdefault(function, {})
-    key = given, tree.parts[0].type, checked, error_model
+    key = column_types, tree.parts[0].type, checked, error_model
     if key not in kernels:
         program = Program(checked, ROW_BYTES, by_row=True, error_model=error_model)
-        kernels[key] = _row_kernel(function, given, tree, program)
+        kernels[key] = _row_kernel(function, column_types, tree, program)
     return kernels[key]
 
 
@@ -226,10 +226,10 @@ def names_of(function: types.FunctionType, count: int) -> tuple[str, ...]:
 
 
 def _row_kernel(
-    function: types.FunctionType, given: Types, tree: Tree, program: Program
+    function: types.FunctionType, column_types: Types, tree: Tree, program: Program
 ) -> Specialisation:
-    names = names_of(function, len(given))
-    kinds = {name: kind_of(name, kind) for name, kind in zip(names, given, strict=True)}
+    names = names_of(function, len(column_types))
+    kinds = {name: kind_of(name, kind) for name, kind in zip(names, column_types, strict=True)}
     row, *_, out = inspect.signature(function).parameters
     built: dict[str, Kind] = {out: Builder(BuilderType(tree.parts[0].type))}
     inner = specialised(program, function, {row: Number("i8"), **kinds, **built})

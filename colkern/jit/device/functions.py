@@ -55,9 +55,9 @@ class Translated(Statements):
             parts: The parts of its arguments.
             needed: The names of its needs.
         """
-        given = [*parts, *needed]
-        packs = [f"({', '.join(pack)},)" for pack in _packs(given)]
-        return f"{name}({', '.join(packs or given)})"
+        arguments = [*parts, *needed]
+        packs = [f"({', '.join(pack)},)" for pack in _packs(arguments)]
+        return f"{name}({', '.join(packs or arguments)})"
 
     def call_function(
         self, function: types.FunctionType, values: list[Value], named: dict[str, Value]
@@ -69,12 +69,12 @@ class Translated(Statements):
         """
         if (function.__module__ or "").startswith(PACKAGE):
             return Inlined(self, function, values).written()
-        given = _bound(self, function, values, named)
+        bound = _bound(self, function, values, named)
         # Within the function, each array of an argument has a root of its own.
         origins: dict[str, Path] = {}
-        kinds = {name: _rooted(name, value.kind, origins) for name, value in given.items()}
+        kinds = {name: _rooted(name, value.kind, origins) for name, value in bound.items()}
         called = specialised(self.program, function, kinds)
-        arguments = [part for value in given.values() for part in value.parts]
+        arguments = [part for value in bound.values() for part in value.parts]
         needed = []
         for need in called.needs:
             if isinstance(need, Member):
@@ -101,28 +101,30 @@ class Translated(Statements):
 _MOST_PASSES = 20
 
 
-def translate(program: Program, function: types.FunctionType, given: dict[str, Kind]) -> Translated:
+def translate(
+    program: Program, function: types.FunctionType, parameters: dict[str, Kind]
+) -> Translated:
     """A function for parameters of those kinds.
 
     Args:
         program: The state that the functions of the kernel share.
         function: The user's function.
-        given: The kinds of its parameters.
+        parameters: The kinds of its parameters.
 
     Raises:
         CompileError: With the line and the construct that stand in the way.
     """
     definition = definition_of(function)
     around, local = definition.names, local_names(definition)
-    known, returned = dict(given), Kind()
+    known, returned = dict(parameters), Kind()
     settled: tuple[Any, Any] = (None, None)
     for _ in range(_MOST_PASSES):
         writer = Translated(program, function, local, around)
-        writer.kinds, writer.kinds_so_far = dict(known), dict(given)
+        writer.kinds, writer.kinds_so_far = dict(known), dict(parameters)
         writer.returned_before = returned if settled[1] is not None else UNKNOWN
         body = writer.function_body(definition)
         if settled == (writer.kinds_so_far, writer.returned):
-            writer.tree = _with_body(definition, body, given)
+            writer.tree = _with_body(definition, body, parameters)
             return writer
         known, returned = dict(writer.kinds_so_far), writer.returned
         settled = (writer.kinds_so_far, writer.returned)
@@ -133,9 +135,9 @@ def translate(program: Program, function: types.FunctionType, given: dict[str, K
 
 
 def _with_body(
-    definition: Definition, body: list[ast.stmt], given: dict[str, Kind]
+    definition: Definition, body: list[ast.stmt], parameters: dict[str, Kind]
 ) -> ast.FunctionDef:
-    names = [name for parameter, kind in given.items() for name in variables(parameter, kind)]
+    names = [name for parameter, kind in parameters.items() for name in variables(parameter, kind)]
     arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
     name = definition.function.__name__.replace("<lambda>", "lambda_")
     return ast.copy_location(ast.FunctionDef(name, arguments, body, []), definition.body[0])
@@ -153,16 +155,16 @@ def _bound(
         bound = signature.bind(*values, **named)
     except TypeError as error:
         raise caller.failure(f"{function.__name__}: {error}") from None
-    given = dict(bound.arguments)
+    arguments = dict(bound.arguments)
     for name, parameter in signature.parameters.items():
-        if name not in given:
+        if name not in arguments:
             default = constant(parameter.default)
             if default is None:
                 raise caller.failure(
                     f"{function.__name__}: the default of {name} is no number, string or None"
                 )
-            given[name] = default
-    return {name: given[name] for name in signature.parameters}
+            arguments[name] = default
+    return {name: arguments[name] for name in signature.parameters}
 
 
 def _rooted(name: str, kind: Kind, origins: dict[str, Path]) -> Kind:
@@ -214,11 +216,11 @@ _MOST_ARGUMENTS = 30
 _PACK = 16
 
 
-def _packs(given: list[str]) -> list[list[str]]:
+def _packs(arguments: list[str]) -> list[list[str]]:
     """The arguments in tuples, if there are too many for a call; else nothing."""
-    if len(given) <= _MOST_ARGUMENTS:
+    if len(arguments) <= _MOST_ARGUMENTS:
         return []
-    return [given[k : k + _PACK] for k in range(0, len(given), _PACK)]
+    return [arguments[k : k + _PACK] for k in range(0, len(arguments), _PACK)]
 
 
 def _parameters(translated: Translated) -> list[str]:
@@ -228,10 +230,10 @@ def _parameters(translated: Translated) -> list[str]:
     if not packs:
         return needed
     definition.args.args = []
-    given = [f"_ck_pack{k}" for k in range(len(packs))]
-    lines = [f"{', '.join(pack)}, = {name}" for pack, name in zip(packs, given, strict=True)]
+    parameters = [f"_ck_pack{k}" for k in range(len(packs))]
+    lines = [f"{', '.join(pack)}, = {name}" for pack, name in zip(packs, parameters, strict=True)]
     definition.body[:0] = located("\n".join(lines), definition)
-    return given
+    return parameters
 
 
 def defined(

@@ -178,9 +178,9 @@ class CudaKernel:
 
         program = Program(checked, self.thread_bytes)
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
-        given = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
-        function, needs = kernel_function(program, self.function, given)
-        key = content_key(self.function, given, program, needs)
+        parameters = {name: kind_of(name, kind) for name, kind in zip(names, kinds, strict=True)}
+        function, needs = kernel_function(program, self.function, parameters)
+        key = content_key(self.function, parameters, program, needs)
         kernel = KernelSource(self.name, lambda: function, key, options=self._options)
         return Specialisation(kernel, needs, program)
 
@@ -225,11 +225,11 @@ def content_key(
     return key
 
 
-def kind_of(name: str, given: s.DataType | s.Schema | None) -> Kind:
+def kind_of(name: str, data_type: s.DataType | s.Schema | None) -> Kind:
     """The kind of a parameter, by the type of its argument."""
-    if isinstance(given, s.Schema):
-        return Column(Path(name), s.struct(list(given)), "batch", whole=True)
-    return PLAIN if given is None else Column(Path(name), given.storage, whole=True)
+    if isinstance(data_type, s.Schema):
+        return Column(Path(name), s.struct(list(data_type)), "batch", whole=True)
+    return PLAIN if data_type is None else Column(Path(name), data_type.storage, whole=True)
 
 
 def type_of(argument: Any) -> s.DataType | s.Schema | None:

@@ -59,16 +59,16 @@ def call(
     e: Emitter, name: str, operands: Sequence[Value], named: Mapping[str, Value] = NO_NAMES
 ) -> Value:
     """The result of a method of the table for values, or of an operation of decimals."""
-    given = [e.inner(value) for value in operands]
+    arguments = [e.inner(value) for value in operands]
     by_name = {word: e.inner(value) for word, value in named.items()}
-    everything = [*given, *by_name.values()]
+    everything = [*arguments, *by_name.values()]
     if any(isinstance(value.kind, Unknown) for value in everything):
         return Value(UNKNOWN, ("0",))
     if any(isinstance(value.kind, Decimal) for value in everything):
         return decimals.operation(e, name, everything)
     if name in FUNCTIONS and all(isinstance(value.kind, Literal) for value in everything):
-        return _of_literals(e, name, given)
-    result = result_of(e, name, given, by_name)
+        return _of_literals(e, name, arguments)
+    result = result_of(e, name, arguments, by_name)
     if result is None:
         words = ", ".join(value.kind.words for value in everything)
         raise e.failure(f"{name} of {words} has no compiled form")

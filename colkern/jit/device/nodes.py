@@ -122,10 +122,10 @@ def _copy(e: Emitter, out: Value, name: str, place: Value, plain: Value, end: st
     """Copy the bytes of a text or byte string to `place`, if all of them are before the end."""
     at = e.bind(place.parts[0])
     address, size = plain.parts[:2]
-    given = f"{size} if {at} + {size} <= {end} else 0"
+    length = f"{size} if {at} + {size} <= {end} else 0"
     target = _address(e, out, name, at, 1)
     likes = e.like("u1"), e.like("u8")
-    e.emit(e.call(slot_values.write_bytes, *likes, target, f"_ck_u8({address})", given))
+    e.emit(e.call(slot_values.write_bytes, *likes, target, f"_ck_u8({address})", length))
 
 
 # The functions that methods of builders are made of

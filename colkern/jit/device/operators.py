@@ -259,13 +259,13 @@ class Operators(Expressions):
         if not names or any(isinstance(a, ast.Starred) for a in node.args):
             return self._generic(node)
         values, named = self._arguments(node)
-        given = dict(zip(names, values, strict=False)) | named
+        by_name = dict(zip(names, values, strict=False)) | named
         for name in names:
-            if name not in given and name in defaults:
-                given[name] = self._constant(ast.Constant(defaults[name]))
-        if set(given) != set(names):
+            if name not in by_name and name in defaults:
+                by_name[name] = self._constant(ast.Constant(defaults[name]))
+        if set(by_name) != set(names):
             raise self.failure(f"{class_.__name__} has the fields {', '.join(names)}")
-        fields = [given[name] for name in names]
+        fields = [by_name[name] for name in names]
         return record(fields, names)
 
     def _of_table(self, node: ast.Call, function: Any, name: str) -> Value:

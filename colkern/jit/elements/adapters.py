@@ -108,11 +108,11 @@ def adapter(
         named: Of these, those that are called by name.
     """
     adapting = _Adapter(parameters)
-    given = [adapting.operand(one) for one in operands]
+    values = [adapting.operand(one) for one in operands]
     by_name = {word: adapting.operand(one) for word, one in named.items()}
-    if None in given or None in by_name.values():
+    if None in values or None in by_name.values():
         return None
-    result = methods.result_of(adapting, name, given, by_name)  # type: ignore[arg-type]
+    result = methods.result_of(adapting, name, values, by_name)  # type: ignore[arg-type]
     return None if result is None else adapting.written(result, f"adapter of {name}")
 
 
@@ -128,9 +128,9 @@ class _Adapter(Loop):
         self._sizes: list[str] = []
         self._lists: list[str] = []
 
-    def operand(self, given: Operand) -> Value | None:
+    def operand(self, operand: Operand) -> Value | None:
         """An operand as a value of kernels; None if rows do not have its kind."""
-        code, kind = given.code, given.type
+        code, kind = operand.code, operand.type
         if isinstance(kind, types.Literal) and not isinstance(kind, types.SliceLiteral):
             return constant(kind.literal_value)
         if isinstance(kind, types.BaseTuple):

@@ -74,17 +74,17 @@ def _implementation(
 ) -> Callable[..., Any] | None:
     if not name.startswith(MODULES) and not any(map(is_element, operands)):
         return None
-    given = [
+    arguments = [
         Operand(word, kind)
         for word, kind in zip(names, operands, strict=True)
         if not (kind is None or isinstance(kind, types.Omitted))
     ]
     positional = []
-    for word, one in zip(names, given, strict=False):
+    for word, one in zip(names, arguments, strict=False):
         if one.code != word:
             break
         positional.append(one)
-    by_name = {one.code: one for one in given[len(positional) :]}
+    by_name = {one.code: one for one in arguments[len(positional) :]}
     return adapter(name, parameters, positional, by_name)
 
 

@@ -342,7 +342,8 @@ def digest(program: Program) -> str:
     bodies."""
     from colkern.cpu.sources import source_key
 
-    files = [source_key(package) for package in ("colkern.cpu", "colkern.kernels", "colkern.rows")]
+    # The key of machine code has the files of `colkern.cpu` already.
+    files = source_key("colkern.kernels"), source_key("colkern.rows")
     return repr((files, [(name, _identity(body)) for name, body in program.bodies.items()]))
 
 

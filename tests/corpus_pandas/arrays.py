@@ -219,3 +219,42 @@ def same_array(x: pd.Series, y: pd.Series) -> pd.Series:
     b[b > 5] = 1.0
     np.multiply(a, 2.0, out=b, where=(y > 10).to_numpy())
     return pd.Series(a - 1)
+
+
+COEFFICIENTS = np.array([0.8, -0.3])
+
+
+@case("double", price="price", share="share")
+def logistic(price: pd.Series, share: pd.Series) -> pd.Series:
+    table = pd.DataFrame({"price": price, "share": share}).fillna(0.0)
+    return pd.Series(1 / (1 + np.exp(-(table.values @ COEFFICIENTS - 0.2))))
+
+
+@case("double", price="price", share="share")
+def standardized(price: pd.Series, share: pd.Series) -> pd.Series:
+    table = (np.column_stack([price, share]) - np.array([40.0, 0.5])) / np.array([2.5, 0.1])
+    return pd.Series(np.dot(table, COEFFICIENTS))
+
+
+@case("bigint", tags="tags")
+def how_many_tags(tags: pd.Series) -> pd.Series:
+    return pd.Series([0 if each is None else len(each) for each in tags])
+
+
+@case("string", tags="tags")
+def most_common_tag(tags: pd.Series) -> pd.Series:
+    result = []
+    for each in tags.values:
+        if each is None or len(each) == 0:
+            result.append(None)
+            continue
+        counts = {}
+        for tag in each:
+            counts[tag] = counts.get(tag, 0) + 1
+        result.append(sorted(counts, key=lambda tag: (-counts[tag], str(tag)))[0])
+    return pd.Series(result)
+
+
+@case("boolean", tags="tags")
+def on_sale(tags: pd.Series) -> pd.Series:
+    return tags.apply(lambda each: each is not None and "sale" in each)

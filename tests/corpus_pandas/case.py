@@ -84,6 +84,9 @@ COLUMNS: dict[str, pa.Array] = {
         [{"lat": 48 + k / 9, "lon": 11 - k / 7, "city": _NAMES[k % 6]} for k in range(20)],
         pa.struct({"lat": pa.float64(), "lon": pa.float64(), "city": pa.string()}),
     ),
+    "tags": pa.array(
+        [[["new", "sale"], [], ["used"], ["sale", "b w", "sale"]][k % 4] for k in range(20)]
+    ),
     "readings": pa.array([[k / 2, k / 3, float(k)] for k in range(20)]),
 }
 """Benign values of each kind of column."""
@@ -134,6 +137,7 @@ _EXTREMES: list[tuple[Callable[[pa.DataType], bool], list[Any]]] = [
         [{"lat": x, "lon": y, "city": z} for x, y, z in ((0.0, -0.0, ""), (5e300, -1.0, "ß"))]
         + [{"lat": float("nan"), "lon": float("inf"), "city": "x" * 300}],
     ),
+    (lambda type_: type_ == pa.list_(pa.string()), [["ß", None, "ß"], [""], [], ["😀", "x" * 300]]),
     (pa.types.is_list, [[0.0], [-1.0, float("nan")], [float("inf"), 5e300, 1e-320]]),
 ]
 

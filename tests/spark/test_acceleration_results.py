@@ -21,7 +21,10 @@ from pyspark.sql import types as spark
 import colkern as ck
 from colkern.spark.acceleration import generation
 from colkern.spark.acceleration.compiled import Compiled
+from colkern.spark.acceleration.forms import Column
+from colkern.spark.acceleration.nodes import OTHER
 from colkern.spark.acceleration.original import Original, Settings
+from colkern.spark.acceleration.row_calls import RowFunction
 from colkern.spark.acceleration.verification import difference
 
 INF, NAN = float("inf"), float("nan")
@@ -264,6 +267,106 @@ SAME: dict[str, tuple[Any, str, tuple[pa.Array, ...]]] = {
 def test_an_operation_gives_what_pandas_gives(case: str) -> None:
     function, returns, columns = SAME[case]
     require_same(function, returns, *columns)
+
+
+LISTS = pa.array([["a", "b"], [], None, ["ß", "a", "a"], [None, "a"], ["x"]])
+NUMBERS_IN_LISTS = pa.array([[1.0, 2.0], [], None, [0.5], [float("nan")], [3.0]])
+
+
+def counts_of_words(s: pd.Series) -> pd.Series:
+    results = []
+    for words in s.values:
+        if words is not None:
+            counts = {}
+            for word in words:
+                counts[word] = counts.get(word, 0) + 1
+            results.append(max(counts.values(), default=0))
+        else:
+            results.append(-1)
+    return pd.Series(results)
+
+
+OF_LISTS: dict[str, Callable[..., Any]] = {
+    "length": lambda s: s.map(lambda x: -1 if x is None else len(x)),
+    "members": lambda s: s.apply(lambda x: x is not None and "a" in x),
+    "items in order": lambda s: s.dropna().map(lambda x: "|".join(sorted(set(x) - {None}))),
+    "pairs": lambda s: s.map(lambda x: "".join([f"{n}{y}" for n, y in enumerate(x or ())])),
+    "the last": lambda s: s.map(lambda x: x[-1] if x is not None and len(x) > 0 else "none"),
+    "counts": counts_of_words,
+    # Of these an array gives something else.
+    "a sum of lists": lambda s: s.map(lambda x: None if x is None else str(len(x + x))),
+    "copies": lambda s: s.map(lambda x: None if x is None else str(len(x * 2))),
+    "a class": lambda s: s.map(lambda x: str(isinstance(x, list))),
+    "text of a list": lambda s: s.map(lambda x: f"{x}"),
+    "another name": lambda s: s.map(lambda x: str([y := x, y == y][1])),
+}
+
+
+@pytest.mark.parametrize("column", [LISTS, NUMBERS_IN_LISTS], ids=["texts", "numbers"])
+@pytest.mark.parametrize("case", OF_LISTS)
+def test_functions_of_lists_give_what_they_give_for_arrays(case: str, column: pa.Array) -> None:
+    function = OF_LISTS[case]
+    for returns in ("string", "bigint", "boolean"):
+        for columns in (column, column.drop_null()):
+            original = Original(function, TYPES[returns], Settings())
+            try:
+                expected: pa.Array | None = original([columns])
+            except (TypeError, ValueError, pa.ArrowException):
+                expected = None
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                result = Compiled("function", original, TYPES[returns]).attempt([columns])
+            assert result is None or (expected is not None and result.equals(expected))
+
+
+def test_the_length_of_lists_is_asked_in_compiled_code() -> None:
+    called = []
+
+    def sizes(s: pd.Series) -> pd.Series:
+        return pd.Series([-1 if x is None else len(x) for x in s])
+
+    require_same(sizes, "bigint", NUMBERS_IN_LISTS)
+    call = RowFunction(lambda x: len(x) + len(called), globals())
+    results = call(Column(LISTS.drop_null(), OTHER))
+    assert isinstance(results.value, pa.Array)
+    assert results.value.to_pylist() == [2, 0, 3, 2, 1]
+
+
+WEIGHTS, MATRIX = np.array([0.3, -1.7]), np.array([[0.5, 2.0, -1.0], [1.5, 0.0, 3.0]])
+PRODUCTS: dict[str, Callable[..., Any]] = {
+    "a table and a vector": lambda a, b: pd.DataFrame({"a": a, "b": b}) @ WEIGHTS,
+    "an array and a vector": lambda a, b: pd.Series(np.column_stack([a, b]) @ WEIGHTS),
+    "dot": lambda a, b: pd.Series(np.dot(np.column_stack([a, b]), [2.0, 3.0])),
+    "dot of a table": lambda a, b: pd.concat([a, b], axis=1).dot(WEIGHTS) * 2,
+    "matmul": lambda a, b: pd.Series(np.matmul(np.column_stack([a, b]), MATRIX).max(axis=1)),
+    "a row of numbers": lambda a, b: pd.Series(
+        ((np.column_stack([a, b]) - WEIGHTS) / MATRIX[:, 2]).sum(axis=1)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PRODUCTS)
+def test_products_of_rows_and_constants_are_those_of_numpy(case: str) -> None:
+    require_same(PRODUCTS[case], "double", FLOATS, OTHERS)
+
+
+def of_columns(a: pd.Series, b: pd.Series) -> pd.Series:
+    table = np.column_stack([a, b])
+    return pd.Series((WEIGHTS @ table.T) + a)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        of_columns,
+        lambda a, b: a * np.dot(a, b),
+        lambda a, b: a + np.dot([1.0] * 10, np.column_stack([a, b]))[0],
+        lambda a, b: pd.Series(np.matmul(np.column_stack([a, b]), np.ones((1, 2, 1))).ravel()),
+    ],
+)
+def test_products_that_join_rows_are_left_to_numpy(function: Callable[..., Any]) -> None:
+    with pytest.warns(RuntimeWarning, match="not accelerated"):
+        assert both(function, "double", OTHERS, OTHERS)[0] is None
 
 
 ZONE = "America/New_York"

@@ -87,13 +87,14 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
       `lstrip`, `rstrip`, `startswith`, `strip`, `upper`; choices between columns of texts; parts of
       timestamps in UTC or without a zone, such as `dt.year` and `dt.hour`.
     - As row functions: `apply`, `map` and `transform` of a function of one number, text, date, timestamp,
-      decimal or binary value; loops over `Series`, their `tolist()`, `zip` of them or the `itertuples()`
+      decimal or binary value, or of a list of texts that it reads one by one; loops over `Series`, their
+      `tolist()`, `values` that are no numbers, `zip` of them or the `itertuples()`
       of a table, as comprehensions, `list(map(f, …))` or with `append` to an empty list, of which pandas
       makes a `Series` or a `DataFrame`, or NumPy an array.
     - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
       `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
       with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize`, `take`, `choose`
-      and others; `max` and others of `column_stack` with `axis=1`; `map` of
+      and others; `max` and others of `column_stack` with `axis=1`, its product with a constant; `map` of
       tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,

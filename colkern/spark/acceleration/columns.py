@@ -33,6 +33,7 @@ from colkern.spark.acceleration.nodes import (
 )
 from colkern.spark.acceleration.operators import COMPARISONS, OPERATORS, UNARY
 from colkern.spark.acceleration.recorded import (
+    ALONE,
     NOT_ELEMENT_WISE,
     WRAPS_SLOWLY,
     Recorded,
@@ -75,6 +76,8 @@ class TracedColumn(SeriesMethods):
         if method == "__call__" and options.keys() == {"out", "where"}:
             (out,) = options["out"]
             return self._written(ufunc, inputs, out, options["where"])
+        if ufunc is np.matmul and method == "__call__" and not options:
+            return self.times("numpy.matmul", ufunc, *inputs)
         if method != "__call__" or options or ufunc.nout != 1 or ufunc.signature is not None:
             raise self._tracer.refused(f"numpy.{name} with options, or over rows")
         return self.instead(
@@ -111,6 +114,8 @@ class TracedColumn(SeriesMethods):
         name = function.__name__
         if name == "choose" and "wrap" in (options.get("mode"), *arguments[3:]):
             raise self._tracer.refused(WRAPS_SLOWLY.format(f"numpy.{name}"))
+        if function is np.dot and len(arguments) == 2:
+            return self.times("numpy.dot", function, *arguments)
         if not _is_element_wise(name, arguments, options):
             raise self._tracer.refused(NOT_ELEMENT_WISE.format(f"numpy.{name}"))
         return self.instead(
@@ -327,11 +332,24 @@ class TracedColumn(SeriesMethods):
 
     def tolist(self) -> Any:
         """The values of a Series as a list, over which a loop runs as over the Series."""
-        if not self.is_series:
-            return self.__getattr__("tolist")()
-        return TracedList.of_column(self)
+        column = self.iterated
+        return self.__getattr__("tolist")() if column is None else TracedList.of_column(column)
 
     to_list = tolist
+
+    @property
+    def iterated(self) -> TracedColumn | None:
+        """The Series over which a loop runs as over this column; None if there is none."""
+        node, dtype = self.node, getattr(self._witness, "dtype", None)
+        if self.is_series:
+            return self
+        # Other arrays have numbers of NumPy's.
+        has_objects = getattr(dtype, "kind", "") == "O"
+        if not (has_objects and isinstance(node, Whole) and node.details == ALONE):
+            return None
+        if node.name not in ("Series.values", "Series.to_numpy"):
+            return None
+        return TracedColumn(node.operands[0], pd.Series(self._witness), self._tracer)
 
     @property
     def size(self) -> Length:
@@ -426,11 +444,11 @@ class TracedList(Recorded):
 
     Attributes:
         series: The stand-in for `pandas.Series` of the list.
-        column: The column whose values the list has; None for the results of a loop.
+        iterated: The column whose values the list has; None for the results of a loop.
     """
 
     series: TracedColumn
-    column: TracedColumn | None = None
+    iterated: TracedColumn | None = None
     # For `isinstance` in the body.
     __class__ = list  # type: ignore[assignment]
 
@@ -439,7 +457,7 @@ class TracedList(Recorded):
         """Returns the values of a column."""
         values = column.in_pandas("Series.tolist", operator.methodcaller("tolist"), column)
         result = cls(values.node, values._witness, column._tracer)
-        result.column = column
+        result.iterated = column
         result.series = column.in_pandas(
             "pandas.Series", lambda values: pd.Series(values.tolist()), column
         )
@@ -457,8 +475,8 @@ class TracedList(Recorded):
             over: What the loop runs over, with a stand-in among it.
         """
         tracer: Tracer = next(each._tracer for each in over if isinstance(each, Recorded))
-        over = [each.column if isinstance(each, TracedList) else each for each in over]
-        if not all(isinstance(c, TracedColumn) and c.is_series and not c.node.rows for c in over):
+        over = [getattr(each, "iterated", None) for each in over]
+        if any(each is None or each.node.rows for each in over):
             raise tracer.refused(VALUES_TAKEN)
         used = sorted(names_in(row.__code__) & variables.keys())
         text = linecache.getlines(row.__code__.co_filename)

@@ -63,6 +63,12 @@ class Column:
             return pd.Series(self.arrow, dtype="str")
         return self.value if self.dtype == OTHER else pd.Series(self.numpy)
 
+    def rows(self, places: AnyArray) -> Any:
+        """Returns some rows of the pandas form, of lists without the others."""
+        if isinstance(self.value, pa.ListArray):
+            return Column(self.value.take(pa.array(places)), self.dtype, self._as_pandas).pandas
+        return self.pandas.iloc[places]
+
     @cached_property
     def numpy(self) -> AnyArray:
         """The column as a NumPy array in which nulls are NaN."""

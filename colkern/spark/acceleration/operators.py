@@ -11,7 +11,7 @@ import pandas as pd
 
 from colkern.spark.acceleration import texts
 from colkern.spark.acceleration.nodes import BOOL, FLOAT, TEXT, Fused, NumPyType, dtype_of, holds
-from colkern.spark.acceleration.recorded import Recorded, Witness, witness_of
+from colkern.spark.acceleration.recorded import NOT_ELEMENT_WISE, Recorded, Witness, witness_of
 
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "truediv": "/"}
 """Operators whose operands are converted to the dtype of the results."""
@@ -120,13 +120,29 @@ class Operators(Recorded):
         """`Series.round`."""
         return self.round(decimals)  # type: ignore[attr-defined, no-any-return]
 
+    def times(self, name: str, function: Callable[..., Any], left: object, right: Any) -> Self:
+        """The product of each row of a table and a constant vector or matrix."""
+        is_by_row = isinstance(left, Recorded) and left._witness.ndim == 2
+        if not is_by_row or isinstance(right, Recorded) or np.ndim(right) > 2:
+            raise self._tracer.refused(NOT_ELEMENT_WISE.format(name))
+        of_numpy = isinstance(right, np.ndarray)
+        right = np.asarray(right) if of_numpy else right
+        return self.in_pandas(name, function, left, right, is_sure=True)
+
     def __matmul__(self, other: object) -> Self:
-        raise self._tracer.refused("`@` is no element-wise operation that can be compiled")
+        return self.times("`@`", operator.matmul, self, other)
+
+    def __rmatmul__(self, other: object) -> Self:
+        return self.times("`@`", operator.matmul, other, self)
+
+    def dot(self, other: object) -> Self:
+        """`dot` of a table or an array."""
+        return self.times("dot", lambda left, right: left.dot(right), self, other)
 
     def __divmod__(self, other: object) -> Self:
         raise self._tracer.refused("divmod gives two columns")
 
-    __rmatmul__, __rdivmod__ = __matmul__, __divmod__
+    __rdivmod__ = __divmod__
 
 
 def _operator(name: str, *, reflected: bool, method: str = "") -> Callable[..., Operators]:

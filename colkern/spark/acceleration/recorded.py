@@ -274,10 +274,12 @@ class Recorded:
         raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
     def alone(self, value: object) -> object:
-        """Returns an operand that is the same for each row."""
-        if isinstance(value, Sized) and not isinstance(value, Recorded | str | bytes):
-            raise self._tracer.refused(f"an operand of type {type(value).__name__}")
-        return value
+        """Returns an operand that is the same for each row, as a number for each column of a table."""
+        if isinstance(value, Recorded | str | bytes) or not isinstance(value, Sized):
+            return value
+        if isinstance(value, np.ndarray) and self._witness.ndim == value.ndim + 1 == 2:
+            return np.asarray(value)
+        raise self._tracer.refused(f"an operand of type {type(value).__name__}")
 
     def require_numbers(self, name: str) -> NumPyType:
         """Returns the dtype of this column; refuses a column of text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import types
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from colkern import schema as s
 from colkern.errors import CompileError, UnsupportedError
 from colkern.jit import Udf, udf
+from colkern.rows.front import node_of
 from colkern.rows.terms import NoTermError
 from colkern.spark.acceleration.forms import AnyArray, Column
 from colkern.spark.acceleration.nodes import OTHER
@@ -42,6 +44,7 @@ class RowFunction:
         as_pandas: Callable[[list[Any]], Any] | None = None,
     ) -> None:
         self._plain = _with(function, names)
+        self._lists = _read_alike(function, names)
         self._skips_nulls = skips_nulls
         self._as_pandas = as_pandas
         rows = {name: _OF_A_ROW for name, value in names.items() if value is pd}
@@ -56,7 +59,8 @@ class RowFunction:
 
     def __call__(self, *columns: Column) -> Column:
         """Returns the results in Arrow's memory; they become pandas when pandas reads them."""
-        values = [each for each in map(self._values, columns) if each is not None]
+        places = enumerate(columns)
+        values = [v for v in (self._values(column, k) for k, column in places) if v is not None]
         if self._compiled is not None and len(values) == len(columns):
             is_valid = functools.reduce(pc.and_, [each.is_valid() for each in values])
             has_nulls = any(each.null_count for each in values)
@@ -91,14 +95,17 @@ class RowFunction:
         """Returns the function's result for a null, which pandas represents by `null`."""
         return null if self._skips_nulls else self._plain(null)
 
-    def _values(self, column: Column) -> pa.Array | None:
+    def _values(self, column: Column, place: int) -> pa.Array | None:
         """Returns the values that the function gets; None if the values of pandas differ from Arrow's."""
+        values = column.value
+        if isinstance(values, pa.ListArray):
+            is_any = self._lists.get(place, False) or pa.types.is_string(values.type.value_type)
+            return values if is_any and place in self._lists and column.is_exact else None
         series = column.pandas
         if series.dtype.kind in "ifb" and isinstance(series.dtype, np.dtype):
             return pa.array(series.to_numpy(), from_pandas=self._skips_nulls)
         if series.dtype.kind == "M" and series.dt.tz is None:
             return pa.array(series).cast(pa.timestamp("us"))
-        values = column.value
         is_taken = isinstance(values, pa.Array) and not pa.types.is_nested(values.type)
         return values if is_taken and column.is_exact else None
 
@@ -108,9 +115,9 @@ class RowFunction:
         """Returns the results of all rows; Python computes those of rows that are null in pandas."""
         rows = np.flatnonzero(~is_valid)
         if len(columns) == 1:
-            others = [self.of_null(columns[0].pandas.iloc[rows[0]])] * len(rows)
+            others = [self.of_null(columns[0].rows(rows[:1]).iloc[0])] * len(rows)
         else:
-            others = list(map(self._plain, *(column.pandas.iloc[rows] for column in columns)))
+            others = list(map(self._plain, *(column.rows(rows) for column in columns)))
         is_nullable = any(test(results.type) for test in _NULLABLE)
         if is_nullable and all(map(pd.isna, others)):
             added = pa.nulls(len(others), results.type)
@@ -184,6 +191,50 @@ def _values_of(results: pa.Array) -> list[Any]:
 def _mapped(values: list[Any]) -> pd.Series:
     """Returns the column that `Series.map` makes of a function's results."""
     return pd.Series(values, dtype=object).map(lambda value: value)
+
+
+def _read_alike(function: types.FunctionType, names: dict[str, Any]) -> dict[int, bool]:
+    """Returns the places of the parameters that a function reads only in ways in which lists and pandas'
+    arrays of their items are alike: lists of text, and, where the value is True, all lists."""
+    try:
+        tree = node_of(function)
+    except CompileError:
+        return {}
+    of_text, of_any = list[ast.AST](), list[ast.AST]()
+    for each in ast.walk(tree):
+        match each:
+            case ast.Call(ast.Name("len"), [value], []) | ast.Compare(
+                value, [ast.Is() | ast.IsNot()], [ast.Constant(None)]
+            ):
+                of_any.append(value)
+            case ast.Call(ast.Attribute(ast.Constant(), "join"), values):
+                of_text += values
+            case ast.Call(ast.Name(name), values) if name in _OF_ITEMS:
+                of_text += values
+            case (
+                ast.For(iter=value)
+                | ast.comprehension(iter=value)
+                | ast.Compare(ast.Name() | ast.Constant(), [ast.In() | ast.NotIn()], [value])
+                | ast.Subscript(
+                    value, ast.Constant(int()) | ast.UnaryOp(ast.USub(), ast.Constant(int()))
+                )
+            ):
+                of_text.append(value)
+    uses = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    stored = {each.id for each in uses if not isinstance(each.ctx, ast.Load)}
+    parameters = [each.arg for each in (*tree.args.posonlyargs, *tree.args.args)]
+    if _OF_ITEMS & {*names, *parameters, *stored}:
+        return {}
+    alike = {}
+    for place, parameter in enumerate(parameters):
+        own = [each for each in uses if each.id == parameter]
+        if parameter not in stored and all(each in of_text or each in of_any for each in own):
+            alike[place] = all(each in of_any for each in own)
+    return alike
+
+
+_OF_ITEMS = {"enumerate", "len", "list", "set", "sorted", "tuple", "zip"}
+"""Builtin functions that give for an array of texts what they give for a list."""
 
 
 def _with(function: types.FunctionType, names: dict[str, Any]) -> types.FunctionType:

@@ -150,6 +150,82 @@ def test_maps_are_dictionaries_and_structs_are_rows(
         assert in_python(*columns).to_pylist() == expected
 
 
+SIZES = {"a": "small", "bb": "large"}
+
+
+def caught(text):
+    try:
+        return text.strip()
+    except AttributeError:
+        return "no text"
+
+
+def shown(text):
+    if text is None or text == "":
+        return "nothing"
+    return f"<{text}>"
+
+
+ASKING: list[Callable[[Any], Any]] = [
+    caught,
+    shown,
+    lambda x: SIZES.get(x, "?"),
+    lambda x: x.upper() if x else "empty",
+    lambda x: (x or "none") + "!",
+    lambda x: "no text" if not isinstance(x, str) else x,
+    lambda x: "both" if x and x > "a" else "neither",
+    lambda x: "missing" if None in (x, "z") else x,
+]
+
+
+@pytest.mark.parametrize("function", ASKING)
+def test_without_a_hint_a_function_gets_the_nulls_that_it_asks_for(
+    function: Callable[..., Any],
+) -> None:
+    values = ["a", None, "bb", ""]
+    compiled = column_function_of(function, None, returns=ck.utf8())
+    call = ArrowFunction(compiled, ck.utf8())
+    assert call(pa.array(values)).to_pylist() == [function(value) for value in values]
+
+
+def hinted(x: str) -> str:
+    return "nothing" if x is None else x
+
+
+def caught_in_part(x):
+    try:
+        return len(x)
+    except ValueError:
+        return -1
+
+
+@pytest.mark.parametrize(
+    ("function", "returns"),
+    [
+        (hinted, ck.utf8()),
+        (caught_in_part, ck.int64()),
+        (lambda x: len(x) if "a" in x else 0, ck.int64()),
+        (ck.udf(lambda x: "nothing" if x is None else x), ck.utf8()),
+    ],
+)
+def test_other_functions_are_not_called_for_nulls(function: Any, returns: ck.DataType) -> None:
+    options = {} if isinstance(function, ck.Udf) else {"returns": returns}
+    call = ArrowFunction(column_function_of(function, None, **options), returns)
+    assert call(pa.array(["b", None])).to_pylist()[1] is None
+
+
+def test_reducers_leave_rows_with_nulls_out() -> None:
+    class longest:
+        def init():
+            return 0
+
+        def update(state, text):
+            return max(state, len(text) if text else 99)
+
+    reduced: Any = column_function_of(longest, None)
+    assert reduced(ck.array(["a", None, "bb"])) == 2
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
+from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     ArrayType,
     DataType,
@@ -69,6 +71,52 @@ def test_results_may_be_declared_with_types_of_spark_s(returns: DataType) -> Non
     function = colkern.spark.udf(lambda value: value, returns=returns)
     assert function.returnType == returns
     assert colkern.spark.iterator_udf(same, returns=returns).returnType == returns
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda udf: udf(same, IntegerType()),
+        lambda udf: udf(same, "int"),
+        lambda udf: udf(IntegerType())(same),
+        lambda udf: udf("int")(same),
+        lambda udf: udf(returnType=IntegerType())(same),
+        lambda udf: udf(same, returnType="integer"),
+    ],
+)
+def test_results_may_be_declared_as_for_pyspark_s_own_udf(declare: Any) -> None:
+    assert declare(colkern.spark.udf).returnType == IntegerType()
+
+
+def test_text_that_only_spark_reads_declares_types_too(spark: SparkSession) -> None:
+    for text in ("a int, b string", "timestamp", "map<string, timestamp>"):
+        assert colkern.spark.udf(same, text).returnType == DataType.fromDDL(text)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="did you mean 'integer'"):
+        colkern.spark.udf(same, "IntegerType")
+
+
+def test_functions_of_pandas_are_refused_by_their_hints() -> None:
+    def doubled(s: pd.Series) -> pd.Series:
+        return s * 2
+
+    with pytest.raises(TypeError, match="doubled: its hints are those of a pandas_udf"):
+        colkern.spark.udf(doubled, "double")
+
+
+def divided(value, by):
+    return 1.0 / (value - by)
+
+
+def test_an_error_names_the_values_of_its_row() -> None:
+    function = column_function_of(divided, None, returns=ck.float64())
+    call = ArrowFunction(function, ck.float64())
+    with pytest.raises(ZeroDivisionError) as caught:
+        call(pa.array([1.0, 2.5, 4.0]), pa.array([0, 0, 4]))
+    assert caught.value.__notes__ == [
+        "divided: row 2",
+        "divided: for value=4.0, by=4",
+        "divided: in batch 0; rows are counted from its start",
+    ]
 
 
 def test_a_function_that_does_not_compile_fails_where_it_is_defined() -> None:

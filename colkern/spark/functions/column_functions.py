@@ -8,14 +8,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
 
 import pyspark
+from pyspark.errors import ParseException, PySparkRuntimeError
 from pyspark.sql.types import DataType
 
 from colkern.jit import Generator, Reducer, Udf, generator, reducer
 from colkern.jit import udf as row_function
+from colkern.schema import parsed_types
 from colkern.spark.functions.declarations import (
     RowOptions,
     column_types,
     function_name,
+    has_hints_of_pandas,
     result_type,
     values_of_spark,
 )
@@ -44,8 +47,8 @@ except ImportError as error:
 
 
 def udf(
-    function: Callable[..., object] | Udf | Reducer | Generator | str | None = None,
-    /,
+    function: Callable[..., object] | Udf | Reducer | Generator | DataType | str | None = None,
+    returnType: DataType | str | None = None,
     *,
     plan: PlanName | None = None,
     **options: Unpack[RowOptions],
@@ -100,7 +103,9 @@ def udf(
     Args:
         function: A plain function or class, or what `colkern.udf`, `reducer` and `generator` make.
             All parameters must have types, by hints or by a signature, unless the type of the
-            results is declared. Or a signature, as text.
+            results is declared. Or a signature, as text; or the type of the results, as of PySpark's
+            `@udf(DoubleType())`.
+        returnType: PySpark's name for `returns`.
         plan: How a function of a row runs. "native": as an expression of Spark's own, without a Python
             worker; refused if it has none that means the same. "arrow": in a Python worker, over Arrow.
             "auto": native where that is possible. None is the plan that `COLKERN_SPARK_PLAN` in the
@@ -130,6 +135,10 @@ def udf(
     Year-month and calendar intervals are not passed to Python by Spark: cast them in SQL.
     """
     chosen = default_plan() if plan is None else require_plan(plan, "plan")
+    if isinstance(function, DataType) or (isinstance(function, str) and "->" not in function):
+        function, returnType = None, function
+    if returnType is not None:
+        options["returns"] = returnType
     if isinstance(function, str) or function is None:
         return lambda plain: _column_function(
             column_function_of(plain, function, **options), chosen
@@ -150,8 +159,13 @@ def column_function_of(
             )
         return plain
     require_no_spark_function(plain)
-    if isinstance(returns := options.get("returns"), DataType):
-        options["returns"] = arrow_type(returns)
+    if has_hints_of_pandas(plain):
+        raise TypeError(
+            f"{function_name(plain)}: its hints are those of a pandas_udf: make it one, and give that to "
+            f"colkern.spark.accelerate; here a function gets the values of one row"
+        )
+    if "returns" in options:
+        options["returns"] = _type_of_results(options["returns"])
     make: Callable[..., Callable[..., ColumnFunction]] = row_function
     if inspect.isgeneratorfunction(plain):
         make = generator
@@ -163,6 +177,19 @@ def column_function_of(
             f"{', '.join(others)}: for functions of a row; {function_name(plain)} is a {make.__name__}"
         )
     return make(declared, **options)(plain)
+
+
+def _type_of_results(returns: object) -> object:
+    """Returns a declared type, as colkern's if it is Spark's, or text that only Spark reads."""
+    if isinstance(returns, str):
+        try:
+            parsed_types(returns)
+        except TypeError as error:
+            try:
+                returns = DataType.fromDDL(returns)
+            except (ParseException, PySparkRuntimeError):
+                raise error from None
+    return arrow_type(returns) if isinstance(returns, DataType) else returns
 
 
 def require_no_spark_function(plain: object) -> None:

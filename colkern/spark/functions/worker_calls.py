@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import reprlib
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -84,10 +85,23 @@ class ArrowFunction:
                 self._left_rows = LeftRows(self.function)
             result = self._declared(self._called(columns))
         except Exception as error:
+            self._note_values(error, columns)
             error.add_note(f"{self.function.name}: {self._place()}")
             raise
         self._batches += 1
         return result
+
+    def _note_values(self, error: Exception, columns: Columns) -> None:
+        """Add the values of the row that a note of an exception names."""
+        before = f"{self.function.name}: row "
+        for note in getattr(error, "__notes__", ()):
+            row = note.removeprefix(before)
+            if row != note and row.isdigit() and int(row) < len(columns[0]):
+                values = [_array(column)[int(row)] for column in columns]
+                pairs = zip(self.function.signature.parameters, values, strict=False)
+                shown = [f"{each.name}={reprlib.repr(value)}" for each, value in pairs]
+                error.add_note(f"{self.function.name}: for {', '.join(shown)}")
+                return
 
     def _handed_over(self, results: Array) -> object:
         return to_pyarrow(results)

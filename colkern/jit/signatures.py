@@ -9,6 +9,7 @@ that read alike are accepted.
 from __future__ import annotations
 
 import ast
+import builtins
 import collections.abc
 import dataclasses
 import datetime
@@ -206,10 +207,30 @@ def _parameter_names(function: Callable[..., object]) -> Iterator[str]:
 
 def _hints(function: Callable[..., object]) -> dict[str, object]:
     try:
-        return inspect.get_annotations(function, eval_str=True)
+        return inspect.get_annotations(function, eval_str=True, locals=_names_of_hints(function))
     except Exception as error:
         # Text hints are code of the user's, so evaluating them may raise anything.
         raise TypeError(f"{function.__name__}: a type hint cannot be evaluated: {error}") from error
+
+
+class _Unseen:
+    """Stands for a type that only type checkers import, so that nothing is known of it."""
+
+    def __class_getitem__(cls, _: object) -> type:
+        return cls
+
+
+class _NamesOfCheckers(dict[str, object]):
+    def __missing__(self, name: str) -> type:
+        return _Unseen
+
+
+def _names_of_hints(function: Callable[..., object]) -> _NamesOfCheckers | None:
+    """The names for hints of a function whose module has imports for type checkers alone; else None."""
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    if "TYPE_CHECKING" in names or any(value is typing for value in names.values()):
+        return _NamesOfCheckers(vars(builtins) | names)
+    return None
 
 
 _YIELDING = (collections.abc.Iterator, collections.abc.Iterable, collections.abc.Generator)
@@ -262,10 +283,10 @@ def _declared(hints: Mapping[str, object], name: str) -> Declared:
 
 
 def _is_open(hint: Any) -> bool:
-    """Whether a hint names several types, an enum, or a container without what is in it."""
+    """Whether a hint names several types, an enum, no known type, or a container without what is in it."""
     is_bare = (typing.get_origin(hint) or hint) in _COLLECTIONS and not typing.get_args(hint)
     is_enum = isinstance(hint, enum.EnumMeta)
-    return is_bare or is_enum or hint in (tuple, object, Any) or _is_either(hint)
+    return is_bare or is_enum or hint in (tuple, object, Any, _Unseen) or _is_either(hint)
 
 
 def _part(place: str, hint: object) -> s.DataType | None:

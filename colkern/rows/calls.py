@@ -112,6 +112,11 @@ def call(
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
     result = _called(emitter, row, chosen, bindings, wraps=False)
+    if name in (*_SAME_FORM, "list.copy") and isinstance(result.kind, k.Container):
+        # Its items are widened with those of the containers from which they are.
+        origins = [v.kind.sites for v in chosen if isinstance(v.kind, k.Container)]
+        sites = frozenset().union(*origins) if all(origins) else frozenset()
+        result = replace(result, kind=replace(result.kind, sites=sites))
     if name in _SAME_FORM and k.is_tuple(arguments[0].kind):
         if name == "+" and not k.is_tuple(arguments[1].kind):
             emitter.refuse("a list added to a tuple has no compiled form")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from dataclasses import fields
 from decimal import Decimal
@@ -12,6 +13,7 @@ from colkern.kernels import row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
+from colkern.rows.constants import has_64_bits, is_a_float
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.folding import OPERATORS, constant, folded
 from colkern.rows.library import REPLACED
@@ -49,7 +51,7 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         emitter.refuse("dictionaries have no order")
     if _are_decimal_and_float(left.kind, right.kind):
         return emitter.left(k.BOOL, "a decimal compared with a float")
-    left, right = _as_lists(emitter, left, right)
+    left, right = alike_tuples(emitter, left, right)
     if k.is_tuple(left.kind) != k.is_tuple(right.kind):
         emitter.fail(row_values.TYPE_ERROR, f"{name} of {left.kind} and {right.kind}")
         return Value(k.BOOL, "False")
@@ -110,12 +112,14 @@ def _constants_alike(left: Value, right: Value) -> tuple[Value, Value]:
 def _constant_like(value: Value, other: Value) -> Value:
     """Returns a constant as an equal constant of the kind that it is compared with, if there is one.
 
-    An integer next to a float becomes a float. A float next to a decimal becomes a decimal, if that is
-    short: 0.5, but not 0.1.
+    An integer next to a float becomes a float; one of more than 64 bits is as far from integers as
+    infinity. A float next to a decimal becomes a decimal, if that is short: 0.5, but not 0.1.
     """
     number = value.constant
-    if other.kind.name == "float" and isinstance(number, int) and abs(number) <= 1 << 53:
+    if isinstance(number, int) and other.kind.name == "float" and is_a_float(number):
         return constant(float(number))
+    if isinstance(number, int) and other.kind.name == "int" and not has_64_bits(number):
+        return constant(math.copysign(math.inf, number))
     if not _are_decimal_and_float(value.kind, other.kind) or not isinstance(value.constant, float):
         return value
     try:
@@ -199,7 +203,7 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
     left, right = _constants_alike(left, right)
     if _are_decimal_and_float(left.kind, right.kind):
         return emitter.left(k.BOOL, "a decimal compared with a float")
-    left, right = _as_lists(emitter, left, right)
+    left, right = alike_tuples(emitter, left, right)
     names = {left.kind.name, right.kind.name}
     never_equal = len(names) == 2 and not names.isdisjoint(_ALONE)
     if never_equal or k.is_tuple(left.kind) != k.is_tuple(right.kind):
@@ -222,7 +226,7 @@ def _are_decimal_and_float(left: k.Kind, right: k.Kind) -> bool:
     return {left.name, right.name} == {"Decimal", "float"}
 
 
-def _as_lists(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
+def alike_tuples(emitter: Emitter, left: Value, right: Value) -> tuple[Value, Value]:
     """Returns both sides; a fixed-length tuple next to one whose length depends on the row becomes such a
     one."""
     if k.is_tuple(left.kind) and isinstance(right.kind, k.Tuple):

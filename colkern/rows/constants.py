@@ -199,8 +199,21 @@ def sequence_kind(value: Iterable[Any]) -> Kind:
     return replace(k.list_of(_common(value)), constant=True)
 
 
+def has_64_bits(value: int) -> bool:
+    """Whether an integer is one that compiled code computes with."""
+    return -(1 << 63) <= value < 1 << 63
+
+
+def is_a_float(value: int) -> bool:
+    """Whether a float is equal to an integer."""
+    try:
+        return float(value) == value
+    except OverflowError:
+        return False
+
+
 def _require_range(value: Any) -> None:
-    if type(value) is int and not -(1 << 63) <= value < 1 << 63:
+    if type(value) is int and not has_64_bits(value):
         raise UnsupportedError(f"the constant {value} has more than 64 bits")
     if type(value) is str and not value.isascii() and _SURROGATE.search(value):
         raise UnsupportedError(
@@ -215,7 +228,7 @@ def _require_range(value: Any) -> None:
             or abs(exponent) > row_decimals.FARTHEST
         ):
             raise UnsupportedError(f"the constant {value!r}")
-    if type(value) is timedelta and not -(1 << 63) <= word_of(value) < 1 << 63:
+    if type(value) is timedelta and not has_64_bits(word_of(value)):
         raise UnsupportedError(f"the constant {value!r} has more than 64 bits of microseconds")
     if type(value) is time and value.tzinfo is not None:
         raise UnsupportedError(f"the constant {value!r} has a time zone")

@@ -6,6 +6,7 @@ import ast
 import enum
 import operator
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -18,7 +19,8 @@ from colkern.kernels import row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, wrapped_call
-from colkern.rows.comparisons import compared
+from colkern.rows.comparisons import alike_tuples, compared, of_any_length
+from colkern.rows.constants import has_64_bits, is_a_float
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
@@ -198,6 +200,13 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         emitter.refuse(f"`{name}` of a dictionary with constant keys has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
         return tuple_of_values((*left.items, *right.items))
+    if name == "+":
+        left, right = alike_tuples(emitter, left, right)
+    elif name == "*":
+        left, right = (
+            of_any_length(emitter, side) if k.of_any_length(side.kind) else side
+            for side in (left, right)
+        )
     if name == "**" and isinstance(left.kind, k.Decimal) and right.constant in (2, 3):
         square = call(emitter, "*", [left, left])
         return square if right.constant == 2 else call(emitter, "*", [square, left])
@@ -209,10 +218,30 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.comprehensions import concatenated
 
         return concatenated(emitter, left, right)
+    left, right = _as_floats(emitter, name, left, right)
     value = call(emitter, name, [left, right])
     if name in ("&", "|", "^") and {left.kind, right.kind} <= {k.BOOL, k.LOOSE_INT}:
         return value if value.kind == k.BOOL else Value(k.LOOSE_INT, value.code)
     return checked_loose(emitter, name, value, left, right)
+
+
+def _as_floats(emitter: Emitter, name: str, left: Value, right: Value) -> tuple[Value, Value]:
+    """Returns the sides of an operator, where an integer of more than 64 bits beside a float, or as the
+    divisor of an integer, is a float."""
+    if name == "/" and left.kind == k.INT and _is_far(right) and not emitter.program.wraps:
+        left = call(emitter, "float", [left])
+        emitter.leave_if(f"abs({left.code}) >= {float(1 << 53)}", "/ of more than 53 bits")
+    if left.kind == k.FLOAT and _is_far(right):
+        right = constant(float(right.constant))
+    elif right.kind == k.FLOAT and _is_far(left):
+        left = constant(float(left.constant))
+    return left, right
+
+
+def _is_far(value: Value) -> bool:
+    """Whether a constant is an integer of more than 64 bits that is equal to a float."""
+    number = value.constant
+    return type(number) is int and not has_64_bits(number) and is_a_float(number)
 
 
 def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:
@@ -247,8 +276,10 @@ def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> V
         if emitter.program.wraps:
             return value
         code = emitter.bind(value.code)
+        # No integer is infinite, but a power may be too large for a float.
+        is_finite = "" if name == "**" else f" <= {sys.float_info.max}"
         emitter.leave_if(
-            f"abs({code}) > {float(1 << 53)}",
+            f"{float(1 << 53)} < abs({code}){is_finite}",
             "an integer of more than 53 bits beside floats",
         )
         if name not in ("+", "-"):
@@ -260,7 +291,7 @@ def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> V
 
 def _wrapped(value: Any) -> Any:
     """Returns an integer of more than 64 bits wrapped around; other values unchanged."""
-    if not isinstance(value, int) or -(1 << 63) <= value < 1 << 63:
+    if not isinstance(value, int) or has_64_bits(value):
         return value
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from colkern.errors import UnsupportedError
 from colkern.rows import kinds as k
-from colkern.rows.constants import constant_block, decimal_words, kind_of, word_of
+from colkern.rows.constants import constant_block, decimal_words, has_64_bits, kind_of, word_of
 from colkern.rows.emitter import Emitter
 from colkern.rows.kinds import Kind
 from colkern.rows.values import NONE, Value, loaded
@@ -27,7 +27,7 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case enum.Enum() if k.is_enum(type(value)):
             return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
         case int():
-            if not -(1 << 63) <= value < 1 << 63:
+            if not has_64_bits(value):
                 emitter.refuse(f"the integer {value} has more than 64 bits")
             # The smallest integer has no literal.
             code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
+from colkern.rows.constants import has_64_bits
 from colkern.rows.emitter import NO_PART, RAISED
 from colkern.rows.folding import OPERATORS
 from colkern.rows.kinds import Kind
@@ -718,7 +719,7 @@ def _constant(value: object) -> Term | None:
         return TRUE if value else FALSE
     if isinstance(value, float):
         return Constant(k.FLOAT, value)
-    is_near = isinstance(value, int) and -(1 << 63) <= value < 1 << 63
+    is_near = isinstance(value, int) and has_64_bits(value)
     return Constant(k.INT, value) if is_near else None
 
 

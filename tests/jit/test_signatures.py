@@ -209,6 +209,19 @@ def test_hints_that_mean_nothing_name_the_parameter() -> None:
             of(function)
 
 
+def test_a_hint_that_only_type_checkers_import_says_only_whether_none_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def f(a: Table, b: Rows[str] | None, c: list[Table], d: int) -> Optional[Table]: ...  # type: ignore[name-defined,empty-body]  # noqa: F821, UP045
+
+    monkeypatch.setitem(globals(), "TYPE_CHECKING", False)
+    actual = of(f)
+    assert [(each.type, each.nullable) for each in actual.parameters] == [
+        *[(None, False), (None, True), (None, False), (int, False)]
+    ]
+    assert actual.returns is None
+
+
 def test_only_positional_parameters_stand_for_columns() -> None:
     with pytest.raises(TypeError, match=r"\*rows is no positional parameter"):
         of(lambda *rows: 1)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import colkern as ck
+from colkern.errors import CompileError
 
 NUMBERS = [0, 1, 2, -1, -3]
 
@@ -58,6 +59,90 @@ def test_an_item_of_a_tuple_may_be_one_that_the_row_chooses(function: Callable[[
     compiled = ck.udf(function)
     for n in NUMBERS:
         assert outcome(lambda n: compiled(ck.array([n])).to_pylist()[0], n) == outcome(function, n)
+
+
+# Lists of a length that the row chooses, which are filled later
+
+
+def of_numbers_that_become_floats(n: int) -> float:
+    table = [0] * 4
+    table[n] = 0.5
+    return sum(table) + table[0]
+
+
+def of_infinities(n: int) -> float:
+    costs = [math.inf] * 5 + [-1]
+    costs[n] = 1
+    return min(costs[n] + costs[4], costs[n] ** 2)
+
+
+def of_none(n: int) -> int:
+    table = [[None] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(3):
+            table[i][j] = i * j + n
+    row = table[2][:]
+    row[n] = None
+    return sum(each or 7 for each in row)
+
+
+def of_a_tuple(n: int) -> str:
+    weights = (3, 1) * abs(n) + (0,)
+    return f"{weights} {sum(weights[1:])}"
+
+
+@pytest.mark.parametrize(
+    "function", [of_numbers_that_become_floats, of_infinities, of_none, of_a_tuple]
+)
+def test_a_repeated_list_takes_items_of_another_type(function: Callable[[int], Any]) -> None:
+    compiled = ck.udf(function)
+    for n in NUMBERS:
+        assert outcome(lambda n: compiled(ck.array([n])).to_pylist()[0], n) == outcome(function, n)
+    assert not compiled.report().left
+
+
+# Integers of more than 64 bits in tables
+
+
+UNITS = [("B", 1), ("K", 1 << 10), ("E", 1 << 60), ("Z", 1 << 70)]
+FARTHEST = 10**24
+FAR = [0, 1, -1, 1023, 1024, (1 << 53) + 1, (1 << 63) - 1, -(1 << 63), 3 << 40]
+
+
+def unit_above(n: int) -> str:
+    for name, size in UNITS:  # noqa: B007
+        if n < size:
+            break
+    else:
+        return "all" if n < FARTHEST else "none"
+    return name
+
+
+def unit_below(n: float) -> str:
+    for name, size in reversed(UNITS):
+        if n >= size:
+            return f"{n / size} {name} {size - n} {n % size}"
+    return f"{n > 1 << 80} {n == 1 << 70} {n != 1 << 70} {n >= -(1 << 70)}"
+
+
+def in_zetta(n: int) -> float:
+    return n / (1 << 70)
+
+
+@pytest.mark.parametrize("function", [unit_above, unit_below, in_zetta])
+def test_an_integer_of_more_than_64_bits_is_compared_and_divides(
+    function: Callable[..., Any],
+) -> None:
+    compiled = ck.udf(function)
+    floats = [*map(float, FAR), 2.0**70, 2.0**71, -(2.0**90), 1e24, math.inf, -math.inf, math.nan]
+    columns = (FAR, floats) if function is unit_below else (FAR,)
+    for values in columns:
+        assert compiled(ck.array(values)).to_pylist() == [function(value) for value in values]
+
+
+def test_no_iterator_of_pairs_is_reversed() -> None:
+    with pytest.raises(CompileError, match="reversed"):
+        ck.udf(lambda n: [size - n for _, size in reversed(enumerate((n, 2)))])(ck.array([1]))
 
 
 # Classes

@@ -24,6 +24,7 @@ from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
 from colkern.ipc.reading.tables import Alternatives, Filters, also, checked_filters, filtered
+from colkern.ipc.writing.sinks import SinkFile
 from colkern.memory import Buffer, Device
 from colkern.names import why_missing
 from colkern.operations.moving import to_device, to_host
@@ -44,6 +45,9 @@ _MOST_ROWS = (1 << 31) - 1
 
 _BLOCK_BYTES = 1 << 23
 """The bytes of a file of text that become one batch."""
+
+_CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""The codecs of files of text, by the end of their names."""
 
 
 def read_parquet(
@@ -185,17 +189,24 @@ def write_parquet(data: Data, target: Target, **options: object) -> None:
     Args:
         data: A table, a batch, or anything else that `colkern.table` takes; device memory is copied to
             the host.
-        target: A path, a URL that fsspec knows, or a binary file object.
+        target: A path, at which the file appears when it is complete, a URL that fsspec knows, or a
+            binary file object.
         options: Those of `pyarrow.parquet.write_table`, such as `compression`.
 
     Raises:
         ModuleNotFoundError: If pyarrow is not installed.
         OSError, ValueError: From pyarrow.
+        UnsupportedError: If Parquet, or pyarrow, has nothing for the type of a column.
     """
     parquet = _pyarrow("write_parquet", "parquet")
     with ExitStack() as closing:
-        sink = _output("write_parquet", target, closing, None)
-        parquet.write_table(to_host(table(data)).to_pyarrow(), sink, **options)
+        sink = _output("write_parquet", target, closing, compresses=False)
+        try:
+            parquet.write_table(to_host(table(data)).to_pyarrow(), sink, **options)
+        except NotImplementedError as error:
+            raise UnsupportedError(
+                f"write_parquet: {error}; leave the column out, decode or cast it, or use write_ipc"
+            ) from None
 
 
 def write_csv(
@@ -212,10 +223,18 @@ def write_csv(
     Raises:
         UnsupportedError: If the values of a column have no text in such files, as lists.
     """
-    csv = _pyarrow("write_csv", "csv")
+    csv, library = _pyarrow("write_csv", "csv"), _pyarrow("write_csv", "lib")
     rows = to_host(table(data)).to_pyarrow()
     for position, field in enumerate(rows.schema):
+        column = rows.column(position)
+        # Readers skip empty lines, so a null that is alone in its line becomes quotes around nothing.
+        fills = rows.num_columns == 1 and column.null_count
         try:
+            if fills or field.type == library.string_view():
+                column = column.cast(library.string())
+                rows = rows.set_column(
+                    position, field.name, column.fill_null("") if fills else column
+                )
             csv.write_csv(rows.select([position]).slice(0, 1), io.BytesIO())
         except (ValueError, NotImplementedError):
             raise UnsupportedError(
@@ -223,7 +242,7 @@ def write_csv(
                 f"out, cast it to utf8, or use write_parquet or write_ipc"
             ) from None
     with ExitStack() as closing:
-        sink = _output("write_csv", target, closing, "detect")
+        sink = _output("write_csv", target, closing, compresses=True)
         options = csv.WriteOptions(include_header=include_header, delimiter=delimiter)
         csv.write_csv(rows, sink, options)
 
@@ -240,14 +259,16 @@ def write_json(data: Data, target: Target) -> None:
         UnsupportedError: If a value has no text in such files, as bytes, NaN and infinities.
     """
     with ExitStack() as closing:
-        sink = _output("write_json", target, closing, "detect")
+        sink = _output("write_json", target, closing, compresses=True)
         for batch in to_host(table(data)).batches:
-            for row in batch.to_pylist():
-                try:
-                    line = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_json_of)
-                except ValueError as error:
-                    raise UnsupportedError(f"write_json: {error}: {shown(row)}") from None
-                sink.write(f"{line}\n".encode())
+            sink.write("".join(map(_json_line, batch.to_pylist())).encode())
+
+
+def _json_line(row: object) -> str:
+    try:
+        return json.dumps(row, ensure_ascii=False, allow_nan=False, default=_json_of) + "\n"
+    except ValueError as error:
+        raise UnsupportedError(f"write_json: {error}: {shown(row)}") from None
 
 
 def _json_of(value: object) -> str:
@@ -259,16 +280,19 @@ def _json_of(value: object) -> str:
     raise UnsupportedError(f"write_json: a value has no JSON: {shown(value)}")
 
 
-def _output(function: str, target: Target, closing: ExitStack, compression: str | None) -> Any:
-    """The sink that pyarrow writes to; it is open until `closing` ends."""
+def _output(function: str, target: Target, closing: ExitStack, *, compresses: bool) -> Any:
+    """The sink that pyarrow writes to, open until `closing` ends; a file appears when it is complete."""
     if not isinstance(target, str | os.PathLike):
         return target
     if is_url(target):
         filesystem, path = filesystem_of(target)
-        how = "infer" if compression else None
-        return closing.enter_context(filesystem.open(path, "wb", compression=how))
-    library = _pyarrow(function, "lib")
-    return closing.enter_context(library.output_stream(os.fsdecode(target), compression))
+        codec = "infer" if compresses else None
+        return closing.enter_context(filesystem.open(path, "wb", compression=codec))
+    file = closing.enter_context(SinkFile(target))
+    codec = _CODECS.get(os.path.splitext(os.fsdecode(target))[1]) if compresses else None
+    if codec is None:
+        return file
+    return closing.enter_context(_pyarrow(function, "lib").CompressedOutputStream(file, codec))
 
 
 def _finished(

@@ -209,3 +209,33 @@ def test_rows_are_written_as_json(tmp_path: Path) -> None:
     for refused in (b"a", float("nan")):
         with pytest.raises(UnsupportedError, match="write_json: "):
             ck.write_json(ck.table({"x": [refused]}), tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.csv.gz"])
+def test_nulls_alone_in_their_lines_stay_rows(name: str, tmp_path: Path) -> None:
+    for values in ([1, None, 3], ["a", None], [None, None], [1.5, None], [True, None]):
+        ck.table({"x": values}).write_csv(tmp_path / name)
+        read = ck.read_csv(tmp_path / name, strings_can_be_null=True)
+        assert read["x"].to_pylist() == values
+
+
+def test_text_views_are_written_as_csv() -> None:
+    sink = io.BytesIO()
+    ck.write_csv(pa.table({"x": pa.array(["a", None], pa.string_view()), "y": [1, 2]}), sink)
+    assert sink.getvalue() == b'"x","y"\n"a",1\n,2\n'
+
+
+@pytest.mark.parametrize(
+    ("write", "refused"),
+    [
+        (ck.write_parquet, pc.run_end_encode(pa.array([1]))),
+        (ck.write_csv, pa.array([[1]])),
+        (ck.write_json, pa.array([1.0, float("nan")])),
+    ],
+)
+def test_a_file_stays_as_it_was_if_writing_fails(write: Any, refused: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.gz"
+    path.write_bytes(b"before")
+    with pytest.raises(UnsupportedError, match=f"{write.__name__}: "):
+        write(ck.table({"x": refused}), path)
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("t.gz", b"before")]

@@ -6,28 +6,24 @@ Parquet is read and written by pyarrow; batches pass through the PyCapsule inter
 from __future__ import annotations
 
 import contextlib
-import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from colkern import ipc
 from colkern.arrays import RecordBatch, RecordBatchStream
 from colkern.arrays.chunked import regrouped
+from colkern.closing import OnFailure
 from colkern.commands.failures import CommandError, UsageError, system_errors_of
 from colkern.commands.files import Target, opened, source_of, writing
 from colkern.errors import ColkernError, StreamError
 from colkern.ipc.writing.data import carried_options
-from colkern.ipc.writing.sinks import Sink, sink_of
+from colkern.ipc.writing.sinks import SinkFile
 from colkern.names import why_missing
 from colkern.operations import concat
 from colkern.schema import Schema
-
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
 
 _MAGIC = b"PAR1"
 
@@ -102,45 +98,16 @@ def write_parquet(
     if codec == "lz4" and level is not None:
         raise UsageError("--compression: lz4 has no levels in Parquet")
     options = {} if codec is None else {"compression": codec, "compression_level": level}
-    sink = sink_of(target)
-    file = _SinkFile(sink)
-    writer = None
-    try:
-        writer = pq.ParquetWriter(file, pa.schema(schema), **options)
-        for batch in batches:
-            writer.write_batch(pa.record_batch(batch))
-        writer.close()
-        sink.commit()
-    except BaseException as error:
-        # pyarrow writes the footer when it closes a writer; here that must not complete the file.
-        file.discard = True
-        if writer is not None:
+    with SinkFile(target) as file:
+        try:
+            writer = pq.ParquetWriter(file, pa.schema(schema), **options)
+            # pyarrow writes the footer when it closes a writer; here that must not complete the file.
+            with OnFailure(file.abandon):
+                for batch in batches:
+                    writer.write_batch(pa.record_batch(batch))
             writer.close()
-        sink.abandon()
-        if isinstance(error, pa.ArrowException):
+        except pa.ArrowException as error:
             raise ValueError(str(error)) from error
-        raise
-
-
-class _SinkFile(io.RawIOBase):
-    """A sink as a binary file object."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-        self.discard = False
-        """Whether further bytes are dropped."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: ReadableBuffer) -> int:
-        view = memoryview(data)
-        if not self.discard:
-            self._sink.write([view])
-        return view.nbytes
-
-    def tell(self) -> int:
-        return self._sink.position
 
 
 def _pyarrow() -> tuple[ModuleType, ModuleType]:

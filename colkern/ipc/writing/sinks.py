@@ -15,9 +15,13 @@ import stat
 import weakref
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from colkern.ipc.paths import require_local
 from colkern.ipc.writing.fetching import Chunk
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _JOINED_BYTES = 1 << 16
 """Chunks up to this size together are handed on as one: a system call costs more than a copy."""
@@ -166,6 +170,43 @@ def _is_device(path: Path) -> bool:
             return False
         path = place.parent / place.readlink()
     return False
+
+
+class SinkFile(io.RawIOBase):
+    """The sink for a target as a binary file object, for others who write.
+
+    As a context manager, it completes what was written, or abandons it if an exception ends the block.
+    """
+
+    def __init__(self, target: object) -> None:
+        self._sink = sink_of(target)
+        self._abandoned = False
+
+    def writable(self) -> bool:
+        """Always: for libraries that ask."""
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        """Write all of the data, as bytes."""
+        view = memoryview(data)
+        if not self._abandoned:
+            self._sink.write([view])
+        return view.nbytes
+
+    def tell(self) -> int:
+        """The number of bytes written."""
+        return self._sink.position
+
+    def abandon(self) -> None:
+        """As `Sink.abandon`; bytes that come later, such as a footer, are dropped."""
+        self._abandoned = True
+        self._sink.abandon()
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if kind is None:
+            self._sink.commit()
+        else:
+            self.abandon()
 
 
 def sink_of(target: object) -> Sink:

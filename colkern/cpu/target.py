@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from ctypes import addressof, c_char
 from functools import reduce as fold
+from itertools import accumulate, pairwise
 from operator import add
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -23,7 +24,7 @@ from numpy import uint64
 from numpy.typing import NDArray
 
 from colkern import memory
-from colkern.cpu.threads import GRAIN, num_threads, run_ranges
+from colkern.cpu.threads import GRAIN, map_items, num_threads, run_ranges
 from colkern.forks import cached_property
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
@@ -81,6 +82,9 @@ _WORTH_THREADS = 2 * GRAIN
 
 _WORTH_BLOCKS = 1 << 14
 """Bitmaps of filters with more words are divided among threads, which reads them once more."""
+
+_WORTH_SUMMING = 1 << 19
+"""The lengths that are worth a thread of their own where they are summed."""
 
 WORTH_WAKING = 75e-6
 """The least seconds of work that a thread is worth waking for."""
@@ -193,6 +197,39 @@ def _spread(
     return parts
 
 
+def _sum_on_threads(kernel: Kernel, count: int, *args: Items) -> int:
+    """Run a kernel of running sums; the last sum, or more if it has over 63 bits.
+
+    Each thread sums a range of its own. Then what stands before a range is added to its sums.
+
+    Args:
+        kernel: The kernel, which one thread can run. It may return the last sum.
+        count: The number of lengths.
+        args: The kernel's; the last one is the sums, [count + 1].
+    """
+    sums, threads = args[-1], min(num_threads(), count // _WORTH_SUMMING)
+    loop = _loops.get((kernel, sums.dtype)) or _made_loop(kernel, sums.dtype, count, args)
+    parts = _parts(0, count, threads)
+    ends = map_items(lambda part: loop(*part, *args), parts, count)
+    totals = [
+        int(sums[stop] if end is None else end) for end, (_, stop) in zip(ends, parts, strict=True)
+    ]
+    before = [*accumulate(totals)]
+    if before[-1] <= np.iinfo(sums.dtype).max:
+        later = [
+            (sums[begin + 1 : end + 1], number)
+            for number, part in zip(before[:-1], parts[1:], strict=True)
+            for begin, end in _parts(*part, threads)
+        ]
+        map_items(lambda own: np.add(*own, out=own[0]), later, count)
+    return before[-1]
+
+
+def _parts(start: int, stop: int, number: int) -> list[tuple[int, int]]:
+    """The bounds of a number of ranges of about the same length."""
+    return [*pairwise(start + (stop - start) * i // number for i in range(number + 1))]
+
+
 class CpuTarget:
     """Runs kernels on the CPU."""
 
@@ -276,7 +313,9 @@ class CpuTarget:
         self.map(selection.copy_words, words, source, target[begin:end].view(uint64), work=8)
 
     def accumulate(self, lengths: Items) -> None:
-        if len(lengths) > 2:
+        if len(lengths) > 2 * _WORTH_SUMMING:
+            _sum_on_threads(offsets.sum_in_place, len(lengths) - 1, lengths)
+        elif len(lengths) > 2:
             self.map(offsets.sum_in_place, len(lengths) - 1, lengths)
         else:
             # As of a single block.
@@ -284,6 +323,9 @@ class CpuTarget:
 
     def running_sum(self, lengths: Items, dtype: ItemType) -> tuple[Items, int]:
         sums = self.output(len(lengths) + 1, dtype)
+        if len(lengths) >= 2 * _WORTH_SUMMING:
+            total = _sum_on_threads(offsets.running_sum, len(lengths), lengths, sums)
+            return sums, total if total <= _MOST else self.total(lengths)
         try:
             total = self.reduce(offsets.running_sum, len(lengths), lengths, sums)
         except OverflowError:

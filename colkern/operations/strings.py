@@ -184,7 +184,7 @@ def _all_ascii(array: Array, target: Target) -> bool:
     if not array.layout.variadic:
         data = array.buffer(Role.BYTES)
         ((first, last),) = offset_ends(array)
-        return data is None or _are_ascii(data.array[first:last], target)
+        return data is None or are_ascii(data.array[first:last], target)
     buffers = [b.array for b in array.data_buffers if b is not None]
     # Buffers of which the views show little are not read as a whole.
     if sum(map(len, buffers)) > _WASTE * array.length:
@@ -192,10 +192,10 @@ def _all_ascii(array: Array, target: Target) -> bool:
     words, _, bitmap, offset = views_of(array, target)
     if target.reduce(strings.has_inline_high_bit, array.length, words, bitmap, offset):
         return False
-    return all(_are_ascii(data, target) for data in buffers)
+    return all(are_ascii(data, target) for data in buffers)
 
 
-def _are_ascii(data: Items, target: Target) -> bool:
+def are_ascii(data: Items, target: Target) -> bool:
     """Whether all bytes (uint8[]) are ASCII; also False for a few bytes."""
     if len(data) < 8:
         return not len(data)

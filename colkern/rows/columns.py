@@ -18,6 +18,7 @@ from colkern.errors import UnsupportedError
 from colkern.kernels.row_decimals import END
 from colkern.layouts import VIEW_BYTES, Role
 from colkern.memory import EMPTY, HOST
+from colkern.operations.strings import are_ascii
 from colkern.rows import kinds as k
 from colkern.rows.encoded import decoded_type
 from colkern.rows.forms import PLAIN, Form
@@ -165,10 +166,7 @@ def all_ascii(array: Array) -> int:
     if buffer.device != HOST:
         return 0
     offsets = array.items(Role.OFFSETS)
-    part = buffer.array[int(offsets[0]) : int(offsets[-1])]
-    high = np.bitwise_or.reduce(part[: len(part) & ~7].view(np.uint64))
-    rest = np.bitwise_or.reduce(part[len(part) & ~7 :])
-    return int(not (int(high) & 0x8080808080808080 or int(rest) & 0x80))
+    return int(are_ascii(buffer.array[int(offsets[0]) : int(offsets[-1])], target_of(HOST)))
 
 
 def _views(kind: Kind) -> Callable[[s.DataType], Reader]:

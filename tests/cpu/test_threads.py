@@ -297,3 +297,23 @@ def test_several_threads_do_what_takes_them_less_time(
     # What takes longer is tried again now and then, where little is lost by that.
     assert 185 <= clock.ranges.count(expected) <= 200
     assert (clock.ranges.count(3 - expected) > 1) == (shared < 0.1)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("count", [8, 11, 100])
+def test_running_sums_of_several_threads(
+    dtype: Any, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu_target, "_WORTH_SUMMING", 4)
+    monkeypatch.setattr(threads, "GRAIN", 1)
+    set_num_threads(3)
+    lengths = np.arange(count, dtype=np.int64) * 7 % 5
+    expected = [0, *np.cumsum(lengths).tolist()]
+    sums, total = CpuTarget().running_sum(lengths, dtype)
+    assert (sums.tolist(), total) == (expected, expected[-1])
+    in_place = np.array([99, *lengths], dtype)
+    CpuTarget().accumulate(in_place)
+    assert in_place.tolist() == expected
+    for most in (1 << 31, (1 << 63) - 1):
+        lengths[count // 2] = most
+        assert CpuTarget().running_sum(lengths, dtype)[1] == sum(lengths.tolist())

@@ -8,7 +8,6 @@ that read alike are accepted.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import collections.abc
 import dataclasses
@@ -28,11 +27,11 @@ import numpy as np
 from colkern import schema as s
 from colkern.builders.infer import from_dtype
 from colkern.dispatch import TEXT
-from colkern.errors import CompileError, without_addresses
+from colkern.errors import without_addresses
+from colkern.jit.none_handling import certain_to_fail
 from colkern.rows.columns import LISTS, RESULTS_OF_HINTS
 from colkern.rows.encoded import decoded_type
 from colkern.rows.forms import PLAIN, Form
-from colkern.rows.front import node_of
 from colkern.schema import parsed_type, parsed_types
 
 
@@ -131,12 +130,12 @@ def signature_of(
         result = _declared({"returns": returns}, "returns")[0]
     own = inspect.signature(function, follow_wrapped=False).parameters
     is_of_spark = form is not None and text is None and not leading
-    asked = _asked_for_none(function) if is_of_spark else set()
+    propagating = certain_to_fail(function) if is_of_spark else set(names)
     parameters = tuple(
         Parameter(
             name,
             type_,
-            name in asked or None if nullable is None else nullable,
+            name not in propagating or None if nullable is None else nullable,
             own[name].default is not inspect.Parameter.empty,
             form,
         )
@@ -144,52 +143,6 @@ def signature_of(
     )
     hint = result if isinstance(result, type) else None
     return Signature(parameters, _result_type(result), hint)
-
-
-def _asked_for_none(function: Callable[..., object]) -> set[str]:
-    """Returns the names of which a function says what it does for None: it compares them with None, asks
-    for their truth or class, looks them up with `get`, or catches what Python raises for None."""
-    try:
-        tree = node_of(function)  # type: ignore[arg-type]
-    except (CompileError, AttributeError):
-        return set()
-    asked: set[str] = set()
-    for each in ast.walk(tree):
-        match each:
-            case ast.If(test) | ast.IfExp(test) | ast.While(test) | (ast.BoolOp() as test):
-                asked |= _tested(test)
-            case ast.Call(ast.Attribute(attr="get"), [ast.Name(name), *_]):
-                asked.add(name)
-            case ast.Compare(left, _, others):
-                sides = [left, *others]
-                if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
-                    asked |= {part.id for side in sides for part in _names(side)}
-            case ast.Try(body, handlers) if any(
-                handler.type is None or _OF_NONE & {part.id for part in _names(handler.type)}
-                for handler in handlers
-            ):
-                asked |= {name.id for statement in body for name in _names(statement)}
-    return asked
-
-
-def _tested(test: ast.expr) -> set[str]:
-    """Returns the names of whose truth or class a condition asks."""
-    match test:
-        case ast.Name(name) | ast.Call(ast.Name("isinstance"), [ast.Name(name), _]):
-            return {name}
-        case ast.UnaryOp(ast.Not(), operand):
-            return _tested(operand)
-        case ast.BoolOp(values=values):
-            return set().union(*map(_tested, values))
-    return set()
-
-
-_OF_NONE = {"AttributeError", "BaseException", "Exception", "TypeError"}
-"""Exceptions that Python raises for None, and their classes."""
-
-
-def _names(tree: ast.AST) -> list[ast.Name]:
-    return [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
 
 
 def _parameter_names(function: Callable[..., object]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -166,9 +167,34 @@ def shown(text):
     return f"<{text}>"
 
 
-ASKING: list[Callable[[Any], Any]] = [
+def rebound(text):
+    text = text or "none"
+    return text + "!"
+
+
+def first(text):
+    for each in (text, "second"):
+        if each is not None:
+            return each
+    return ""
+
+
+def in_one_branch(text):
+    if len("ab") == 2:
+        return "other"
+    return text.upper()
+
+
+DECIDING: list[Callable[[Any], Any]] = [
     caught,
     shown,
+    rebound,
+    first,
+    in_one_branch,
+    lambda x: shown(x),
+    lambda x: str(x == "a"),
+    lambda x: str(x in ("a", "b")),
+    lambda x: f"<{x}>",
     lambda x: SIZES.get(x, "?"),
     lambda x: x.upper() if x else "empty",
     lambda x: (x or "none") + "!",
@@ -178,8 +204,8 @@ ASKING: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("function", ASKING)
-def test_without_a_hint_a_function_gets_the_nulls_that_it_asks_for(
+@pytest.mark.parametrize("function", DECIDING)
+def test_without_a_hint_a_function_decides_what_becomes_of_nulls(
     function: Callable[..., Any],
 ) -> None:
     values = ["a", None, "bb", ""]
@@ -199,16 +225,34 @@ def caught_in_part(x):
         return -1
 
 
+def later(x):
+    size = 0
+    for _ in x:
+        size += 1
+    return size
+
+
+PATTERN = re.compile("b")
+
+
 @pytest.mark.parametrize(
     ("function", "returns"),
     [
         (hinted, ck.utf8()),
         (caught_in_part, ck.int64()),
+        (later, ck.int64()),
+        (lambda x: later(x), ck.int64()),
         (lambda x: len(x) if "a" in x else 0, ck.int64()),
+        (lambda x: x + "!" if len("a") > 1 else x * 2, ck.utf8()),
+        (lambda x: f"{x:>3}", ck.utf8()),
+        (lambda x: "a" if x > "b" else "b", ck.utf8()),
+        (lambda x: PATTERN.sub("", x), ck.utf8()),
         (ck.udf(lambda x: "nothing" if x is None else x), ck.utf8()),
     ],
 )
-def test_other_functions_are_not_called_for_nulls(function: Any, returns: ck.DataType) -> None:
+def test_functions_that_fail_for_none_are_not_called_for_nulls(
+    function: Any, returns: ck.DataType
+) -> None:
     options = {} if isinstance(function, ck.Udf) else {"returns": returns}
     call = ArrowFunction(column_function_of(function, None, **options), returns)
     assert call(pa.array(["b", None])).to_pylist()[1] is None

@@ -127,7 +127,16 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
 
     def _compiled(self, columns: tuple[s.DataType, ...]) -> Plan:
         strict, wraps = self.options.strict, self.options.arithmetic == "machine"
-        plan = Plan(self.function, columns, self._forms(), self._returns(), strict, wraps)
+        may_be_rows = self.signature.hint is dict
+        plan = Plan(
+            self.function,
+            columns,
+            self._forms(),
+            self._returns(),
+            strict,
+            wraps,
+            may_be_rows=may_be_rows,
+        )
         called = (each.function for each in plan.program.definitions.values())
         self._meanings.note([self.function, *called])
         if self._has_default and plan.returns != s.null():

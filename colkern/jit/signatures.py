@@ -142,6 +142,8 @@ def signature_of(
         for name, (type_, nullable), form in zip(names, declared, forms, strict=True)
     )
     hint = result if isinstance(result, type) else None
+    if form is None and text is None and returns is None and isinstance(result, s.Map):
+        hint = dict
     return Signature(parameters, _result_type(result), hint)
 
 

@@ -412,11 +412,15 @@ def type_of(kind: Kind, large: bool = False) -> s.DataType:
     return (_LARGE if large and kind.name in _LARGE else _RESULTS)[kind.name]
 
 
-def has_large(data_type: s.DataType) -> bool:
-    """Whether a type or one of its children has 64-bit offsets."""
+def has_any(data_type: s.DataType, types: tuple[type[s.DataType], ...]) -> bool:
+    """Whether a type, or one of its children, is of one of some types."""
     storage = data_type.storage
-    large = isinstance(storage, s.LargeUtf8 | s.LargeBinary | s.LargeList | s.LargeListView)
-    return large or any(has_large(field.type) for field in getattr(storage, "fields", ()))
+    children = getattr(storage, "fields", ())
+    return isinstance(storage, types) or any(has_any(field.type, types) for field in children)
+
+
+LARGE: tuple[type[s.DataType], ...] = (s.LargeUtf8, s.LargeBinary, s.LargeList, s.LargeListView)
+"""The types with 64-bit offsets."""
 
 
 def declared_kind(kind: Kind, returns: s.DataType) -> Kind:

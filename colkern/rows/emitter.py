@@ -155,9 +155,9 @@ class Emitter:
         self.locals = {*stored, *definition.parameters}
         self.shared = definition.shared
         self._deleted = definition.deleted
-        program.may_change_rows |= bool(definition.changing_rows)
+        program.may_change_rows |= program.has_rows and bool(definition.changing_rows)
         self.changing_rows: frozenset[str] = frozenset()
-        self.rows = set(definition.rows)
+        self.rows = set(definition.rows) if program.has_rows else set()
         if program.changes_rows:
             self.changing_rows = definition.changing_rows
             self.rows = rows_of(definition.nodes, self.changing_rows)

@@ -176,6 +176,7 @@ def write_program(
     returns: Kind | None = None,
     holds: Callable[[Kind], bool] = any_kind,
     can_mix: bool = True,
+    has_rows: bool = True,
 ) -> tuple[Program, str, Kind]:
     """Writes a function and all that it calls; returns the program, the function's name, the result's kind.
 
@@ -184,6 +185,7 @@ def write_program(
         definition, arguments, returns: As for `write_function`.
         holds: Whether results of a kind may be values of the declared type.
         can_mix: Whether variables may have values of several types.
+        has_rows: Whether dictionaries with constant keys may be rows.
 
     Raises:
         CompileError: As `write_function`.
@@ -191,7 +193,9 @@ def write_program(
     has_numpy = changes_rows = mixes = False
     written: tuple[Program, str, Kind] | None = None
     while True:
-        program = Program(wraps, has_numpy, changes_rows, mixes=mixes, holds=holds)
+        program = Program(
+            wraps, has_numpy, changes_rows, mixes=mixes, holds=holds, has_rows=has_rows
+        )
         try:
             with localcontext(USUAL_CONTEXT):
                 other = program, *write_function(program, definition, arguments, returns)[:2]

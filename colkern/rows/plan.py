@@ -24,7 +24,7 @@ from colkern.operations import cast, combine_validity, concat, nulls, take, unpa
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
-from colkern.rows.columns import LISTS, declared_kind, has_large, may_be_declared, type_of
+from colkern.rows.columns import LARGE, LISTS, declared_kind, has_any, may_be_declared, type_of
 from colkern.rows.folding import constant
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
@@ -65,6 +65,8 @@ class Plan(Replanned):
         wraps: Whether integers wrap around.
         inner_nulls: Whether the function gets None for nulls within a list or struct. Otherwise rows with
             such nulls are left to Python.
+        may_be_rows: Whether results may be dictionaries with constant keys, which are structs, where maps
+            are declared.
         title: Its name in messages; empty for the function's name.
         row: The word for a row in messages.
 
@@ -85,10 +87,12 @@ class Plan(Replanned):
         strict: bool = False,
         wraps: bool = False,
         inner_nulls: bool = False,
+        may_be_rows: bool = False,
         title: str = "",
         row: str = "row",
     ) -> None:
         self.function = function
+        self._may_be_rows = may_be_rows
         self.title = title or function.__name__
         self._row = f"{self.title}: {row}"
         self._strict = strict
@@ -110,7 +114,7 @@ class Plan(Replanned):
         self.source: Source = loop_source(
             self.program, self.name, self.kind, self.arguments, self.site
         )
-        self.large = declared is not None and has_large(declared)
+        self.large = declared is not None and has_any(declared, LARGE)
         self.natural = type_of(self.kind, self.large)
         self.returns = declared or self.natural
         if self.returns != self.natural:
@@ -144,6 +148,13 @@ class Plan(Replanned):
         if k.is_tuple(k.present(written[2])) and isinstance(returns, s.Struct):
             self._definition = of_fields(self._definition, len(returns.fields))
             written = write_program(wraps, self._definition, values, **options)
+        elif (
+            isinstance(returns, s.DataType)
+            and has_any(returns, (s.Map,))
+            and not may_be_declared(returns, written[2])
+            and not (self._may_be_rows and k.is_row(k.present(written[2])))
+        ):
+            written = write_program(wraps, self._definition, values, **options, has_rows=False)
         elif isinstance(returns, LISTS) and (of := k.of_any_length(k.present(written[2]))):
             written = write_program(wraps, self._definition, values, of, **options)
         return written
@@ -171,8 +182,7 @@ class Plan(Replanned):
         """Returns the declared type of the results, and sets the kind of results accordingly."""
         self._require_results(returns)
         of = k.present(self.kind)
-        if isinstance(returns, s.Map) and isinstance(of, k.Compound):
-            # A dictionary with constant keys is a struct, whatever its hint says about keys.
+        if self._may_be_rows and k.is_row(of):
             return None
         if isinstance(returns, type):
             returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)

@@ -185,6 +185,7 @@ class Program:
         written: The functions of `sources` in a form for translation to terms.
         codes: The codes of the exceptions that its functions raise or may meet.
         holds: Whether results of a kind may be values of the declared type.
+        has_rows: Whether dictionaries with constant keys may be rows; if not, all are dictionaries.
     """
 
     wraps: bool = False
@@ -214,6 +215,7 @@ class Program:
     written: dict[str, Written] = field(default_factory=dict)
     codes: dict[Any, int] = field(default_factory=lambda: dict(CODES))
     holds: Callable[[Kind], bool] = any_kind
+    has_rows: bool = True
 
     def state(self) -> tuple[Any, ...]:
         """Returns a record of the present state, for `restore`."""

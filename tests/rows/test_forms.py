@@ -226,3 +226,49 @@ def test_a_reducer_gets_dictionaries_where_a_hint_says_so() -> None:
 
     maps = ck.array([[("a", 1), ("a", 2)], [], [("b", 7)]], COUNTS)
     assert ck.reducer(Total)(maps) == 2
+
+
+def of_one_key(text: str) -> dict[str, str]:
+    return {"text": text}
+
+
+def of_differing_keys(text: str) -> dict[str, str]:
+    if not text:
+        return {}
+    return {"text": text} if text < "b" else {"other": text, "first": text[0]}
+
+
+def in_lists(text: str) -> list[dict[str, int]]:
+    return [{"size": len(word)} for word in text.split()]
+
+
+def of_a_helper(text: str) -> dict[str, str]:
+    return {**of_one_key(text), "more": "x"}
+
+
+@pytest.mark.parametrize("function", [of_one_key, of_differing_keys, in_lists, of_a_helper])
+def test_dictionaries_with_constant_keys_are_maps_where_these_are_declared(
+    function: Callable[[str], Any],
+) -> None:
+    texts = ["a b", "", "bc"]
+    item = ck.map_(ck.utf8(), ck.int64() if function is in_lists else ck.utf8())
+    declared = ck.list_(item) if function is in_lists else item
+    column = ck.udf(function, returns=declared, strict=True)(ck.array(texts))
+    assert column.type == declared
+    assert values_of(column) == [function(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("function", "type_"),
+    [
+        (of_one_key, ck.struct([("text", ck.utf8())])),
+        (of_differing_keys, ck.map_(ck.utf8(), ck.utf8())),
+        (in_lists, ck.list_(ck.map_(ck.utf8(), ck.int64()))),
+    ],
+)
+def test_of_a_hint_one_dictionary_with_constant_keys_is_a_struct(
+    function: Callable[[str], Any], type_: ck.DataType
+) -> None:
+    column = ck.udf(function)(ck.array(["a b", "bc"]))
+    assert column.type == type_
+    assert values_of(column) == [function("a b"), function("bc")]

@@ -32,20 +32,11 @@ _NOT_STARTED = _NOT_INITIALIZED | {
     "systemnotready",
 }
 
-_LOST = {
-    "assert",
-    "contextisdestroyed",
-    "eccuncorrectable",
-    "hardwarestackerror",
-    "illegaladdress",
-    "illegalinstruction",
-    "invalidaddressspace",
-    "invalidpc",
-    "launchfailed",
-    "launchfailure",
-    "launchtimeout",
-    "misalignedaddress",
-}
+_LOST_NAMES = """
+    assert contextisdestroyed eccuncorrectable hardwarestackerror illegaladdress illegalinstruction
+    invalidaddressspace invalidpc launchfailed launchfailure launchtimeout misalignedaddress
+"""
+_LOST = frozenset(_LOST_NAMES.split())
 """Errors after which every further CUDA call in the process fails in the same way."""
 
 _FORKED = "CUDA initialized before forking"

@@ -124,19 +124,8 @@ def call(
     return result
 
 
-_OF_SERIES = (
-    "str",
-    "dt",
-    "fillna",
-    "isin",
-    "isna",
-    "isnull",
-    "notna",
-    "astype",
-    "apply",
-    "map",
-    "iloc",
-)
+_OF_SERIES_NAMES = "str dt fillna isin isna isnull notna astype apply map iloc"
+_OF_SERIES = tuple(_OF_SERIES_NAMES.split())
 """Attributes of a pandas Series, which a row function never gets."""
 
 _EACH_TIME = ": it gives something else each time; pass it as an argument"

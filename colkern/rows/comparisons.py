@@ -306,20 +306,8 @@ def _ordered_records(emitter: Emitter, operation: ast.cmpop, left: Value, right:
     return _ordered(emitter, operation, _counting(left), _counting(right))
 
 
-_ALONE = (
-    "str",
-    "bytes",
-    "date",
-    "datetime",
-    "aware",
-    "time",
-    "timedelta",
-    "list",
-    "dict",
-    "set",
-    "tuple",
-    "record",
-)
+_ALONE_NAMES = "str bytes date datetime aware time timedelta list dict set tuple record"
+_ALONE = tuple(_ALONE_NAMES.split())
 
 
 def _equal_optional(emitter: Emitter, left: Value, right: Value) -> Value:

@@ -7,19 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from colkern.rows.scopes import nodes_of
 
-_GOING_OVER = (
-    "Counter",
-    "all",
-    "any",
-    "join",
-    "list",
-    "max",
-    "min",
-    "set",
-    "sorted",
-    "sum",
-    "tuple",
-)
+_GOING_OVER_NAMES = "Counter all any join list max min set sorted sum tuple"
+_GOING_OVER = tuple(_GOING_OVER_NAMES.split())
 """Functions that only iterate over their argument."""
 
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

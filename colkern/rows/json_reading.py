@@ -14,19 +14,8 @@ _GETTERS = ("get", "pop", "setdefault")
 _OF_CONTAINERS = ("append", "extend", "get", "items", "keys", "update", "values")
 _OF_SCALARS = ("bool", "float", "int", "isinstance", "repr", "round", "str", "type")
 _READING = ("extend", "join", "update")
-_OF_LISTS = (
-    "Counter",
-    "enumerate",
-    "join",
-    "len",
-    "list",
-    "max",
-    "min",
-    "set",
-    "sorted",
-    "sum",
-    "zip",
-)
+_OF_LISTS_NAMES = "Counter enumerate join len list max min set sorted sum zip"
+_OF_LISTS = tuple(_OF_LISTS_NAMES.split())
 _SCALARS = {"bool", "float", "int", "str"}
 
 

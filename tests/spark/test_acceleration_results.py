@@ -269,7 +269,7 @@ def test_an_operation_gives_what_pandas_gives(case: str) -> None:
     require_same(function, returns, *columns)
 
 
-LISTS = pa.array([["a", "b"], [], None, ["ß", "a", "a"], [None, "a"], ["x"]])
+LISTS = pa.array([["a", "b"], [], None, ["ß", "a", "a"], [None, "a"], ["x\0", "\0"], ["x"]])
 NUMBERS_IN_LISTS = pa.array([[1.0, 2.0], [], None, [0.5], [float("nan")], [3.0]])
 
 
@@ -298,6 +298,11 @@ OF_LISTS: dict[str, Callable[..., Any]] = {
     "copies": lambda s: s.map(lambda x: None if x is None else str(len(x * 2))),
     "a class": lambda s: s.map(lambda x: str(isinstance(x, list))),
     "text of a list": lambda s: s.map(lambda x: f"{x}"),
+    "a text with NUL": lambda s: s.map(lambda x: x is not None and "\0" in x),
+    "a text that is asked for": lambda s: s.map(lambda x: [t in list(x or ()) for t in "ab\0"][2]),
+    "a member that may end with NUL": lambda s: s.map(
+        lambda x: None if x is None else str([t in x for t in ("a", "x\0")])
+    ),
     "another name": lambda s: s.map(lambda x: str([y := x, y == y][1])),
 }
 
@@ -329,7 +334,7 @@ def test_the_length_of_lists_is_asked_in_compiled_code() -> None:
     call = RowFunction(lambda x: len(x) + len(called), globals())
     results = call(Column(LISTS.drop_null(), OTHER))
     assert isinstance(results.value, pa.Array)
-    assert results.value.to_pylist() == [2, 0, 3, 2, 1]
+    assert results.value.to_pylist() == [2, 0, 3, 2, 2, 1]
 
 
 WEIGHTS, MATRIX = np.array([0.3, -1.7]), np.array([[0.5, 2.0, -1.0], [1.5, 0.0, 3.0]])
@@ -339,6 +344,10 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
     "dot": lambda a, b: pd.Series(np.dot(np.column_stack([a, b]), [2.0, 3.0])),
     "dot of a table": lambda a, b: pd.concat([a, b], axis=1).dot(WEIGHTS) * 2,
     "matmul": lambda a, b: pd.Series(np.matmul(np.column_stack([a, b]), MATRIX).max(axis=1)),
+    "a norm": lambda a, b: pd.Series(np.linalg.norm(np.column_stack([a, b]), axis=1)),
+    "an average": lambda a, b: pd.Series(
+        np.average(np.column_stack([a, b]), axis=1, weights=[1.0, 3.0])
+    ),
     "a row of numbers": lambda a, b: pd.Series(
         ((np.column_stack([a, b]) - WEIGHTS) / MATRIX[:, 2]).sum(axis=1)
     ),

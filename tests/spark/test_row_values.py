@@ -260,7 +260,7 @@ def test_functions_that_fail_for_none_are_not_called_for_nulls(
 
 def test_reducers_leave_rows_with_nulls_out() -> None:
     class longest:
-        def init():
+        def init():  # type: ignore[misc]
             return 0
 
         def update(state, text):

@@ -69,33 +69,8 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
     data, else in the executor's log. A first batch of 1000 rows or more is timed both ways as well: where
     the original is as fast, it runs from then on.
 
-    - Native, for columns of double, string, date and timestamp (in the session's time zone UTC), and of
-      integers where their results are those of doubles: arithmetic, comparisons and choices of numbers,
-      sums of conditions, `astype` to integers within known bounds, `clip`, `fillna`, `isin`, `isna`,
-      `replace`, `round`, `where`; of texts `+`, comparisons, `isin`, `map` of a dictionary or Series,
-      `replace`, and of `str`: `contains`, `len`, `replace`, `slice`, one part of `split`, and what `str`
-      itself has in native plans, such as `endswith`, `find`, `isdigit`, `removeprefix`, `strip`, `zfill`;
-      parts of dates and timestamps, comparisons of them, days and seconds between two, a constant
-      duration added; `apply` of a function of one value that has a native plan itself; a `DataFrame` of
-      such columns; columns of one value, as `np.zeros(len(s))` or `pd.Series(0.0, index=s.index)`.
-    - In loops: operators and comparisons; NumPy's `sqrt`, `floor`, `ceil`, `isnan` …, `where`, `select`,
-      `clip`, `round` of numbers; of `Series`: `abs`, `astype`, `between`, `clip`, `fillna`, `isna`, `mask`,
-      `notna`, `round`, `where`, and assignment to rows by a condition (`s[s < 0] = 0`, `s.loc[m] *= 2`);
-      choices between constant texts by `where` and `select`.
-    - In NumPy or Arrow: NumPy's other functions of numbers, `isin` of numbers; of texts `+`, comparisons,
-      `fillna`, `isna`, and of `str`: `contains` (no regular expressions), `endswith`, `len`, `lower`,
-      `lstrip`, `rstrip`, `startswith`, `strip`, `upper`; choices between columns of texts; parts of
-      timestamps in UTC or without a zone, such as `dt.year` and `dt.hour`.
-    - As row functions: `apply`, `map` and `transform` of a function of one number, text, date, timestamp,
-      decimal or binary value, or of a list of texts that it reads one by one; loops over `Series`, their
-      `tolist()`, `values` that are no numbers, `zip` of them or the `itertuples()`
-      of a table, as comprehensions, `list(map(f, …))` or with `append` to an empty list, of which pandas
-      makes a `Series` or a `DataFrame`, or NumPy an array.
-    - In pandas, as before: the other element-wise methods of `Series`, `str` and `dt`; `apply` with
-      `axis=1` and other methods of tables by row; `cut`, `to_datetime`, `to_numeric`, `DataFrame`, `concat`
-      with `axis=1`; NumPy's `digitize`, `polyval`, `nan_to_num`, `interp`, `vectorize`, `take`, `choose`
-      and others; `max` and others of `column_stack` with `axis=1`, its product with a constant; `map` of
-      tables, `replace`, `combine_first`; what has dates, decimals, lists or tables as values.
+    `docs/from_pandas_udf.md` lists what gains: what is native, runs in loops, in NumPy or Arrow, becomes a
+    row function, or is done by pandas as before.
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
     `sort_values`, `s[…]` but for assignment to the same rows), values taken one by one in Python (`if`, a

@@ -45,8 +45,8 @@ ELEMENT_WISE = {owner: frozenset(names.split()) for owner, names in _METHODS.ite
 """By owner: functions, methods and attributes whose result for a row depends on the row's values only."""
 
 _BY_ROW_NAMES = """
-    agg aggregate all any apply argmax argmin count idxmax idxmin max mean median min nunique prod std sum
-    var amax amin nanmax nanmean nanmin nansum
+    agg aggregate all any apply argmax argmin average count idxmax idxmin max mean median min norm nunique
+    prod std sum var amax amin nanmax nanmean nanmin nansum
 """
 BY_ROW = frozenset(_BY_ROW_NAMES.split())
 """Methods of tables and of arrays of rows, and functions of NumPy, that are element-wise with `axis=1`."""

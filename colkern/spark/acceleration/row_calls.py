@@ -207,14 +207,16 @@ def _read_alike(function: types.FunctionType, names: dict[str, Any]) -> dict[int
                 value, [ast.Is() | ast.IsNot()], [ast.Constant(None)]
             ):
                 of_any.append(value)
-            case ast.Call(ast.Attribute(ast.Constant(), "join"), values):
-                of_text += values
             case ast.Call(ast.Name(name), values) if name in _OF_ITEMS:
                 of_text += values
+            case ast.Call(ast.Attribute(ast.Constant(), "join"), values):
+                of_text += values
+            case ast.Compare(ast.Constant(str(text)), _, [value]) if text == text.rstrip("\0"):
+                # In an array, NumPy looks for texts without the NULs at their end.
+                of_text += [value] if isinstance(each.ops[0], ast.In | ast.NotIn) else []
             case (
                 ast.For(iter=value)
                 | ast.comprehension(iter=value)
-                | ast.Compare(ast.Name() | ast.Constant(), [ast.In() | ast.NotIn()], [value])
                 | ast.Subscript(
                     value, ast.Constant(int()) | ast.UnaryOp(ast.USub(), ast.Constant(int()))
                 )
@@ -223,14 +225,12 @@ def _read_alike(function: types.FunctionType, names: dict[str, Any]) -> dict[int
     uses = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
     stored = {each.id for each in uses if not isinstance(each.ctx, ast.Load)}
     parameters = [each.arg for each in (*tree.args.posonlyargs, *tree.args.args)]
-    if _OF_ITEMS & {*names, *parameters, *stored}:
-        return {}
     alike = {}
     for place, parameter in enumerate(parameters):
-        own = [each for each in uses if each.id == parameter]
-        if parameter not in stored and all(each in of_text or each in of_any for each in own):
-            alike[place] = all(each in of_any for each in own)
-    return alike
+        own = [each for each in uses if each.id == parameter and each not in of_any]
+        if parameter not in stored and all(each in of_text for each in own):
+            alike[place] = not own
+    return {} if _OF_ITEMS & {*names, *parameters, *stored} else alike
 
 
 _OF_ITEMS = {"enumerate", "len", "list", "set", "sorted", "tuple", "zip"}

@@ -76,25 +76,7 @@ def udf(
     machine load it, and on another machine one worker compiles for all of them. Columns go into it
     as Spark sends them, a batch (of an aggregate: a group) at a time, and are not copied.
 
-    ==============================  ===============================================================
-    Spark's columns                 the function gets, and as a rule returns
-    ==============================  ===============================================================
-    boolean                         `bool`
-    byte, short, integer, long      `int`
-    float, double                   `float`
-    string, binary                  `str`, `bytes`
-    date                            `datetime.date`
-    timestamp                       `datetime.datetime` in the session's time zone
-    timestamp_ntz                   `datetime.datetime`: declare `ck.timestamp("us")`
-    day-time interval               `datetime.timedelta`
-    time                            `datetime.time`: declare `ck.time64("ns")`
-    array                           `list`: hints such as `list[float]`, or data types
-    decimal                         `decimal.Decimal`
-    map                             `dict`: hints such as `dict[str, int]`
-    struct                          `pyspark.sql.Row`: a `TypedDict` or a data class names its fields
-    variant                         a `Row`: declare `colkern.spark.types.VARIANT`
-    `NULL` without a type           nulls of the parameter's type
-    ==============================  ===============================================================
+    `docs/spark.md` has the value that a function gets for each of Spark's types.
 
     A function of a row means what it means in Python. Rows that its compiled form does not cover, such as
     those that divide by zero, are computed by the function itself; a line in the executor's log says how

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
@@ -93,14 +92,6 @@ def test_text_that_only_spark_reads_declares_types_too(spark: SparkSession) -> N
         assert colkern.spark.udf(same, text).returnType == DataType.fromDDL(text)  # type: ignore[attr-defined]
     with pytest.raises(TypeError, match="did you mean 'integer'"):
         colkern.spark.udf(same, "IntegerType")
-
-
-def test_functions_of_pandas_are_refused_by_their_hints() -> None:
-    def doubled(s: pd.Series) -> pd.Series:
-        return s * 2
-
-    with pytest.raises(TypeError, match="doubled: its hints are those of a pandas_udf"):
-        colkern.spark.udf(doubled, "double")
 
 
 def divided(value, by):

@@ -185,6 +185,13 @@ def in_one_branch(text):
     return text.upper()
 
 
+def in_a_nested_function(text):
+    def of(value):
+        return value.upper() if value else "empty"
+
+    return of(text)
+
+
 DECIDING: list[Callable[[Any], Any]] = [
     caught,
     shown,
@@ -201,6 +208,8 @@ DECIDING: list[Callable[[Any], Any]] = [
     lambda x: "no text" if not isinstance(x, str) else x,
     lambda x: "both" if x and x > "a" else "neither",
     lambda x: "missing" if None in (x, "z") else x,
+    lambda x: str(bool(x) and len(x) > 1),
+    in_a_nested_function,
 ]
 
 
@@ -212,6 +221,13 @@ def test_without_a_hint_a_function_decides_what_becomes_of_nulls(
     compiled = column_function_of(function, None, returns=ck.utf8())
     call = ArrowFunction(compiled, ck.utf8())
     assert call(pa.array(values)).to_pylist() == [function(value) for value in values]
+
+
+def test_of_two_columns_a_null_of_one_is_the_function_s() -> None:
+    first, second = ["a", None, "b", None], ["c", "d", None, None]
+    compiled = column_function_of(lambda x, y: x if x is not None else y, None, returns=ck.utf8())
+    results = ArrowFunction(compiled, ck.utf8())(pa.array(first), pa.array(second))
+    assert results.to_pylist() == ["a", "d", "b", None]
 
 
 def hinted(x: str) -> str:

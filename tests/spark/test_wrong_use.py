@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pandas as pd
 import pytest
 from pyspark import sql
 from pyspark.errors import PythonException
@@ -126,6 +127,22 @@ def test_a_year_month_interval_is_refused_by_the_name_of_its_column(
             call()
     # What is not passed to Python is no matter.
     assert cs.map_groups(frame, "k", count, columns=["k"]).collect() == [(1, 1)]
+
+
+def ranked(table: pd.DataFrame) -> pd.DataFrame:
+    return table.rank()
+
+
+def test_functions_of_pandas_tables_are_refused_where_they_are_given(
+    spark: sql.SparkSession,
+) -> None:
+    groups = spark.range(2).groupBy("id")
+    for call in (
+        lambda: cs.apply_in_groups(groups, ranked, "id double"),
+        lambda: cs.cogroup_apply(groups, groups, ranked, "id double"),
+    ):
+        with pytest.raises(TypeError, match=r"ranked: its hints are pandas'.*to_pandas\(\)"):
+            call()
 
 
 def count(k: list[int]) -> int:

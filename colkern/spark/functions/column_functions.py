@@ -18,7 +18,6 @@ from colkern.spark.functions.declarations import (
     RowOptions,
     column_types,
     function_name,
-    has_hints_of_pandas,
     result_type,
     values_of_spark,
 )
@@ -141,11 +140,6 @@ def column_function_of(
             )
         return plain
     require_no_spark_function(plain)
-    if has_hints_of_pandas(plain):
-        raise TypeError(
-            f"{function_name(plain)}: its hints are those of a pandas_udf: make it one, and give that to "
-            f"colkern.spark.accelerate; here a function gets the values of one row"
-        )
     if "returns" in options:
         options["returns"] = _type_of_results(options["returns"])
     make: Callable[..., Callable[..., ColumnFunction]] = row_function

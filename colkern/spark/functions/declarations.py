@@ -71,12 +71,6 @@ def function_name(function: object) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def has_hints_of_pandas(function: object) -> bool:
-    """Whether a function is for columns or tables of pandas, by its hints."""
-    hints = getattr(function, "__annotations__", {}).values()
-    return any(str(hint).startswith(("<class 'pandas.", "pandas.", "pd.")) for hint in hints)
-
-
 def column_type(parameter: Parameter) -> s.DataType | None:
     """Returns the type of the column that a parameter will most likely get; None if unknown."""
     declared = parameter.type

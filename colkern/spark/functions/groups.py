@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from colkern.interchange import import_batch
 from colkern.spark.functions.batches import ResultSchema, require_frame, result_schema
-from colkern.spark.functions.declarations import function_name, has_hints_of_pandas
+from colkern.spark.functions.declarations import function_name
 from colkern.spark.functions.results import Results
 from colkern.spark.functions.worker_columns import GroupTables
 from colkern.spark.types import arrow_schema
@@ -124,7 +124,7 @@ class _Call:
 
     def __init__(self, function: Callable[..., object], groups: int, schema: StructType) -> None:
         self.name = function_name(function)
-        if has_hints_of_pandas(function):
+        if "DataFrame" in str(getattr(function, "__annotations__", "")):
             raise TypeError(
                 f"{self.name}: its hints are pandas', as for applyInPandas; here a function gets a "
                 f"colkern.RecordBatch, of which to_pandas() makes a table of pandas"

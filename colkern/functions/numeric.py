@@ -167,7 +167,10 @@ def power(base: Array, exponent: Any) -> Array:
         return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True, name="power")
     if not isinstance(exponent, Array) and exponent < 0:
         raise ValueError("exponent: integers have no power with a negative integer exponent")
-    unsigned = isinstance(exponent, Array) and decoded_type(exponent.type).storage == s.uint64()
+    type_ = (
+        decoded_type(exponent.type) if isinstance(exponent, Array) else build_array([exponent]).type
+    )
+    unsigned = type_.storage == s.uint64()
     return _of_bits("power", _power_of_integers, base, exponent, unsigned, sized=True)
 
 

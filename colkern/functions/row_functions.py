@@ -172,6 +172,7 @@ def _of_first_slot(reader: Reader, type_: s.DataType) -> Reader:
             reader.parameters,
             reader.code.replace("[i]", ""),
             lambda array: (convert(array.items(Role.DATA)[0]),),
+            reader.check.replace("[i]", ""),
         )
     code, check = (_SLOT.sub("u8(0)", text) for text in (reader.code, reader.check))
     return replace(reader, code=code, check=check)
@@ -287,10 +288,11 @@ def over_rows(
 
     def called(*plain: Array) -> Array:
         if result is floating:
-            # Decimals have roots and logarithms as floats, as in pyarrow.
+            # Decimals have roots and logarithms as floats, as in pyarrow. So have integers past int64:
+            # Python raises where the machine gives infinity.
             plain = tuple(
                 cast_values(each, s.float64(), safe=False)
-                if isinstance(each.type.storage, s.Decimal)
+                if isinstance(each.type.storage, s.Decimal) or each.type.storage == s.uint64()
                 else each
                 for each in plain
             )
@@ -301,7 +303,7 @@ def over_rows(
         plain_arrays = iter(plain)
         values = [next(plain_arrays) if isinstance(value, Array) else value for value in arguments]
         if result is floating:
-            values = [float(v) if isinstance(v, decimal.Decimal) else v for v in values]
+            values = [float(v) if _is_past_words(v) else v for v in values]
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
             raise TypeError(f"{name}: expected {takes.name}, got {plain[0].type}")
         returns = result(*[array.type for array in plain])
@@ -319,6 +321,12 @@ def over_rows(
                 # The value perhaps belongs to no slot.
                 pass
     return called(*map(decoded, arrays))
+
+
+def _is_past_words(value: object) -> bool:
+    """Whether a value is a decimal, or an integer past int64."""
+    is_long = isinstance(value, int) and value.bit_length() > 63
+    return is_long or isinstance(value, decimal.Decimal)
 
 
 def _of_ready(name: str, ready: _Ready, arguments: Sequence[Any]) -> Array:

@@ -84,8 +84,13 @@ def with_decimals(sides: list[Any], alike: bool) -> list[Any]:
     retype: Any = cast
     return [
         side if type_ == kind or not isinstance(side, Column) else retype(side, type_)
-        for side, kind, type_ in zip(sides, kinds, types, strict=True)
+        for side, kind, type_ in zip(_plain_integers(sides), kinds, types, strict=True)
     ]
+
+
+def _plain_integers(sides: Iterable[Any]) -> list[Any]:
+    """The operands, with NumPy's integers as Python's, which have no type of their own."""
+    return [int(side) if isinstance(side, np.integer) else side for side in sides]
 
 
 def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
@@ -93,7 +98,8 @@ def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
 
     Numbers of two types are cast to the type that NumPy promotes them to, if it holds all their values:
     int32 beside int64 to int64, integers beside floats to float64. A Python number has no type of its
-    own, but a float beside integers is float64.
+    own, but a float beside integers is float64. Nor has an integer of NumPy where no type of integers
+    holds all values of its type and of the column's.
 
     Args:
         sides: Columns, and values.
@@ -110,9 +116,14 @@ def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
     ]
     dtypes = {kind for kind in kinds if isinstance(kind, np.dtype)}
     common = np.result_type(*kinds)
-    if common.kind == "f" and all(dtype.kind in "iu" for dtype in dtypes) and len(dtypes) > 1:
-        names = " and ".join(sorted(map(str, dtypes)))
-        raise TypeError(f"no type of integers holds the values of {names}: cast one of them first")
+    if common.kind == "f" and all(np.result_type(kind).kind in "iu" for kind in kinds):
+        if len(dtypes) > 1:
+            names = " and ".join(sorted(map(str, dtypes)))
+            raise TypeError(
+                f"no type of integers holds the values of {names}: cast one of them first"
+            )
+        (common,) = dtypes
+        sides = _plain_integers(sides)
     if as_float and common.kind != "f":
         common = np.dtype(np.float64)
     type_ = from_dtype(common)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import random
 import sys
 from datetime import date, datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from functions import device_cases
 from functions.function_cases import CASES, called, require_alike
@@ -367,3 +371,33 @@ def test_a_decimal_beside_decimals_is_a_float_where_results_are() -> None:
     values = ck.array([Decimal("2.25"), None])
     assert ck.power(values, Decimal("0.5")).to_pylist() == [1.5, None]
     assert ck.power(ck.array([4.0]), Decimal("0.5")).to_pylist() == [2.0]
+
+
+@pytest.mark.parametrize("value", [2**63, 2**63 + 5, 2**64 - 1])
+def test_options_past_int64_are_what_they_are(value: int) -> None:
+    for name, exact in (
+        ("floor_divide", operator.floordiv),
+        ("mod", operator.mod),
+        ("add_checked", operator.add),
+        ("clip", max),
+    ):
+        column = ck.array([1, 2**63, 8], "uint64")
+        if name == "add_checked":
+            with pytest.raises(OverflowError, match="add_checked"):
+                ck.add_checked(column, value)
+        else:
+            given = [exact(each, value) for each in column.to_pylist()]
+            assert getattr(ck, name)(column, value).to_pylist() == given
+    assert ck.mod(ck.array([8, 2**62]), value).to_pylist() == [8, 2**62]
+    assert ck.floor_divide(ck.array([8, -8]), value).to_pylist() == [0, -1]
+    assert ck.list_contains(ck.array([[value - 2**64, 8]]), value).to_pylist() == [False]
+    assert ck.hypot(ck.array([8]), value).to_pylist() == [math.hypot(8, value)]
+    expected = [pow(base, value, 2**64) for base in (2, 3)]
+    assert ck.power(ck.array([2, 3], "uint64"), value).to_pylist() == expected
+    assert ck.power(ck.array([1.5, 0.5]), value).to_pylist() == [math.inf, 0.0]
+
+
+def test_numbers_past_int64_have_the_functions_of_floats() -> None:
+    large = ck.array([2**63, 2**64 - 1], "uint64")
+    for name in ("exp", "sinh", "asin", "sqrt"):
+        require_alike(getattr(ck, name)(large), getattr(pc, name)(pa.array([2.0**63, 2.0**64])))

@@ -30,6 +30,20 @@ def test_numbers_of_two_types_are_promoted_as_numpy_does_or_refused(left: str, r
     assert actual.to_pylist() == [4, None]
 
 
+def test_an_integer_of_numpy_has_the_type_of_the_column_where_numpy_would_go_to_floats() -> None:
+    for column, value in (
+        (ck.array([2**53 + 1]), np.uint64(3)),
+        (ck.array([3], "uint64"), np.int8(2)),
+    ):
+        actual = column + value
+        assert actual.type == column.type
+        assert actual.to_pylist() == [column[0] + int(value)]
+    for refused in (np.uint64(2**63), 2**63):
+        with pytest.raises(ValueError, match="does not fit int64"):
+            ck.array([8]) + refused
+    assert (ck.array([Decimal("1.5")]) * np.int8(3)).to_pylist() == [Decimal("4.5")]
+
+
 def test_a_truth_beside_integers_is_0_or_1() -> None:
     column = ck.array([2, 3])
     assert (column & True).to_pylist() == [0, 1]

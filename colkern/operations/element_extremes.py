@@ -64,6 +64,7 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
             if isinstance(other, Array):
                 wins = or_(wins, not_equal(other, other))
             elif other != other:
+                result = coalesce(result, other) if skip_nulls else result
                 continue
         chosen = if_else(wins, result, other)
         fills = skip_nulls and chosen._null_count

@@ -20,7 +20,7 @@ from colkern.operations.moving import to_device, to_host
 DAY = datetime.date(2024, 2, 28)
 SIDES: dict[str, tuple[list[Any], list[Any], Any]] = {
     "integers": ([3, None, 1, 4], [0, 9, None, 4], 2),
-    "floats": ([1.5, math.nan, None, -2.0], [math.nan, math.nan, 0.5, 1.0], math.nan),
+    "floats": ([1.5, math.nan, None, -2.0, None], [math.nan, math.nan, 0.5, 1.0, None], math.nan),
     "text": (["b", None, "a", ""], ["a", "z", None, "c"], "b"),
     "decimals": ([Decimal("1.5"), None, Decimal("-2.0")], [Decimal("1.0"), None, None], None),
     "dates": ([DAY, None], [DAY.replace(year=2020), None], DAY.replace(year=2022)),

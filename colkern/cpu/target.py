@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from ctypes import addressof, c_char
 from functools import reduce as fold
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from operator import add
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -24,7 +24,7 @@ from numpy import uint64
 from numpy.typing import NDArray
 
 from colkern import memory
-from colkern.cpu.threads import GRAIN, map_items, num_threads, run_ranges
+from colkern.cpu.threads import GRAIN, num_threads, run_ranges
 from colkern.forks import cached_property
 from colkern.kernels import offsets, selection
 from colkern.kernels.kernel import Kernel
@@ -207,27 +207,21 @@ def _sum_on_threads(kernel: Kernel, count: int, *args: Items) -> int:
         count: The number of lengths.
         args: The kernel's; the last one is the sums, [count + 1].
     """
-    sums, threads = args[-1], min(num_threads(), count // _WORTH_SUMMING)
+    sums = args[-1]
     loop = _loops.get((kernel, sums.dtype)) or _made_loop(kernel, sums.dtype, count, args)
-    parts = _parts(0, count, threads)
-    ends = map_items(lambda part: loop(*part, *args), parts, count)
-    totals = [
-        int(sums[stop] if end is None else end) for end, (_, stop) in zip(ends, parts, strict=True)
-    ]
-    before = [*accumulate(totals)]
-    if before[-1] <= np.iinfo(sums.dtype).max:
-        later = [
-            (sums[begin + 1 : end + 1], number)
-            for number, part in zip(before[:-1], parts[1:], strict=True)
-            for begin, end in _parts(*part, threads)
-        ]
-        map_items(lambda own: np.add(*own, out=own[0]), later, count)
-    return before[-1]
+    ends = run_ranges(loop, count, args, _WORTH_SUMMING)
+    cuts = [count * i // len(ends) for i in range(len(ends) + 1)]
+    total, most = 0, np.iinfo(sums.dtype).max
+    for (start, stop), end in zip(pairwise(cuts), ends, strict=True):
+        own = int(sums[stop] if end is None else end)
+        if 0 < total <= most - own:
+            run_ranges(_raise, stop - start, (sums[start + 1 : stop + 1], total))
+        total += own
+    return total
 
 
-def _parts(start: int, stop: int, number: int) -> list[tuple[int, int]]:
-    """The bounds of a number of ranges of about the same length."""
-    return [*pairwise(start + (stop - start) * i // number for i in range(number + 1))]
+def _raise(start: int, stop: int, sums: Items, number: int) -> None:
+    sums[start:stop] += number
 
 
 class CpuTarget:

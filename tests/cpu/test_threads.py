@@ -305,7 +305,6 @@ def test_running_sums_of_several_threads(
     dtype: Any, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cpu_target, "_WORTH_SUMMING", 4)
-    monkeypatch.setattr(threads, "GRAIN", 1)
     set_num_threads(3)
     lengths = np.arange(count, dtype=np.int64) * 7 % 5
     expected = [0, *np.cumsum(lengths).tolist()]

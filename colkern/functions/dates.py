@@ -10,7 +10,7 @@ import re
 import typing
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, tzinfo
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, get_args
 
 from colkern import schema as s
@@ -100,6 +100,23 @@ def _worked(
         return work(plain)
 
     return on_values(values, checked)
+
+
+def _of_numbers(
+    name: str,
+    values: Array,
+    takes: tuple[type[s.DataType], ...],
+    function_of: Callable[[int], Callable[..., object]],
+    rule: Rule = long,
+) -> Array:
+    """Applies a function, chosen by how many units a second has, to the numbers that clocks show."""
+
+    def work(plain: Array) -> Array:
+        shown = _shown(plain)
+        function = function_of(_per_second(shown.type))
+        return over_rows(function, [_numbers(shown)], rule, machine=True)
+
+    return _worked(name, values, takes, work)
 
 
 # Days
@@ -193,13 +210,7 @@ def of_each_day(
     values: Array, of_days: Callable[[int], object], name: str, rule: Rule = long
 ) -> Array:
     """The results of a function of a day, counted from 1970-01-01, for dates or timestamps."""
-
-    def work(plain: Array) -> Array:
-        shown = _shown(plain)
-        function = _by_days(of_days, _per_second(shown.type))
-        return over_rows(function, [_numbers(shown)], rule, machine=True)
-
-    return _worked(name, values, _MOMENTS, work)
+    return _of_numbers(name, values, _MOMENTS, partial(_by_days, of_days), rule)
 
 
 def part_by_days(name: str, of_days: Callable[[int], int], text: str) -> Callable[[Values], Values]:
@@ -301,15 +312,12 @@ def _part_by_ticks(
 ) -> Callable[[Values], Values]:
     """The public function `name`, which gives a part of the time of day, from 0 to `most` - 1."""
 
-    def work(plain: Array) -> Array:
-        shown = _shown(plain)
-        own = _per_second(shown.type)
+    def function_of(own: int) -> Callable[..., object]:
         divisor = own * seconds // per_second
-        function = _by_ticks(divisor, most) if divisor else _zero
-        return over_rows(function, [_numbers(shown)], long, machine=True)
+        return _by_ticks(divisor, most) if divisor else _zero
 
     def part(values: Array) -> Array:
-        return _worked(name, values, _CLOCK, work)
+        return _of_numbers(name, values, _CLOCK, function_of)
 
     text = f"The {text} of timestamps or times: int64."
     operation = element_wise("Dates and times")(named(part, name, text))
@@ -335,13 +343,7 @@ def _fraction(per_second: int) -> Callable[..., object]:
 @element_wise("Dates and times")
 def subsecond(values: Array) -> Array:
     """The fraction of a second in each timestamp or time: float64."""
-
-    def work(plain: Array) -> Array:
-        shown = _shown(plain)
-        function = _fraction(_per_second(shown.type))
-        return over_rows(function, [_numbers(shown)], lambda *_: s.float64(), machine=True)
-
-    return _worked("subsecond", values, _CLOCK, work)
+    return _of_numbers("subsecond", values, _CLOCK, _fraction, lambda *_: s.float64())
 
 
 # Distances

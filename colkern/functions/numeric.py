@@ -164,13 +164,11 @@ def power(base: Array, exponent: Any) -> Array:
     types = [decoded_type(each.type) for each in (base, exponent) if isinstance(each, Array)]
     whole = all(isinstance(type_.storage, s.Int) for type_ in types)
     if not whole or isinstance(exponent, float):
+        exponent = exponent if isinstance(exponent, Array) else float(exponent)
         return over_rows(_power, [base, exponent], floating, NUMBERS, machine=True, name="power")
     if not isinstance(exponent, Array) and exponent < 0:
         raise ValueError("exponent: integers have no power with a negative integer exponent")
-    type_ = (
-        decoded_type(exponent.type) if isinstance(exponent, Array) else build_array([exponent]).type
-    )
-    unsigned = type_.storage == s.uint64()
+    unsigned = _storage(exponent) == s.uint64()
     return _of_bits("power", _power_of_integers, base, exponent, unsigned, sized=True)
 
 
@@ -270,12 +268,14 @@ def mod(dividend: Array, divisor: Any) -> Array:
     return over_rows(_remainder_of_decimals, [dividend, divisor], lambda *_: type_, name="mod")
 
 
+def _storage(side: object) -> s.DataType:
+    """The storage type of an array's values, or of a value."""
+    return decoded_type((side if isinstance(side, Array) else build_array([side])).type).storage
+
+
 def _wide(*sides: object) -> s.Decimal | None:
     """The widest decimals with the greatest scale of two sides; None if none of them is a decimal."""
-    types = [
-        decoded_type((side if isinstance(side, Array) else build_array([side])).type).storage
-        for side in sides
-    ]
+    types = [*map(_storage, sides)]
     decimals = [wide_type(each) for each in types if isinstance(each, s.Decimal)]
     if not decimals or not all(isinstance(each, s.Decimal | s.Int) for each in types):
         return None
@@ -331,32 +331,27 @@ def _trunc(values: float) -> Any:
     return np.trunc(values)
 
 
-@element_wise("Numbers")
-def floor(values: Array) -> Array:
-    """Each number rounded down to an integer, in its own type; float64 for integers."""
-    return _of_fractions("floor", _floor, values)
+def _whole(
+    name: str, function: Callable[..., object], mode: RoundMode, text: str
+) -> Callable[[Values], Values]:
+    """The public function `name`, which rounds each number; `mode` is that of decimals."""
+
+    def whole(values: Array) -> Array:
+        storage = decoded_type(values.type).storage
+        if isinstance(storage, s.Int):
+            return cast(values, s.float64(), safe=False)
+        if isinstance(storage, s.Decimal):
+            return _of_decimals(values, storage, 0, mode)
+        return over_rows(function, [values], same, NUMBERS, name=name, machine=True)
+
+    text = f"Each number {text}, in its own type; float64 for integers."
+    operation = element_wise("Numbers")(named(whole, name, text))
+    return operation  # noqa: RET504 - mypy does not see the type of the call in its place
 
 
-@element_wise("Numbers")
-def ceil(values: Array) -> Array:
-    """Each number rounded up to an integer, in its own type; float64 for integers."""
-    return _of_fractions("ceil", _ceil, values)
-
-
-@element_wise("Numbers")
-def trunc(values: Array) -> Array:
-    """Each number without its fraction, in its own type; float64 for integers."""
-    return _of_fractions("trunc", _trunc, values)
-
-
-def _of_fractions(name: str, function: Callable[..., object], values: Array) -> Array:
-    storage = decoded_type(values.type).storage
-    if isinstance(storage, s.Int):
-        return cast(values, s.float64(), safe=False)
-    if isinstance(storage, s.Decimal):
-        modes: dict[Callable[..., object], RoundMode] = {_floor: "down", _ceil: "up"}
-        return _of_decimals(values, storage, 0, modes.get(function, "towards_zero"))
-    return over_rows(function, [values], same, NUMBERS, name=name, machine=True)
+floor = _whole("floor", _floor, "down", "rounded down to an integer")
+ceil = _whole("ceil", _ceil, "up", "rounded up to an integer")
+trunc = _whole("trunc", _trunc, "towards_zero", "without its fraction")
 
 
 RoundMode = Literal[

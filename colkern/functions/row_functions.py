@@ -303,7 +303,7 @@ def over_rows(
         plain_arrays = iter(plain)
         values = [next(plain_arrays) if isinstance(value, Array) else value for value in arguments]
         if result is floating:
-            values = [float(v) if _is_past_words(v) else v for v in values]
+            values = [float(v) if isinstance(v, decimal.Decimal) else v for v in values]
         if takes is not None and not isinstance(plain[0].type.storage, takes.classes):
             raise TypeError(f"{name}: expected {takes.name}, got {plain[0].type}")
         returns = result(*[array.type for array in plain])
@@ -321,12 +321,6 @@ def over_rows(
                 # The value perhaps belongs to no slot.
                 pass
     return called(*map(decoded, arrays))
-
-
-def _is_past_words(value: object) -> bool:
-    """Whether a value is a decimal, or an integer past int64."""
-    is_long = isinstance(value, int) and value.bit_length() > 63
-    return is_long or isinstance(value, decimal.Decimal)
 
 
 def _of_ready(name: str, ready: _Ready, arguments: Sequence[Any]) -> Array:

@@ -428,7 +428,7 @@ def skew(
     count = numbers.length
     if count <= (0 if biased else 2) or not is_enough(array, skip_nulls, min_count):
         return None
-    squares, cubes = _powers(numbers, 3)
+    squares, cubes = _mean_powers(numbers, mean(numbers), 3)
     skewness = _quotient(cubes, squares, 1.5)
     return skewness if biased else skewness * math.sqrt(count * (count - 1)) / (count - 2)
 
@@ -446,7 +446,7 @@ def kurtosis(
     count = numbers.length
     if count <= (0 if biased else 3) or not is_enough(array, skip_nulls, min_count):
         return None
-    squares, fourths = _powers(numbers, 4)
+    squares, fourths = _mean_powers(numbers, mean(numbers), 4)
     excess = _quotient(fourths, squares, 2.0) - 3
     if biased:
         return excess
@@ -459,13 +459,9 @@ def _quotient(mean: float, squares: float, power: float) -> float:
         return float(np.float64(mean) / np.float64(squares) ** power)
 
 
-def _powers(numbers: Array, power: int) -> tuple[float, float]:
-    """The mean square of the deviations from the mean, and the mean of another power of them."""
-    return _mean_powers(numbers, mean(numbers), power)
-
-
 @on_its_device
 def _mean_powers(numbers: Array, mean: float, power: int) -> tuple[float, float]:
+    """The mean square of the deviations from the mean, and the mean of another power of them."""
     # Between infinities, the difference is NaN, and so are the means.
     with np.errstate(invalid="ignore", over="ignore"):
         deviations = np.subtract(numbers.items(Role.DATA), mean, dtype=np.float64)

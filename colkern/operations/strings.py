@@ -13,18 +13,18 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import count_set_bits
 from colkern.dispatch import BINARY, TEXT
 from colkern.kernels import lists, strings, views
 from colkern.layouts import Role
 from colkern.memory import Buffer
+from colkern.operations import aggregates
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.casting.dispatch import fixed_result
 from colkern.operations.encodings import on_values
 from colkern.operations.operands import buffer_sizes, offset_ends
 from colkern.operations.position_checks import require_valid
 from colkern.operations.string_data import as_views, pattern_of, text_of, views_of
-from colkern.operations.validity import combine_validity, with_nulls_of
+from colkern.operations.validity import with_nulls_of
 from colkern.targets import Items, Target, on_its_device, target_of
 
 _WASTE = 64
@@ -61,18 +61,7 @@ def is_ascii(array: Array) -> bool:
         TypeError: If the array has no strings.
         InvalidArrowError: If the array points outside its own memory.
     """
-    flags = string_is_ascii(array)
-    bits = flags.buffer(Role.DATA)
-    if bits is None or not flags.length:
-        return True
-    if not flags.null_count:
-        return count_set_bits(bits, flags.offset, flags.length) == flags.length
-    plain = Array(s.bool_(), flags.length, [bits, bits], offset=flags.offset)
-    known, _ = combine_validity([flags, plain])
-    return (
-        known is not None
-        and count_set_bits(known, 0, flags.length) == flags.length - flags.null_count
-    )
+    return bool(aggregates.all(string_is_ascii(array), min_count=0))
 
 
 @operation(kind=Kind.ELEMENT_WISE)

@@ -175,6 +175,9 @@ def _dumps(emitter: Emitter, node: ast.Call) -> Value:
 def _format(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import with_specification
 
+    if len(node.args) > 1 and isinstance(node.args[1], ast.JoinedStr):
+        field = functools.partial(ast.FormattedValue, node.args[0], -1, node.args[1])
+        return expression(emitter, derived(node, "a field", lambda: ast.JoinedStr([field()])))
     value = expression(emitter, node.args[0])
     specification = needed(emitter, node.args[1]).constant if len(node.args) > 1 else ""
     return with_specification(emitter, value, specification)

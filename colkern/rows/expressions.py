@@ -276,12 +276,11 @@ def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> V
         if emitter.program.wraps:
             return value
         code = emitter.bind(value.code)
-        # No integer is infinite, but a power may be too large for a float.
-        is_finite = "" if name == "**" else f" <= {sys.float_info.max}"
-        emitter.leave_if(
-            f"{float(1 << 53)} < abs({code}){is_finite}",
-            "an integer of more than 53 bits beside floats",
-        )
+        test = f"abs({code}) > {float(1 << 53)}"
+        if name != "**":
+            # No sum or product of such integers is infinite.
+            test = f"({test}) & (abs({code}) <= {sys.float_info.max})"
+        emitter.leave_if(test, "an integer of more than 53 bits beside floats")
         if name not in ("+", "-"):
             is_negative_zero = f"bits_of_float({code}) == (-9223372036854775807 - 1)"
             emitter.leave_if(is_negative_zero, "the sign of a zero that may be an integer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import re
 import string
 from collections.abc import Callable, Iterable, Sequence
@@ -243,10 +244,8 @@ def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value
         elif isinstance(each, ast.FormattedValue):
             is_plain = each.conversion == -1 and each.format_spec is None
             size = expression(emitter, each.value) if is_plain else _field(emitter, each)
-            parts.append(format(size.constant) if size.is_constant else size)
-    if all(isinstance(each, str) for each in parts):
-        return with_specification(emitter, value, "".join(map(str, parts)))
-    return _with_sizes(emitter, value, parts)
+            parts.append(size)
+    return _with_parts(emitter, value, parts)
 
 
 def _as_text(emitter: Emitter, value: Value, conversion: str | None) -> Value:
@@ -256,6 +255,17 @@ def _as_text(emitter: Emitter, value: Value, conversion: str | None) -> Value:
     if conversion is None:
         return value
     return (represented if conversion == "r" else text_of)(emitter, value)
+
+
+def _with_parts(emitter: Emitter, value: Value, parts: Iterable[str | Value]) -> Value:
+    """`format` by a specification of texts and values."""
+    parts = [
+        format(part.constant) if isinstance(part, Value) and part.is_constant else part
+        for part in parts
+    ]
+    if all(isinstance(each, str) for each in parts):
+        return with_specification(emitter, value, "".join(map(str, parts)))
+    return _with_sizes(emitter, value, parts)
 
 
 def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) -> Value:
@@ -295,28 +305,36 @@ def formatted(
 ) -> Value:
     """`text.format(…)`."""
     pieces: list[Piece] = []
-    position = 0
+    numbers: set[bool] = set()
+    places = map(str, itertools.count())
+    values = {str(place): value for place, value in enumerate(arguments)} | named
+
+    def value_of(field: str) -> Value | None:
+        if field == "" or field.isdigit():
+            numbers.add(field == "")
+        return values.get(field or next(places))
+
     try:
-        fields = list(string.Formatter().parse(text))
+        for before, field, specification, conversion in string.Formatter().parse(text):
+            pieces.append(constant(before))
+            if field is None:
+                continue
+            value = value_of(field)
+            parts: list[str | Value | None] = []
+            for start, inner_field, further, inner_conversion in string.Formatter().parse(
+                specification or ""
+            ):
+                parts.append(start)
+                if inner_field is not None:
+                    is_plain = not further and not inner_conversion
+                    parts.append(value_of(inner_field) if is_plain else None)
+            if value is None or None in parts:
+                return emitter.left(k.TEXT, f"the format {text!r}")
+            pieces.append(partial(_formatted_field, emitter, value, conversion, parts))
     except ValueError as error:
         emitter.refuse(str(error))
-    if len({field == "" for _, field, *_ in fields if field == "" or str(field).isdigit()}) > 1:
+    if len(numbers) > 1:
         emitter.refuse("a format that mixes automatic and explicit field numbers")
-    for before, field, specification, conversion in fields:
-        pieces.append(constant(before))
-        if field is None:
-            continue
-        if "{" in (specification or ""):
-            return emitter.left(k.TEXT, f"the format {text!r}")
-        if field == "":
-            field, position = str(position), position + 1
-        if field.isdigit() and int(field) < len(arguments):
-            value = arguments[int(field)]
-        elif field in named:
-            value = named[field]
-        else:
-            return emitter.left(k.TEXT, f"the format {text!r}")
-        pieces.append(partial(_formatted_field, emitter, value, conversion, specification))
     return concatenated(emitter, pieces)
 
 
@@ -342,10 +360,10 @@ def substituted(
 
 
 def _formatted_field(
-    emitter: Emitter, value: Value, conversion: str | None, specification: str | None
+    emitter: Emitter, value: Value, conversion: str | None, parts: Sequence[str | Value]
 ) -> Value:
     """One field of `format`."""
-    return with_specification(emitter, _as_text(emitter, value, conversion), specification or "")
+    return _with_parts(emitter, _as_text(emitter, value, conversion), parts)
 
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\d*)(\.\d+)?([sdifFeEgGxXor%])")

@@ -213,6 +213,14 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         return local_function(emitter, function, *arguments_of(emitter, node))
     if not callable(function):
         emitter.refuse(f"{shown(function)} is not callable")
+    if (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "_make"
+        and hasattr(function.__self__, "_fields")
+    ):
+        items = [ast.Starred(part, ast.Load()) for part in node.args]
+        whole = derived(node, "made", functools.partial(ast.Call, node.func.value, items, []))
+        return expression(emitter, whole)
     written = [id(emitter.definition.function), *(key for key, _ in emitter.program.stack)]
     if isinstance(given, CACHED) and id(function) in written:
         emitter.refuse(

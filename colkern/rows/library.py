@@ -741,12 +741,12 @@ REPLACED: dict[str, Any] = {
 COMPUTED = frozenset(
     (  # noqa: SIM905
         "base64 binascii bisect calendar cmath codecs colorsys csv datetime decimal difflib "
-        "fnmatch fractions functools hashlib heapq hmac html ipaddress itertools json math "
+        "fnmatch fractions functools hashlib heapq hmac html ipaddress itertools json logging math "
         "ntpath numbers operator pathlib posixpath quopri re shlex sre statistics string "
-        "struct textwrap unicodedata urllib.parse uuid zlib zoneinfo"
+        "struct textwrap unicodedata urllib.parse uuid warnings zlib zoneinfo"
     ).split()
 )
-"""Modules whose functions only compute, so that those without a compiled form are left to Python."""
+"""Modules whose functions only compute or report: those without a compiled form are left to Python."""
 
 OTHERS = frozenset(["today", "now", "utcnow", "uuid1", "uuid4", "getnode", "open"])
 """Functions of these modules that return another value each time."""

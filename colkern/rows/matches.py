@@ -206,8 +206,7 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
 
 def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Source:
     try:
-        if needs_barring(parse(compiled, 0)):
-            raise CompileError("all matches of a pattern that may match nothing are left to Python")
+        barring = needs_barring(parse(compiled, 0))
         body = emitter.use(from_position(parse(compiled, 0), "search", onwards=True))
     except CompileError as error:
         match = _left(emitter, compiled, "search", error)
@@ -215,13 +214,16 @@ def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Sou
     matcher = find("search", compiled)
     kind = match_kind(matcher)
     start = emitter.copy("0")
+    # Behind an empty match, there is no other one.
+    barred = emitter.copy("-1") if barring else ""
+    places = f"{start}, {barred}" if barring else start
     status = emitter.fresh("code")
     count = 2 * matcher.groups + 3
     spans = [emitter.copy("0") for _ in range(count)]
 
     def search() -> None:
         result = emitter.fresh()
-        emitter.write(f"{result}, {status} = {body}({text.code}, {start})")
+        emitter.write(f"{result}, {status} = {body}({text.code}, {places})")
         emitter.fail_if(f"{status} != 0", status, "re.finditer")
         emitter.write(f"{', '.join(spans)} = {result}")
 
@@ -229,6 +231,8 @@ def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Sou
 
     def item() -> Value:
         bounds = tuple(Value(k.INT, emitter.copy(span)) for span in spans[1:])
+        if barring:
+            emitter.write(f"{barred} = {spans[2]} if {spans[1]} == {spans[2]} else -1")
         emitter.write(f"{start} = {spans[2]}")
         search()
         return Value(kind, items=(text, *bounds))

@@ -21,7 +21,7 @@ from colkern.rows.folding import constant
 from colkern.rows.front import plain_function
 from colkern.rows.iteration import builtin_of, known_object
 from colkern.rows.library import by_module, public_name, replacement
-from colkern.rows.table import table
+from colkern.rows.table import NO_DEFAULT, table
 from colkern.rows.values import NONE, Value
 
 
@@ -139,8 +139,8 @@ def _counts_taken(emitter: Emitter, node: ast.Call) -> range:
         return range(0)
     rows = table().get(table_name(function), [])
     if rows:
-        taken = len(rows[0].parameters) - given
-        return range(taken, taken + 1)
+        needed_ones = [one for one in rows[0].parameters if one.default is NO_DEFAULT]
+        return range(max(len(needed_ones) - given, 0), len(rows[0].parameters) - given + 1)
     try:
         parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
     except (TypeError, ValueError):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import compress, cycle, pairwise, starmap
 from typing import Any, NamedTuple
 
@@ -143,6 +145,70 @@ def test_an_integer_of_more_than_64_bits_is_compared_and_divides(
 def test_no_iterator_of_pairs_is_reversed() -> None:
     with pytest.raises(CompileError, match="reversed"):
         ck.udf(lambda n: [size - n for _, size in reversed(enumerate((n, 2)))])(ck.array([1]))
+
+
+# Formats whose sizes are parts of a specification
+
+
+def by_builtin(n: int) -> str:
+    return format(n / 3, f".{abs(n)}f") + format(n, f">{abs(n) + 2}")
+
+
+def by_method(n: int) -> str:
+    return "{:.{}f}|{:>{w}}|{!r:>{w}}".format(n / 3, abs(n), n, n, w=abs(n) + 4)
+
+
+def by_numbers(n: int) -> str:
+    return "{1:{0}}|{2:.{p}e}|{name:{fill}>{0}}".format(6, n, n / 7, p=2, name="x", fill="*")
+
+
+# All matches of a pattern that may match nothing
+
+
+def matches_of_nothing(n: int) -> list[str]:
+    text = "a1é--b22 "[: 4 - n] + "xx"
+    return [f"{m.start()}{m.group()}" for m in re.finditer(r"[a-z]*|\d", text)]
+
+
+def put_between(n: int) -> str:
+    return re.sub("x*", lambda m: f"<{m.group()}>", "axx-"[n:] + "é x")
+
+
+# Named tuples of iterables, and constructors that take a list of any length
+
+
+class Pair(NamedTuple):
+    low: int
+    high: int
+
+
+def made(n: int) -> int:
+    pair = Pair._make(int(part) for part in f"{n}/7".split("/"))
+    return pair.high * 10 + pair.low
+
+
+def at(n: int) -> datetime:
+    return datetime(*[int(part) for part in ["2024", "2", "28", "10", "5", "6", "7"][: 5 + n]])
+
+
+# What reports leaves the row
+
+
+def reported(n: int) -> int:
+    if n < 0:
+        logging.getLogger("colkern.tests").debug("negative: %s", n)
+    return abs(n)
+
+
+IDIOMS = [by_builtin, by_method, by_numbers, matches_of_nothing, put_between, made, at, reported]
+
+
+@pytest.mark.parametrize("function", IDIOMS)
+def test_an_idiom_gives_what_python_gives(function: Callable[[int], Any]) -> None:
+    compiled = ck.udf(function)
+    for n in NUMBERS:
+        assert outcome(lambda n: compiled(ck.array([n])).to_pylist()[0], n) == outcome(function, n)
+    assert sum(compiled.report().left.values()) == (2 if function is reported else 0)
 
 
 # Classes

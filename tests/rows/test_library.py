@@ -125,11 +125,13 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "io.StringIO": st.tuples(
         st.text(st.sampled_from("ab\n\r\x85")), st.sampled_from(["\n", "", "\r"])
     ),
+    "itertools.accumulate": st.tuples(NUMBERS, st.just(max)),
     "itertools.combinations": st.tuples(NUMBERS, st.integers(-1, 5)),
     "itertools.combinations_with_replacement": st.tuples(NUMBERS, st.integers(-1, 3)),
     "itertools.compress": st.tuples(NUMBERS, NUMBERS),
     "itertools.dropwhile": st.tuples(st.just(bool), NUMBERS),
     "itertools.groupby": st.tuples(NUMBERS, st.just(abs)),
+    "itertools.pairwise": st.tuples(NUMBERS),
     "itertools.permutations": st.tuples(NUMBERS, st.none() | st.integers(-1, 4)),
     "itertools.repeat": st.tuples(st.integers(), st.integers(-1, 4)),
     "itertools.starmap": st.tuples(st.just(max), st.lists(st.tuples(st.integers(), st.integers()))),

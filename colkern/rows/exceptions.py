@@ -129,13 +129,14 @@ def assert_(emitter: Emitter, node: ast.Assert) -> None:
 
 def try_(emitter: Emitter, node: ast.Try) -> None:
     """Compiles `try`."""
-    from colkern.rows.statements import assigned, statements
+    from colkern.rows.statements import assigned, only_in, statements
 
     if node.finalbody:
         _try_finally(emitter, node)
         return
     node = _with_result_apart(emitter, node)
-    names = assigned(emitter, node.body)
+    own = only_in(emitter, stored_names(node.body), node.body) - emitter.cells.keys()
+    names = assigned(emitter, node.body) - own
     attempt = _new_attempt(emitter, any(_name_read(handler) for handler in node.handlers))
     with emitter.in_cells(node, names):
         before = dict(emitter.env)

@@ -97,9 +97,6 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             owner = with_attribute(emitter, owner, node.func.attr)
             return method(emitter, node, owner, node.func.attr)
         target = getattr(owner.constant, node.func.attr, None)
-        if isinstance(owner.constant, re.Pattern):
-            arguments, named = needed_arguments(emitter, node)
-            return method_of_pattern(emitter, owner.constant, node.func.attr, arguments, named)
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
             if node.func.attr not in _READING:
                 refuse_change(emitter)
@@ -233,6 +230,10 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
             if not k.is_hashable(value.kind):
                 emitter.refuse(f"{function.__name__} has a cache, and {value.kind} is not hashable")
         return shared_value(emitter, users_function(emitter, function, arguments, named))
+    pattern = getattr(function, "__self__", None)
+    if isinstance(pattern, re.Pattern):
+        arguments, named = needed_arguments(emitter, node)
+        return method_of_pattern(emitter, pattern, function.__name__, arguments, named)
     for way in (_by_form, _of_library, _of_users, _by_name):
         result = way(emitter, node, function)
         if result is not None:

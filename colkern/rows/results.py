@@ -97,6 +97,8 @@ class Output:
             self.slots.append(Slots(f"{name}_valid", np.uint8))
         if isinstance(inside, k.Uneven):
             raise UnsupportedError("results that are dictionaries whose keys differ")
+        if isinstance(inside, k.Compound) and not inside.items:
+            raise UnsupportedError(f"results that are {inside} without fields")
         if isinstance(inside, k.Compound):
             self.parts = [type(self)(item, f"{name}_{n}") for n, item in enumerate(inside.items)]
         elif isinstance(inside, k.Container):

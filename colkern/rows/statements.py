@@ -556,7 +556,7 @@ def _for(emitter: Emitter, node: ast.For) -> None:
         node.iter,
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
-        assigned(emitter, parts) - _only_in(emitter, bound | first, parts),
+        assigned(emitter, parts) - only_in(emitter, bound | first, parts),
         (bound - stored_names(node.body)) | first,
         node.orelse,
     )
@@ -575,7 +575,7 @@ def _bound_first(body: Sequence[ast.stmt]) -> set[str]:
     return names
 
 
-def _only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
+def only_in(emitter: Emitter, names: set[str], parts: Sequence[ast.AST]) -> set[str]:
     """Returns the variables that only `parts` name, so that each may change its kind in every round."""
     inside, every = Counter(named_in(parts)), emitter.definition.mentions
     return {name for name in names - emitter.shared if inside[name] == every[name]}

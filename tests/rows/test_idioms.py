@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import colkern as ck
-from colkern.errors import CompileError
+from colkern.errors import CompileError, UnsupportedError
 
 NUMBERS = [0, 1, 2, -1, -3]
 
@@ -142,6 +142,11 @@ def test_an_integer_of_more_than_64_bits_is_compared_and_divides(
         assert compiled(ck.array(values)).to_pylist() == [function(value) for value in values]
 
 
+def test_a_result_without_fields_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="without fields"):
+        ck.udf(lambda n: () if n else None)(ck.array([1]))
+
+
 def test_no_iterator_of_pairs_is_reversed() -> None:
     with pytest.raises(CompileError, match="reversed"):
         ck.udf(lambda n: [size - n for _, size in reversed(enumerate((n, 2)))])(ck.array([1]))
@@ -191,6 +196,25 @@ def at(n: int) -> datetime:
     return datetime(*[int(part) for part in ["2024", "2", "28", "10", "5", "6", "7"][: 5 + n]])
 
 
+# Patterns that only a `try` names, and methods of patterns with a name
+
+
+def parsed(n: int) -> dict[str, str] | None:
+    try:
+        pattern = r"(?P<sign>-?)(?P<digits>[1-9])"
+        return re.match(pattern, str(n)).groupdict()  # type: ignore[union-attr]
+    except AttributeError:
+        return None
+
+
+find_sign = re.compile("-").search
+replace_digits = re.compile("[1-3]").sub
+
+
+def by_name(n: int) -> str:
+    return replace_digits("d", str(n)) + ("" if find_sign(str(n)) is None else "!")
+
+
 # What reports leaves the row
 
 
@@ -200,7 +224,18 @@ def reported(n: int) -> int:
     return abs(n)
 
 
-IDIOMS = [by_builtin, by_method, by_numbers, matches_of_nothing, put_between, made, at, reported]
+IDIOMS = [
+    by_builtin,
+    by_method,
+    by_numbers,
+    matches_of_nothing,
+    put_between,
+    made,
+    at,
+    parsed,
+    by_name,
+    reported,
+]
 
 
 @pytest.mark.parametrize("function", IDIOMS)

@@ -102,6 +102,11 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     ),
     "binascii.hexlify": st.tuples(st.binary(max_size=9)),
     "binascii.unhexlify": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
+    "calendar.timegm": st.tuples(
+        st.tuples(
+            st.integers(0, 9999), st.integers(0, 13), *[st.integers(-9, 99) | st.floats()] * 5
+        )
+    ),
     "bytes.fromhex": st.tuples(st.binary(max_size=5).map(bytes.hex) | TEXTS),
     "bytes.hex": st.tuples(st.binary(max_size=9), st.sampled_from("-: ")),
     "copy.copy": st.tuples(COPIED),

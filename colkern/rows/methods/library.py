@@ -20,7 +20,7 @@ _RESULTS = {
         "base64.b16decode base64.b16encode base64.b32decode base64.b32encode gzip.decompress "
         "hash.digest uuid.bytes zlib.compress zlib.decompress"
     ),
-    "int": "address.version calendar.timegm",
+    "int": "address.version",
     "float": (
         "math.cbrt math.exp2 math.gamma math.lgamma matcher.ratio statistics.geometric_mean "
         "statistics.harmonic_mean"

@@ -143,19 +143,17 @@ class _Needs:
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 items = node.generators[0].iter
                 return _named(items) | self._of(items)
-            case ast.Compare(left, [operation, *_], [right, *_]):
+            case ast.Compare(left, [comparison, *_], [right, *_]):
                 own = self._of(left) | self._of(right)
-                if isinstance(operation, ast.In | ast.NotIn):
-                    return own | _named(right)
-                return own | (
-                    _named(left) | _named(right) if isinstance(operation, _ORDER) else set()
-                )
+                if isinstance(comparison, (ast.In, ast.NotIn, *_ORDER)):
+                    own |= _named(right)
+                return own | (_named(left) if isinstance(comparison, _ORDER) else set())
         needs = {name for child in ast.iter_child_nodes(node) for name in self._of(child)}
         match node:
             case ast.BinOp(left, operation, right):
                 # Text may be formatted with None: "%s" % x.
                 needs |= _named(left) | (set() if isinstance(operation, ast.Mod) else _named(right))
-            case ast.UnaryOp(operation, operand) if not isinstance(operation, ast.Not):
+            case ast.UnaryOp(sign, operand) if not isinstance(sign, ast.Not):
                 needs |= _named(operand)
             case ast.Attribute(value, name) if not name.startswith("__"):
                 needs |= _named(value)

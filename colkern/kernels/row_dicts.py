@@ -19,6 +19,7 @@ from numpy import int64
 from colkern.kernels.kernel import helper
 from colkern.kernels.primitives import get_word, set_word
 from colkern.kernels.row_items import (
+    NODE,
     NUMBER,
     OPTIONAL,
     TEXT,
@@ -271,10 +272,11 @@ def as_optional(
     optional = allocate(arena, value_words * 8 + 8)
     if optional == 0:
         return optional, NO_ROOM
-    set_word(optional, int64(place == 0))
+    part = value_layout & 15
+    set_word(optional, int64(place == 0 and part != NODE))
     if place != 0:
         # A value that may be None anyway says so itself.
-        flag = int64(0 if value_layout & 15 == OPTIONAL else 8)
+        flag = int64(8 if part != OPTIONAL and part != NODE else 0)
         copy_words(place, optional + flag, value_words)
     return optional, DONE
 

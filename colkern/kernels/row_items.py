@@ -9,11 +9,12 @@ What depends on which of two NaN are one object, or on the order of a NaN or a N
 
 from __future__ import annotations
 
+import math
 from typing import TypeAlias
 
-from numpy import int64, uint64
+from numpy import float64, int64, uint64
 
-from colkern.kernels.kernel import helper
+from colkern.kernels.kernel import apart, helper
 from colkern.kernels.primitives import (
     bits_of_float,
     float_of_bits,
@@ -46,6 +47,14 @@ HANDLE = 6
 """A list, set or dictionary; whether it is equal to another or less is `UNKNOWN`."""
 OPAQUE = 7
 """Words that stand for a value in a form of their own: all that follows is `UNKNOWN`."""
+NODE = 8
+"""A value of a document (`row_documents`): the address of its type and its words, or 0 for None."""
+
+OF_BOOL, OF_INT, OF_FLOAT, OF_STR, OF_LIST, OF_DICT = range(6)
+"""The types of values of documents."""
+
+EXACT = 1 << 53
+"""Integers up to this one are floats, too."""
 
 NO = 0
 YES = 1
@@ -130,6 +139,60 @@ def order_of_bytes(left: int64, left_size: int64, right: int64, right_size: int6
 
 
 @helper
+def number_of_node(node: int64) -> float64:
+    """A number of a document as a float; NaN if no float equals it for sure."""
+    word = get_word(node + 8)
+    if get_word(node) == OF_FLOAT:
+        return float_of_bits(word)
+    return float64(word) if -EXACT <= word <= EXACT else float64(math.nan)
+
+
+@apart
+@helper
+def equal_nodes(left: int64, right: int64) -> int64:
+    """Whether two values of documents at different addresses are equal."""
+    if left == 0 or right == 0:
+        return int64(NO)
+    a = get_word(left)
+    b = get_word(right)
+    if a > OF_FLOAT or b > OF_FLOAT:
+        size = get_word(left + 16) >> 1
+        if a != b:
+            return int64(NO)
+        if a != OF_STR:
+            return int64(UNKNOWN)
+        is_same = size == get_word(right + 16) >> 1
+        return int64(is_same and are_same(get_word(left + 8), get_word(right + 8), size))
+    if a != OF_FLOAT and b != OF_FLOAT:
+        return int64(get_word(left + 8) == get_word(right + 8))
+    x = number_of_node(left)
+    y = number_of_node(right)
+    return int64(UNKNOWN if x != x or y != y else x == y)
+
+
+@apart
+@helper
+def less_nodes(left: int64, right: int64) -> int64:
+    """Whether a value of a document is less than another at another address."""
+    if left == 0 or right == 0:
+        return int64(UNKNOWN)
+    a = get_word(left)
+    b = get_word(right)
+    if a == OF_STR and b == OF_STR:
+        sizes = get_word(left + 16) >> 1, get_word(right + 16) >> 1
+        return int64(
+            order_of_bytes(get_word(left + 8), sizes[0], get_word(right + 8), sizes[1]) < 0
+        )
+    if a > OF_FLOAT or b > OF_FLOAT:
+        return int64(UNKNOWN)
+    if a != OF_FLOAT and b != OF_FLOAT:
+        return int64(get_word(left + 8) < get_word(right + 8))
+    x = number_of_node(left)
+    y = number_of_node(right)
+    return int64(UNKNOWN if x != x or y != y else x < y)
+
+
+@helper
 def equal_words(layout: Layout, left: Place, right: Place) -> int64:
     """Whether two items are one or equal: `YES`, `NO`, or `UNKNOWN` where both have a NaN."""
     while layout != 0:
@@ -152,6 +215,10 @@ def equal_words(layout: Layout, left: Place, right: Place) -> int64:
             y = float_of_bits(b)
             if x != y:
                 return int64(UNKNOWN if x != x and y != y else NO)
+        elif part == NODE:
+            same = equal_nodes(a, b) if a != b else int64(YES)
+            if same != YES:
+                return same
         elif a != b:
             return int64(UNKNOWN if part == HANDLE else NO)
         elif part == OPTIONAL and a != 0:
@@ -187,6 +254,10 @@ def less_words(layout: Layout, left: Place, right: Place) -> int64:
         elif part == OPTIONAL:
             if a != 0 or b != 0:
                 return int64(UNKNOWN)
+        elif part == NODE:
+            same = equal_nodes(a, b) if a != b else int64(YES)
+            if same != YES:
+                return less_nodes(a, b) if same == NO else same
         elif a != b:
             return int64(UNKNOWN if part == HANDLE else a < b)
     return int64(NO)

@@ -13,6 +13,7 @@ a larger one. All other codes are exceptions that Python would raise, which a `t
 from __future__ import annotations
 
 import decimal
+import json
 from typing import Any, NamedTuple, TypeAlias
 
 from numpy import int64
@@ -44,6 +45,7 @@ UNICODE_DECODE_ERROR = 14
 UNICODE_ENCODE_ERROR = 15
 OTHER_ERROR = 16
 INVALID_OPERATION = 17
+JSON_DECODE_ERROR = 18
 
 CODES: dict[Any, int] = {
     ArithmeticError: ARITHMETIC_ERROR,
@@ -60,6 +62,7 @@ CODES: dict[Any, int] = {
     UnicodeDecodeError: UNICODE_DECODE_ERROR,
     UnicodeEncodeError: UNICODE_ENCODE_ERROR,
     decimal.InvalidOperation: INVALID_OPERATION,
+    json.JSONDecodeError: JSON_DECODE_ERROR,
 }
 """The codes of exceptions that compiled code knows by name."""
 

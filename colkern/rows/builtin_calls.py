@@ -25,7 +25,6 @@ from colkern.rows.deques import new_deque
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     arguments_by_name,
-    arguments_of,
     expression,
     in_branches,
     needed,
@@ -33,22 +32,22 @@ from colkern.rows.expressions import (
     truth,
 )
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.functions import special, users_function
+from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
-from colkern.rows.json_reading import Reader
 from colkern.rows.methods import raised_by
 from colkern.rows.orders import extreme, sorted_list
 from colkern.rows.several import by_class, is_instance, may_be_several
-from colkern.rows.text_library import JSON, PYTHON, json_scalar, loads
 from colkern.rows.values import Value, of_parts
 
 
 def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
     value = expression(emitter, node.args[0])
     classes = needed(emitter, node.args[1]).constant
-    if may_be_several(value) and not issubclass(type(None), classes):
-        return Value(k.BOOL, is_instance(value, classes)[0])
+    if may_be_several(value):
+        code = is_instance(value, classes)[0]
+        has_none = isinstance(value.kind, k.Optional) and issubclass(type(None), classes)
+        return Value(k.BOOL, f"({value.none} | {code})" if has_none else code)
     if isinstance(value.kind, k.Optional):
         holds = _is_of(emitter, value.kind.of, classes)
         if holds == issubclass(type(None), classes):
@@ -147,21 +146,16 @@ def _repr(emitter: Emitter, node: ast.Call) -> Value:
     return represented(emitter, expression(emitter, node.args[0]))
 
 
-def _document(name: str, quotes: str) -> Callable[[Emitter, ast.Call], Value]:
+def _document(name: str) -> Callable[[Emitter, ast.Call], Value]:
     """`json.loads`, or `ast.literal_eval`, which has values of several types."""
 
     def write(emitter: Emitter, node: ast.Call) -> Value:
         emitter.program.may_mix = True
         if not emitter.program.mixes:
             return emitter.computed(name)
-        definition = emitter.definition
-        reader = Reader(definition.nodes, node, definition.function.__annotations__.get("return"))
-        arguments, named = arguments_of(emitter, node)
-        first = "[" if reader.is_list() else "{"
-        named = {**named, "quotes": constant(quotes), "first": constant(first)}
-        if not reader.looks_within():
-            named["part"] = constant(json_scalar)
-        return users_function(emitter, loads, arguments, named)
+        arguments, named = needed_arguments(emitter, node)
+        are_known = len(arguments) == 1 and not named and arguments[0].kind == k.TEXT
+        return call(emitter, name, arguments) if are_known else emitter.computed(name)
 
     return write
 
@@ -290,8 +284,8 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     int: _number("int"),
     float: _number("float"),
     json.dumps: _dumps,
-    loads: _document("json.loads", JSON),
-    ast.literal_eval: _document("ast.literal_eval", PYTHON),
+    json.loads: _document("json.loads"),
+    ast.literal_eval: _document("ast.literal_eval"),
     drops_results: lambda emitter, _: emitter.left(k.BOOL, "a cache that drops results"),
     shared: lambda emitter, node: shared_value(emitter, expression(emitter, node.args[0])),
 }

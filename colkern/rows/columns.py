@@ -443,7 +443,7 @@ def declared_kind(kind: Kind, returns: s.DataType) -> Kind:
             pairs = zip(kind.items, storage.fields, strict=True)
             items = tuple(declared_kind(item, field.type) for item, field in pairs)
             return k.tuple_of(items, tuple(field.name for field in storage.fields), kind.form)
-    if isinstance(kind, k.Container) and isinstance(storage, LISTS):
+    if isinstance(kind, k.Container) and kind.name != "dict" and isinstance(storage, LISTS):
         return replace(kind, items=(declared_kind(kind.items[0], storage.fields[0].type),))
     if isinstance(kind, k.Container) and isinstance(storage, s.Map):
         return _declared_map(kind, storage)

@@ -12,12 +12,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from colkern.kernels import row_lists, row_numbers, row_values
+from colkern.kernels import row_documents, row_lists, row_numbers, row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple as tuple_as_list
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import has_order
 from colkern.rows.containers import add, add_all, counter, new_container, unpacked
+from colkern.rows.documents import as_in_document
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import (
     condition,
@@ -375,14 +376,19 @@ def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr |
     initial = needed(emitter, start) if start else constant(0)
     if initial.kind in (k.TEXT, k.BYTES):
         emitter.refuse(f"sum() of {initial.kind} raises TypeError: join them instead")
+    begin, are_several = emitter.state(), False
     result = Accumulator(emitter, node, initial)
     added = Accumulator(emitter, node, constant(False), "added")
     lost = Accumulator(emitter, node, constant(0.0), "lost")
     first = result.get().kind if start else k.FLOAT
 
     def take(value: Value) -> None:
+        nonlocal are_several
         added.set(constant(True))
         before, value = result.get(), emitter.plain(value)
+        are_several = are_several or k.is_plain(value.kind)
+        if are_several:
+            return
         kinds = {before.kind.name, value.kind.name}
         if _SUMS_COMPENSATE and "float" in kinds and kinds <= {"float", "int", "bool"}:
             are_floats = [constant(kind == k.FLOAT) for kind in (first, value.kind)]
@@ -405,6 +411,9 @@ def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr |
         return invoked(emitter, body, given, kind, "sum")
 
     items(emitter, source, take, any_order=_is_exact if _is_exact(initial.kind) else never)
+    if are_several:
+        emitter.restore(begin)
+        return _total_of_several(emitter, node, source, initial)
     total = result.get()
     if _SUMS_COMPENSATE and total.kind.name == "float":
         total = _called(row_numbers.with_lost, [total, lost.get()], total.kind)
@@ -413,6 +422,24 @@ def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr |
         emitter.leave_if(f"not {added.get().code}", "a sum without decimals")
         return Value(k.decimal_of(total.kind.scale), total.code)
     return total
+
+
+def _total_of_several(emitter: Emitter, node: ast.Call, source: ast.expr, initial: Value) -> Value:
+    """`sum(…)` of integers and floats whose types are known where the row runs."""
+    if initial.kind != k.INT:
+        emitter.refuse(f"sum() of values of several types from {initial.kind} on")
+    place = derived(node, "values of several types", lambda: ast.List([], ast.Load()))
+    with emitter.ahead(is_only_raised=True):
+        made = new_container(emitter, place, "list", 0)
+        items(emitter, source, lambda each: add(emitter, made, (as_in_document(emitter, each),)))
+    given = [emitter.numbers(initial), Value(k.INT, made.code), constant(int(_SUMS_COMPENSATE))]
+    of = k.mixed(k.INT, k.FLOAT)
+    assert isinstance(of, k.Several)
+    arguments = [*map(emitter.numbers, given)]
+    parts = invoked(
+        emitter, row_documents.sum_of_nodes, arguments, k.tuple_of(of.items), "sum"
+    ).parts
+    return of_parts(of, parts)
 
 
 def _is_exact(kind: k.Kind) -> bool:

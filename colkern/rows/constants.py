@@ -86,6 +86,8 @@ def layout_of(kind: Kind, to_equal: bool = False) -> int:
 
 
 def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
+    if kind in k.NODES:
+        return [row_items.NODE]
     if k.is_row(kind) and not to_equal:
         raise UnsupportedError(f"{kind}: nothing looks for a dictionary among others")
     if isinstance(kind, k.Record | k.Uneven | k.Several) and to_equal:
@@ -114,7 +116,9 @@ def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
 def has_order(kind: Kind) -> bool:
     """Whether values of a kind can be hashed and compared by their layout."""
     try:
-        return layout_of(kind) >= 0 and row_items.HANDLE not in _parts_of(kind)
+        return layout_of(kind) >= 0 and {row_items.HANDLE, row_items.NODE}.isdisjoint(
+            _parts_of(kind)
+        )
     except UnsupportedError:
         return False
 

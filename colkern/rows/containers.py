@@ -17,6 +17,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of, table_kind
+from colkern.rows.documents import as_key
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
@@ -187,9 +188,12 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
     """`value in container`."""
     from colkern.rows.functions import special
 
+    if k.is_plain(container.kind):
+        return by_class(emitter, container, lambda each: contained(emitter, value, each))
+    if value.kind == k.CONTENT and container.kind == k.list_of(k.DOCUMENT):
+        value = emitter.converted(value, k.DOCUMENT)
     if k.is_plain(value.kind):
         return by_class(emitter, value, lambda each: contained(emitter, each, container))
-
     if (result := special(emitter, "__contains__", container, value)) is not None:
         return truth(emitter, result)
     if (flags := enums.of_flags(emitter, "in", value, container)) is not None:
@@ -474,6 +478,8 @@ def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[V
     require_changeable(emitter, container)
     assert isinstance(kind, Container)
     fitting = []
+    if kind.name != "list":
+        values = [as_key(emitter, values[0]), *values[1:]]
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):
         is_known = kind.sites and k.ELSEWHERE not in kind.sites
         if not is_known and k.joined(has_kind, value.kind) != has_kind:

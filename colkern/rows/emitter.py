@@ -18,6 +18,7 @@ from colkern.errors import CompileError, with_line
 from colkern.kernels import row_decimals, row_values
 from colkern.rows import kinds as k
 from colkern.rows.constants import identity
+from colkern.rows.documents import as_declared, as_in_document
 from colkern.rows.front import Definition, variables_of
 from colkern.rows.kinds import Kind
 from colkern.rows.program import (
@@ -191,9 +192,11 @@ class Emitter:
     def looking(self) -> Iterator[None]:
         """Allows to examine a value: lines that are written within are discarded."""
         before, was_dead = self.state(), self.dead
-        yield
-        self.restore(before)
-        self.dead = was_dead
+        try:
+            yield
+        finally:
+            self.restore(before)
+            self.dead = was_dead
 
     # Lines
 
@@ -388,10 +391,15 @@ class Emitter:
 
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
-        if k.is_plain(inner(value).kind) and not self.program.stack and self.yielded is None:
+        is_row = not self.program.stack and self.yielded is None
+        if is_row and self.program.holds is not any_kind and inner(value).kind not in k.NODES:
+            value = as_declared(self, value, self.program.holds)
+        if is_row and k.is_plain(inner(value).kind):
             self._require_one_result(inner(value).kind)
 
             def leave(each: Value) -> Value:
+                if self.program.holds is not any_kind:
+                    each = as_declared(self, each, self.program.holds)
                 if not self.program.holds(each.kind):
                     self.refuse(f"it returns {each.kind} where another type is declared")
                 self.leave(each)
@@ -486,6 +494,10 @@ class Emitter:
             return of_parts(kind, zeros(kind))
         if value.kind == kind:
             return value
+        if kind in k.NODES:
+            return as_in_document(self, value)
+        if value.kind in k.NODES:
+            self.refuse(f"a value of a document where {kind} is needed has no compiled form")
         if k.is_unset(kind) and not k.is_unset(value.kind):
             value = tuple_of_values([Value(k.BOOL, "False"), value], (), k.Unset)
         if isinstance(kind, k.Optional):
@@ -769,8 +781,9 @@ def _narrowed(cell: Value, kind: Kind) -> Value:
     """Returns the value of a cell after an assignment of a value of a kind."""
     if isinstance(cell.kind, k.Optional) and kind == cell.kind.of:
         return Value(kind, cell.code, items=cell.items)
-    if isinstance(cell.kind, k.Several) and k.is_plain(cell.kind) and kind in cell.kind.items[1:]:
-        return cell.items[cell.kind.items.index(kind, 1)]
+    of = inner(cell).kind
+    if isinstance(of, k.Several) and k.is_plain(of) and kind in of.items[1:]:
+        return cell.items[of.items.index(kind, 1)]
     return NONE if kind == k.NONE else cell
 
 

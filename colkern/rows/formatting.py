@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import partial, reduce
 
-from colkern.kernels import row_decimals
+from colkern.kernels import row_decimals, row_documents, row_items
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked, is_left, left_to_python
@@ -30,6 +30,10 @@ def text_of(emitter: Emitter, value: Value) -> Value:
     """`str(value)`."""
     if value.is_constant:
         return evaluated(emitter, str, value.constant)
+    if value.kind in k.NODES:
+        is_text = f"node_word({value.code}, 0) == {row_items.OF_STR}"
+        own = Value(k.TEXT, f"node_text({value.code})")
+        return emitter.chosen(is_text, lambda: own, lambda: represented(emitter, value))
     if isinstance(value.kind, k.Optional):
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: text_of(emitter, inner(value))
@@ -44,8 +48,8 @@ def text_of(emitter: Emitter, value: Value) -> Value:
         return text
     if isinstance(value.kind, k.Container | k.Compound):
         return represented(emitter, value)
-    if is_left(own := f"{value.kind.name}.__str__"):
-        return left_to_python(emitter, own)
+    if is_left(name := f"{value.kind.name}.__str__"):
+        return left_to_python(emitter, name)
     if value.kind.loose:
         return emitter.left(k.TEXT, "the text of a number that may be of another type")
     return value if value.kind == k.TEXT else call(emitter, "str", [value])
@@ -55,6 +59,8 @@ def represented(emitter: Emitter, value: Value) -> Value:
     """`repr(value)`."""
     if value.is_constant:
         return constant(repr(value.constant))
+    if is_in_document(value.kind):
+        return text_in_document(emitter, value, row_documents.PYTHON)
     if isinstance(value.kind, k.Optional):
         return emitter.chosen(
             value.none, lambda: constant("None"), lambda: represented(emitter, inner(value))
@@ -86,6 +92,21 @@ def represented(emitter: Emitter, value: Value) -> Value:
     if isinstance(value.kind, k.Container) and value.kind.name != "set" and not value.kind.most:
         return _container_represented(emitter, value, value.kind)
     return text_of(emitter, value) if value.kind.loose else call(emitter, "repr", [value])
+
+
+def is_in_document(kind: k.Kind) -> bool:
+    """Whether values of a kind are values of documents, or lists or dictionaries of them."""
+    return kind in k.NODES or (isinstance(kind, k.Container) and kind in k.CONTENT.items)
+
+
+def text_in_document(
+    emitter: Emitter, value: Value, form: int, comma: str = ", ", colon: str = ": "
+) -> Value:
+    """The text of a value of a document: `repr`, or JSON, in a form of `row_documents`."""
+    node = Value(k.INT, emitter.bind(emitter.converted(value, k.DOCUMENT).code))
+    given = [constant(form), *map(constant, (row_documents.WORDS[form], comma, colon))]
+    arguments = [node, *map(emitter.numbers, given)]
+    return invoked(emitter, row_documents.text_of_node, arguments, k.TEXT, "the text of a document")
 
 
 def _row_represented(emitter: Emitter, value: Value, kind: k.Compound) -> Value:

@@ -7,13 +7,20 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from colkern.kernels import row_documents, row_items, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call
+from colkern.rows.calls import call, invoked
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import constant, evaluated
-from colkern.rows.formatting import concatenated, entries_text, text_of
+from colkern.rows.formatting import (
+    concatenated,
+    entries_text,
+    is_in_document,
+    text_in_document,
+    text_of,
+)
 from colkern.rows.functions import users_function
-from colkern.rows.text_library import in_order_of_keys, json_float, json_text, with_text_keys
+from colkern.rows.text_library import in_order_of_keys, json_float, with_text_keys
 from colkern.rows.values import Value, inner
 
 _DEFAULTS = {"ensure_ascii": True, "separators": None, "sort_keys": False, "indent": None}
@@ -59,6 +66,14 @@ class _Writer:
         emitter, kind = self._emitter, value.kind
         if value.is_constant:
             return constant(self._of_constant(value.constant))
+        form = row_documents.ASCII_JSON if self._options["ensure_ascii"] else row_documents.JSON
+        if is_in_document(kind):
+            if self._indent is not None or self._options["sort_keys"]:
+                reason = "json.dumps() of a document in another order, or lines"
+                is_part = f"node_word({value.code}, 0) >= {row_items.OF_LIST}"
+                test = is_part if kind in k.NODES else "True"
+                emitter.fail_if(test, row_values.LEFT, reason)
+            return text_in_document(emitter, value, form, self._comma, self._colon)
         if isinstance(kind, k.Optional):
             return emitter.chosen(
                 value.none, lambda: constant("null"), lambda: self.text(inner(value))
@@ -66,8 +81,8 @@ class _Writer:
         if kind == k.BOOL:
             return emitter.chosen(value.code, lambda: constant("true"), lambda: constant("false"))
         if kind == k.TEXT:
-            is_ascii = constant(bool(self._options["ensure_ascii"]))
-            return users_function(emitter, json_text, [value, is_ascii], {})
+            is_ascii = Value(k.BOOL, str(form == row_documents.ASCII_JSON))
+            return invoked(emitter, row_documents.quoted, [value, is_ascii], k.TEXT, "json.dumps")
         if kind == k.FLOAT:
             return users_function(emitter, json_float, [value], {})
         if kind == k.INT:

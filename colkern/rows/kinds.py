@@ -213,6 +213,50 @@ class Several(Parted):
         return " or ".join(map(str, self.items[1:]))
 
 
+class _Node:
+    """A kind of which there is one object: it has itself as a part of its parts."""
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __init__(self, name: str) -> None:
+        for field_, value in (("name", name), ("words", 1), ("loose", False)):
+            object.__setattr__(self, field_, value)
+
+    def __str__(self) -> str:
+        return "a value of a document"
+
+
+class _Document(_Node, Optional):
+    """A value of a document of `json.loads`, or None: the address of a node of its own form, or 0."""
+
+    @property
+    def of(self) -> Kind:
+        """The kind where it is not None."""
+        return CONTENT
+
+    def __reduce__(self) -> str:
+        return "DOCUMENT"
+
+
+class _Content(_Node, Several):
+    """A value of a document that is not None: the address of its node."""
+
+    @property
+    def items(self) -> tuple[Kind, ...]:
+        """The kinds of the number of its type, and of a value of each type."""
+        return (INT, BOOL, INT, FLOAT, TEXT, list_of(DOCUMENT), dict_of(TEXT, DOCUMENT))
+
+    def __reduce__(self) -> str:
+        return "CONTENT"
+
+
+DOCUMENT, CONTENT = _Document("document"), _Content("content")
+
+NODES = (DOCUMENT, CONTENT)
+"""The kinds of values of documents: of all, and of those that are not None."""
+
+
 class Unset:
     """The form of a field that may be unassigned: a flag for that, and its value."""
 
@@ -292,18 +336,22 @@ def origins(kind: Kind) -> tuple[object, ...]:
     return tuple((container.sites, container.constant) for container in containers_in(kind))
 
 
+def _own_parts(kind: Kind) -> tuple[Kind, ...]:
+    if kind in NODES:
+        return ()
+    return (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
+
+
 def parts_of(kind: Kind) -> Iterator[Kind]:
-    """Yields a kind, the kinds of its parts, and those of their parts."""
+    """Yields a kind, the kinds of its parts, and those of their parts; a document has none."""
     yield kind
-    parts = (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
-    for part in parts:
+    for part in _own_parts(kind):
         yield from parts_of(part)
 
 
 def depth(kind: Kind) -> int:
     """Returns the depth of the parts of a kind: 1 for a kind without parts."""
-    parts = (kind.of,) if isinstance(kind, Optional) else getattr(kind, "items", ())
-    return 1 + max(map(depth, parts), default=0)
+    return 1 + max(map(depth, _own_parts(kind)), default=0)
 
 
 def containers_in(kind: Kind) -> Iterator[Container]:
@@ -322,6 +370,8 @@ def from_elsewhere(kind: Kind) -> Kind:
 
 
 def _with_containers(kind: Kind, **fields: Any) -> Kind:
+    if kind in NODES:
+        return kind
     if isinstance(kind, Optional):
         return replace(kind, of=_with_containers(kind.of, **fields))
     if isinstance(kind, Parted | Container):
@@ -389,6 +439,8 @@ def optional(of: Kind) -> Kind:
     """Returns the kind of a value that may be None."""
     if isinstance(of, Optional) or of == NONE:
         return of
+    if of == CONTENT:
+        return DOCUMENT
     return Optional(f"{of} | None", of.words + 1, of=of)
 
 
@@ -549,6 +601,8 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return left
     if left == NEVER:
         return right
+    if left in NODES or right in NODES:
+        return DOCUMENT if may_be_in_document(left) and may_be_in_document(right) else None
     if is_unset(left) != is_unset(right):
         left, right = (kind if is_unset(kind) else unset(kind) for kind in (left, right))
     if NONE in (left, right) or isinstance(left, Optional) or isinstance(right, Optional):
@@ -594,6 +648,24 @@ def joined(left: Kind, right: Kind) -> Kind | None:
     return None
 
 
+def may_be_in_document(kind: Kind) -> bool:
+    """Whether all values of a kind may be values of a document; containers that displays make may become
+    so."""
+    kind = present(kind)
+    if isinstance(kind, Container):
+        wanted = {form_of(each): each for each in CONTENT.items[1:]}.get(form_of(kind))
+        is_usual = not (kind.default or kind.is_tuple or kind.most or kind.constant)
+        pairs = zip(kind.items, getattr(wanted, "items", ()), strict=False)
+        is_made = bool(kind.sites) and ELSEWHERE not in kind.sites
+        return is_usual and all(
+            has in (NEVER, wants) or (is_made and joined(has, wants) == wants)
+            for has, wants in pairs
+        )
+    if isinstance(kind, Several) and kind not in NODES:
+        return all(map(may_be_in_document, kind.items[1:]))
+    return kind in (*NODES, NONE, NEVER, BOOL, INT, FLOAT, TEXT)
+
+
 MOST_CLASSES = 8
 """The largest number of classes, one of which an instance may have."""
 
@@ -601,6 +673,8 @@ MOST_CLASSES = 8
 def mixed(left: Kind, right: Kind) -> Kind | None:
     """Returns the kind of a value that is of one of several of Python's own types, or users' classes; None
     if the two kinds are none of these, or alike."""
+    if left in NODES or right in NODES:
+        return joined(left, right)
     plain = [present(left), present(right)]
     kinds = [
         classes_of(kind) or ({form_of(kind): kind} if _may_be_one_of_several(kind) else {})

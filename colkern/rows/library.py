@@ -44,7 +44,6 @@ from colkern.rows.number_library import (
 from colkern.rows.text_library import (
     Uncovered,
     fill,
-    loads,
     read_csv,
     shorten,
     string_lines,
@@ -730,7 +729,6 @@ REPLACED: dict[str, Any] = {
     "itertools.dropwhile": drop_while,
     "itertools.groupby": group_by,
     "itertools.starmap": star_map,
-    "json.loads": loads,
     **_named("math", dist, fsum, prod),
     "numpy.clip": clip,
     "numpy.round": round_as_numpy,

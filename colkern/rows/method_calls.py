@@ -68,7 +68,7 @@ from colkern.rows.literals import stored_constant
 from colkern.rows.matches import Match, method_of_match
 from colkern.rows.orders import has_own_order, sorted_list
 from colkern.rows.scopes import stored_names
-from colkern.rows.several import by_class, is_instance
+from colkern.rows.several import as_one_of, by_class, is_instance
 from colkern.rows.spreading import spread
 from colkern.rows.statements import instance_of
 from colkern.rows.values import NONE, Value, inner
@@ -164,6 +164,9 @@ def _of_other_kind(emitter: Emitter, node: ast.Call, owner: Value, name: str) ->
                 emitter.refuse(
                     f"{name}() changes one of several classes, which has no compiled form"
                 )
+        owners = [of for of in k.classes_of(owner.kind) if hasattr(of, name)]
+        if len(owners) == 1 and k.is_plain(owner.kind):
+            return method(emitter, node, as_one_of(emitter, owner, *owners), name)
         return by_class(emitter, owner, lambda each: method(emitter, node, each, name))
     if isinstance(owner.kind, k.Member):
         return enums.method(emitter, owner, name, *arguments_of(emitter, node))

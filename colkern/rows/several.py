@@ -37,33 +37,59 @@ def by_class(emitter: Emitter, value: Value, make: Callable[[Value], Value]) -> 
 
     Of Python's own types, some may have no such use: the row is left to Python, which raises.
     """
+    number, *each = value.items
+    code = emitter.bind(number.code)
+    places = [*range(len(each))]
+    if k.is_plain(value.kind):
+        places = _places_with_use(emitter, each, make)
+        others = [place for place in range(len(each)) if place not in places]
+        test = " | ".join(f"({code} == {place})" for place in others)
+        if others:
+            test = test if len(places) > 1 else f"{code} != {places[0]}"
+            kinds = " or ".join(str(each[place].kind) for place in places)
+            emitter.fail_if(test, row_values.LEFT, f"a value that is no {kinds}")
+    return by_number(emitter, code, [each[place] for place in places], make, places)
+
+
+def _places_with_use(
+    emitter: Emitter, each: Sequence[Value], make: Callable[[Value], Value]
+) -> list[int]:
+    """Returns the places of the values that have a use; raises `CompileError` if none has."""
     from colkern.rows.emitter import Unsettled
 
-    number, *each = value.items
-    errors: list[CompileError] = []
-
-    def use(one: Value) -> Value:
-        before = emitter.state()
+    places: list[int] = []
+    for place, one in enumerate(each):
         try:
-            return make(one)
-        except CompileError as error:
-            errors.append(error)
-            is_last = len(errors) == len(each)
-            if isinstance(error, Unsettled) or is_last or not k.is_plain(value.kind):
+            with emitter.looking():
+                make(one)
+            places.append(place)
+        except Unsettled:
+            raise
+        except CompileError:
+            if place == len(each) - 1 and not places:
                 raise
-            emitter.restore(before)
-            emitter.fail(row_values.LEFT, f"a value that is {one.kind}")
-            return Value(k.NEVER)
-
-    return by_number(emitter, number.code, each, use)
+    return places
 
 
 def by_number(
-    emitter: Emitter, number: str, cases: Sequence[T], make: Callable[[T], Value]
+    emitter: Emitter,
+    number: str,
+    cases: Sequence[T],
+    make: Callable[[T], Value],
+    numbers: Sequence[int] | None = None,
 ) -> Value:
-    """Compiles a use of one of several things, of which the row has the number: for each of them."""
+    """Compiles a use of one of several things, of which the row has the number: for each of them.
+
+    Args:
+        emitter: Where it is written.
+        number: The code of the number.
+        cases: The things.
+        make: Compiles the use of one.
+        numbers: Their numbers; None if these are their places.
+    """
     *others, result = [partial(make, case) for case in cases]
-    for place, other in reversed([*enumerate(others)]):
+    numbers = range(len(cases)) if numbers is None else numbers
+    for place, other in reversed([*zip(numbers, others, strict=False)]):
         result = partial(emitter.chosen, f"{number} == {place}", other, result)
     return result()
 
@@ -97,6 +123,8 @@ def is_instance(value: Value, classes: Any) -> tuple[str, Value, Value]:
     """
     if isinstance(value.kind, k.Optional):
         code, there, other = is_instance(inner(value), classes)
+        if other.kind == k.CONTENT:
+            return f"((not {value.none}) & {code})", there, value
         rest = of_parts(k.optional(other.kind), (value.none, *other.parts))
         return f"((not {value.none}) & {code})", there, rest
     assert isinstance(value.kind, k.Several)
@@ -113,10 +141,10 @@ def _of_some(value: Value, kept: list[bool]) -> Value:
     """Returns an instance that is of some of its classes; unchanged if of none."""
     number, *each = value.items
     places = [place for place, is_kept in enumerate(kept) if is_kept]
-    if len(places) in (0, len(each)):
-        return value
     if len(places) == 1:
         return each[places[0]]
+    if len(places) in (0, len(each)) or value.kind == k.CONTENT:
+        return value
     *rest, code = map(str, range(len(places)))
     for new, old in enumerate(places[:-1]):
         code = f"({rest[new]} if {number.code} == {old} else {code})"

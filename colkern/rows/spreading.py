@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from colkern.rows.folding import constant
 from colkern.rows.front import plain_function
 from colkern.rows.iteration import builtin_of, known_object
 from colkern.rows.library import by_module, public_name, replacement
+from colkern.rows.several import as_one_of
 from colkern.rows.table import NO_DEFAULT, table
 from colkern.rows.values import NONE, Value
 
@@ -58,6 +59,9 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
         if k.is_row(value.kind):
             for name, item in zip(value.kind.names, value.items, strict=True):  # type: ignore[attr-defined]
                 words.append(ast.keyword(name, named(item)))
+        elif word.arg is None and (names := _names_taken(emitter, node)):
+            for name, item in _entries(emitter, value, names):
+                words.append(ast.keyword(name, named(item)))
         elif word.arg is None:
             emitter.refuse(f"`**` of {value.kind} in a call has no compiled form")
         else:
@@ -71,6 +75,31 @@ def spread(emitter: Emitter, node: ast.Call) -> ast.expr:
 
     spread: ast.expr = derived(node, f"{len(arguments)} {len(words)} {place}", make)
     return spread
+
+
+def _names_taken(emitter: Emitter, node: ast.Call) -> list[str]:
+    """Returns the parameters that a function takes for `**` of a dictionary; empty if they are open."""
+    function = plain_function(replacement(known_object(emitter, node.func)))
+    try:
+        parameters = [*inspect.signature(function, follow_wrapped=False).parameters.values()]
+    except (TypeError, ValueError):
+        return []
+    is_open = any(part.kind in (part.VAR_KEYWORD, part.POSITIONAL_ONLY) for part in parameters)
+    is_only = not node.args and len(node.keywords) == 1
+    return [part.name for part in parameters] if is_only and not is_open else []
+
+
+def _entries(emitter: Emitter, value: Value, names: list[str]) -> Iterator[tuple[str, Value]]:
+    """Yields the entries of a dictionary with certain keys; rows where it has others are left to Python."""
+    value = as_one_of(emitter, value, dict)
+    if not isinstance(value.kind, k.Container) or value.kind.name != "dict":
+        emitter.refuse(f"`**` of {value.kind} in a call has no compiled form")
+    size = emitter.numbers(call(emitter, "len", [value])).code
+    emitter.fail_if(f"{size} != {len(names)}", row_values.LEFT, "`**` of other keys")
+    for name in names:
+        with emitter.ahead(is_only_raised=True):
+            entry = call(emitter, "[]", [value, constant(name)])
+        yield name, entry
 
 
 def _require_still(emitter: Emitter, arguments: Sequence[ast.AST], starred: ast.AST) -> None:

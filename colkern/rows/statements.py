@@ -16,6 +16,7 @@ from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, refuse_change, replaced
+from colkern.rows.documents import as_changing
 from colkern.rows.emitter import (
     BREAK,
     CONTINUE,
@@ -38,6 +39,7 @@ from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself
 from colkern.rows.library import replacement
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import named_in, nodes_of, own_nodes, stored_names
+from colkern.rows.several import by_class
 from colkern.rows.values import NONE, Value, tuple_of_values
 
 
@@ -150,9 +152,12 @@ def bind_target(emitter: Emitter, target: ast.expr, value: Value) -> None:
 
         container = needed(emitter, target.value)
         if isinstance(target.slice, ast.Slice):
+            container = as_changing(emitter, container, k.INT)
             set_slice(emitter, container, target.slice, value)
         else:
-            _set_item(emitter, target, container, needed(emitter, target.slice), value)
+            place = needed(emitter, target.slice)
+            container = as_changing(emitter, container, place.kind)
+            _set_item(emitter, target, container, place, value)
     elif isinstance(target, ast.Attribute):
         _set_field(emitter, target, value)
     else:
@@ -348,6 +353,7 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
 
         container = needed(emitter, target.value)
         place = needed(emitter, target.slice)
+        container = as_changing(emitter, container, place.kind)
         left = emitter.plain(item(emitter, container, place))
         _set_item(emitter, target, container, place, _changed(emitter, node, left))
     elif isinstance(target, ast.Attribute):
@@ -374,6 +380,8 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
     A list, set or dictionary stays the same one, with changed contents, which its other names see.
     """
     method = _method_in_place(node.op)
+    if left.kind == k.CONTENT:
+        return by_class(emitter, left, partial(_changed, emitter, node))
     if isinstance(left.kind, k.Several) and any(k.containers_in(left.kind)):
         emitter.refuse(f"{method} of {left.kind} has no compiled form")
     if left.is_constant and hasattr(type(left.constant), method):
@@ -663,9 +671,11 @@ def _delete(emitter: Emitter, node: ast.Delete) -> None:
 
             container = needed(emitter, target.value)
             if isinstance(target.slice, ast.Slice):
+                container = as_changing(emitter, container, k.INT)
                 set_slice(emitter, container, target.slice, constant([]))
             else:
-                delete_item(emitter, container, needed(emitter, target.slice))
+                place = needed(emitter, target.slice)
+                delete_item(emitter, as_changing(emitter, container, place.kind), place)
         elif isinstance(target, ast.Name):
             emitter.unbind(target.id)
         else:

@@ -192,7 +192,8 @@ def kind_of(tree: ast.expr, bindings: dict[str, Kind]) -> Kind:
     if isinstance(tree, ast.Constant) and tree.value is None:
         return k.NONE
     if isinstance(tree, ast.Name):
-        return {**k.HELD_BY_PYTHON, **k.PLAIN, **bindings}[tree.id]
+        document = {k.DOCUMENT.name: k.DOCUMENT}
+        return {**k.HELD_BY_PYTHON, **k.PLAIN, **document, **bindings}[tree.id]
     if isinstance(tree, ast.BinOp):
         return k.optional(kind_of(tree.left, bindings))
     assert isinstance(tree, ast.Subscript)

@@ -40,6 +40,8 @@ class Value:
     @property
     def parts(self) -> tuple[str, ...]:
         """The code of each number, text or handle of which it consists."""
+        if self.kind in k.NODES:
+            return (self.code,)
         if isinstance(self.kind, k.Optional):
             return (self.none, *_inner(self).parts)
         if isinstance(self.kind, k.Parted):
@@ -63,6 +65,8 @@ def inner(value: Value) -> Value:
 
 def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
     """Returns a value of a kind, from the code of its parts."""
+    if kind in k.NODES:
+        return _of_node(kind, parts[0])
     if isinstance(kind, k.Optional):
         of = of_parts(kind.of, parts[1:])
         return Value(kind, of.code, parts[0], of.items)
@@ -74,6 +78,20 @@ def of_parts(kind: Kind, parts: tuple[str, ...]) -> Value:
             at += count
         return Value(kind, items=tuple(items))
     return Value(kind, parts[0] if parts else "") if kind != k.NONE else NONE
+
+
+def _of_node(kind: Kind, node: str) -> Value:
+    """Returns a value of a document, whose type and contents are read where they are used."""
+    word = f"node_word({node}, 1)"
+    codes = {
+        k.BOOL: f"({word} != 0)",
+        k.FLOAT: f"float_of_bits({word})",
+        k.TEXT: f"node_text({node})",
+    }
+    _, *types = k.CONTENT.items
+    number = Value(k.INT, f"node_word({node}, 0)")
+    items = number, *(Value(each, codes.get(each, word)) for each in types)
+    return Value(kind, node, f"({node} == 0)" if kind == k.DOCUMENT else "", items)
 
 
 def tuple_of_values(
@@ -99,6 +117,8 @@ _ZEROS = {
 
 def zeros(kind: Kind) -> tuple[str, ...]:
     """Returns code for the parts of a value that is never read."""
+    if kind in k.NODES:
+        return ("0",)
     if isinstance(kind, k.Optional):
         return ("True", *zeros(kind.of))
     if isinstance(kind, k.Parted):
@@ -109,6 +129,8 @@ def zeros(kind: Kind) -> tuple[str, ...]:
 def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
     """Returns statements that write a value as an item, `offset` words after a place."""
     at = f"{place} + {8 * offset}" if offset else place
+    if kind in k.NODES:
+        return [f"set_word({at}, {value.code})"]
     if isinstance(kind, k.Optional):
         return [
             f"set_word({at}, 1 if {value.none} else 0)",
@@ -139,6 +161,8 @@ def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
 def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
     """Returns code for the parts of an item that `stored` wrote."""
     at = f"{place} + {8 * offset}" if offset else place
+    if kind in k.NODES:
+        return (f"get_word({at})",)
     if isinstance(kind, k.Optional):
         return (f"get_word({at}) != 0", *loaded(kind.of, place, offset + 1))
     if isinstance(kind, k.Parted):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import bisect
 import copy
@@ -23,7 +22,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable
 from datetime import date
 from fnmatch import fnmatch
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, quote, quote_plus, urlencode, urlparse, urlsplit
 
@@ -34,8 +32,7 @@ from hypothesis import strategies as st
 
 import colkern as ck
 from colkern.rows.library import REPLACED
-from colkern.rows.text_library import JSON as JSON_TEXTS
-from colkern.rows.text_library import PYTHON, Uncovered, loads
+from colkern.rows.text_library import Uncovered
 
 TEXTS = st.text(st.sampled_from("aB1 \n/:?#@%.-_é+&=;[]"), max_size=12)
 FLOATS = st.lists(st.floats() | st.floats(-100, 100).map(lambda x: round(x, 2)), max_size=6)
@@ -57,27 +54,6 @@ SCALARS = (
     | st.integers()
     | st.floats()
     | st.text(st.sampled_from('a é",:}\n\x7f'))
-)
-JSON = st.builds(
-    lambda entries, is_ascii, indent, cut, more: json.dumps(
-        entries, ensure_ascii=is_ascii, indent=indent
-    )[cut:].replace(*more),
-    st.dictionaries(st.text(st.sampled_from('ab "')), SCALARS | st.lists(SCALARS, max_size=1)),
-    st.booleans(),
-    st.sampled_from([None, 0, 2]),
-    st.sampled_from([0, 0, 0, 1]),
-    st.sampled_from(
-        [
-            ("b", "a"),
-            (" ", ""),
-            (",", ",,"),
-            ("}", "} "),
-            ("}", ",}"),
-            ("1", "01"),
-            (".", ".e"),
-            ("e", "E"),
-        ]
-    ),
 )
 COPIED = st.recursive(
     SCALARS | st.dates() | st.decimals(allow_nan=False) | COUNTS,
@@ -141,7 +117,6 @@ ARGUMENTS: dict[str, st.SearchStrategy[tuple[Any, ...]]] = {
     "itertools.repeat": st.tuples(st.integers(), st.integers(-1, 4)),
     "itertools.starmap": st.tuples(st.just(max), st.lists(st.tuples(st.integers(), st.integers()))),
     "itertools.zip_longest": st.tuples(NUMBERS, NUMBERS),
-    "json.loads": st.tuples(JSON | st.text(st.sampled_from('{"a": 1.-e0+,tn}'), max_size=12)),
     "math.dist": st.tuples(FLOATS, FLOATS),
     "math.fsum": st.tuples(FLOATS),
     "math.prod": st.tuples(NUMBERS),
@@ -237,39 +212,6 @@ def test_replacements_give_what_the_library_gives(name: str, data: st.DataObject
         assert repr(mine) == repr(arguments)
     except Uncovered:
         return
-
-
-PIECES = st.lists(
-    st.sampled_from(
-        [*"[]{},: 'a\"\\\n", "é", "1", "-1.5e3", "01", "null", "True", "nan", "a'", '"x"']
-    )
-    | st.sampled_from([r"\n", r"\/", r"\u00e9", r"\ud83d", r"\ude00", r"\u12", r"\u+123", r"\x"]),
-    max_size=6,
-).map("".join)
-LITERALS = (
-    PIECES
-    | PIECES.map('["{}"]'.format)
-    | PIECES.map("[{}]".format)
-    | PIECES.map("{{'a': '{}'}}".format)
-    | st.lists(SCALARS | st.dictionaries(st.text(), SCALARS)).flatmap(
-        lambda value: st.sampled_from([repr(value), json.dumps(value), f" {value} ", f"\n{value}"])
-    )
-)
-
-
-@pytest.mark.parametrize(
-    ("original", "quotes"), [(json.loads, JSON_TEXTS), (ast.literal_eval, PYTHON)]
-)
-@given(LITERALS)
-def test_documents_are_read_as_the_library_reads_them(
-    original: Callable[[str], Any], quotes: str, text: str
-) -> None:
-    for first in "{[":
-        read = partial(loads, quotes=quotes, first=first)
-        try:
-            assert result(read, (text,)) == result(original, (text,))
-        except Uncovered:
-            continue
 
 
 @ck.udf

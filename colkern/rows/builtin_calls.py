@@ -246,10 +246,10 @@ def shared_value(emitter: Emitter, value: Value) -> Value:
     """Returns a value that a cache keeps for all rows, so that changes of it are refused."""
     for part in k.parts_of(value.kind):
         options = getattr(getattr(part, "form", None), "__dataclass_params__", None)
-        if isinstance(part, k.Record) and not getattr(options, "frozen", False):
-            emitter.refuse(
-                "an instance that a cache keeps, and that may change, has no compiled form"
-            )
+        is_changeable = isinstance(part, k.Record) and not getattr(options, "frozen", False)
+        if is_changeable or part in k.NODES:
+            what = "a document" if part in k.NODES else "an instance"
+            emitter.refuse(f"{what} that a cache keeps, and that may change, has no compiled form")
     return value if value.is_constant else of_parts(k.unchangeable(value.kind), value.parts)
 
 

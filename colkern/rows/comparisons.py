@@ -9,7 +9,7 @@ from dataclasses import fields
 from decimal import Decimal
 
 from colkern.errors import UnsupportedError
-from colkern.kernels import row_values
+from colkern.kernels import row_items, row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
@@ -144,6 +144,10 @@ def _identical(emitter: Emitter, left: Value, right: Value, positive: bool) -> V
         return constant((left.kind == k.NONE) == positive)
     if left.is_constant and right.is_constant:
         return constant((left.constant is right.constant) == positive)
+    if left.kind in k.NODES and isinstance(right.constant, bool):
+        is_same = f"({left.code} != 0) & (node_word({left.code}, 0) == {row_items.OF_BOOL})"
+        word = f"(node_word({left.code}, 1) == {int(right.constant)})"
+        return Value(k.BOOL, f"({is_same} & {word})" if positive else f"(not ({is_same} & {word}))")
     if any(may_be_several(side) for side in (left, right)):
         emitter.refuse("`is` of a value of one of several types compares with None only")
     if any(isinstance(side.kind, k.Choice) for side in (left, right)):

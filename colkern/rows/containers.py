@@ -399,7 +399,7 @@ def _dict_display(emitter: Emitter, node: ast.Dict) -> Value:
         if key_node is not None:
             entries.append((key, value))
             continue
-        value = emitter.plain(value)
+        value = as_one_of(emitter, emitter.plain(value), dict)
         if k.is_row(value.kind):
             entries += zip(map(constant, value.kind.names), value.items, strict=True)  # type: ignore[attr-defined]
         elif getattr(value.kind, "name", "") == "dict":

@@ -31,6 +31,8 @@ def as_in_document(emitter: Emitter, value: Value) -> Value:
         return by_class(emitter, value, partial(as_in_document, emitter))
     if read := _READ.fullmatch(value.code):
         return of_parts(k.DOCUMENT, (read[1],))
+    if not k.may_be_in_document(value.kind):
+        emitter.refuse(f"{value.kind} in a document has no compiled form")
     types = [*map(k.form_of, k.CONTENT.items[1:])]
     place = types.index(k.form_of(value.kind))
     value = emitter.converted(value, k.CONTENT.items[1 + place])

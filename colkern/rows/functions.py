@@ -586,6 +586,10 @@ def called_function(
         if is_ahead:
             emitter.read_later += containers
         is_read = any(k.may_be_one(own, read) for own in containers for read in emitter.read_later)
+        if is_read and any(part in k.NODES for part in k.parts_of(value.kind)):
+            emitter.refuse(
+                "a document that an iterator reads, as an argument, has no compiled form"
+            )
         if is_read and not value.is_constant:
             values[name] = of_parts(k.unchangeable(value.kind), value.parts)
     described = tuple(

@@ -355,8 +355,12 @@ def depth(kind: Kind) -> int:
 
 
 def containers_in(kind: Kind) -> Iterator[Container]:
-    """Returns the containers that a value of a kind is or contains."""
-    return (part for part in parts_of(kind) if isinstance(part, Container))
+    """Yields the containers that a value of a kind is or contains; a document may contain any of its own."""
+    for part in parts_of(kind):
+        if part in NODES:
+            yield from (each for each in CONTENT.items if isinstance(each, Container))
+        if isinstance(part, Container):
+            yield part
 
 
 def unchangeable(kind: Kind) -> Kind:
@@ -408,7 +412,9 @@ def may_be_one(left: Kind, right: Kind) -> bool:
     if not isinstance(left, Container) or not isinstance(right, Container):
         return False
     sites = [side.sites or frozenset({ELSEWHERE}) for side in (left, right)]
-    return left.name == right.name and bool(sites[0] & sites[1])
+    # A display that became part of a document is read from there, too.
+    are_in_documents = left.items[-1] in NODES and right.items[-1] in NODES
+    return left.name == right.name and (are_in_documents or bool(sites[0] & sites[1]))
 
 
 def is_hashable(kind: Kind) -> bool:

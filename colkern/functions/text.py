@@ -230,7 +230,7 @@ def match_substring(strings: Array, pattern: str, *, ignore_case: bool = False) 
         ignore_case: Whether to treat upper and lower case as the same.
     """
     if ignore_case:
-        return match_substring_regex(strings, re.escape(pattern), ignore_case=True)
+        return match_substring_regex(strings, _literal(pattern), ignore_case=True)
     return over_rows(_contains, [strings, pattern], boolean, BYTES, name="match_substring")
 
 
@@ -242,8 +242,7 @@ def _contains(strings: str, pattern: str) -> bool:
 def count_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """The number of times a text is in each string, without overlaps: int32; int64 for large strings."""
     if ignore_case:
-        assert isinstance(pattern, str)
-        return count_substring_regex(strings, re.escape(pattern), ignore_case=True)
+        return count_substring_regex(strings, _literal(pattern), ignore_case=True)
     return over_rows(_count, [strings, pattern], size, BYTES, name="count_substring")
 
 
@@ -258,8 +257,7 @@ def find_substring(strings: Array, pattern: str | bytes, *, ignore_case: bool = 
     As in pyarrow, bytes are counted, not characters.
     """
     if ignore_case:
-        assert isinstance(pattern, str)
-        return find_substring_regex(strings, re.escape(pattern), ignore_case=True)
+        return find_substring_regex(strings, _literal(pattern), ignore_case=True)
     text = pattern.encode() if isinstance(pattern, str) else pattern
     return over_rows(_find, [_as_bytes(strings), text], size, BYTES, name="find_substring")
 
@@ -339,7 +337,7 @@ def _matches_whole(pattern: str, ignore_case: bool) -> Callable[..., object]:
 def starts_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """Whether each string or binary value begins with a pattern: booleans; see `match_substring`."""
     if ignore_case:
-        return _matches_at(strings, r"\A{}", pattern)
+        return match_substring_regex(strings, rf"\A{_literal(pattern)}", ignore_case=True)
     return operations.starts_with(strings, pattern)
 
 
@@ -347,17 +345,17 @@ def starts_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = Fal
 def ends_with(strings: Array, pattern: str | bytes, *, ignore_case: bool = False) -> Array:
     """Whether each string or binary value ends with a pattern: booleans; see `match_substring`."""
     if ignore_case:
-        return _matches_at(strings, r"{}\Z", pattern)
+        return match_substring_regex(strings, rf"{_literal(pattern)}\Z", ignore_case=True)
     return operations.ends_with(strings, pattern)
 
 
-def _matches_at(strings: Array, place: str, pattern: str | bytes) -> Array:
-    """Whether each string has a pattern at one end, whose case is ignored."""
+def _literal(pattern: str | bytes) -> str:
+    """The regular expression of a text whose case is ignored."""
     if not isinstance(pattern, str):
         raise TypeError(
             f"pattern: expected a str, since bytes have no case to ignore, got {pattern!r}"
         )
-    return match_substring_regex(strings, place.format(re.escape(pattern)), ignore_case=True)
+    return re.escape(pattern)
 
 
 def _starts(strings: str, pattern: str) -> bool:

@@ -126,7 +126,7 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         TypeError, match=r"^match_substring: expected strings or binary values, got"
     ):
         ck.match_substring(ck.array([1]), "a")
-    for at_one_end in (ck.starts_with, ck.ends_with):
+    for at_one_end in (ck.starts_with, ck.ends_with, ck.count_substring, ck.find_substring):
         with pytest.raises(TypeError, match=r"^pattern: expected a str, since bytes have no case"):
             at_one_end(ck.array([b"a"]), b"A", ignore_case=True)
     with pytest.raises(TypeError, match=r"^pattern: expected str, got int"):

@@ -126,13 +126,14 @@ def behind_spaces(place: int64, end: int64) -> int64:
 
 
 @helper
-def has_word(place: int64, end: int64, word: int64, size: int64) -> bool:
-    """Whether a word of up to eight letters, the first in the highest byte, begins at a place."""
-    found = int64(0)
-    if end - place >= size:
-        for k in range(size):
-            found = found << 8 | get_byte(place + k)
-    return found == word
+def letters_at(place: int64, end: int64) -> tuple[int64, int64]:
+    """Up to eight letters at a place, the first in the highest byte, and where they end."""
+    word = int64(0)
+    start = place
+    while place < end and place < start + 8 and 97 <= (get_byte(place) | 32) <= 122:
+        word = word << 8 | get_byte(place)
+        place += 1
+    return word, place
 
 
 @helper
@@ -193,11 +194,8 @@ def unescaped(arena: Arena, place: int64, end: int64) -> tuple[Text, Code]:
             place += 4
             if code < 0:
                 return Text(arena, int64(0), True), JSON_DECODE_ERROR
-            if (
-                code >> 10 == 0x36
-                and end - place > 6
-                and has_word(place + 1, end, int64(0x5C75), int64(2))
-            ):
+            is_pair = code >> 10 == 0x36 and end - place > 6
+            if is_pair and get_byte(place + 1) == BACKSLASH and get_byte(place + 2) == 117:
                 low = unit_of_digits(place + 3)
                 place += 6
                 if low >> 10 != 0x37:
@@ -292,39 +290,34 @@ def read_scalar(
     arena: Arena, place: int64, end: int64, is_python: int64
 ) -> tuple[int64, int64, Code]:
     """The value that begins at a place, which is no list or object, and where it ends."""
+    wrong = LEFT if is_python != 0 else JSON_DECODE_ERROR
     byte = get_byte(place)
-    node = int64(0)
     if byte == QUOTE or (byte == APOSTROPHE and is_python != 0):
         text, place, code = read_text(arena, place, end, is_python)
-        if code != DONE:
-            return int64(0), place, code
-        node = node_of_text(arena, text)
-        return node, place, DONE if node != 0 else NO_ROOM
-    if is_python != 0:
-        words = int64(_PYTHON_NONE), int64(_PYTHON_TRUE), int64(_PYTHON_FALSE)
-    else:
-        words = int64(_NULL), int64(_TRUE), int64(_FALSE)
-    if has_word(place, end, words[0], int64(4)):
-        return int64(0), place + 4, DONE
-    size = int64(0)
-    if has_word(place, end, words[1], int64(4)):
-        size = int64(4)
-        node = new_node(arena, int64(OF_BOOL), int64(1))
-    elif has_word(place, end, words[2], int64(5)):
-        size = int64(5)
-        node = new_node(arena, int64(OF_BOOL), int64(0))
-    elif is_python == 0:
-        minus = int64(byte == MINUS)
-        if has_word(place + minus, end, int64(_INFINITY), int64(8)):
-            size = 8 + minus
-            bits = int64(-0x10000000000000 if minus != 0 else 0x7FF0000000000000)
-            node = new_node(arena, int64(OF_FLOAT), bits)
-        elif has_word(place, end, int64(_NAN), int64(3)):
-            size = int64(3)
-            node = new_node(arena, int64(OF_FLOAT), int64(0x7FF8000000000000))
-    if size != 0:
-        return node, place + size, DONE if node != 0 else NO_ROOM
-    return read_number(arena, place, end, LEFT if is_python != 0 else JSON_DECODE_ERROR)
+        node = node_of_text(arena, text) if code == DONE else int64(0)
+        return node, place, code if node != 0 or code != DONE else NO_ROOM
+    is_negative = byte == MINUS
+    word, behind = letters_at(place + int64(is_negative), end)
+    type_ = int64(OF_BOOL)
+    content = int64(1)
+    if word == 0:
+        return read_number(arena, place, end, wrong)
+    if word == _INFINITY and is_python == 0:
+        type_ = int64(OF_FLOAT)
+        content = int64(-0x10000000000000 if is_negative else 0x7FF0000000000000)
+    elif is_negative:
+        return int64(0), place, wrong
+    elif word == (_PYTHON_NONE if is_python != 0 else _NULL):
+        return int64(0), behind, DONE
+    elif word == (_PYTHON_FALSE if is_python != 0 else _FALSE):
+        content = int64(0)
+    elif word == _NAN and is_python == 0:
+        type_ = int64(OF_FLOAT)
+        content = int64(0x7FF8000000000000)
+    elif word != (_PYTHON_TRUE if is_python != 0 else _TRUE):
+        return int64(0), place, wrong
+    node = new_node(arena, type_, content)
+    return node, behind, DONE if node != 0 else NO_ROOM
 
 
 @helper

@@ -355,7 +355,7 @@ def depth(kind: Kind) -> int:
 
 
 def containers_in(kind: Kind) -> Iterator[Container]:
-    """Yields the containers that a value of a kind is or contains; a document may contain any."""
+    """Yields the containers that a value of a kind is or contains; a document may have all of its own."""
     for part in parts_of(kind):
         if part in NODES:
             yield from (each for each in CONTENT.items if isinstance(each, Container))

@@ -16,6 +16,7 @@ from colkern.rows import decimals
 from colkern.rows import kinds as k
 from colkern.rows.constants import KINDS, constant_block, has_order, layout_of
 from colkern.rows.constants import kind_of as kind_of_constant
+from colkern.rows.documents import as_looked_up
 from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
 from colkern.rows.kinds import Kind
 from colkern.rows.program import Operation
@@ -59,6 +60,9 @@ def call(
         return Value(k.BOOL, "False") if name in TESTS else Value(k.NEVER)
     if is_left(name):
         return left_to_python(emitter, name)
+    if len(arguments) > 1:
+        first, second, *others = arguments
+        arguments = [first, as_looked_up(emitter, second, first), *others]
     place = next((n for n, value in enumerate(arguments) if k.is_plain(value.kind)), None)
     if place is not None:
         before, after = arguments[:place], arguments[place + 1 :]

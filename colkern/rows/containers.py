@@ -17,7 +17,7 @@ from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
 from colkern.rows.constants import kind_of, table_kind
-from colkern.rows.documents import as_key
+from colkern.rows.documents import as_key, as_looked_up
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, iterated, truth
 from colkern.rows.folding import constant, evaluated
@@ -190,6 +190,7 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
 
     if k.is_plain(container.kind):
         return by_class(emitter, container, lambda each: contained(emitter, value, each))
+    value = as_looked_up(emitter, value, container)
     if value.kind == k.CONTENT and container.kind == k.list_of(k.DOCUMENT):
         value = emitter.converted(value, k.DOCUMENT)
     if k.is_plain(value.kind):

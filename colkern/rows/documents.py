@@ -61,6 +61,13 @@ def as_key(emitter: Emitter, value: Value) -> Value:
     return as_one_of(emitter, emitter.plain(value, row_values.LEFT), str)
 
 
+def as_looked_up(emitter: Emitter, value: Value, container: Value) -> Value:
+    """Returns a value of a document as a text if it is looked for among texts; others unchanged."""
+    kind = container.kind
+    has_texts = isinstance(kind, k.Container) and kind.items[0] in (k.NEVER, k.TEXT)
+    return as_key(emitter, value) if has_texts and kind.name != "list" else value
+
+
 def as_changing(emitter: Emitter, value: Value, place: Kind) -> Value:
     """Returns a value of a document as the container in which a place changes; other values unchanged."""
     forms = (list, dict) if place == k.INT else (dict, list)

@@ -267,10 +267,33 @@ def of_error(s: str) -> str:
         return "other"
 
 
+def of_counts(s: str) -> str:
+    counts: dict[str, int] = {}
+    for item in json.loads(s)["items"]:
+        if item["sku"] not in counts:
+            counts[item["sku"]] = 0
+        counts[item["sku"]] = counts.get(item["sku"], 0) + 1
+    return str(sorted(counts.items()))
+
+
+def of_flags(s: str) -> str:
+    document = json.loads(s)
+    more = {**document, "ok": True}
+    tags = [tag for tag in document["tags"] if isinstance(tag, str)] or ["-"]
+    return f"{more['ok'] is True} {document['note'] is False} {len(more)} {tags}"
+
+
+def of_iterator(s: str) -> str:
+    items = json.loads(s)["items"]
+    rest = (item["sku"] for item in items)
+    items.append({"sku": "last"})
+    return ",".join(rest)
+
+
 FUNCTIONS: list[Callable[[str], Any]] = [
     *(of_path, of_first, of_total, of_count, of_type, of_tags, of_pairs, of_text, of_change),
     *(of_addition, of_set, of_map, of_list, of_lists, of_row, of_member, of_extremes, of_point),
-    *(of_either, of_error),
+    *(of_either, of_error, of_counts, of_flags),
 ]
 
 
@@ -340,6 +363,11 @@ def test_functions_of_documents_give_what_python_gives(function: Callable[[str],
         with pytest.raises(expected.type) as raised:
             compiled(ck.array([text]))
         assert str(raised.value) == str(expected.value)
+
+
+def test_an_iterator_reads_what_is_in_a_document_later() -> None:
+    rows = [text for text in GOOD if "items" in text]
+    assert ck.udf(of_iterator)(ck.array(rows)).to_pylist() == [*map(of_iterator, rows)]
 
 
 @pytest.mark.parametrize(

@@ -61,21 +61,11 @@ _CLASS_BY_VALUE = b"_make_skeleton_"
 _DEFINES = 'define void @"{}"() {{ ret void }}'
 
 # Settings of other targets, of threads, and of the places of files and messages.
-_OTHER_SETTINGS = (
-    "CACHE_",
-    "COLOR_SCHEME",
-    "CUDA_",
-    "DISABLE_CUDA",
-    "DISABLE_PERFORMANCE_WARNINGS",
-    "ENABLE_CUDASIM",
-    "FORCE_CUDA_CC",
-    "FULL_TRACEBACKS",
-    "FUNCTION_CACHE_SIZE",
-    "GDB_BINARY",
-    "NUMBA_",
-    "SHOW_HELP",
-    "THREADING_LAYER",
-)
+_OTHER_SETTINGS_NAMES = """
+    CACHE_ COLOR_SCHEME CUDA_ DISABLE_CUDA DISABLE_PERFORMANCE_WARNINGS ENABLE_CUDASIM FORCE_CUDA_CC
+    FULL_TRACEBACKS FUNCTION_CACHE_SIZE GDB_BINARY NUMBA_ SHOW_HELP THREADING_LAYER
+"""
+_OTHER_SETTINGS = tuple(_OTHER_SETTINGS_NAMES.split())
 
 
 InputTypes: TypeAlias = Signature | tuple[Type, ...] | str

@@ -5,34 +5,7 @@ the C Data interface, the other reads and compares. `ColkernTester` takes both p
 in archery's own process; no archery is needed to import this module, as its protocol is a matter of
 names (`Tester`, `CDataExporter` and `CDataImporter` of `archery.integration.tester`).
 
-archery has no place to register an implementation from outside, so a script wraps the function that
-selects them, and then runs archery's command:
-
-.. code-block:: python
-
-    from archery.cli import archery
-    from archery.integration import runner
-    from colkern.integration.tester import ColkernTester
-
-    select = runner.select_testers
-
-    def select_with_colkern(**options):
-        testers, others = select(**options)
-        return [*testers, ColkernTester()], others
-
-    runner.select_testers = select_with_colkern
-    archery()
-
-Saved as `run_archery.py`, it is archery with one more implementation:
-
-.. code-block:: shell
-
-    pip install -e "arrow/dev/archery[integration]" colkern
-    export GOLD=arrow-testing/data/arrow-ipc-stream/integration
-    python run_archery.py integration --run-ipc --run-c-data --with-cpp=1 \\
-        --target-implementations=colkern --gold-dirs=$GOLD/1.0.0-littleendian
-
-`--target-implementations` leaves out the pairs that colkern has no part in. Nothing is skipped.
+`docs/ipc.md` has the script that adds it to archery.
 
 In archery's own tree the same class is registered by an `append_tester("colkern", ColkernTester(**kwargs))`
 in `select_testers`, next to the others, with an option `--with-colkern` of its command.

@@ -134,15 +134,11 @@ define void @{kind}_drop(ptr %capsule) {{
 }}
 """
 
-_PYTHON_FUNCTIONS = (
-    "Py_IsInitialized",
-    "PyGILState_Ensure",
-    "PyGILState_Release",
-    "Py_DecRef",
-    "PyCapsule_GetName",
-    "PyCapsule_GetPointer",
-    "PyCapsule_GetContext",
-)
+_PYTHON_FUNCTION_NAMES = """
+    Py_IsInitialized PyGILState_Ensure PyGILState_Release Py_DecRef PyCapsule_GetName
+    PyCapsule_GetPointer PyCapsule_GetContext
+"""
+_PYTHON_FUNCTIONS = tuple(_PYTHON_FUNCTION_NAMES.split())
 
 
 def _source(cls: StructClass) -> str:

@@ -56,21 +56,11 @@ def accelerate(function: Any, *, plan: PlanName | None = None) -> Any:
     without a Python worker. Which types columns have, Spark knows when it plans a query: for others than
     those of the native plan, the function runs over Arrow, in a worker.
 
-    Over Arrow, arithmetic, comparisons and choices of numbers are compiled to loops over Arrow's columns;
-    functions for which NumPy has rules of its own (`exp`, `**`, `%` …) run in NumPy between the loops,
-    simple ones of text in Arrow. A plain function that `Series.apply` or `map` is given is compiled as a
-    row function. All else that is element-wise is done by pandas itself on the real columns, and gains
-    nothing. Results have the types and nulls that pandas gives them: integers with nulls are floats, NaN
-    is null in the end.
-
-    In each worker process, and for each combination of types and nulls of columns, a sample of the first
-    batch is computed both ways and compared to the bit. If the results differ, or the body does what is
-    not element-wise, the original runs, and one `RuntimeWarning` says why: here if it can be told without
-    data, else in the executor's log. A first batch of 1000 rows or more is timed both ways as well: where
-    the original is as fast, it runs from then on.
-
-    `docs/from_pandas_udf.md` lists what gains: what is native, runs in loops, in NumPy or Arrow, becomes a
-    row function, or is done by pandas as before.
+    Over Arrow, the function is compiled as far as it is element-wise, and pandas does the rest;
+    `docs/from_pandas_udf.md` lists what gains. Results have the types and nulls that pandas gives them.
+    Each worker process compares results with the original's, and times both, as `docs/spark.md` says. If
+    they differ, or the body does what is not element-wise, the original runs, and one `RuntimeWarning` says
+    why: here if it can be told without data, else in the executor's log.
 
     Refused are statistics of the batch and operations on other rows (`mean`, `rank`, `shift`, `cumsum`,
     `sort_values`, `s[…]` but for assignment to the same rows), values taken one by one in Python (`if`, a

@@ -125,15 +125,11 @@ class Operators(Recorded):
         is_by_row = isinstance(left, Recorded) and left._witness.ndim == 2
         if not is_by_row or isinstance(right, Recorded) or np.ndim(right) > 2:
             raise self._tracer.refused(NOT_ELEMENT_WISE.format(name))
-        of_numpy = isinstance(right, np.ndarray)
-        right = np.asarray(right) if of_numpy else right
+        right = np.asarray(right) if isinstance(right, np.ndarray) else right
         return self.in_pandas(name, function, left, right, is_sure=True)
 
     def __matmul__(self, other: object) -> Self:
         return self.times("`@`", operator.matmul, self, other)
-
-    def __rmatmul__(self, other: object) -> Self:
-        return self.times("`@`", operator.matmul, other, self)
 
     def dot(self, other: object) -> Self:
         """`dot` of a table or an array."""

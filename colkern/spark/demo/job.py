@@ -238,19 +238,16 @@ def read_back(folder: Path) -> tuple[list[Path], int]:
     return files, rows
 
 
-_SETTINGS = (
-    "spark.master",
-    "spark.driver.memory",
-    "spark.sql.execution.arrow.maxRecordsPerBatch",
-    "spark.sql.execution.arrow.pythonUDF.columnarInput.enabled",
-    "spark.sql.parquet.columnarReaderBatchSize",
-    "spark.sql.execution.arrow.compression.codec",
-)
+_SETTING_NAMES = """
+    spark.master spark.driver.memory spark.sql.execution.arrow.maxRecordsPerBatch
+    spark.sql.execution.arrow.pythonUDF.columnarInput.enabled
+    spark.sql.parquet.columnarReaderBatchSize spark.sql.execution.arrow.compression.codec
+"""
 
 
 def _settings(session: SparkSession) -> dict[str, str]:
     settings = {}
-    for name in _SETTINGS:
+    for name in _SETTING_NAMES.split():
         # The available settings depend on Spark's version.
         with contextlib.suppress(PySparkException):
             settings[name] = str(session.conf.get(name))

@@ -61,15 +61,10 @@ def udf(
         frame.select(net("l_extendedprice", "l_discount"))
         spark.udf.register("net", net)
 
-    ======================================  =======================================================
-    argument                                function for Spark
-    ======================================  =======================================================
-    a function of a row, or `ck.udf`        a function of columns: a value for each row
-    a class with `init` and `update`, or    an aggregate: `frame.groupBy(k).agg(mean("x"))`, and over
-    `ck.reducer`                            windows: `mean("x").over(Window.partitionBy(k))`
-    a generator function, or                a function to a column of arrays, for
-    `ck.generator`                          `explode(words("text"))`
-    ======================================  =======================================================
+    A function of a row, or a `ck.udf`, becomes a function of columns: a value for each row. A class with
+    `init` and `update`, or a `ck.reducer`, becomes an aggregate: `frame.groupBy(k).agg(mean("x"))`, and
+    over windows, `mean("x").over(Window.partitionBy(k))`. A generator function, or a `ck.generator`,
+    becomes a function to a column of arrays, for `explode(words("text"))`.
 
     It is compiled on the driver, here and now, and its code is cached on disk: workers on the same
     machine load it, and on another machine one worker compiles for all of them. Columns go into it

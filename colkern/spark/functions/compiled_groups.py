@@ -38,20 +38,12 @@ def map_groups(
 
         colkern.spark.map_groups(frame.select("stock", "price"), "stock", drawdown)
 
-    For many small groups: `applyInPandas` and `applyInArrow` make a call to Python for each group, this
-    makes one for each batch of rows. Spark shuffles and sorts the rows by the keys, so that each group is
-    contiguous and in one partition; a batch is some whole groups and a part of one more, which waits for
-    its rest. The columns of the whole groups become lists over the same memory, one a group, and the
-    function is compiled to run over the lists. Memory is that of a batch, or of the largest group.
+    For many small groups: this makes one call to Python for each batch of rows, where `applyInPandas` and
+    `applyInArrow` make one for each group. Memory is that of a batch, or of the largest group.
 
-    ==========================  ===================================================================
-    function                    gets for each group, and gives
-    ==========================  ===================================================================
-    a function, or `ck.udf`     a list of each column; one row
-    a generator function, or    a list of each column; as many rows as it yields
-    `ck.generator`
-    a class, or `ck.reducer`    its rows one by one; one row
-    ==========================  ===================================================================
+    A function, or a `ck.udf`, gets a list of each column, and gives one row. A generator function, or a
+    `ck.generator`, gets the same, and gives as many rows as it yields. A class, or a `ck.reducer`, gets the
+    rows one by one, and gives one row.
 
     A reducer that has a `merge` needs no sorted rows: it runs as by `aggregate`, where the rows are, or as
     Spark's own aggregates. So it is the faster form of an aggregate, unless groups are few and large.

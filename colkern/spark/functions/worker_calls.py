@@ -97,9 +97,8 @@ class ArrowFunction:
         for note in getattr(error, "__notes__", ()):
             row = note.removeprefix(before)
             if row != note and row.isdigit() and int(row) < len(columns[0]):
-                values = [_array(column)[int(row)] for column in columns]
-                pairs = zip(self.function.signature.parameters, values, strict=False)
-                shown = [f"{each.name}={reprlib.repr(value)}" for each, value in pairs]
+                pairs = zip(self.function.signature.parameters, map(_array, columns), strict=False)
+                shown = [f"{each.name}={reprlib.repr(column[int(row)])}" for each, column in pairs]
                 error.add_note(f"{self.function.name}: for {', '.join(shown)}")
                 return
 

@@ -9,6 +9,7 @@ that read alike are accepted.
 from __future__ import annotations
 
 import builtins
+import collections
 import collections.abc
 import dataclasses
 import datetime
@@ -175,16 +176,11 @@ class _Unseen:
         return cls
 
 
-class _NamesOfCheckers(dict[str, object]):
-    def __missing__(self, name: str) -> type:
-        return _Unseen
-
-
-def _names_of_hints(function: Callable[..., object]) -> _NamesOfCheckers | None:
+def _names_of_hints(function: Callable[..., object]) -> dict[str, object] | None:
     """The names for hints of a function whose module has imports for type checkers alone; else None."""
     names = getattr(inspect.unwrap(function), "__globals__", {})
     if "TYPE_CHECKING" in names or any(value is typing for value in names.values()):
-        return _NamesOfCheckers(vars(builtins) | names)
+        return collections.defaultdict(lambda: _Unseen, vars(builtins) | names)
     return None
 
 

@@ -13,7 +13,7 @@ from colkern.kernels import row_items, row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call
-from colkern.rows.constants import has_64_bits, is_a_float
+from colkern.rows.constants import has_64_bits
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.folding import OPERATORS, constant, folded
 from colkern.rows.library import REPLACED
@@ -116,8 +116,8 @@ def _constant_like(value: Value, other: Value) -> Value:
     infinity. A float next to a decimal becomes a decimal, if that is short: 0.5, but not 0.1.
     """
     number = value.constant
-    if isinstance(number, int) and other.kind.name == "float" and is_a_float(number):
-        return constant(float(number))
+    if isinstance(number, int) and other.kind.name == "float" and abs(number) < 1 << 1000:
+        return constant(float(number)) if float(number) == number else value
     if isinstance(number, int) and other.kind.name == "int" and not has_64_bits(number):
         return constant(math.copysign(math.inf, number))
     if not _are_decimal_and_float(value.kind, other.kind) or not isinstance(value.constant, float):

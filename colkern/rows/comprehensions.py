@@ -33,6 +33,7 @@ from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import applied
 from colkern.rows.iteration import (
     MADE_AHEAD,
+    VIEWS,
     AnyOrder,
     always,
     bounds_of_range,
@@ -194,7 +195,7 @@ def evaluated_first(emitter: Emitter, node: ast.expr) -> Iterator[ast.expr]:
     """Yields an expression for the items of another one, which is evaluated here unless it is an
     iterator."""
     makes = isinstance(node, ast.Call) and makes_iterator(known_object(emitter, node.func))
-    is_view = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _VIEWS
+    is_view = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in VIEWS
     if makes or is_view or is_iterator(emitter, node):
         yield node
         return
@@ -202,10 +203,6 @@ def evaluated_first(emitter: Emitter, node: ast.expr) -> Iterator[ast.expr]:
     emitter.env[name] = needed(emitter, node)
     yield ast.copy_location(ast.Name(name, ast.Load()), node)
     del emitter.env[name]
-
-
-_VIEWS = ("items", "keys", "values")
-"""The methods of dictionaries whose results follow them."""
 
 
 def as_items(emitter: Emitter, node: ast.expr, count: int | None = None) -> Value:

@@ -208,14 +208,6 @@ def has_64_bits(value: int) -> bool:
     return -(1 << 63) <= value < 1 << 63
 
 
-def is_a_float(value: int) -> bool:
-    """Whether a float is equal to an integer."""
-    try:
-        return float(value) == value
-    except OverflowError:
-        return False
-
-
 def _require_range(value: Any) -> None:
     if type(value) is int and not has_64_bits(value):
         raise UnsupportedError(f"the constant {value} has more than 64 bits")

@@ -20,7 +20,7 @@ from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, wrapped_call
 from colkern.rows.comparisons import alike_tuples, compared, of_any_length
-from colkern.rows.constants import has_64_bits, is_a_float
+from colkern.rows.constants import has_64_bits
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
@@ -218,30 +218,10 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.comprehensions import concatenated
 
         return concatenated(emitter, left, right)
-    left, right = _as_floats(emitter, name, left, right)
     value = call(emitter, name, [left, right])
     if name in ("&", "|", "^") and {left.kind, right.kind} <= {k.BOOL, k.LOOSE_INT}:
         return value if value.kind == k.BOOL else Value(k.LOOSE_INT, value.code)
     return checked_loose(emitter, name, value, left, right)
-
-
-def _as_floats(emitter: Emitter, name: str, left: Value, right: Value) -> tuple[Value, Value]:
-    """Returns the sides of an operator, where an integer of more than 64 bits beside a float, or as the
-    divisor of an integer, is a float."""
-    if name == "/" and left.kind == k.INT and _is_far(right) and not emitter.program.wraps:
-        left = call(emitter, "float", [left])
-        emitter.leave_if(f"abs({left.code}) >= {float(1 << 53)}", "/ of more than 53 bits")
-    if left.kind == k.FLOAT and _is_far(right):
-        right = constant(float(right.constant))
-    elif right.kind == k.FLOAT and _is_far(left):
-        left = constant(float(left.constant))
-    return left, right
-
-
-def _is_far(value: Value) -> bool:
-    """Whether a constant is an integer of more than 64 bits that is equal to a float."""
-    number = value.constant
-    return type(number) is int and not has_64_bits(number) and is_a_float(number)
 
 
 def _are_other_lists(left: k.Kind, right: k.Kind) -> bool:

@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import re
 import string
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import partial, reduce
 
@@ -253,7 +253,10 @@ def _field(emitter: Emitter, part: ast.FormattedValue) -> Value:
 
 
 def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value:
-    value = _as_text(emitter, value, chr(part.conversion) if part.conversion >= 0 else None)
+    if part.conversion == ord("a"):
+        emitter.refuse("!a in a format has no compiled form")
+    if part.conversion >= 0:
+        value = (represented if part.conversion == ord("r") else text_of)(emitter, value)
     specification = part.format_spec
     if specification is None:
         return with_specification(emitter, value, "")
@@ -265,25 +268,7 @@ def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value
         elif isinstance(each, ast.FormattedValue):
             is_plain = each.conversion == -1 and each.format_spec is None
             size = expression(emitter, each.value) if is_plain else _field(emitter, each)
-            parts.append(size)
-    return _with_parts(emitter, value, parts)
-
-
-def _as_text(emitter: Emitter, value: Value, conversion: str | None) -> Value:
-    """Returns a value converted by `!r` or `!s` to text; without these, unchanged."""
-    if conversion not in (None, "r", "s"):
-        emitter.refuse(f"!{conversion} in a format has no compiled form")
-    if conversion is None:
-        return value
-    return (represented if conversion == "r" else text_of)(emitter, value)
-
-
-def _with_parts(emitter: Emitter, value: Value, parts: Iterable[str | Value]) -> Value:
-    """`format` by a specification of texts and values."""
-    parts = [
-        format(part.constant) if isinstance(part, Value) and part.is_constant else part
-        for part in parts
-    ]
+            parts.append(format(size.constant) if size.is_constant else size)
     if all(isinstance(each, str) for each in parts):
         return with_specification(emitter, value, "".join(map(str, parts)))
     return _with_sizes(emitter, value, parts)
@@ -324,39 +309,36 @@ def concatenated(emitter: Emitter, pieces: Iterable[Piece]) -> Value:
 def formatted(
     emitter: Emitter, text: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value:
-    """`text.format(…)`."""
-    pieces: list[Piece] = []
-    numbers: set[bool] = set()
-    places = map(str, itertools.count())
-    values = {str(place): value for place, value in enumerate(arguments)} | named
+    """`text.format(…)`, as an f-string whose fields are names of the arguments."""
+    fields = {f"<field {place}>": value for place, value in [*enumerate(arguments), *named.items()]}
+    automatic: set[bool] = set()
+    places = itertools.count()
 
-    def value_of(field: str) -> Value | None:
-        if field == "" or field.isdigit():
-            numbers.add(field == "")
-        return values.get(field or next(places))
-
-    try:
+    def pieces(text: str) -> Iterator[ast.expr]:
         for before, field, specification, conversion in string.Formatter().parse(text):
-            pieces.append(constant(before))
+            yield ast.Constant(before)
             if field is None:
                 continue
-            value = value_of(field)
-            parts: list[str | Value | None] = []
-            for start, inner_field, further, inner_conversion in string.Formatter().parse(
-                specification or ""
-            ):
-                parts.append(start)
-                if inner_field is not None:
-                    is_plain = not further and not inner_conversion
-                    parts.append(value_of(inner_field) if is_plain else None)
-            if value is None or None in parts:
-                return emitter.left(k.TEXT, f"the format {text!r}")
-            pieces.append(partial(_formatted_field, emitter, value, conversion, parts))
+            if field == "" or field.isdigit():
+                automatic.add(field == "")
+            name = ast.Name(f"<field {field or next(places)}>", ast.Load())
+            sizes = ast.JoinedStr(list(pieces(specification))) if specification else None
+            yield ast.FormattedValue(name, ord(conversion) if conversion else -1, sizes)
+
+    def make() -> ast.JoinedStr:
+        whole = ast.JoinedStr(list(pieces(text)))
+        if len(automatic) > 1:
+            raise ValueError("a format that mixes automatic and explicit field numbers")
+        return whole
+
+    try:
+        node = derived(emitter.node, f"format {text}", make)
     except ValueError as error:
         emitter.refuse(str(error))
-    if len(numbers) > 1:
-        emitter.refuse("a format that mixes automatic and explicit field numbers")
-    return concatenated(emitter, pieces)
+    if not {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} <= fields.keys():
+        return emitter.left(k.TEXT, f"the format {text!r}")
+    emitter.env.update(fields)
+    return expression(emitter, node)
 
 
 def substituted(
@@ -378,13 +360,6 @@ def substituted(
         else:
             return None
     return concatenated(emitter, [*pieces, constant(text[at:])])
-
-
-def _formatted_field(
-    emitter: Emitter, value: Value, conversion: str | None, parts: Sequence[str | Value]
-) -> Value:
-    """One field of `format`."""
-    return _with_parts(emitter, _as_text(emitter, value, conversion), parts)
 
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ #0]*)(\d*)(\.\d+)?([sdifFeEgGxXor%])")

@@ -215,7 +215,7 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         and node.func.attr == "_make"
         and hasattr(function.__self__, "_fields")
     ):
-        items = [ast.Starred(part, ast.Load()) for part in node.args]
+        items: list[ast.expr] = [ast.Starred(part, ast.Load()) for part in node.args]
         whole = derived(node, "made", functools.partial(ast.Call, node.func.value, items, []))
         return expression(emitter, whole)
     written = [id(emitter.definition.function), *(key for key, _ in emitter.program.stack)]

@@ -22,7 +22,6 @@ from colkern.rows.front import is_generator
 from colkern.rows.groups import are_gone_over_once
 from colkern.rows.library import group_by, repeat, replacement, transposed
 from colkern.rows.literals import stored_constant
-from colkern.rows.scopes import stored_names
 from colkern.rows.several import as_one_of
 from colkern.rows.statements import repeated, rounds
 from colkern.rows.values import Value, of_parts, tuple_of_values
@@ -117,13 +116,9 @@ def each(
 
         repeated(emitter, node, names, round_, orelse)
 
-    kept = _read_behind(emitter, node) & targets
-
     def round_of(value: Value) -> None:
         start_of_round()
         bind(value)
-        for name in kept:
-            emitter.assign(f"{name} behind", emitter.env[name])
         body()
 
     def one_by_one() -> None:
@@ -131,36 +126,11 @@ def each(
         if choices is None or not 0 < len(choices) <= MOST_ROUNDS_APART:
             emitter.refuse("a loop over items that are not known when the function is compiled")
         bodies = [partial(round_of, choice) for choice in choices]
-        rounds(
-            emitter,
-            node,
-            targets,
-            (names - targets) | {f"{n} behind" for n in kept},
-            bodies,
-            orelse,
-        )
-        for name in kept:
-            emitter.assign(name, emitter.env[f"{name} behind"])
+        rounds(emitter, node, targets, names - targets, bodies, orelse)
 
     _first_that_compiles(emitter, loop, one_by_one)
     if not emitter.is_ahead:
         emitter.read_later[read_later:] = emitter.read_by_name
-
-
-def _read_behind(emitter: Emitter, node: ast.AST) -> set[str]:
-    """Returns the targets of a statement that the function reads next behind it."""
-    if not isinstance(node, ast.For):
-        return set()
-    targets, end = stored_names([node.target]), (node.end_lineno, node.end_col_offset)
-    uses = [
-        ((part.lineno, part.col_offset), isinstance(part.ctx, ast.Load), part.id)
-        for part in emitter.definition.nodes
-        if isinstance(part, ast.Name)
-        and part.id in targets
-        and (part.lineno, part.col_offset) >= end
-    ]
-    first = {name: is_read for _, is_read, name in sorted(uses, reverse=True)}
-    return {name for name, is_read in first.items() if is_read}
 
 
 MOST_ROUNDS_APART = 16
@@ -221,8 +191,8 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
         return [tuple_of_values(items) for items in zip(*numbers, *parts, strict=False)]
     if name == "reversed" and isinstance(node, ast.Call):
         has_order = builtin_of(emitter, node.args[0]) in ("", *VIEWS)
-        choices = _choices(emitter, node.args[0]) if has_order else None
-        return None if choices is None else choices[::-1]
+        forwards = _choices(emitter, node.args[0]) if has_order else None
+        return None if forwards is None else forwards[::-1]
     if name == "map" and isinstance(node, ast.Call):
         from colkern.rows.functions import applied
 

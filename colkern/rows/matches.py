@@ -70,16 +70,8 @@ def function_of_re(
     name = _FINDING.get(function) or _OTHERS.get(function)
     if name is None:
         return None
-    names = ["pattern", "repl", "string"] if name in _REPLACING else ["pattern", "string"]
-    given = dict(zip(names, arguments, strict=False))
-    rest = list(arguments[len(names) :])
-    order = (
-        ["count" if name in _REPLACING else "maxsplit"] if name in (*_REPLACING, "split") else []
-    )
-    order.append("flags")
-    given |= dict(zip(order, rest, strict=False)) | named
-    pattern = given.pop("pattern")
-    flags = given.pop("flags", constant(0))
+    given = _given(emitter, name, ["pattern", *_taken(name), "flags"], arguments, named)
+    pattern, flags = given.pop("pattern"), given.pop("flags", constant(0))
     if not pattern.is_constant or not flags.is_constant:
         error = CompileError("a pattern that depends on the row")
         if name in ("findall", "split"):
@@ -96,9 +88,15 @@ def method_of_pattern(
     named: dict[str, Value],
 ) -> Value:
     """Compiles a call of a compiled pattern's method."""
-    names = ["string", "maxsplit"] if name == "split" else ["string"]
-    names = ["repl", "string", "count"] if name in _REPLACING else names
-    return pattern_method(emitter, pattern, name, _given(emitter, name, names, arguments, named))
+    given = _given(emitter, name, _taken(name), arguments, named)
+    return pattern_method(emitter, pattern, name, given)
+
+
+def _taken(name: str) -> list[str]:
+    """Returns the names of the arguments of a pattern's method."""
+    if name in _REPLACING:
+        return ["repl", "string", "count"]
+    return ["string", "maxsplit"] if name == "split" else ["string"]
 
 
 def _given(

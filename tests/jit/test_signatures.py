@@ -212,7 +212,7 @@ def test_hints_that_mean_nothing_name_the_parameter() -> None:
 def test_a_hint_that_only_type_checkers_import_says_only_whether_none_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def f(a: Table, b: Rows[str] | None, c: list[Table], d: int) -> Optional[Table]: ...  # type: ignore[name-defined,empty-body]  # noqa: F821, UP045
+    def f(a: Table, b: Rows[str] | None, c: list[Table], d: int) -> Optional[Table]: ...  # type: ignore[name-defined]  # noqa: F821, UP045
 
     monkeypatch.setitem(globals(), "TYPE_CHECKING", False)
     actual = of(f)

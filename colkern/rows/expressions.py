@@ -257,8 +257,8 @@ def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> V
             return value
         code = emitter.bind(value.code)
         test = f"abs({code}) > {float(1 << 53)}"
-        if name != "**":
-            # No sum or product of such integers is infinite.
+        if name in ("+", "-", "*", "/"):
+            # Of such integers, none is infinite; a power may be.
             test = f"({test}) & (abs({code}) <= {sys.float_info.max})"
         emitter.leave_if(test, "an integer of more than 53 bits beside floats")
         if name not in ("+", "-"):

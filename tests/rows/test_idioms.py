@@ -103,6 +103,14 @@ def test_a_repeated_list_takes_items_of_another_type(function: Callable[[int], A
     assert not compiled.report().left
 
 
+def test_a_power_of_an_integer_beside_floats_is_exact() -> None:
+    def powers(n: int) -> int:
+        sides: list[Any] = [0.5, 10]
+        return int(pow(sides[n], 400) % 7) + int(sides[n] ** 400 % 7)
+
+    assert ck.udf(powers)(ck.array([1])).to_pylist() == [powers(1)]
+
+
 # Integers of more than 64 bits in tables
 
 

@@ -751,7 +751,7 @@ def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:
     Items may become optional, or numbers whose type is not known.
     """
     are_lists = all(isinstance(kind, Container) for kind in pair)
-    are_alike = are_lists or pair[0].name == pair[1].name in _NUMBERS
+    are_alike = are_lists or {kind.name for kind in pair} <= {*_NUMBERS}
     return are_alike or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
 
 

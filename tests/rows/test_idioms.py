@@ -88,15 +88,22 @@ def of_none(n: int) -> int:
     return sum(each or 7 for each in row)
 
 
+def of_sums(n: int) -> float:
+    items: list[float] = [n]
+    for i in range(3):
+        items = items + [i / 2]  # noqa: RUF005
+    return sum(items) + len(items)
+
+
 def of_a_tuple(n: int) -> str:
     weights = (3, 1) * abs(n) + (0,)
     return f"{weights} {sum(weights[1:])}"
 
 
 @pytest.mark.parametrize(
-    "function", [of_numbers_that_become_floats, of_infinities, of_none, of_a_tuple]
+    "function", [of_numbers_that_become_floats, of_infinities, of_none, of_sums, of_a_tuple]
 )
-def test_a_repeated_list_takes_items_of_another_type(function: Callable[[int], Any]) -> None:
+def test_a_list_takes_items_of_another_type_later(function: Callable[[int], Any]) -> None:
     compiled = ck.udf(function)
     for n in NUMBERS:
         assert outcome(lambda n: compiled(ck.array([n])).to_pylist()[0], n) == outcome(function, n)

@@ -751,7 +751,8 @@ def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:
     Items may become optional, or numbers whose type is not known.
     """
     are_lists = all(isinstance(kind, Container) for kind in pair)
-    are_alike = are_lists or {kind.name for kind in pair} <= {*_NUMBERS}
+    names = {kind.name for kind in pair}
+    are_alike = are_lists or names in ({"bool"}, {"int"}, {"float"}, {"int", "float"})
     return are_alike or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
 
 

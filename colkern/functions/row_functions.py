@@ -193,8 +193,8 @@ class _ValuesPlan(Plan):
         with _exact():
             return super()._with_python(target, compiled, arrays, rows)
 
-    def _inputs(self, names: Sequence[str], *operands: Any) -> Inputs:
-        return _Arguments(names, *operands)
+    def _inputs(self, names: Sequence[str], *arguments: Any) -> Inputs:
+        return _Arguments(names, *arguments)
 
 
 @dataclass(frozen=True)

@@ -186,9 +186,9 @@ def _operation(function: _Function, kind: Kind, combine: Combine | None, heading
             # Late, as that is.
             from colkern.operations.chunks import without_lists
 
-            given = without_lists(function, args, kwargs)
-            if given[0] is not args:
-                return called(*given[0], **given[1])
+            without = without_lists(function, args, kwargs)
+            if without[0] is not args:
+                return called(*without[0], **without[1])
         named = {name: value for name, value in kwargs.items() if not _is_of_numpy(name, value)}
         if len(named) < len(kwargs):
             return called(*args, **named)
@@ -262,7 +262,7 @@ def _wrong_argument(
     """The error message for the first argument of a wrong class; None if there is none."""
     signature = inspect.signature(function)
     try:
-        given = signature.bind(*args, **kwargs).arguments
+        bound = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
         if "unexpected keyword" not in str(error):
             return None
@@ -271,7 +271,7 @@ def _wrong_argument(
         )
         return f"{function.__name__}: {error}; its parameters are {parameters}"
     hints = typing.get_type_hints(function)
-    for name, value in given.items():
+    for name, value in bound.items():
         expected = _EXPECTED.get(hints[name])
         if expected is None:
             continue

@@ -431,8 +431,8 @@ def _fill_quotients(
         _divide_by(target, right - ((right & sign) << 1), left, bits, sign, out, validity)
         return
     bitmap = target.no_bits if validity is None else validity.array
-    given = left, right, sign, bitmap, 0
-    slot = target.reduce(_DIVISIONS[bits], len(out), *given, out) if len(out) else NOWHERE
+    arguments = left, right, sign, bitmap, 0
+    slot = target.reduce(_DIVISIONS[bits], len(out), *arguments, out) if len(out) else NOWHERE
     if slot != NOWHERE:
         raise ZeroDivisionError(f"divide: by 0 in slot {slot}")
 

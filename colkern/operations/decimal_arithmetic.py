@@ -37,11 +37,13 @@ def combine_decimals(
     sides = [
         side if isinstance(side, Array) else _single(side, arrays[0]) for side in (left, right)
     ]
-    for side, given in zip(sides, (left, right), strict=True):
+    for side, operand in zip(sides, (left, right), strict=True):
         if not isinstance(side.type.storage, s.Decimal):
             raise TypeError(f"{name}: {sides[0].type} and {sides[1].type}; cast one of them first")
-        if isinstance(given, Array) and (given.length != length or given.device != device):
-            raise ValueError(f"{name}: arrays of {length} and {given.length} values on one device")
+        if isinstance(operand, Array) and (operand.length != length or operand.device != device):
+            raise ValueError(
+                f"{name}: arrays of {length} and {operand.length} values on one device"
+            )
     types = [side.type.storage for side in sides]
     bits = max(128, *(type_.bit_width for type_ in types))  # type: ignore[attr-defined]
     precision, scale, scales = _digits(name, *types)  # type: ignore[arg-type]
@@ -54,9 +56,9 @@ def combine_decimals(
     make = s.decimal128 if bits == 128 else s.decimal256
     target, width = target_of(device), bits // 64
     arguments: list[Argument] = []
-    for side, given, own in zip(sides, (left, right), scales, strict=True):
+    for side, operand, own in zip(sides, (left, right), scales, strict=True):
         scaled = _at_scale(side, make(most, own))
-        arguments += [own_words(scaled, Role.DATA)[0], width if isinstance(given, Array) else 0]
+        arguments += [own_words(scaled, Role.DATA)[0], width if isinstance(operand, Array) else 0]
     out = target.output(length * width, np.uint64)
     with target.together:
         validity, nulls = combine_validity(arrays)

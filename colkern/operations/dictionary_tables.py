@@ -161,12 +161,12 @@ def unlike_counter(array: Array) -> Callable[[int, Items], Later]:
     values = byte_values(array)
     is_view = isinstance(values, ViewBytes)
     kernel = kernels.count_unlike_views if is_view else kernels.count_unlike_strings
-    given = (*values, run_masks(target))
+    arguments = (*values, run_masks(target))
     bitmap, offset = validity_of(array, target)
 
     def count_unlike(begin: int, numbered: Items) -> Later:
         slots = (bitmap, offset + begin, begin)
-        return target.later(kernel, len(numbered), numbered, *given, *slots)
+        return target.later(kernel, len(numbered), numbered, *arguments, *slots)
 
     return count_unlike
 
@@ -230,8 +230,8 @@ class _Table:
                 own = keys[done - begin :] if done > begin else keys
                 place = (done, self._chunk, spread_of(self._bits), self._address)
                 slots = (bitmap, offset + done, *place)
-                given = (own, *slots, self._out)
-                count = self._target.reduce(kernels.number_words, end - done, *given)
+                arguments = (own, *slots, self._out)
+                count = self._target.reduce(kernels.number_words, end - done, *arguments)
                 numbered = self._out[HEAD : HEAD + count]
                 if count_unlike is not None and count_unlike(done, numbered)():
                     return False

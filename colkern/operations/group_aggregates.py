@@ -114,13 +114,13 @@ class GroupedRows:
                 stride = -(-stride // _LINE_ITEMS) * _LINE_ITEMS
             if self.count > min(_FEW_GROUPS, rows // _WORTH_LANES):
                 lanes = 1
-            given = (target.table([], np.uint64), bounds, self.numbers, lanes, stride)
+            arguments = (target.table([], np.uint64), bounds, self.numbers, lanes, stride)
             parts *= lanes
         else:
-            given = (*self.by_group, self.numbers, 1, 0)
+            arguments = (*self.by_group, self.numbers, 1, 0)
         size = parts * stride * width
         out = filled(target, size, dtype, fill) if fill else target.allocate(size, dtype)
-        target.map(kernel, shares, *given, *args, out, work=max(rows / max(shares, 1), 1))
+        target.map(kernel, shares, *arguments, *args, out, work=max(rows / max(shares, 1), 1))
         return out.reshape(parts, stride, width)[:, : self.count]
 
     @cached_property
@@ -170,9 +170,11 @@ class GroupedRows:
     def decimal_sums(self, array: Array) -> Items:
         """The sums of decimals of 128 or 256 bits by group, in words (uint64[count, width])."""
         words, width = own_words(array, Role.DATA)
-        given = (words, width, *validity_of(array, self.target))
+        arguments = (words, width, *validity_of(array, self.target))
         # Sums of several words cannot be added word by word.
-        sums: Items = self.run(kernels.sum_group_words, np.uint64, *given, width=width, most=1)[0]
+        sums: Items = self.run(kernels.sum_group_words, np.uint64, *arguments, width=width, most=1)[
+            0
+        ]
         return sums
 
     def whole_sums(self, array: Array) -> list[int]:
@@ -193,9 +195,9 @@ class GroupedRows:
 
         `NO_ROW` for a group without one (uint64[count]).
         """
-        given = (keys, *validity_of(array, self.target))
+        arguments = (keys, *validity_of(array, self.target))
         none = kernels.NO_ROW
-        shares = self.run(kernels.least_group_keys, np.uint64, *given, width=2, fill=none)
+        shares = self.run(kernels.least_group_keys, np.uint64, *arguments, width=2, fill=none)
         least, rows = shares[0, :, 0], shares[0, :, 1].copy()
         for share in shares[1:]:
             # If keys are equal, rows of the first share are kept.
@@ -394,8 +396,8 @@ def _variance(rows: GroupedRows, column: Array, ddof: int = 0) -> Array:
     values = floats_of(column, "variance")
     counts = rows.valid_counts(values)
     means = _divided(rows.float_sums(values), counts)
-    given = (values.items(Role.DATA), *validity_of(values, rows.target), means)
-    squares = rows.sums(kernels.sum_group_squares, np.float64, *given)
+    arguments = (values.items(Role.DATA), *validity_of(values, rows.target), means)
+    squares = rows.sums(kernels.sum_group_squares, np.float64, *arguments)
     return _result(
         rows, s.float64(), _divided(squares, counts.astype(np.float64) - ddof), counts > ddof
     )

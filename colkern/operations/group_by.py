@@ -166,10 +166,10 @@ class GroupBy(Generic[Rows]):
             pairs = aggregations.items()
             aggregations = [(k, f) for k, functions in pairs for f in _listed(functions)]
         places = [(f"aggregations[{k}]", each) for k, each in enumerate(aggregations)]
-        for name, given in (*places, *named.items()):
-            if not isinstance(given, tuple | list) or len(given) not in (2, 3):
+        for name, aggregate in (*places, *named.items()):
+            if not isinstance(aggregate, tuple | list) or len(aggregate) not in (2, 3):
                 raise TypeError(
-                    f"{name}: expected a column and a function, as ('price', 'sum'), got {shown(given)}"
+                    f"{name}: expected a column and a function, as ('price', 'sum'), got {shown(aggregate)}"
                 )
         schema = self._data.schema
         names = [schema.names[key] for key in self._keys]

@@ -170,15 +170,15 @@ def byte_hasher(target: Target, array: Array, state: int) -> Hasher:
         sizes = target.table(buffer_sizes(array), np.int64)
 
         def hash_views(begin: int, end: int, out: Items) -> None:
-            given = (views[2 * begin :], addresses, sizes, masks, bitmap, offset + begin, state)
-            target.map(hashing.hash_views, end - begin, *given, out)
+            arguments = (views[2 * begin :], addresses, sizes, masks, bitmap, offset + begin, state)
+            target.map(hashing.hash_views, end - begin, *arguments, out)
 
         return hash_views
     offsets, base, size, width = values
 
     def hash_strings(begin: int, end: int, out: Items) -> None:
-        given = (offsets[begin:], base, size, masks, bitmap, offset + begin, state)
-        target.map(hashing.hash_strings, end - begin, *given, out)
+        arguments = (offsets[begin:], base, size, masks, bitmap, offset + begin, state)
+        target.map(hashing.hash_strings, end - begin, *arguments, out)
 
     def hash_fixed(begin: int, end: int, out: Items) -> None:
         part = (base + begin * width, width, size - begin * width, masks)

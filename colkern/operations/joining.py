@@ -288,14 +288,14 @@ def _pairs(sides: JoinKeys, kind: str, row_bytes: int) -> tuple[Items | None, It
         own = sides.numbers[: sides.right_rows]
         order, bounds = GroupedRows(target, own, sides.right_keys).by_group
         numbers = sides.numbers[sides.right_rows :]
-        given = (numbers, *sides.left_validity, bounds)
+        left_keys = (numbers, *sides.left_validity, bounds)
         counts = target.output(len(numbers), np.int64)
-        target.map(kernels.count_matches, len(numbers), *given, sides.right_keys, least, counts)
+        target.map(kernels.count_matches, len(numbers), *left_keys, sides.right_keys, least, counts)
         starts, total = target.running_sum(counts, np.int64)
         _require_memory(total, row_bytes)
         left, right = (target.output(total, np.uint64) for _ in range(2))
         target.map(kernels.left_of_matches, len(numbers), starts, left, balance=starts)
-        matches = (*given, order, sides.right_keys, starts, right)
+        matches = (*left_keys, order, sides.right_keys, starts, right)
         target.map(kernels.right_of_matches, len(numbers), *matches, balance=starts)
     if kind in ("right", "outer"):
         return _with_unmatched(target, sides, left, right)

@@ -93,8 +93,8 @@ def _flat(array: Array) -> Array | None:
     buffers = (compact_validity(array), target.buffer(keys))
     if numbers is None:
         views = array.items(Role.VIEWS).view(np.int32)
-        given = (views, *validity_of(array, target), keys)
-        if target.reduce(kernels.short_view_keys, array.length, *given) > kernels.SHORT:
+        arguments = (views, *validity_of(array, target), keys)
+        if target.reduce(kernels.short_view_keys, array.length, *arguments) > kernels.SHORT:
             return array
         return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
     nan = (1 << numbers.bits) - 1

@@ -139,8 +139,15 @@ def packed_keys(target: Target, length: int, parts: Iterable[KeyPart]) -> list[I
         # A key of 64 bits has no room for more: any number of kept bits will do.
         kept = _ALL if room < 64 else 0
         room -= part.bits
-        given = (part.words, part.flip, part.addend, *part.validity, part.null, min(part.bits, 63))
-        target.map(kernels.append_keys, length, *given, kept, packed[-1])
+        arguments = (
+            part.words,
+            part.flip,
+            part.addend,
+            *part.validity,
+            part.null,
+            min(part.bits, 63),
+        )
+        target.map(kernels.append_keys, length, *arguments, kept, packed[-1])
     return packed or [target.allocate(length, np.uint64)]
 
 

@@ -178,8 +178,8 @@ def ask_views(array: Array) -> None:
         addresses = target.table(buffer_addresses(array), np.uint64)
         buffers = addresses, target.table(buffer_sizes(array), np.int64)
         high = _NOT_ASCII if isinstance(array.type.storage, TEXT) else 0
-        given = words, *validity_of(array, target), *buffers, high
-        array._odd_view = target.later(views.first_odd_view, array.length, *given)
+        arguments = words, *validity_of(array, target), *buffers, high
+        array._odd_view = target.later(views.first_odd_view, array.length, *arguments)
 
 
 def are_plain(array: Array) -> bool:

@@ -112,22 +112,22 @@ def checked_keys(
     null_placement: Placement,
 ) -> list[SortKey]:
     """The keys that the arguments of `sort_indices` describe, which are checked."""
-    given: list[tuple[Array, Sequence[str]]]
+    columns: list[tuple[Array, Sequence[str]]]
     if isinstance(data, Array):
         if sort_keys in ("ascending", "descending"):  # As in pyarrow.
             order = "ascending" if sort_keys == "ascending" else "descending"
         elif sort_keys is not None:
             raise ValueError("sort_keys: an array has no columns; pass order=")
-        given = [(data, (order,))]
+        columns = [(data, (order,))]
     else:
         chosen = range(len(data.columns)) if sort_keys is None else sort_keys
         named = [chosen] if isinstance(chosen, str) else chosen
         tuples = [key if isinstance(key, tuple) else (key, order) for key in named]
-        given = [(data.column(key), words) for key, *words in tuples]
-        if not given:
+        columns = [(data.column(key), words) for key, *words in tuples]
+        if not columns:
             raise ValueError("sort_keys: expected at least one key, got none")
     keys: list[SortKey] = []
-    for column, words in given:
+    for column, words in columns:
         if len(words) not in (1, 2):
             raise ValueError(
                 "sort_keys: expected a name, (name, order) or (name, order, null placement), got a tuple "

@@ -142,8 +142,8 @@ def equal_string(array: Array, value: bytes, flip: int) -> Buffer:
     match = (target.address(pattern), len(value))
     if array.layout.variadic:
         out = target.output((array.length + 7) // 8, np.uint8)
-        given = views_of(array, target)
-        target.map(strings.equal_view, len(out), *given, *match, array.length, flip, out)
+        views = views_of(array, target)
+        target.map(strings.equal_view, len(out), *views, *match, array.length, flip, out)
         return target.buffer(out)
     text = text_of(array, target)
     words = target.output((array.length + 63) // 64, np.uint64)
@@ -219,8 +219,8 @@ def _characters(array: Array) -> Array:
         out = target.output(array.length, np.int32)
         words, addresses, bitmap, offset = views_of(array, target)
         sizes = [*buffer_sizes(array), words.nbytes]
-        given = (words, addresses, target.table(sizes, np.int64), bitmap, offset, out)
-        target.map(strings.count_characters_of_views, array.length, *given)
+        arguments = (words, addresses, target.table(sizes, np.int64), bitmap, offset, out)
+        target.map(strings.count_characters_of_views, array.length, *arguments)
         return fixed_result(array, s.int32(), out)
     text = text_of(array, target)
     out = target.output(array.length, text.offsets.dtype)

@@ -130,14 +130,14 @@ def _bool(emitter: Emitter, node: ast.Call) -> Value:
 def _str(emitter: Emitter, node: ast.Call) -> Value:
     from colkern.rows.formatting import text_of
 
-    given = arguments_by_name(emitter, node, "object", "encoding", "errors")
-    if "object" not in given:
+    arguments = arguments_by_name(emitter, node, "object", "encoding", "errors")
+    if "object" not in arguments:
         return constant("")
-    if len(given) > 1:
-        words = [ast.keyword(word, value) for word, value in given.items() if word != "object"]
-        decode = ast.Attribute(given["object"], "decode", ast.Load())
+    if len(arguments) > 1:
+        words = [ast.keyword(word, value) for word, value in arguments.items() if word != "object"]
+        decode = ast.Attribute(arguments["object"], "decode", ast.Load())
         return expression(emitter, derived(node, "decoded", lambda: ast.Call(decode, [], words)))
-    return in_branches(emitter, given["object"], lambda value: text_of(emitter, value))
+    return in_branches(emitter, arguments["object"], lambda value: text_of(emitter, value))
 
 
 def _repr(emitter: Emitter, node: ast.Call) -> Value:

@@ -322,8 +322,8 @@ def _called(
     of_program = emitter.program.wraps and method.machine is not None
     wraps |= of_program
     body, pairs = body_of(row, arguments, wraps)
-    given = [_widened(emitter, parameter, value, bindings) for value, parameter in pairs]
-    result = decimals.result_kind(emitter, method.name, row.result(bindings), given)
+    widened = [_widened(emitter, parameter, value, bindings) for value, parameter in pairs]
+    result = decimals.result_kind(emitter, method.name, row.result(bindings), widened)
     line = getattr(emitter.node, "lineno", 0)
     # Spark's expressions check what wraps around here only because few bits are needed.
     may_leave = bool(method.check) and not of_program
@@ -331,7 +331,7 @@ def _called(
         method.name, method.signature, row.takes, tuple(arguments), result, line, may_leave
     )
     if isinstance(body, str):
-        bound = [emitter.bind(code) for value in given for code in value.parts]
+        bound = [emitter.bind(code) for value in widened for code in value.parts]
         if method.check and not wraps:
             what = "more than 64 bits" if result == k.INT else "such numbers"
             test, reason = _check(method.check, bound), f"{method.name} of {what}"
@@ -343,10 +343,10 @@ def _called(
     else:
         message = _message(emitter, row, arguments)
         result_value = invoked(
-            emitter, body, given, result, method.name, bindings, operation, message
+            emitter, body, widened, result, method.name, bindings, operation, message
         )
     # If a method returns its argument, the argument's name must not be taken for the call.
-    known = {part for value in (*arguments, *given) for part in value.parts}
+    known = {part for value in (*arguments, *widened) for part in value.parts}
     for place, part in enumerate(result_value.parts):
         if part not in known:
             emitter.operations[part] = operation, place
@@ -447,8 +447,8 @@ def invoked(
             emitter.operations[code] = operation, NO_PART
         # An operation that raises for Python's numbers may not raise for NumPy's.
         raised = f"({row_values.LEFT} if {code} > {row_values.NO_ROOM} else {code})"
-        given = raised if emitter.program.has_numpy else code
-        emitter.fail_if(f"{code} != 0", given, name, message)
+        reason = raised if emitter.program.has_numpy else code
+        emitter.fail_if(f"{code} != 0", reason, name, message)
     if form.result == "value":
         return _unpacked(emitter, text, result)
     place = emitter.bind(text)

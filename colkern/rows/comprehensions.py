@@ -393,8 +393,8 @@ def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr |
             known = lost.get()
             lost.set(_called(row_numbers.lost_by_addition, [before, value, known]))
             if not all(each.constant for each in are_floats):
-                given = [before, value, known, lost.get(), *map(emitter.numbers, are_floats)]
-                doubtful = _called(row_numbers.may_lose_nothing, given, k.BOOL)
+                arguments = [before, value, known, lost.get(), *map(emitter.numbers, are_floats)]
+                doubtful = _called(row_numbers.may_lose_nothing, arguments, k.BOOL)
                 emitter.leave_if(doubtful.code, "sum of integers and floats")
         is_counted = value.is_constant and {before.kind, value.kind} <= {k.INT, k.BOOL}
         if start is None and is_counted and abs(value.constant) <= 1:
@@ -404,8 +404,10 @@ def _total(emitter: Emitter, node: ast.Call, source: ast.expr, start: ast.expr |
             return
         result.set(operated(emitter, ast.Add(), before, value))
 
-    def _called(body: Callable[..., object], given: list[Value], kind: k.Kind = k.FLOAT) -> Value:
-        return invoked(emitter, body, given, kind, "sum")
+    def _called(
+        body: Callable[..., object], arguments: list[Value], kind: k.Kind = k.FLOAT
+    ) -> Value:
+        return invoked(emitter, body, arguments, kind, "sum")
 
     items(emitter, source, take, any_order=_is_exact if _is_exact(initial.kind) else never)
     if are_several:

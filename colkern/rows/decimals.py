@@ -11,19 +11,19 @@ from colkern.rows.methods import COMPARISONS
 from colkern.rows.values import Value
 
 
-def result_kind(emitter: Emitter, name: str, result: Kind, given: Sequence[Value]) -> Kind:
+def result_kind(emitter: Emitter, name: str, result: Kind, arguments: Sequence[Value]) -> Kind:
     """Returns the kind of a method's result; a decimal gets the largest number of fraction digits it may
     have."""
-    decimals = [value.kind for value in given if isinstance(value.kind, k.Decimal)]
-    others = [value for value in given if not isinstance(value.kind, k.Decimal)]
+    decimals = [value.kind for value in arguments if isinstance(value.kind, k.Decimal)]
+    others = [value for value in arguments if not isinstance(value.kind, k.Decimal)]
     loose = any(kind.loose for kind in decimals) and all(
-        value.kind.loose or value.kind.name in ("int", "bool") for value in given
+        value.kind.loose or value.kind.name in ("int", "bool") for value in arguments
     )
     if loose and name not in _OF_NUMBERS:
         emitter.refuse(f"{name} of a value that may be a Decimal or an int")
     if not isinstance(result, k.Decimal):
         return result
-    scales = [k.scale_of(value.kind) for value in given]
+    scales = [k.scale_of(value.kind) for value in arguments]
     if name == "round" and others:
         return k.decimal_of(others[0].constant if others[0].is_constant else None)
     if name == "Decimal.quantize":

@@ -98,8 +98,8 @@ def _passed(arguments: ast.arguments) -> tuple[str, str]:
     """Returns the arguments of a call that passes all parameters on, and the values alone."""
     places = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
     words = [each.arg for each in arguments.kwonlyargs]
-    given = [*places, *(f"{word}={word}" for word in words)]
-    return ", ".join(given), ", ".join([*places, *words])
+    positional = [*places, *(f"{word}={word}" for word in words)]
+    return ", ".join(positional), ", ".join([*places, *words])
 
 
 class _Rewriting(ast.NodeTransformer):
@@ -179,7 +179,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def _keeping(self, node: ast.FunctionDef, name: str, once: str, size: float) -> list[ast.stmt]:
         """Returns the statements of a function that keeps the results of another one."""
-        given, every = _passed(node.args)
+        arguments, every = _passed(node.args)
         yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in own_nodes(node.body))
         if node.args.vararg or node.args.kwarg or yields:
             raise CompileError(
@@ -197,14 +197,14 @@ class _Rewriting(ast.NodeTransformer):
             f"    if {key} not in {results}:\n"
             f"        if {is_full}:\n"
             f"            {drops}()\n"
-            f"        {results}[{key}] = {once}({given})\n"
+            f"        {results}[{key}] = {once}({arguments})\n"
             f"    return {results}[{key}]\n"
         ).body
 
     def _sharing(self, node: ast.FunctionDef, name: str, once: str) -> ast.stmt:
         """Returns a function that calls another one, whose results must not change."""
-        given, _ = _passed(node.args)
-        text = f"def {name}({ast.unparse(node.args)}):\n    return f({once}({given}))\n"
+        arguments, _ = _passed(node.args)
+        text = f"def {name}({ast.unparse(node.args)}):\n    return f({once}({arguments}))\n"
         sharing = ast.parse(text).body[0]
         call = sharing.body[0].value  # type: ignore[attr-defined]
         call.func = ast.Name(_SHARED, ast.Load())

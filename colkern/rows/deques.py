@@ -19,13 +19,13 @@ from colkern.rows.values import NONE, Value
 
 def new_deque(emitter: Emitter, node: ast.Call) -> Value:
     """`deque()`, `deque(…)` and `deque(…, maxlen)`."""
-    given = arguments_by_name(emitter, node, "iterable", "maxlen")
-    bound = expression(emitter, given["maxlen"]).constant if "maxlen" in given else None
+    arguments = arguments_by_name(emitter, node, "iterable", "maxlen")
+    bound = expression(emitter, arguments["maxlen"]).constant if "maxlen" in arguments else None
     if bound is not None and (not isinstance(bound, int) or bound < 1):
         emitter.refuse("deque() has a compiled form with a constant as `maxlen`, of at least 1")
     deque = new_container(emitter, node, "list", 0, most=k.UNBOUNDED if bound is None else bound)
-    if "iterable" in given:
-        items(emitter, given["iterable"], lambda value: _append(emitter, deque, value))
+    if "iterable" in arguments:
+        items(emitter, arguments["iterable"], lambda value: _append(emitter, deque, value))
     return deque
 
 

@@ -90,8 +90,8 @@ class OnDevice:
                 return plan.left(target, arrays, length)
         grid = grid_of(device, length)
 
-        def launch(blocks: int, *given: Any) -> None:
-            plans.launch(self.kernel, blocks, grid.threads, device.ordinal, given)
+        def launch(blocks: int, *arguments: Any) -> None:
+            plans.launch(self.kernel, blocks, grid.threads, device.ordinal, arguments)
 
         with memory.current(device):
             return self._run(arrays, length, target, grid, launch)
@@ -107,8 +107,8 @@ class OnDevice:
         """As `run`; `launch` takes the number of blocks and the kernel's arguments."""
         plan, output = self._plan, self._source.output
         validity, null_count = plan.inputs.called(arrays)
-        given = plan.inputs.passed(arrays)
-        passed = [self._argument(target, value) for value in given]
+        values = plan.inputs.passed(arrays)
+        passed = [self._argument(target, value) for value in values]
         bits = self._argument(target, (validity or EMPTY).array)
         marks = target.allocate(length, np.uint8)
         written = {slots.name: target.allocate(length, slots.dtype) for slots in output.row_slots()}
@@ -187,8 +187,8 @@ class CompiledAhead(OnDevice):
     def run(self, arrays: Sequence[Array], length: int) -> tuple[Array, Counter[Site | None]]:
         """Compiles and keeps the kernel for columns in host memory of any length; returns nulls."""
 
-        def compile_(blocks: int, *given: Any) -> None:
-            types = [(np.asarray(a).dtype.str[1:], isinstance(a, np.ndarray)) for a in given]
+        def compile_(blocks: int, *arguments: Any) -> None:
+            types = [(np.asarray(a).dtype.str[1:], isinstance(a, np.ndarray)) for a in arguments]
             self.kernel.code(types, self._capability)
             raise _Compiled
 

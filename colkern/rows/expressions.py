@@ -691,8 +691,8 @@ def _subscript(emitter: Emitter, node: ast.Subscript) -> Value:
                 return tuple_of_values(value.items[cut])
         # A bound that is None is no bound.
         bounds = [emitter.plain(bound, row_values.LEFT) for bound in bounds]
-        name, given = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
-        return call(emitter, name, [readable(emitter, value), *given])
+        name, limits = ("[:]", bounds[:2]) if bounds[2].kind == k.NONE else ("[::]", bounds)
+        return call(emitter, name, [readable(emitter, value), *limits])
     is_dict = value.kind.name == "dict" or isinstance(value.constant, dict)
     return item(emitter, value, (sought if is_dict else needed)(emitter, node.slice))
 
@@ -801,11 +801,11 @@ def arguments_of(
 
 def arguments_by_name(emitter: Emitter, node: ast.Call, *names: str) -> dict[str | None, ast.expr]:
     """Returns the expressions of a call's arguments by the names of the parameters."""
-    given: dict[str | None, ast.expr] = dict(zip(names, node.args, strict=False))
-    given |= {word.arg: word.value for word in node.keywords}
-    if len(given) != len(node.args) + len(node.keywords) or not given.keys() <= {*names}:
+    arguments: dict[str | None, ast.expr] = dict(zip(names, node.args, strict=False))
+    arguments |= {word.arg: word.value for word in node.keywords}
+    if len(arguments) != len(node.args) + len(node.keywords) or not arguments.keys() <= {*names}:
         emitter.refuse(f"{ast.unparse(node.func)}() with such arguments has no compiled form")
-    return given
+    return arguments
 
 
 def _looked_through(emitter: Emitter, node: ast.expr) -> Value:

@@ -63,13 +63,13 @@ def _definition_for(function: Any, state: Kind) -> Definition:
     if not k.is_row(state):
         return definition
     name, *others = definition.parameters
-    given = next(
+    parameter = next(
         name for name in map(f"{name}_{{}}".format, count()) if name not in definition.mentions
     )
-    copied = ast.parse(f"{name} = {{**{given}}}").body[0]
+    copied = ast.parse(f"{name} = {{**{parameter}}}").body[0]
     ast.copy_location(copied, definition.body[0])
     body = [ast.fix_missing_locations(copied), *definition.body]
-    return replace(definition, parameters=(given, *others), body=body)
+    return replace(definition, parameters=(parameter, *others), body=body)
 
 
 _ROWS = """\
@@ -340,10 +340,10 @@ class Fold:
 
     def _step(self, row: int, values: Sequence[Any], state: Words, memory: StateMemory) -> None:
         """Update a state by a row in Python."""
-        given = [*self._states.values(state[None]), *values]
-        states = given if isinstance(self._inputs, States) else given[:1]
+        arguments = [*self._states.values(state[None]), *values]
+        states = arguments if isinstance(self._inputs, States) else arguments[:1]
         before = deepcopy(states)
-        (after,) = called_in_python(self._function, [(row, given)], self._title)
+        (after,) = called_in_python(self._function, [(row, arguments)], self._title)
         if states != before:
             # What was one container in several places of a state is several here.
             raise Outgrown(CHANGED)

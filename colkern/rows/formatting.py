@@ -297,8 +297,8 @@ def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) ->
         test = f"({size.code} < {least}) | ({size.code} > {most})"
         emitter.leave_if(test, "a format with an unusual width or precision")
         emitter.require_sound()
-    given = [value, *(sizes[name] for name in names)]
-    return invoked(emitter, body, given, k.TEXT, "format")
+    arguments = [value, *(sizes[name] for name in names)]
+    return invoked(emitter, body, arguments, k.TEXT, "format")
 
 
 def concatenated(emitter: Emitter, pieces: Iterable[Piece]) -> Value:

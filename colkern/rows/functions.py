@@ -352,9 +352,11 @@ _RESULTS = {
 """The kinds that special methods must return to have a compiled form."""
 
 
-def _require_one_meaning(emitter: Emitter, definition: Definition, given: Iterable[Value]) -> None:
+def _require_one_meaning(
+    emitter: Emitter, definition: Definition, arguments: Iterable[Value]
+) -> None:
     """Refuse local functions as arguments of a function in which their names mean something else."""
-    nodes = [each for each in _functions_in(given) if isinstance(each, _LOCAL)]
+    nodes = [each for each in _functions_in(arguments) if isinstance(each, _LOCAL)]
     names = {*named_in(nodes)}
     names -= set().union(*map(own_names, nodes))
     for name in sorted(names):
@@ -387,7 +389,7 @@ def local_function(
     named: dict[str, Value],
 ) -> Value:
     """Compiles a call of a function that is defined in the row function."""
-    given = _bound(emitter, node.args, arguments, named)
+    bound = _bound(emitter, node.args, arguments, named)
     body: list[ast.stmt] = node.body if isinstance(node, ast.FunctionDef) else []
     if isinstance(node, ast.Lambda):
         body = [ast.copy_location(ast.Return(node.body), node)]
@@ -396,14 +398,14 @@ def local_function(
     function = types.FunctionType(
         function.__code__, {}, getattr(node, "name", "<lambda>"), (), function.__closure__
     )
-    definition = Definition(function, tuple(given), body, own.names, own.path)
-    return _called_within(emitter, definition, given, node)[0]
+    definition = Definition(function, tuple(bound), body, own.names, own.path)
+    return _called_within(emitter, definition, bound, node)[0]
 
 
 def _called_within(
     emitter: Emitter,
     definition: Definition,
-    given: dict[str, Value],
+    arguments: dict[str, Value],
     key: Any,
     changed: Mapping[str, str | None] = types.MappingProxyType({}),
 ) -> tuple[Value, Sequence[Value]]:
@@ -414,11 +416,11 @@ def _called_within(
     Args:
         emitter: Where it is written.
         definition: The function.
-        given: Its arguments.
+        arguments: Its arguments.
         key: Identifies the function.
         changed: Its own variables that are results, too, and the variables of the caller that get them.
     """
-    read, assigned = _outer_names(emitter, [key, *_functions_in(given.values())])
+    read, assigned = _outer_names(emitter, [key, *_functions_in(arguments.values())])
     back = {**changed, **{name: name for name in assigned}}
     targets = [name for name in back.values() if name]
     body = definition.body
@@ -427,12 +429,12 @@ def _called_within(
             emitter.refuse("`nonlocal` beside `finally` has no compiled form")
         make = partial(_with_results, body, tuple(back))
         definition = replace(definition, body=derived(body[0], str([*back]), make).body)
-    around = {name: emitter.read(name) for name in read if name not in given}
+    around = {name: emitter.read(name) for name in read if name not in arguments}
     if definition.is_generator or emitter.is_ahead:
         emitter.read_ahead(around)
         if targets:
             emitter.refuse(f"an iterator that changes {targets[0]} has no compiled form")
-    values = around | given
+    values = around | arguments
     for name in back:
         if name in values:
             values[name] = _variable(emitter, values[name])
@@ -609,8 +611,8 @@ def called_function(
             emitter.refuse(
                 f"{definition.function.__name__} calls itself with other kinds each time"
             )
-        given = tuple((kind, known) for _, kind, _, known in described)
-        own_tree = _tree_of(program, definition, (id(key), given))
+        signature = tuple((kind, known) for _, kind, _, known in described)
+        own_tree = _tree_of(program, definition, (id(key), signature))
         program.functions[variant] = _written(program, own_tree, values, variant, key)
     depth = f"{DEPTH} + 1" if own.kind is not None else "0"
     codes = [code for value in values.values() if not value.is_constant for code in value.parts]

@@ -31,22 +31,22 @@ class Inputs(Protocol):
 
     arguments: list[Argument]
 
-    def called(self, given: Sequence[Any]) -> tuple[Buffer | None, int]:
+    def called(self, columns: Sequence[Any]) -> tuple[Buffer | None, int]:
         """Returns the bitmap of the rows for which the function is called, and the number of other rows."""
 
-    def passed(self, given: Sequence[Any]) -> list[Any]:
+    def passed(self, columns: Sequence[Any]) -> list[Any]:
         """Returns the objects that are passed for the parameters of the arguments.
 
         The list is kept, not only its items, as long as anything refers to memory of the inputs.
         """
 
-    def rows(self, given: Sequence[Any], places: Array) -> Iterable[Sequence[Any]]:
+    def rows(self, columns: Sequence[Any], places: Array) -> Iterable[Sequence[Any]]:
         """Returns the arguments of rows as Python values."""
 
     def none(self) -> Sequence[Any]:
         """Returns inputs without rows."""
 
-    def lacks_nulls(self, given: Sequence[Any]) -> bool:
+    def lacks_nulls(self, columns: Sequence[Any]) -> bool:
         """Whether there are nulls in lists or structs that the function does not get as None."""
 
 
@@ -134,7 +134,7 @@ class Columns:
     def _prepares(self) -> list[Callable[[Array], Iterable[Any]] | None]:
         return [argument.prepare for argument in self.arguments]
 
-    def called(self, given: Sequence[Array]) -> tuple[Buffer | None, int]:
+    def called(self, columns: Sequence[Array]) -> tuple[Buffer | None, int]:
         """See `Inputs`.
 
         Raises:
@@ -142,7 +142,7 @@ class Columns:
         """
         required = []
         for name, array, has_text, form in zip(
-            self._names, given, self._with_text, self.forms, strict=True
+            self._names, columns, self._with_text, self.forms, strict=True
         ):
             if not array._checked:
                 require_valid(array, name)
@@ -152,19 +152,19 @@ class Columns:
                 required.append(array)
         return combine_validity(required) if required else (None, 0)
 
-    def passed(self, given: Sequence[Array]) -> list[Any]:
+    def passed(self, columns: Sequence[Array]) -> list[Any]:
         """See `Inputs`."""
         passed = Passed()
-        for argument, prepare, array in zip(self.arguments, self._prepares, given, strict=True):
+        for argument, prepare, array in zip(self.arguments, self._prepares, columns, strict=True):
             if prepare is None:
                 argument.add(passed, array)
             else:
                 passed += prepare(array)
         return passed
 
-    def rows(self, given: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
+    def rows(self, arrays: Sequence[Array], places: Array) -> Iterable[Sequence[Any]]:
         """See `Inputs`."""
-        columns = [self._values(place, array, places) for place, array in enumerate(given)]
+        columns = [self._values(place, array, places) for place, array in enumerate(arrays)]
         return zip(*columns, strict=True)
 
     def _values(self, place: int, array: Array, rows: Array) -> list[Any]:
@@ -175,9 +175,9 @@ class Columns:
         """See `Inputs`."""
         return [nulls(0, type_) for type_ in self._types]
 
-    def lacks_nulls(self, given: Sequence[Array]) -> bool:
+    def lacks_nulls(self, columns: Sequence[Array]) -> bool:
         """See `Inputs`."""
-        return self._may_lack and any(map(has_inner_nulls, given))
+        return self._may_lack and any(map(has_inner_nulls, columns))
 
 
 def _has_text(type_: s.DataType) -> bool:

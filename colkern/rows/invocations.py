@@ -200,8 +200,8 @@ def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
 
 def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     # A function that Numba compiles differently, for example for overflows, leaves the row to Python.
-    given, function = function, plain_function(replacement(function))
-    is_whole = function is not given and not makes_iterator(function)
+    original, function = function, plain_function(replacement(function))
+    is_whole = function is not original and not makes_iterator(function)
     if is_whole and any(gives_items(emitter, part) for part in node.args):
         node = derived(node, "with lists", functools.partial(_with_lists_for, emitter, node))
     if makes_iterator(function) and emitter.gone_over is not node:
@@ -219,12 +219,12 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
         whole = derived(node, "made", functools.partial(ast.Call, node.func.value, items, []))
         return expression(emitter, whole)
     written = [id(emitter.definition.function), *(key for key, _ in emitter.program.stack)]
-    if isinstance(given, CACHED) and id(function) in written:
+    if isinstance(original, CACHED) and id(function) in written:
         emitter.refuse(
             f"{function.__name__} calls itself through a cache, which compiled code does not have: "
             "it would compute the same values over and over"
         )
-    if isinstance(given, CACHED) and isinstance(function, types.FunctionType):
+    if isinstance(original, CACHED) and isinstance(function, types.FunctionType):
         arguments, named = arguments_of(emitter, node)
         for value in (*arguments, *named.values()):
             if not k.is_hashable(value.kind):

@@ -490,11 +490,11 @@ def _cycle(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
-    given = arguments_by_name(emitter, node, "iterable", "start")
-    first = given.get("start")
+    arguments = arguments_by_name(emitter, node, "iterable", "start")
+    first = arguments.get("start")
     start = constant(0) if first is None else needed(emitter, first)
     number = emitter.copy(integer(emitter, start, "enumerate() from"))
-    inside = source_of(emitter, given["iterable"])
+    inside = source_of(emitter, arguments["iterable"])
 
     def item() -> Value:
         value = emitter.numbers(inside.item())
@@ -506,21 +506,21 @@ def _enumerate(emitter: Emitter, node: ast.Call) -> Source:
 
 
 def _zip(emitter: Emitter, node: ast.Call) -> Source:
-    given = node.args
-    match given:
+    arguments = node.args
+    match arguments:
         case [ast.Starred(ast.BinOp(ast.List([part]) | ast.Tuple([part]), ast.Mult(), times))]:
             emitter.env["<part>"] = expression(emitter, part)
             load = derived(node, "part", lambda: ast.Name("<part>", ast.Load()))
             count = needed(emitter, times).constant
-            given = [load] * count if isinstance(count, int) else given
-    if len(given) == 1 and isinstance(given[0], ast.Starred):
-        rows, function = given[0].value, ast.Constant(cast(Any, transposed))
+            arguments = [load] * count if isinstance(count, int) else arguments
+    if len(arguments) == 1 and isinstance(arguments[0], ast.Starred):
+        rows, function = arguments[0].value, ast.Constant(cast(Any, transposed))
         rows_call = derived(node, "rows", lambda: ast.Call(function, [rows], node.keywords))
         return _yielded(emitter, rows_call)
     words = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
     if not words.keys() <= {"strict"} or words.get("strict", False) not in (False, True):
         emitter.refuse("zip() has a compiled form only where `strict` is True or False")
-    parts = [source_of(emitter, part) for part in given]
+    parts = [source_of(emitter, part) for part in arguments]
     source = _side_by_side(emitter, parts, tuple_of_values)
     if words.get("strict"):
         if source.is_shared:

@@ -28,9 +28,9 @@ _DEFAULTS = {"ensure_ascii": True, "separators": None, "sort_keys": False, "inde
 
 def dumped(emitter: Emitter, arguments: Sequence[Value], named: dict[str, Value]) -> Value:
     """`json.dumps` of one value, whose other arguments are constants."""
-    given = {name: value.constant for name, value in named.items() if value.is_constant}
-    options: dict[str, Any] = _DEFAULTS | given
-    if len(arguments) != 1 or len(given) < len(named) or options.keys() > _DEFAULTS.keys():
+    constants = {name: value.constant for name, value in named.items() if value.is_constant}
+    options: dict[str, Any] = _DEFAULTS | constants
+    if len(arguments) != 1 or len(constants) < len(named) or options.keys() > _DEFAULTS.keys():
         emitter.refuse("json.dumps() with such arguments has no compiled form")
     separators = options["separators"]
     if separators is not None and list(map(type, separators)) != [str, str]:

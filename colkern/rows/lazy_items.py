@@ -95,13 +95,13 @@ def products(emitter: Emitter, node: ast.Call) -> Value:
     """`product(…)` of several iterables."""
     list_ = new_container(emitter, node, "list", 0)
     names = []
-    times, given = 1, node
+    times, call = 1, node
     if [word.arg for word in node.keywords] == ["repeat"]:
         times = needed(emitter, node.keywords[0].value).constant
         if not isinstance(times, int) or times < 0:
             emitter.refuse("product() has a compiled form only with a constant as `repeat`")
-        given = ast.Call(node.func, node.args, [])
-    for number, part in enumerate(times * _arguments(emitter, given, *range(1, 9))):
+        call = ast.Call(node.func, node.args, [])
+    for number, part in enumerate(times * _arguments(emitter, call, *range(1, 9))):
         name = f"<factor {number}>"
         names.append(derived(part, "factor", partial(ast.Name, name, ast.Load())))
         emitter.env[name] = as_list(emitter, part)

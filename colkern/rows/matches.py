@@ -70,14 +70,14 @@ def function_of_re(
     name = _FINDING.get(function) or _OTHERS.get(function)
     if name is None:
         return None
-    given = _given(emitter, name, ["pattern", *_taken(name), "flags"], arguments, named)
-    pattern, flags = given.pop("pattern"), given.pop("flags", constant(0))
+    by_name = _given(emitter, name, ["pattern", *_taken(name), "flags"], arguments, named)
+    pattern, flags = by_name.pop("pattern"), by_name.pop("flags", constant(0))
     if not pattern.is_constant or not flags.is_constant:
         error = CompileError("a pattern that depends on the row")
         if name in ("findall", "split"):
             emitter.refuse(f"{error} has no compiled form here")
         return _left(emitter, re.compile(""), name, error)
-    return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, given)
+    return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, by_name)
 
 
 def method_of_pattern(
@@ -107,19 +107,19 @@ def _given(
     named: dict[str, Value],
 ) -> dict[str, Value]:
     """Returns arguments by the names of the parameters; refuses others, such as `pos`."""
-    given = dict(zip(names, arguments, strict=False)) | named
-    if len(given) != len(arguments) + len(named) or not given.keys() <= {*names}:
+    by_name = dict(zip(names, arguments, strict=False)) | named
+    if len(by_name) != len(arguments) + len(named) or not by_name.keys() <= {*names}:
         emitter.refuse(f"{name}() from a position on has no compiled form")
-    return given
+    return by_name
 
 
 def pattern_method(
-    emitter: Emitter, pattern: re.Pattern[str], name: str, given: dict[str, Value]
+    emitter: Emitter, pattern: re.Pattern[str], name: str, by_name: dict[str, Value]
 ) -> Value:
     """Compiles a method of a pattern for arguments by name."""
     if name == "subn":
-        return _counted(emitter, pattern, given)
-    text = emitter.numbers(emitter.plain(given.pop("string")))
+        return _counted(emitter, pattern, by_name)
+    text = emitter.numbers(emitter.plain(by_name.pop("string")))
     if text.kind != k.TEXT:
         emitter.refuse(f"{name}() in {text.kind} has no compiled form")
     try:
@@ -131,12 +131,12 @@ def pattern_method(
                 kind = k.list_of(k.tuple_of((k.TEXT,) * count))
                 return invoked(emitter, find_tuples(pattern, 0), [text], kind, "re.findall")
             return invoked(emitter, findall(pattern), [text], k.list_of(k.TEXT), "re.findall")
-        if name == "sub" and callable(given["repl"].constant) | (
-            given["repl"].kind.name == "function"
+        if name == "sub" and callable(by_name["repl"].constant) | (
+            by_name["repl"].kind.name == "function"
         ):
-            return _replaced(emitter, pattern, given, text)
-        rest = {word: value for word, value in given.items() if word != "repl"}
-        arguments = [constant(pattern), *([given["repl"]] if name == "sub" else []), text]
+            return _replaced(emitter, pattern, by_name, text)
+        rest = {word: value for word, value in by_name.items() if word != "repl"}
+        arguments = [constant(pattern), *([by_name["repl"]] if name == "sub" else []), text]
         return call(emitter, f"pattern.{name}", arguments, rest)
     except Unsettled:
         raise
@@ -144,16 +144,16 @@ def pattern_method(
         return _left(emitter, pattern, name, error)
 
 
-def _counted(emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value]) -> Value:
+def _counted(emitter: Emitter, pattern: re.Pattern[str], by_name: dict[str, Value]) -> Value:
     """`subn`: returns the text with replacements, and their number."""
-    count = given.get("count", constant(0))
-    matches = pattern_method(emitter, pattern, "findall", {"string": given["string"]})
+    count = by_name.get("count", constant(0))
+    matches = pattern_method(emitter, pattern, "findall", {"string": by_name["string"]})
     number = call(emitter, "len", [matches])
     if count.constant != 0:
         if not count.is_constant:
             emitter.refuse("subn() with a count that depends on the row has no compiled form")
         number = call(emitter, "min", [number, count])
-    replaced = pattern_method(emitter, pattern, "sub", given)
+    replaced = pattern_method(emitter, pattern, "sub", by_name)
     return tuple_of_values([emitter.numbers(replaced), number])
 
 
@@ -194,12 +194,12 @@ def matches_of(emitter: Emitter, node: ast.Call) -> Source:
     assert isinstance(node.func, ast.Attribute)
     owner = expression(emitter, node.func.value)
     names = ["pattern", "string", "flags"] if owner.constant is re else ["string"]
-    given = _given(emitter, "finditer", names, *needed_arguments(emitter, node))
-    pattern, flags = given.get("pattern", owner), given.get("flags", constant(0))
+    by_name = _given(emitter, "finditer", names, *needed_arguments(emitter, node))
+    pattern, flags = by_name.get("pattern", owner), by_name.get("flags", constant(0))
     if not isinstance(pattern.constant, str | re.Pattern) or not flags.is_constant:
         emitter.refuse("finditer() has a compiled form with a constant pattern only")
     compiled = re.compile(pattern.constant, flags.constant)
-    return _matches_in(emitter, compiled, emitter.numbers(given["string"]))
+    return _matches_in(emitter, compiled, emitter.numbers(by_name["string"]))
 
 
 def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Source:
@@ -239,15 +239,15 @@ def _matches_in(emitter: Emitter, compiled: re.Pattern[str], text: Value) -> Sou
 
 
 def _replaced(
-    emitter: Emitter, pattern: re.Pattern[str], given: dict[str, Value], text: Value
+    emitter: Emitter, pattern: re.Pattern[str], by_name: dict[str, Value], text: Value
 ) -> Value:
     """`sub` with a function: joins the texts between the matches, and the function's results."""
     from colkern.rows.containers import add, new_container
     from colkern.rows.functions import local_function, users_function
 
-    function = given.pop("repl").constant
+    function = by_name.pop("repl").constant
     users = ast.FunctionDef | ast.Lambda | types.FunctionType
-    if given or not isinstance(function, users):
+    if by_name or not isinstance(function, users):
         emitter.refuse(
             "re.sub() with a function has a compiled form for functions of Python's alone"
         )

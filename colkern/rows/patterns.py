@@ -109,8 +109,8 @@ def test_of(
 
 def _all_of(tests: list[ast.expr | None]) -> ast.expr | None:
     """Returns a test that all tests hold; None if none of them is one."""
-    given = [test for test in tests if test is not None]
-    return ast.BoolOp(ast.And(), given) if len(given) > 1 else given[0] if given else None
+    present = [test for test in tests if test is not None]
+    return ast.BoolOp(ast.And(), present) if len(present) > 1 else present[0] if present else None
 
 
 def _of_class(

@@ -99,8 +99,8 @@ class Plan(Replanned):
         self._definition = definition_of(function)
         names = self._definition.parameters[: len(columns)]
         inputs = self._inputs(names, columns, forms, inner_nulls)
-        given = function, tuple(columns), list(forms), returns, strict, wraps
-        super().__init__(inputs, *given)
+        arguments = function, tuple(columns), list(forms), returns, strict, wraps
+        super().__init__(inputs, *arguments)
         self.arguments = self.inputs.arguments
         self.program, self.name, self.kind = self._written(returns, wraps)
         try:
@@ -195,9 +195,9 @@ class Plan(Replanned):
                 ) from None
         return returns
 
-    def _inputs(self, names: Sequence[str], *given: Any) -> Inputs:
+    def _inputs(self, names: Sequence[str], *arguments: Any) -> Inputs:
         """Returns the function's inputs: `Columns` of the given."""
-        return Columns(names, *given)
+        return Columns(names, *arguments)
 
     def site(self, reason: str) -> Site:
         """Returns the function itself as the place where a row is left for a reason."""

@@ -112,8 +112,8 @@ class Reduction(Replanned):
         self._functions = functions
         parameters = definition_of(functions.update).parameters[1:]
         self._columns = Columns(parameters, columns, forms, inner_nulls)
-        given = name, functions, columns, forms, returns, strict, wraps
-        super().__init__(self._columns, *given)
+        arguments = name, functions, columns, forms, returns, strict, wraps
+        super().__init__(self._columns, *arguments)
         begun = functions.init()
         kind, change = _kind_of_states(name, functions, begun, self._columns, wraps)
         self._begun = constant_block(begun, kind)
@@ -244,8 +244,8 @@ class Reduction(Replanned):
         others[firsts] = False
         runs = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)[others]
         try:
-            given = self._merge.given([states[others]])
-            self._merge.run(0, len(runs), given, whole, StateMemory(), runs)
+            inputs = self._merge.given([states[others]])
+            self._merge.run(0, len(runs), inputs, whole, StateMemory(), runs)
         except Outgrown:
             raise self._no_words() from None
         return self._finish.run([whole], len(whole))[0]
@@ -268,23 +268,23 @@ class Reduction(Replanned):
         """Returns the state of each group after all rows, and what has the memory that states refer to."""
         count = 1 if groups is None else len(groups.firsts)
         numbers = None if groups is None else groups.numbers
-        given = self._update.given(arrays)
+        inputs = self._update.given(arrays)
 
         def reduced(start: int, stop: int) -> tuple[Words, Left, StateMemory]:
             memory = StateMemory()
             states = self._states.begun(self._begun, count, memory)
-            return states, self._update.run(start, stop, given, states, memory, numbers), memory
+            return states, self._update.run(start, stop, inputs, states, memory, numbers), memory
 
         if self._merge is None:
             states, left, memory = reduced(0, length)
-            return states, left, [given, memory]
+            return states, left, [inputs, memory]
         # Each range has its own states for all groups, so it needs at least as many rows to be worth it.
         (states, left, memory), *others = run_ranges(reduced, length, (), grain=max(GRAIN, count))
         each = np.arange(count, dtype=np.uint32)
         for other, more, _ in others:
             left += more
             left += self._merge.run(0, count, self._merge.given([other]), states, memory, each)
-        return states, left, [given, memory, *(memory for _, _, memory in others)]
+        return states, left, [inputs, memory, *(memory for _, _, memory in others)]
 
 
 class _Finish(Plan):

@@ -20,11 +20,11 @@ T = TypeVar("T")
 def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
     """Returns an instance as one of the classes of a kind."""
     forms = _forms(kind)
-    given = value.items[1:] if isinstance(value.kind, k.Several) else (value,)
-    *rest, number = (str(forms.index(k.form_of(each.kind))) for each in given)
+    alternatives = value.items[1:] if isinstance(value.kind, k.Several) else (value,)
+    *rest, number = (str(forms.index(k.form_of(each.kind))) for each in alternatives)
     for place, other in enumerate(rest):
         number = f"{other} if {value.items[0].code} == {place} else ({number})"
-    by_form = {k.form_of(each.kind): each for each in given}
+    by_form = {k.form_of(each.kind): each for each in alternatives}
     parts = [emitter.bind(number)]
     for form, of in zip(forms, kind.items[1:], strict=True):
         own = by_form.get(form)

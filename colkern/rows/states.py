@@ -59,24 +59,24 @@ class States:
         )
         self.arguments: list[Argument] = [_StateArgument(kind, f"a{n}") for n in range(count)]
 
-    def called(self, given: Sequence[Words]) -> tuple[Buffer | None, int]:
+    def called(self, states: Sequence[Words]) -> tuple[Buffer | None, int]:
         """Returns no bitmap, as no state is null."""
         return None, 0
 
-    def passed(self, given: Sequence[Words]) -> list[Any]:
+    def passed(self, states: Sequence[Words]) -> list[Any]:
         """Returns the objects that are passed for the parameters of the arguments."""
-        return [words.ctypes.data for words in given]
+        return [words.ctypes.data for words in states]
 
-    def rows(self, given: Sequence[Words], places: Array) -> Iterable[Sequence[Any]]:
+    def rows(self, states: Sequence[Words], places: Array) -> Iterable[Sequence[Any]]:
         """Returns the states at places as Python values."""
         rows = places.items(Role.DATA)
-        return zip(*(self.values(words[rows]) for words in given), strict=True)
+        return zip(*(self.values(words[rows]) for words in states), strict=True)
 
     def none(self) -> list[Words]:
         """Returns no states."""
         return [np.empty((0, self.kind.words), np.int64) for _ in self.arguments]
 
-    def lacks_nulls(self, given: Sequence[Words]) -> bool:
+    def lacks_nulls(self, states: Sequence[Words]) -> bool:
         """Returns False: the kind of a state already tells where None may be."""
         return False
 

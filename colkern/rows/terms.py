@@ -517,13 +517,13 @@ class _Reader:
         return self._applied[key]
 
     def _call(
-        self, name: str, given: Sequence[ast.expr], names: Sequence[str], variables: Variables
+        self, name: str, nodes: Sequence[ast.expr], names: Sequence[str], variables: Variables
     ) -> None:
         """Bind the status and the result of another generated function."""
         if name in self._stack:
             self._refuse("a function that calls itself")
         written = self._program.written[name]
-        arguments = [self._of(node, variables) for node in given]
+        arguments = [self._of(node, variables) for node in nodes]
         inside = _Reader(self._program, (*self._stack, name), self._applied, self._turns)
         tree = inside.function(name, dict(zip(written.parameters, arguments, strict=True)))
         raises = any(isinstance(end, Raise) for end in ends(tree))
@@ -649,17 +649,17 @@ class _Reader:
         takes = tuple(argument.kind.name for argument in arguments)
         return Applied(k.BOOL, name, f"({', '.join(takes)}) -> bool", takes, arguments, self._line)
 
-    def _called(self, name: str, given: Sequence[ast.expr], variables: Variables) -> Term:
+    def _called(self, name: str, nodes: Sequence[ast.expr], variables: Variables) -> Term:
         if name in ("Text", "Bytes"):
             # An empty text has place 0.
-            place = getattr(getattr(given[0], "right", given[0]), "value", 0)
-            data = bytes(self._program.pool[place : place + getattr(given[1], "value", 0)])
+            place = getattr(getattr(nodes[0], "right", nodes[0]), "value", 0)
+            data = bytes(self._program.pool[place : place + getattr(nodes[1], "value", 0)])
             return Constant(k.TEXT, data.decode()) if name == "Text" else Constant(k.BYTES, data)
-        if name == "float_of_bits" and not isinstance(given[0], ast.Call):
-            bits = ast.literal_eval(given[0]) & ((1 << 64) - 1)
+        if name == "float_of_bits" and not isinstance(nodes[0], ast.Call):
+            bits = ast.literal_eval(nodes[0]) & ((1 << 64) - 1)
             return Constant(k.FLOAT, struct.unpack("d", struct.pack("Q", bits))[0])
         if name in ("float", "int", "bool", "i8"):
-            term = self._of(given[0], variables)
+            term = self._of(nodes[0], variables)
             wanted = {"float": k.FLOAT, "bool": k.BOOL}.get(name, k.INT)
             if term.kind.name == wanted.name:
                 return term

@@ -60,8 +60,8 @@ def _by_table(
 ) -> Value:
     periods = periods_of(zone)
     lists = with_stretches(periods.starts), periods.offsets
-    given = [*(_table(emitter, words) for words in lists), Value(k.INT, moment), *more]
-    return invoked(emitter, body, given, result, f"the zone {zone}")
+    arguments = [*(_table(emitter, words) for words in lists), Value(k.INT, moment), *more]
+    return invoked(emitter, body, arguments, result, f"the zone {zone}")
 
 
 def _offset(emitter: Emitter, value: Value) -> str:

@@ -23,10 +23,10 @@ def task_device() -> Device:
         DeviceUnavailableError: If the process cannot see the GPU of the task.
     """
     context = TaskContext.get()
-    given = context.resources().get("gpu") if context is not None else None
-    if given is None or not given.addresses:
+    gpus = context.resources().get("gpu") if context is not None else None
+    if gpus is None or not gpus.addresses:
         return HOST
-    return Device("cuda", _ordinal(given.addresses[0]))
+    return Device("cuda", _ordinal(gpus.addresses[0]))
 
 
 def _ordinal(address: str) -> int:

@@ -123,8 +123,8 @@ def _number_extreme(array: Array, greatest: bool) -> Stored:
     keys = _KEYS[slots.items.dtype]
     words = slots.items.view(_SIGNED[slots.items.dtype.itemsize])
     # For the opposite order, all bits of a key are flipped.
-    given = (~keys.flip, keys.low, ~keys.highest, ~keys.lowest, keys.most) if greatest else keys
-    key = slots.target.reduce(kernels.least_key, array.length, words, *slots.validity, *given)
+    order = (~keys.flip, keys.low, ~keys.highest, ~keys.lowest, keys.most) if greatest else keys
+    key = slots.target.reduce(kernels.least_key, array.length, words, *slots.validity, *order)
     return keys.number(~key if greatest else key)
 
 

@@ -407,8 +407,8 @@ def _items(choice: _Choice, left: Array, right: Array) -> Buffer:
         left, right, flip = right, left, _ALL
     words, width = own_words(left, Role.DATA)
     out = target.output(choice.length * width, words.dtype)
-    given = (choice.bits[0].array, choice.bits[1], flip, words, own_words(right, Role.DATA)[0])
-    target.map(selection.choose_items, choice.length, *given, width, out)
+    arguments = (choice.bits[0].array, choice.bits[1], flip, words, own_words(right, Role.DATA)[0])
+    target.map(selection.choose_items, choice.length, *arguments, width, out)
     return target.buffer(out)
 
 
@@ -463,5 +463,5 @@ def _bits(choice: _Choice, visible: _Bits, left: _Bits, right: _Bits) -> tuple[B
     else:
         sides |= bitmaps.OF_RIGHT
     shown = (target.no_bits, 0) if isinstance(visible, bool) else (visible[0].array, visible[1])
-    given = own[0].array, own[1], *shown, left[0].array, left[1], right[0].array, right[1]
-    return written_bits(target, bitmaps.choose_bits, length, *given, length, sides)
+    arguments = own[0].array, own[1], *shown, left[0].array, left[1], right[0].array, right[1]
+    return written_bits(target, bitmaps.choose_bits, length, *arguments, length, sides)

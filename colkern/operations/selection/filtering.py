@@ -230,8 +230,8 @@ class Masked(Kept, Selection):
         return self.target
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
-        given = (*self.mask, self.starts, bits.array, offset)
-        return written_bits(target, filtering.filter_bits, self.count, *given)
+        arguments = (*self.mask, self.starts, bits.array, offset)
+        return written_bits(target, filtering.filter_bits, self.count, *arguments)
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
         out = target.output(self.count * width, words.dtype)

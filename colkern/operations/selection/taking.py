@@ -117,8 +117,8 @@ class Picks(Selection):
 
     def gather_bits(self, target: Target, bits: Buffer, offset: int) -> tuple[Buffer, int]:
         picked = target.no_bits if self.picked is None else self.picked.array
-        given = (self.words, bits.array, offset, self.bound, picked)
-        return written_bits(target, selection.take_bits, self.count, *given)
+        arguments = (self.words, bits.array, offset, self.bound, picked)
+        return written_bits(target, selection.take_bits, self.count, *arguments)
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:
         return take_words(target, words, width, self.words)

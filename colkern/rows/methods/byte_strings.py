@@ -34,9 +34,9 @@ def _for_bytes(body: Body, **values: Any) -> Bound:
     signature = inspect.signature(function_of(of_text.body))
     texts = (name for name, one in signature.parameters.items() if one.annotation == "Text")
     gives, result = _RESULTS.get(signature.return_annotation, ("", ""))
-    given = dict.fromkeys(texts, byte_string_methods.as_text) | of_text.values | values
+    bound = dict.fromkeys(texts, byte_string_methods.as_text) | of_text.values | values
     options = {"result": result, "gives": gives, "code": of_text.code}
-    return Bound(of_text.body, *of_text.order, **options, **given)
+    return Bound(of_text.body, *of_text.order, **options, **bound)
 
 
 _SAME = {*COMPARISONS, "min", "max", "in", "str.startswith", "str.endswith"}

@@ -94,8 +94,8 @@ def body_of_sizes(kind: type, specification: str) -> tuple[Callable[..., Any], l
     for name, number in LATER.items():
         steps = tuple(step.replace(f"int64({number})", name) for step in steps)
     used = [name for name in LATER if any(name in step for step in steps)]
-    given = [name for name, number in LATER.items() if number in specification]
-    return (_body_of_steps(kind, steps), used) if used == given else None
+    names = [name for name, number in LATER.items() if number in specification]
+    return (_body_of_steps(kind, steps), used) if used == names else None
 
 
 def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
@@ -136,11 +136,11 @@ def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple
 
 def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     value = "value" if kind is float else "float64(value)"
-    given = parts["precision"]
-    precision = 6 if given is None else int(given)
+    digits = parts["precision"]
+    precision = 6 if digits is None else int(digits)
     if parts["alt"] or precision > 20:
         return None
-    if type_ == "" and given is None:
+    if type_ == "" and digits is None:
         return (f"str_of_float(arena, {value})",)
     if type_ == "f":
         return (f"fixed_of_float(arena, {value}, int64({precision}))",)

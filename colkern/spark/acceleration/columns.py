@@ -247,7 +247,7 @@ class TracedColumn(SeriesMethods):
                 raise self.refused(f"{label} with these options is not element-wise")
             return self.in_pandas(
                 label,
-                lambda column, *given, **named: of(column)(*given, **named),
+                lambda column, *operands, **named: of(column)(*operands, **named),
                 self,
                 *arguments,
                 is_sure=is_sure,

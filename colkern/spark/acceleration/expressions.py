@@ -372,11 +372,11 @@ class Expression:
         if spark_type_of(typed.kind) != returns or is_rounded:
             raise NoTermError(f"{node.name} gives {typed.kind}, where {returns} is declared", 0)
         columns = [self._columns[place] for place in places]
-        given = {
+        arguments = {
             name: f.coalesce(column, f.lit(_NAN)) if null is None else column
             for name, column in zip(typed.parameters, columns, strict=True)
         }
-        result = translated(typed.term, typed.kind, self._name, given, {*given})
+        result = translated(typed.term, typed.kind, self._name, arguments, {*arguments})
         if returns == "double":
             result = f.nanvl(result, f.lit(None).cast("double"))
         if null is None:
@@ -412,8 +412,8 @@ class Expression:
             raise NoTermError("str[] of what is not split has no native form", 0)
         text, unlimited = Operand(self._read(parts.operands[0], TEXT)), Operand(None, -1)
         if separator:
-            given = Operand(None, separator[0])
-            item = part_of_split(place[0], text, given, unlimited)
+            operand = Operand(None, separator[0])
+            item = part_of_split(place[0], text, operand, unlimited)
             return item() if item else f.lit(None).cast("string")
         signature = "(str, sep: None = None, maxsplit: int = -1)"
         split = _by_rule("str.split", signature, text, None, unlimited)
@@ -450,8 +450,8 @@ class Expression:
             return f.elt(place(moment), *map(f.lit, names))
         if name != "strftime" or kind != "timestamp" or not arguments:
             raise NoTermError(f"dt.{name} has no native form", 0)
-        given = (Operand(instant_of(moment)), Operand(moment, arguments[0]))
-        return _by_rule("datetime.strftime", "(datetime, format: const)", *given)
+        operands = (Operand(instant_of(moment)), Operand(moment, arguments[0]))
+        return _by_rule("datetime.strftime", "(datetime, format: const)", *operands)
 
     def _moment(self, node: Node) -> tuple[str, Column]:
         """Returns a column of dates or timestamps, after its kind: "date" or "timestamp"."""

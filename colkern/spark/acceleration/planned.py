@@ -179,12 +179,12 @@ class PlannedOriginal(PlannedFunction):
         result = writer.in_bounds(result, self._returns)
         if not shares:
             return result
-        given = [*map(sharing.text_of, typed)]
+        texts = [*map(sharing.text_of, typed)]
 
         def shown(column: Column) -> str:
             """Returns the text of an expression, with `c` in place of each column."""
             text = sharing.text_of(column)
-            return functools.reduce(lambda text, each: text.replace(each, "c"), given, text)
+            return functools.reduce(lambda text, each: text.replace(each, "c"), texts, text)
 
         return sharing.in_own_method(sharing.once(result, writer.shareable(), shown=shown), shown)
 

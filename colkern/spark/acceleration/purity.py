@@ -83,9 +83,11 @@ class _Names:
 
     def __init__(self, function: types.FunctionType) -> None:
         self.outside: Mapping[str, object] = function.__globals__
-        code, given = function.__code__, function.__defaults__ or ()
+        code, defaults = function.__code__, function.__defaults__ or ()
         positional = code.co_varnames[: code.co_argcount]
-        self.inside = dict(zip(positional[len(positional) - len(given) :], given, strict=True))
+        self.inside = dict(
+            zip(positional[len(positional) - len(defaults) :], defaults, strict=True)
+        )
         self.inside |= function.__kwdefaults__ or {}
         for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             try:

@@ -312,8 +312,8 @@ class Recorded:
         """Returns the dtype of a witness of numbers; refuses other witnesses."""
         dtype = dtype_of(witness)
         if dtype is None or isinstance(dtype, str):
-            given = getattr(witness, "dtype", type(witness).__name__)
-            raise self._tracer.refused(f"{name} gives {given}, no column of numbers")
+            kind = getattr(witness, "dtype", type(witness).__name__)
+            raise self._tracer.refused(f"{name} gives {kind}, no column of numbers")
         return dtype
 
 
@@ -365,8 +365,8 @@ def identity_of(value: Any) -> object:
     """Returns a value whose `repr` is the same for each trace, and different for different constants."""
     if isinstance(value, types.FunctionType):
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        given = [cells, value.__defaults__, value.__kwdefaults__]
-        return id(value.__code__), identity_of(given)
+        captured = [cells, value.__defaults__, value.__kwdefaults__]
+        return id(value.__code__), identity_of(captured)
     if isinstance(value, types.BuiltinFunctionType | types.MethodType):
         return value.__qualname__, identity_of(value.__self__)
     if isinstance(value, type | np.ufunc):

@@ -110,8 +110,8 @@ class _Loops(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Loops that append to an empty list are found in the block in which both stand."""
-        given = getattr(node, "body", None)
-        block: list[ast.AST] = given if isinstance(given, list) else []
+        body = getattr(node, "body", None)
+        block: list[ast.AST] = body if isinstance(body, list) else []
         for place, statement in enumerate(block):
             if place and isinstance(statement, ast.For):
                 block[place] = self._appending(block[place - 1], statement)
@@ -266,14 +266,14 @@ def _is_same_each_time(function: ast.expr) -> bool:
     return False
 
 
-def _as_list(given: ast.expr) -> ast.expr:
+def _as_list(node: ast.expr) -> ast.expr:
     """Returns a generator as a list of the same values; other expressions as they are."""
-    match given:
+    match node:
         case ast.GeneratorExp(value, generators):
-            return ast.copy_location(ast.ListComp(value, generators), given)
+            return ast.copy_location(ast.ListComp(value, generators), node)
         case ast.Call(ast.Name("map")):
-            return ast.copy_location(_called("list", [given]), given)
-    return given
+            return ast.copy_location(_called("list", [node]), node)
+    return node
 
 
 def _called(

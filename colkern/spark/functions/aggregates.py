@@ -79,14 +79,14 @@ def aggregate(
     integer of more than 64 bits, is an OverflowError.
     """
     require_frame(frame)
-    given = [by] if isinstance(by, str | Column) else list(by)
-    if not given or not aggregates:
+    by_columns = [by] if isinstance(by, str | Column) else list(by)
+    if not by_columns or not aggregates:
         raise ValueError("by, aggregates: expected at least one key and one aggregate")
-    key_schema = frame.select(*given).schema
+    key_schema = frame.select(*by_columns).schema
     arrow_schema(key_schema)
     # Expressions of keys are computed once, for Spark's aggregates and for the reducers.
-    keys = [f"__colkern_key{k}" for k in range(len(given))]
-    pairs = zip(given, keys, strict=True)
+    keys = [f"__colkern_key{k}" for k in range(len(by_columns))]
+    pairs = zip(by_columns, keys, strict=True)
     rows = frame.select("*", *[_column(key).alias(place) for key, place in pairs])
     native, parts, inputs = {}, {}, list(map(f.col, keys))
     places = {name: name for name in aggregates}
@@ -145,14 +145,14 @@ def _column(column: str | Column) -> Column:
     return f.col(column) if isinstance(column, str) else column
 
 
-def _reducer(name: str, given: object) -> tuple[Reducer, list[Column]]:
+def _reducer(name: str, aggregate: object) -> tuple[Reducer, list[Column]]:
     """Returns a reducer and the columns of its parameters, as the user gave them."""
-    if not isinstance(given, tuple) or not given:
+    if not isinstance(aggregate, tuple) or not aggregate:
         raise TypeError(
             f"{name}: expected an aggregate of Spark, or a tuple of a reducer and columns, got "
-            f"{type(given).__name__}"
+            f"{type(aggregate).__name__}"
         )
-    function = column_function_of(given[0])
+    function = column_function_of(aggregate[0])
     if not isinstance(function, Reducer):
         raise TypeError(f"{name}: {function.name} is a {function.KIND}; only reducers aggregate")
     if function.functions.merge is None:
@@ -160,11 +160,11 @@ def _reducer(name: str, given: object) -> tuple[Reducer, list[Column]]:
             f"{name}: {function.name} has no merge, so it needs whole groups; see map_groups"
         )
     parameters = [parameter.name for parameter in function.signature.parameters]
-    if len(given) - 1 != len(parameters):
+    if len(aggregate) - 1 != len(parameters):
         raise ValueError(
-            f"{name}: {len(given) - 1} columns for {function.name}({', '.join(parameters)})"
+            f"{name}: {len(aggregate) - 1} columns for {function.name}({', '.join(parameters)})"
         )
-    return function, list(map(_column, given[1:]))
+    return function, list(map(_column, aggregate[1:]))
 
 
 @dataclass(frozen=True)

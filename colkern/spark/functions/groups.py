@@ -63,12 +63,12 @@ def apply_in_groups(
     rows = GroupTables(call.name)
 
     def of_table(key: Key, table: pa.Table) -> pa.Table:
-        with call.arguments(key) as given:
-            return call.table(function(*given, rows.batch(table)))
+        with call.arguments(key) as arguments:
+            return call.table(function(*arguments, rows.batch(table)))
 
     def of_batches(key: Key, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with call.arguments(key) as given:
-            yielded = cast(Iterable[object], function(*given, map(import_batch, batches)))
+        with call.arguments(key) as arguments:
+            yielded = cast(Iterable[object], function(*arguments, map(import_batch, batches)))
             for count, batch in enumerate(yielded):
                 yield call.results.batch(batch, count)
 
@@ -102,8 +102,8 @@ def cogroup_apply(
     ours, theirs = GroupTables(call.name), GroupTables(call.name)
 
     def with_key(key: Key, one: pa.Table, other: pa.Table) -> pa.Table:
-        with call.arguments(key) as given:
-            return call.table(function(*given, ours.batch(one), theirs.batch(other)))
+        with call.arguments(key) as arguments:
+            return call.table(function(*arguments, ours.batch(one), theirs.batch(other)))
 
     return left.cogroup(right).applyInArrow(with_key, result)
 
@@ -111,8 +111,8 @@ def cogroup_apply(
 def _require_grouped(grouped: object, parameter: str) -> None:
     """Raise TypeError or UnsupportedError unless Spark passes all columns of a result of `groupBy`."""
     if not hasattr(type(grouped), "applyInArrow"):
-        given = type(grouped).__name__
-        raise TypeError(f"{parameter}: expected frame.groupBy(…), got {given}")
+        kind = type(grouped).__name__
+        raise TypeError(f"{parameter}: expected frame.groupBy(…), got {kind}")
     # PySpark has no public access to the columns of a `groupBy`.
     frame = cast(GroupedData, grouped)._df
     require_frame(frame)

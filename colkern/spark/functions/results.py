@@ -177,7 +177,7 @@ def _columns(function: str, result: object) -> tuple[Mapping[str, object], int |
         return result, None
     if not isinstance(result, RecordBatch):
         if not hasattr(result, "__arrow_c_array__"):
-            given = type(result).__name__
-            raise TypeError(f"{function}: expected a record batch or columns by name, got {given}")
+            kind = type(result).__name__
+            raise TypeError(f"{function}: expected a record batch or columns by name, got {kind}")
         result = import_batch(result)
     return dict(zip(result.schema.names, result.columns, strict=True)), result.num_rows

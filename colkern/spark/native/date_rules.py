@@ -180,10 +180,10 @@ def _replacing(
 ) -> Rule:
     """`replace`: fields that are not given keep their values."""
 
-    def parts(owner: Operand, given: tuple[Operand, ...]) -> list[Operand]:
+    def parts(owner: Operand, values: tuple[Operand, ...]) -> list[Operand]:
         return [
             Operand(own(owner.column), bounds=BOUNDS[name]) if part.constant == KEPT else part
-            for (name, own), part in zip(fields.items(), given, strict=True)
+            for (name, own), part in zip(fields.items(), values, strict=True)
         ]
 
     return Rule(

@@ -43,12 +43,14 @@ def _read(text: object, types: str, align: str) -> _Specification | None:
     if match["zero"] and (match["align"] or match["group"] or align == "<"):
         # Python groups these zeros too, or has another rule for them.
         return None
-    fill, given = ("0", "=") if match["zero"] else (match["fill"] or " ", match["align"] or align)
+    fill, alignment = (
+        ("0", "=") if match["zero"] else (match["fill"] or " ", match["align"] or align)
+    )
     places = int(match["places"]) if match["places"] else None
     width = int(match["width"] or 0)
     sign = match["sign"] or "-"
     return _Specification(
-        fill, given, sign, width, match["group"] or "", places, match["type"] or ""
+        fill, alignment, sign, width, match["group"] or "", places, match["type"] or ""
     )
 
 

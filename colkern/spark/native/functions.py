@@ -155,15 +155,17 @@ class PlannedFunction:
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
         """The results for columns, given in order or by the names of the parameters."""
         names = self._parameters()
-        given = None if names is None else complete(names, columns, named)
+        arguments = None if names is None else complete(names, columns, named)
         # Each text of a column is a question to Java.
-        texts = {} if given is None else {name: _shown(each) for name, each in given.items()}
-        if given is not None and self._may_be_native(given, texts):
+        texts = (
+            {} if arguments is None else {name: _shown(each) for name, each in arguments.items()}
+        )
+        if arguments is not None and self._may_be_native(arguments, texts):
             try:
-                return self._native(given, texts)
+                return self._native(arguments, texts)
             except NoTermError as error:
                 # Columns may be long expressions themselves: that says nothing of other columns.
-                self._refuse(error, for_good=not self._takes_names(given))
+                self._refuse(error, for_good=not self._takes_names(arguments))
         return self._arrow(*columns, **named)
 
     def _parameters(self) -> list[str] | None:
@@ -206,7 +208,9 @@ class PlannedFunction:
         assert isinstance(self._row_function, Udf)
         return self._row_function.function.__code__
 
-    def _may_be_native(self, given: Mapping[str, Column | str], texts: Mapping[str, str]) -> bool:
+    def _may_be_native(
+        self, arguments: Mapping[str, Column | str], texts: Mapping[str, str]
+    ) -> bool:
         """Whether columns may stand in several places of an expression; `texts` are Spark's of them.
 
         Raises:
@@ -214,7 +218,7 @@ class PlannedFunction:
         """
         if not self._must and any(map(is_long, texts.values())):
             return False
-        for name, column in given.items():
+        for name, column in arguments.items():
             if not may_be_repeated(column, texts[name]):
                 if self._must:
                     raise CompileError(
@@ -258,10 +262,10 @@ class PlannedFunction:
         crossing = f"{len(columns)} column{'s' if len(columns) > 1 else ''} there, 1 back"
         return f"; a batch: {min(seconds) * 1e3:.2f} ms of Python, {crossing}"
 
-    def _native(self, given: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
+    def _native(self, arguments: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
         columns = {
             name: f.col(column) if isinstance(column, str) else column
-            for name, column in given.items()
+            for name, column in arguments.items()
         }
         with quick_columns():
             result = self._expression(columns)
@@ -281,19 +285,21 @@ class PlannedFunction:
             named = dict(zip(typed.parameters, values, strict=True))
             return self._of_rows(typed, typed.term, typed.kind, named, elsewhere_too, shares)
 
-        given = [columns[name] for name in typed.parameters]
+        operands = [columns[name] for name in typed.parameters]
         types = map(spark_type_of, typed.parameters.values())
         tests = [
             _is_taken(f.typeof(column), type_)
-            for column, type_ in zip(given, types, strict=True)
+            for column, type_ in zip(operands, types, strict=True)
             if type_ in elsewhere_too
         ]
         if not tests:
-            return native(given, not is_in_lambda)
+            return native(operands, not is_in_lambda)
         if self._uses is None:
-            self._uses = sharing.uses(native, len(given))
-        result = sharing.bound(given, native, self._uses)
-        return f.when(functools.reduce(operator.and_, tests), result).otherwise(self._arrow(*given))
+            self._uses = sharing.uses(native, len(operands))
+        result = sharing.bound(operands, native, self._uses)
+        return f.when(functools.reduce(operator.and_, tests), result).otherwise(
+            self._arrow(*operands)
+        )
 
     def _of_rows(
         self,
@@ -317,19 +323,22 @@ class PlannedFunction:
     def _checked(self, name: str, column: Column, wanted: str, result: Column) -> Column:
         """Returns the result, or an error if a column is of another type."""
         words, _ = _TAKEN.get(wanted, (wanted, ()))
-        message, given = f.lit(f"{self._name}: {name}: expected {words}, got "), f.typeof(column)
-        error = f.raise_error(f.concat(message, given))
-        return f.when(_is_taken(given, wanted), result).otherwise(error)
+        message, type_name = (
+            f.lit(f"{self._name}: {name}: expected {words}, got "),
+            f.typeof(column),
+        )
+        error = f.raise_error(f.concat(message, type_name))
+        return f.when(_is_taken(type_name, wanted), result).otherwise(error)
 
 
-def _is_taken(given: Column, wanted: str) -> Column:
+def _is_taken(type_name: Column, wanted: str) -> Column:
     """Whether a column's type is one that native plans take for another; Spark knows that when it plans,
     and then drops the other branch."""
     _, taken = _TAKEN.get(wanted, (wanted, (wanted,)))
-    is_taken = f.find_in_set(given, f.lit(",".join((*taken, UNTYPED)))) > 0
+    is_taken = f.find_in_set(type_name, f.lit(",".join((*taken, UNTYPED)))) > 0
     if wanted == "string":
         # Collations are ignored, as Python compares texts without any.
-        return is_taken | given.startswith("string collate ")
+        return is_taken | type_name.startswith("string collate ")
     return is_taken & (f.current_timezone() == UTC) if wanted == MOMENT else is_taken
 
 
@@ -338,9 +347,9 @@ def complete(
 ) -> dict[str, Column | str] | None:
     """Returns the columns of the parameters in order; None if they do not match, which Spark's function
     refuses."""
-    given = dict(zip(names, columns, strict=False)) | named
-    is_complete = len(given) == len(columns) + len(named) and given.keys() == set(names)
-    return {name: given[name] for name in names} if is_complete else None
+    arguments = dict(zip(names, columns, strict=False)) | named
+    is_complete = len(arguments) == len(columns) + len(named) and arguments.keys() == set(names)
+    return {name: arguments[name] for name in names} if is_complete else None
 
 
 def _is_within_lambda() -> bool:
@@ -446,8 +455,8 @@ def term_of(function: Udf, columns: list[s.DataType]) -> Typed:
     require_forms(term)
     require_result_type(plan.kind, plan.returns)
     names = [parameter.name for parameter in function.signature.parameters]
-    given = dict(zip(names, (argument.kind for argument in plan.arguments), strict=True))
-    return Typed(term, plan.kind, *taken(given))
+    kinds = dict(zip(names, (argument.kind for argument in plan.arguments), strict=True))
+    return Typed(term, plan.kind, *taken(kinds))
 
 
 def require_result_type(kind: Kind, returns: s.DataType) -> None:

@@ -77,13 +77,13 @@ class PlannedAggregate(PlannedFunction):
         code: CodeType = self._row_function.functions.update.__code__
         return code
 
-    def _native(self, given: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
-        result = super()._native(given, texts)
+    def _native(self, arguments: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
+        result = super()._native(arguments, texts)
 
         def over(window: WindowSpec) -> Column:
             self._each = lambda aggregate: aggregate.over(window)
             try:
-                return super(PlannedAggregate, self)._native(given, texts)
+                return super(PlannedAggregate, self)._native(arguments, texts)
             finally:
                 self._each = _alone
 

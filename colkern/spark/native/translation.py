@@ -393,8 +393,10 @@ class _Writer:
             case t.Constant(value=value):
                 return self._constant(value)
             case t.IsNone(of=of):
-                given = self._arguments[of.name] if isinstance(of, t.Argument) else self._plain(of)
-                return given.isNull()
+                operand = (
+                    self._arguments[of.name] if isinstance(of, t.Argument) else self._plain(of)
+                )
+                return operand.isNull()
             case t.Logic() | t.Fails():
                 test = self._test(term)
                 return f.lit(test) if isinstance(test, bool) else test

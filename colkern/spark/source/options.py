@@ -192,11 +192,11 @@ def require_known(names: Iterable[str]) -> None:
     # Names are case-insensitive. Options for writing may be given when reading and the reverse, since a
     # session may keep all options in one place.
     known = {name.lower(): name for name in (*_PATHS, *_OPTIONS, *_OF_STREAMS)}
-    given = {name.lower(): name for name in names}
+    options = {name.lower(): name for name in names}
     # For a table in the catalog, Spark passes all properties as options: owner, comment, users' own.
-    if not given.keys().isdisjoint(_OF_TABLES):
+    if not options.keys().isdisjoint(_OF_TABLES):
         return
-    for name in given.values():
+    for name in options.values():
         if name.lower() in known:
             continue
         near = difflib.get_close_matches(name.lower(), known, 1)

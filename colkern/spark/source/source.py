@@ -92,14 +92,14 @@ def read(
     """
     require_known(options)
     register_source(spark)
-    given = {name: _as_text(value) for name, value in options.items() if value is not None}
+    texts = {name: _as_text(value) for name, value in options.items() if value is not None}
     declared = None if schema is None else result_schema(schema)
     if compute is None and not any(map(callable, filters or ())):
         if filters is not None:
-            given["filters"] = filters_text(filters)
+            texts["filters"] = filters_text(filters)
         if columns is not None:
-            given["columns"] = _as_text(columns)
-        reader = spark.read.format(ColkernDataSource.name()).options(**given)
+            texts["columns"] = _as_text(columns)
+        reader = spark.read.format(ColkernDataSource.name()).options(**texts)
         if declared is not None:
             reader = reader.schema(_chosen(declared, columns))
         return reader.load(list(paths))
@@ -108,10 +108,10 @@ def read(
     from colkern.spark.source.computed import computed
 
     def plan_of(names: Sequence[str] | None, conditions: Sequence[object]) -> Plan:
-        given.update(paths=_as_text(paths), filters=filters_text(conditions))
+        texts.update(paths=_as_text(paths), filters=filters_text(conditions))
         if names is not None:
-            given["columns"] = _as_text(names)
-        source = ColkernDataSource(given)
+            texts["columns"] = _as_text(names)
+        source = ColkernDataSource(texts)
         known = source.schema() if declared is None else _chosen(declared, names)
         reader = source.reader(known)
         assert isinstance(reader, SourceReader)

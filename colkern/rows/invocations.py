@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from colkern.errors import CompileError, shown
+from colkern.kernels import row_values
 from colkern.rows import enums, zones
 from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS, class_of, shared_value
@@ -343,7 +344,12 @@ def _by_name(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     if owner is not None and owner.__name__ in k.PLAIN and node.args:
         # An unbound method: `str.upper(s)`.
         arguments, named = needed_arguments(emitter, node)
-        return call(emitter, f"{owner.__name__}.{function.__name__}", arguments, named)
+        name, form = f"{owner.__name__}.{function.__name__}", k.form_of(arguments[0].kind)
+        if isinstance(form, type) and not issubclass(form, owner):
+            # `datetime.date(2024, 1, n)`, where `datetime` is the class and not the module.
+            emitter.fail(row_values.TYPE_ERROR, f"{name} of {arguments[0].kind}")
+            return Value(k.NEVER)
+        return call(emitter, name, arguments, named)
     if isinstance(function, operator.itemgetter | operator.attrgetter):
         return _got(emitter, function, needed(emitter, node.args[0]))
     if isinstance(function, functools.partial):

@@ -662,3 +662,28 @@ def test_tables_and_containers_that_are_not_usual(function: Callable[[str], Any]
         assert outcome(lambda s: compiled(ck.array([s])).to_pylist()[0], text) == outcome(
             function, text
         )
+
+
+# Methods of classes, of values of other classes
+
+
+def day_of_the_class(n: int) -> int:
+    try:
+        return datetime.date(2024, 1, n).year  # type: ignore[call-arg,arg-type]
+    except TypeError:
+        return -1
+
+
+def upper_case_of_a_number(n: int) -> str:
+    try:
+        return str.upper(n)  # type: ignore[arg-type]
+    except TypeError:
+        return str.upper("a")
+
+
+@pytest.mark.parametrize("function", [day_of_the_class, upper_case_of_a_number])
+def test_a_method_of_a_class_takes_values_of_the_class_alone(
+    function: Callable[[int], Any],
+) -> None:
+    """`datetime.date` is a method if `datetime` is the class, and a class if it is the module."""
+    assert ck.udf(function, strict=True)(ck.array([1, 2])).to_pylist() == [*map(function, [1, 2])]

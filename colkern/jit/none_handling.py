@@ -48,11 +48,11 @@ _OTHERS = {
 }
 """Exceptions that Python does not raise for None."""
 
-_MOST_CALLS = 8
-"""How deep calls of functions are followed."""
+Known = dict[types.FunctionType, set[str]]
+"""The results of `certain_to_fail` so far; empty sets for functions that are being read."""
 
 
-def certain_to_fail(function: Callable[..., object], calls: int = _MOST_CALLS) -> set[str]:
+def certain_to_fail(function: Callable[..., object], known: Known | None = None) -> set[str]:
     """Returns the names of the parameters for which a function raises an exception if they are None.
 
     Whatever the other arguments are, the function computes something that None lacks, such as `x.strip()`
@@ -61,10 +61,14 @@ def certain_to_fail(function: Callable[..., object], calls: int = _MOST_CALLS) -
 
     Args:
         function: The function.
-        calls: How deep calls of other functions are followed.
+        known: The results for functions that call this one, or that were called before.
     """
-    if not isinstance(function, types.FunctionType) or not calls:
+    known = {} if known is None else known
+    if not isinstance(function, types.FunctionType):
         return set()
+    if function in known:
+        return known[function]
+    known[function] = set()
     try:
         node = node_of(function)
     except CompileError:
@@ -73,7 +77,8 @@ def certain_to_fail(function: Callable[..., object], calls: int = _MOST_CALLS) -
     parameters = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
     variables = parameters.union(*map(_stored, body))
     names = {name: value for name, value in meanings_of(function).items() if name not in variables}
-    return _Needs(names, calls).of_block(body) & parameters
+    known[function] = _Needs(names, known).of_block(body) & parameters
+    return known[function]
 
 
 class _Needs:
@@ -81,12 +86,12 @@ class _Needs:
 
     Args:
         meanings: The objects for names that are no variables.
-        calls: How deep calls of other functions are followed.
+        known: The results for other functions.
     """
 
-    def __init__(self, meanings: Mapping[str, Any], calls: int) -> None:
+    def __init__(self, meanings: Mapping[str, Any], known: Known) -> None:
         self._meanings = meanings
-        self._calls = calls
+        self._known = known
 
     def of_block(self, statements: list[ast.stmt]) -> set[str]:
         """Returns the names that the statements need, up to one that may end the block early."""
@@ -151,16 +156,20 @@ class _Needs:
         needs = {name for child in ast.iter_child_nodes(node) for name in self._of(child)}
         match node:
             case ast.BinOp(left, operation, right):
-                # Text may be formatted with None: "%s" % x.
-                needs |= _named(left) | (set() if isinstance(operation, ast.Mod) else _named(right))
+                # Text may be formatted with None: "%s" % x. A union of types may have it: int | x.
+                is_certain = not isinstance(operation, ast.BitOr)
+                needs |= _named(left) if is_certain else set()
+                is_certain &= not isinstance(operation, ast.Mod)
+                needs |= _named(right) if is_certain else set()
             case ast.UnaryOp(sign, operand) if not isinstance(sign, ast.Not):
                 needs |= _named(operand)
             case ast.Attribute(value, name) if not name.startswith("__"):
                 needs |= _named(value)
             case ast.Subscript(value) | ast.Starred(value):
                 needs |= _named(value)
-            case ast.FormattedValue(value, -1, ast.JoinedStr([_, *_])):
-                needs |= _named(value)
+            case ast.FormattedValue(value, -1, ast.JoinedStr(parts)):
+                # The specification of None is empty.
+                needs |= _named(value) if any(isinstance(e, ast.Constant) for e in parts) else set()
             case ast.Call():
                 needs |= self._of_call(node)
         return needs
@@ -169,6 +178,9 @@ class _Needs:
         """Returns the names that are arguments of a call for which None is an error."""
         called = self._meaning(node.func)
         place = _PLACES.get(called) if isinstance(called, Hashable) else None
+        if called in (max, min) and node.keywords:
+            # The key, or the default, may be for None.
+            place = None
         if isinstance(called, types.FunctionType) and place is None:
             return self._of_arguments(called, node)
         match node.func:
@@ -188,7 +200,7 @@ class _Needs:
             arguments = inspect.signature(called).bind(*node.args, **words).arguments
         except TypeError:
             return set()
-        needs = certain_to_fail(called, self._calls - 1) & arguments.keys()
+        needs = certain_to_fail(called, self._known) & arguments.keys()
         return {name for word in needs for name in _named(arguments[word])}
 
     def _meaning(self, node: ast.expr) -> Any:

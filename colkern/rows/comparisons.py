@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 
 from colkern.errors import UnsupportedError
@@ -59,7 +59,7 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         return _ordered(emitter, operation, left, right)
     if isinstance(left.kind, k.Record) and left.kind == right.kind:
         return _ordered_records(emitter, operation, left, right)
-    return call(emitter, name, [left, right])
+    return call(emitter, name, [_exactly(left), _exactly(right)])
 
 
 def _refuse_several(emitter: Emitter, *sides: Value) -> None:
@@ -223,7 +223,14 @@ def equal(emitter: Emitter, left: Value, right: Value) -> Value:
         from colkern.rows.functions import users_function
 
         return users_function(emitter, REPLACED["Counter.__eq__"], [left, right], {})
-    return call(emitter, "==", [left, right])
+    return call(emitter, "==", [_exactly(left), _exactly(right)])
+
+
+def _exactly(value: Value) -> Value:
+    """Returns a number that may have a narrower type as one of its kind: it compares as any of them."""
+    if value.kind in (k.LOOSE_INT, k.LOOSE_FLOAT) and not value.is_constant:
+        return replace(value, kind=replace(value.kind, loose=False))
+    return value
 
 
 def _are_decimal_and_float(left: k.Kind, right: k.Kind) -> bool:

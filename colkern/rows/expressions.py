@@ -256,7 +256,7 @@ def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> V
         if emitter.program.wraps:
             return value
         code = emitter.bind(value.code)
-        test = f"abs({code}) > {float(1 << 53)}"
+        test = f"abs({code}) >= {float(1 << 53)}"
         if name in ("+", "-", "*", "/"):
             # Of such integers, none is infinite; a power may be.
             test = f"({test}) & (abs({code}) <= {sys.float_info.max})"

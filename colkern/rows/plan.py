@@ -152,7 +152,7 @@ class Plan(Replanned):
             isinstance(returns, s.DataType)
             and has_any(returns, (s.Map,))
             and not may_be_declared(returns, written[2])
-            and not (self._may_be_rows and k.is_row(k.present(written[2])))
+            and not (self._may_be_rows and _is_known_row(*written))
         ):
             written = write_program(wraps, self._definition, values, **options, has_rows=False)
         elif isinstance(returns, LISTS) and (of := k.of_any_length(k.present(written[2]))):
@@ -487,3 +487,9 @@ def with_nulls(column: Array, validity: Buffer | None, null_count: int) -> Array
 
 NONE_LEFT: Counter[Site | None] = Counter()
 """Counts no rows at all."""
+
+
+def _is_known_row(program: Program, _: str, kind: k.Kind) -> bool:
+    """Whether all results are dictionaries with the same constant keys, and values of known kinds."""
+    known = k.NEVER not in k.parts_of(kind) and not program.gaps
+    return known and k.is_row(k.present(kind))

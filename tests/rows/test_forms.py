@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import typing
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -272,3 +273,22 @@ def test_of_a_hint_one_dictionary_with_constant_keys_is_a_struct(
     column = ck.udf(function)(ck.array(["a b", "bc"]))
     assert column.type == type_
     assert values_of(column) == [function("a b"), function("bc")]
+
+
+def of_a_document(text: str) -> dict[str, int]:
+    return {"n": json.loads(text)["n"]}
+
+
+def of_a_part_of_a_document(text: str) -> dict[str, int]:
+    document = json.loads(text)
+    return document.get("a", {"none": 1})
+
+
+@pytest.mark.parametrize("function", [of_a_document, of_a_part_of_a_document])
+def test_dictionaries_with_parts_of_documents_are_maps_as_their_hint_says(
+    function: Callable[[str], Any],
+) -> None:
+    texts = ['{"n": 5}', '{"n": 7, "a": {"q": 2}}']
+    column = ck.udf(function, strict=True)(ck.array(texts))
+    assert column.type == COUNTS
+    assert values_of(column) == [function(text) for text in texts]

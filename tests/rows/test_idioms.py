@@ -687,3 +687,38 @@ def test_a_method_of_a_class_takes_values_of_the_class_alone(
 ) -> None:
     """`datetime.date` is a method if `datetime` is the class, and a class if it is the module."""
     assert ck.udf(function, strict=True)(ck.array([1, 2])).to_pylist() == [*map(function, [1, 2])]
+
+
+# Integers beside floats, near the largest that floats have all of
+
+EDGE = 1 << 53
+
+
+def summed_to_the_edge(n: int, x: float) -> bool:
+    part = 1 if n > 0 else x
+    return part + EDGE == EDGE
+
+
+def chosen_below(n: int, x: float) -> str:
+    chosen = x if x > 5 else 1
+    return f"{chosen < n} {chosen == n} {n > chosen}"
+
+
+def greatest_beside(n: int, x: float) -> bool:
+    chosen = int(x) if x > 5 else 0.5
+    return max(chosen, EDGE + 1) > EDGE and chosen < EDGE + 1
+
+
+@pytest.mark.parametrize("function", [summed_to_the_edge, chosen_below, greatest_beside])
+def test_an_integer_beside_floats_compares_as_python_compares_it(
+    function: Callable[[int, float], Any],
+) -> None:
+    rows = [
+        (EDGE + 1, float(EDGE)),
+        (EDGE, float(EDGE)),
+        (-EDGE, 1.0),
+        (EDGE - 1, 2.0**60),
+        (7, 6.5),
+    ]
+    results = ck.udf(function)(*map(ck.array, map(list, zip(*rows, strict=True)))).to_pylist()
+    assert results == [function(*row) for row in rows]

@@ -99,9 +99,13 @@ def filled(text: str) -> int:
     return defaultdict(int, a=len(text))["a"]
 
 
-@pytest.mark.parametrize(
-    "function", [searched_from, all_from, matches_by_options, running_by_options, filled]
-)
+def test_searches_from_a_position_are_left_to_python() -> None:
+    texts, searched = ["", "a", "ba", "éa"], ck.udf(searched_from)
+    assert searched(ck.array(texts)).to_pylist() == [*map(searched_from, texts)]
+    assert sum(searched.report().left.values()) == len(texts)
+
+
+@pytest.mark.parametrize("function", [all_from, matches_by_options, running_by_options, filled])
 def test_arguments_without_a_compiled_form_are_refused(function: Callable[[str], object]) -> None:
     with pytest.raises(ck.CompileError, match="compiled form"):
         ck.udf(function)(ck.array(TEXTS))

@@ -210,7 +210,15 @@ DECIDING: list[Callable[[Any], Any]] = [
     lambda x: "missing" if None in (x, "z") else x,
     lambda x: str(bool(x) and len(x) > 1),
     in_a_nested_function,
+    lambda x: max(x, "", key=lambda text: text or ""),
+    lambda x: f"{x:{''}}",
 ]
+
+
+def many_calls(x, depth):
+    if depth:
+        many_calls(x, depth - 1), many_calls(x, depth - 1), many_calls(x, depth - 1)
+    return many_calls(x, 0) if depth else x.upper()
 
 
 @pytest.mark.parametrize("function", DECIDING)
@@ -257,6 +265,7 @@ PATTERN = re.compile("b")
         (hinted, ck.utf8()),
         (caught_in_part, ck.int64()),
         (later, ck.int64()),
+        (lambda x: many_calls(x, 0) + x, ck.utf8()),
         (lambda x: later(x), ck.int64()),
         (lambda x: len(x) if "a" in x else 0, ck.int64()),
         (lambda x: x + "!" if len("a") > 1 else x * 2, ck.utf8()),

@@ -147,6 +147,18 @@ def number_of_node(node: int64) -> float64:
     return float64(word) if -EXACT <= word <= EXACT else float64(math.nan)
 
 
+@helper
+def order_of_numbers(left: int64, right: int64) -> int64:
+    """-1, 0 or 1, as a number of a document is less than another, equal or greater; or `UNKNOWN`."""
+    if get_word(left) != OF_FLOAT and get_word(right) != OF_FLOAT:
+        a = get_word(left + 8)
+        b = get_word(right + 8)
+        return int64(a > b) - int64(a < b)
+    x = number_of_node(left)
+    y = number_of_node(right)
+    return int64(UNKNOWN) if x != x or y != y else int64(x > y) - int64(x < y)
+
+
 @apart
 @helper
 def equal_nodes(left: int64, right: int64) -> int64:
@@ -163,11 +175,8 @@ def equal_nodes(left: int64, right: int64) -> int64:
             return int64(UNKNOWN)
         is_same = size == get_word(right + 16) >> 1
         return int64(is_same and are_same(get_word(left + 8), get_word(right + 8), size))
-    if a != OF_FLOAT and b != OF_FLOAT:
-        return int64(get_word(left + 8) == get_word(right + 8))
-    x = number_of_node(left)
-    y = number_of_node(right)
-    return int64(UNKNOWN if x != x or y != y else x == y)
+    order = order_of_numbers(left, right)
+    return int64(UNKNOWN if order == UNKNOWN else order == 0)
 
 
 @apart
@@ -185,11 +194,8 @@ def less_nodes(left: int64, right: int64) -> int64:
         )
     if a > OF_FLOAT or b > OF_FLOAT:
         return int64(UNKNOWN)
-    if a != OF_FLOAT and b != OF_FLOAT:
-        return int64(get_word(left + 8) < get_word(right + 8))
-    x = number_of_node(left)
-    y = number_of_node(right)
-    return int64(UNKNOWN if x != x or y != y else x < y)
+    order = order_of_numbers(left, right)
+    return int64(UNKNOWN if order == UNKNOWN else order < 0)
 
 
 @helper

@@ -13,14 +13,14 @@ import dataclasses
 import re
 import struct
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from ctypes import string_at
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -163,7 +163,7 @@ def kind_of(value: Any) -> Kind:
         return sequence_kind(value)
     if type(value) in (dict, Counter, defaultdict):
         return _kind_of_dicts([value])
-    if _is_data(value):
+    if is_data(value):
         return _kind_of_fields([value])
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
@@ -284,7 +284,7 @@ def _kind_of_all(values: list[Any]) -> Kind | None:
     form = type(values[0])
     if form is dict:
         return _kind_of_dicts(values)
-    if _is_data(values[0]):
+    if is_data(values[0]):
         return _kind_of_fields(values)
     if form not in (list, tuple):
         return None
@@ -310,14 +310,15 @@ def _kind_of_dicts(values: list[Any]) -> Kind:
     return k.tuple_of(tuple(fields.values()), tuple(fields), k.SomeKeys if is_uneven else dict)
 
 
-def _is_data(value: Any) -> bool:
+def is_data(value: Any) -> bool:
     """Whether a constant is a named tuple, or an instance of a data class with nothing but its fields."""
     if isinstance(value, tuple):
         return hasattr(value, "_fields")
     if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return False
     names = {*_names_of(value)}
-    return {*getattr(value, "__dict__", names)} == names
+    # A default that `init` does not take may be the class's alone.
+    return {*getattr(value, "__dict__", names)} <= names and all(hasattr(value, n) for n in names)
 
 
 def _kind_of_fields(values: list[Any]) -> Kind:
@@ -412,12 +413,7 @@ class _Writer:
             if value is not _LACKING:
                 self.write(place + 1, value, kind.items[1])  # type: ignore[attr-defined]
         elif isinstance(kind, k.Compound):
-            items = value
-            if isinstance(value, dict):
-                items = [value.get(name, _LACKING) for name in kind.names]
-            elif isinstance(kind, k.Record):
-                items = [getattr(value, name) for name in kind.names]
-            for item, of in zip(items, kind.items, strict=True):
+            for item, of in zip(items_of(value, kind), kind.items, strict=True):
                 self.write(place, item, of)
                 place += of.words
         elif isinstance(kind, k.Several):
@@ -518,6 +514,15 @@ def word_of(value: Any) -> int:
     return value // _MICROSECOND if isinstance(value, timedelta) else int(value)
 
 
+def items_of(value: Any, kind: k.Compound) -> Sequence[Any]:
+    """Returns the values of the parts of a tuple, a dictionary with constant keys, or an instance."""
+    if isinstance(value, dict):
+        return [value.get(name, _LACKING) for name in kind.names]
+    if isinstance(kind, k.Record):
+        return [getattr(value, name) for name in kind.names]
+    return cast(tuple[Any, ...], value)
+
+
 def value_of_words(words: Iterator[int], kind: Kind) -> Any:
     """Returns the Python object for the words of a value; texts and containers are copied from memory."""
     if isinstance(kind, k.Optional):
@@ -527,10 +532,12 @@ def value_of_words(words: Iterator[int], kind: Kind) -> Any:
                 next(words)
             return None
         return value_of_words(words, kind.of)
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         items = [value_of_words(words, item) for item in kind.items]
         if kind.form is dict:
             return dict(zip(kind.names, items, strict=True))
+        if isinstance(kind, k.Record):
+            return _instance(kind, items)
         return tuple(items) if kind.form is tuple else kind.form(*items)
     if isinstance(kind, k.Container):
         return _container_at(next(words), kind)
@@ -546,6 +553,14 @@ def value_of_words(words: Iterator[int], kind: Kind) -> Any:
         moment = _EPOCH.replace(tzinfo=UTC) + next(words) * _MICROSECOND
         return moment.astimezone(kind.zone)
     return _VALUES[kind.name](next(words)) if kind.words else None
+
+
+def _instance(kind: k.Record, items: Sequence[Any]) -> Any:
+    value: Any = object.__new__(kind.form)
+    for name, item in zip(kind.names, items, strict=True):
+        # Also of frozen classes.
+        object.__setattr__(value, name, item)
+    return value
 
 
 def class_of(kind: k.Container) -> Callable[[], Any]:

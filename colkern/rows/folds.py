@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -57,19 +57,21 @@ def written(
 
 
 def _definition_for(function: Any, state: Kind) -> Definition:
-    """Returns the definition of a function of a state, which may change a dictionary with constant keys, as
-    that is its own copy."""
+    """Returns the definition of a function of a state, which may change an instance or a dictionary with
+    constant keys, as that is its own copy."""
     definition = definition_of(function)
-    if not k.is_row(state):
+    if not isinstance(state, k.Record) and not k.is_row(state):
         return definition
     name, *others = definition.parameters
-    parameter = next(
-        name for name in map(f"{name}_{{}}".format, count()) if name not in definition.mentions
-    )
-    copied = ast.parse(f"{name} = {{**{parameter}}}").body[0]
+    names = map(f"{name}_{{}}".format, count())
+    free = (name for name in names if name not in definition.mentions)
+    parameter, copying = next(free), next(free)
+    text = f"{{**{parameter}}}" if k.is_row(state) else f"{copying}({parameter})"
+    copied = ast.parse(f"{name} = {text}").body[0]
     ast.copy_location(copied, definition.body[0])
     body = [ast.fix_missing_locations(copied), *definition.body]
-    return replace(definition, parameters=(parameter, *others), body=body)
+    names_of_all = definition.names | {copying: copy}
+    return replace(definition, parameters=(parameter, *others), body=body, names=names_of_all)
 
 
 _ROWS = """\
@@ -80,17 +82,19 @@ return state
 """
 
 
-def kind_after_rows(init: Any, update: Any, inputs: Inputs, wraps: bool) -> Kind:
+def kind_after_rows(
+    init: Any, update: Any, inputs: Inputs, wraps: bool, has_rows: bool = True
+) -> Kind:
     """Returns the kind of a state that begins as the result of `init`, after any number of rows.
 
-    What rows add to an empty container says what its items are.
+    What rows add to an empty container says what its items are. `has_rows` is as for `write_program`.
     """
     definition = definition_of(update)
     names = tuple(f"value_{n}" for n in range(len(definition.parameters) - 1))
     text = _ROWS.format(parameters=", ".join(names))
     rows = of_text(definition, text, ("more", *names), {"init": init, "update": update})
     values = {"more": Value(k.BOOL, "more")} | values_of(names, inputs)
-    return write_program(wraps, rows, values)[2]
+    return write_program(wraps, rows, values, has_rows=has_rows)[2]
 
 
 def _kinds_of_parts(kind: Kind) -> list[Kind]:
@@ -128,6 +132,9 @@ class Fold:
         strict: Whether a row that compiled code does not cover is an error.
         wraps: Whether integers wrap around.
 
+    Attributes:
+        parameters: The names of the parameters in terms; a state that is copied has a name of its own.
+
     Raises:
         CompileError: If the function has no compiled form.
     """
@@ -147,7 +154,7 @@ class Fold:
         self._inputs = inputs
         self._strict = strict
         kind = states.kind
-        self._state_name, *self._input_names = _definition_for(function, kind).parameters
+        self.parameters = _definition_for(function, kind).parameters
         self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
         # In code that is not vectorised, a branch is faster than computing on with any value.
         self._written = self._program.written[self._name]
@@ -167,7 +174,8 @@ class Fold:
             NoTermError: If it has none.
         """
         state = of_parts(self._states.kind, zeros(self._states.kind))
-        values = {self._state_name: state} | values_of(self._input_names, self._inputs)
+        first, *others = self.parameters
+        values = {first: state} | values_of(others, self._inputs)
         return term_of(self._program, self._name, values)
 
     def _site(self, reason: str) -> Site:
@@ -233,7 +241,7 @@ class Fold:
         if not call.leaves:
             return plain_rows(row, False)
         near = f"{self._name}_near"
-        parameters = [f"{self._state_name}_{part}" for part in range(len(names))]
+        parameters = [f"{self.parameters[0]}_{part}" for part in range(len(names))]
         numbers = [
             parameter if part.name == "int" else ""
             for parameter, part in zip(parameters, _kinds_of_parts(self._states.kind), strict=True)

@@ -108,22 +108,28 @@ def instance(
         bound = inspect.signature(kind).bind(*arguments, **named)
     except TypeError as error:
         emitter.refuse(str(error))
-    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    known: dict[str, Any] = getattr(kind, "__dataclass_fields__", {})
+    fields = dataclasses.fields(kind) if known else ()
+    unnamed: dict[str, Value] = {}
     for field in fields:
-        if field.default_factory is not dataclasses.MISSING and field.name not in bound.arguments:
+        if field.name in bound.arguments:
+            continue
+        if field.default_factory is not dataclasses.MISSING:
             factory: Any = field.default_factory
             make = functools.partial(ast.Call, ast.Constant(factory), [], [])
-            bound.arguments[field.name] = expression(emitter, derived(node, field.name, make))
+            unnamed[field.name] = expression(emitter, derived(node, field.name, make))
+        elif field.default is not dataclasses.MISSING:
+            unnamed[field.name] = constant(field.default)
+    bound.arguments.update(unnamed)
     bound.apply_defaults()
-    values = {
+    values = unnamed | {
         name: value if isinstance(value, Value) else constant(value)
         for name, value in bound.arguments.items()
     }
-    if "__post_init__" in written:
-        function = inspect.getattr_static(kind, "__post_init__")
-        if function.__code__.co_argcount > 1:
-            emitter.refuse(f"the class {kind.__name__} has an InitVar, which has no compiled form")
-        values = _constructed(emitter, kind, "__post_init__", values, (), {})
+    if known and "__post_init__" in written:
+        names = [field.name for field in fields]
+        others = [values.pop(name) for name in known if name in values and name not in names]
+        values = _constructed(emitter, kind, "__post_init__", values, others, {})
     names = [field.name for field in fields] or list(getattr(kind, "_fields", ()))
     if sorted(names) != sorted(values):
         emitter.refuse(

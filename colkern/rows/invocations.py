@@ -27,7 +27,6 @@ from colkern.rows.calls import (
     is_left,
     left_to_python,
     refuse_change,
-    replaced,
 )
 from colkern.rows.containers import (
     function_in,
@@ -56,7 +55,7 @@ from colkern.rows.functions import changing_method, local_function, special, use
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import new_iterator
-from colkern.rows.library import moment_of_iso, only_computes, replacement
+from colkern.rows.library import copied, moment_of_iso, only_computes, replacement
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.several import by_number
@@ -164,16 +163,29 @@ def _of_record(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     (owner, *_), named = arguments_of(emitter, node)
     kind = owner.kind
     is_flat = isinstance(kind, k.Record) and not any(isinstance(i, k.Compound) for i in kind.items)
-    if not isinstance(kind, k.Record) or not set(named) <= set(kind.names):
+    if not isinstance(kind, k.Record):
         emitter.refuse(f"{function.__name__}() of {kind} has no compiled form")
     if function is dataclasses.replace:
-        return replaced(emitter, owner, named)
-    if not is_flat or any(k.containers_in(kind)):
+        return _with_fields(emitter, node, owner, named)
+    if named or not is_flat or any(k.containers_in(kind)):
         emitter.refuse(
             f"{function.__name__}() copies what is in {kind}, which has no compiled form"
         )
     names, form = (kind.names, dict) if function is dataclasses.asdict else ((), tuple)
     return Value(k.tuple_of(kind.items, names, form), items=owner.items)
+
+
+def _with_fields(emitter: Emitter, node: ast.Call, owner: Value, named: dict[str, Value]) -> Value:
+    """`dataclasses.replace`, which calls the constructor."""
+    kind = owner.kind
+    assert isinstance(kind, k.Record)
+    fields = getattr(kind.form, "__dataclass_fields__", {})
+    others = {name for name, field in fields.items() if not field.init}
+    if not fields or not others.isdisjoint(named):
+        emitter.refuse(f"dataclasses.replace() of {kind} has no compiled form")
+    values = dict(zip(kind.names, owner.items, strict=True)) | named
+    taken = {name: value for name, value in values.items() if name not in others}
+    return instance(emitter, node, kind.form, [], taken)
 
 
 def called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
@@ -285,6 +297,9 @@ def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None
         return function_of_re(emitter, function, arguments, named)
     if function in (dataclasses.replace, dataclasses.asdict, dataclasses.astuple):
         return _of_record(emitter, node, function)
+    if function is copied and len(node.args) == 1:
+        value = needed(emitter, node.args[0])
+        return value if isinstance(value.kind, k.Record) else None
     if hasattr(function, "registry") and hasattr(function, "dispatch") and node.args:
         return _dispatched(emitter, node, function)
     return None

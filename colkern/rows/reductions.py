@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -160,9 +161,8 @@ class Reduction(Replanned):
         """
         if not self._states.are_fixed:
             raise NoTermError(f"a state that is {self._states.kind}", 0)
-        state, *names = definition_of(self._functions.update).parameters
+        state, *names = self._update.parameters
         kinds = [argument.kind for argument in self._columns.arguments]
-        merge = self._functions.merge
         return ReducerTerms(
             self._states.kind,
             self._states.values(self._states.begun(self._begun, 1, StateMemory()))[0],
@@ -172,7 +172,7 @@ class Reduction(Replanned):
             self._finish.term(),
             self._finish.kind,
             state,
-            tuple(definition_of(merge).parameters) if merge else (),
+            self._merge.parameters if self._merge else (),
             definition_of(self._finish.function).parameters[0],
         )
 
@@ -379,24 +379,59 @@ def _kind_of_states(
         if not any(k.containers_in(kind)):
             return kind, False
         # Rows may change what the first of them has made.
-        kind = k.from_elsewhere(kind)
-    else:
-        try:
-            rows = kind_after_rows(functions.init, functions.update, columns, wraps)
-            kind = k.from_elsewhere(rows)
-        except CompileError:
-            kind = k.from_elsewhere(kind_of(begun))
-            if k.NEVER in k.parts_of(kind):
-                raise
-    require_state(kind)
-    changed = Functions(functions.init, functions.update)
+        return _least_left(name, functions, k.from_elsewhere(kind), columns, wraps)[1:]
+    rows: tuple[int, Kind, bool] | CompileError
     try:
-        kept = _settled(name, functions, k.unchangeable(kind), columns, wraps)
-        if _gaps(functions, kept, columns, wraps) <= _gaps(changed, kind, columns, wraps):
-            return kept, False
+        kind = _kind_with_containers(functions, begun, columns, wraps)
+        rows = _least_left(name, functions, kind, columns, wraps)
+        if not rows[0] or not any(map(k.is_row, k.parts_of(kind))):
+            return rows[1:]
+    except CompileError as error:
+        rows = error
+    try:
+        # Rows bring other keys to a dictionary that begins with constant ones.
+        kind = kind_after_rows(functions.init, functions.update, columns, wraps, has_rows=False)
+        other = _least_left(name, functions, k.from_elsewhere(kind), columns, wraps)
+    except (CompileError, UnsupportedError):
+        if isinstance(rows, CompileError):
+            raise rows from None
+        return rows[1:]
+    return other[1:] if isinstance(rows, CompileError) or other[0] < rows[0] else rows[1:]
+
+
+def _kind_with_containers(functions: Functions, begun: Any, columns: Inputs, wraps: bool) -> Kind:
+    """Returns the kind of a state that begins with containers, which rows may change."""
+    try:
+        return k.from_elsewhere(kind_after_rows(functions.init, functions.update, columns, wraps))
     except CompileError:
-        pass
-    return _settled(name, changed, kind, columns, wraps), True
+        kind = k.from_elsewhere(kind_of(begun))
+        if k.NEVER in k.parts_of(kind):
+            raise
+        return kind
+
+
+def _least_left(
+    name: str, functions: Functions, kind: Kind, columns: Inputs, wraps: bool
+) -> tuple[int, Kind, bool]:
+    """Returns the least number of constructs for which rows are left to Python, the kind of the states for
+    it, and whether rows change containers in them."""
+    require_state(kind)
+    attempts = []
+    refusal: CompileError | None = None
+    for change in (False, True):
+        # A merge would take parts of one state into another, and change those.
+        used = Functions(functions.init, functions.update) if change else functions
+        try:
+            settled = _settled(name, used, kind if change else k.unchangeable(kind), columns, wraps)
+            attempts.append((_gaps(used, settled, columns, wraps), settled, change))
+        except CompileError as error:
+            refusal = error
+        if attempts and not attempts[-1][0]:
+            break
+    if not attempts:
+        assert refusal is not None
+        raise refusal
+    return min(attempts, key=itemgetter(0))
 
 
 def _holds_containers(value: Any) -> bool:

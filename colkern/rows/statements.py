@@ -36,7 +36,7 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself, returns_itself
-from colkern.rows.library import replacement
+from colkern.rows.library import copied, replacement
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import named_in, nodes_of, own_nodes, stored_names
 from colkern.rows.several import by_class
@@ -224,8 +224,8 @@ def is_own(emitter: Emitter, name: str, kind: Any) -> bool:
         if isinstance(node, ast.Attribute) and _is_own_use(node, kind, id(node) in calls)
     }
     for node in nodes:
-        # Methods that return the instance: only another method, or the same variable, gets it.
-        if isinstance(node, ast.Expr | ast.Assign) or id(node) in known:
+        # Methods that return the instance: only another method, the same variable or the caller gets it.
+        if isinstance(node, ast.Expr | ast.Assign | ast.Return) or id(node) in known:
             same, _ = _on_itself(node.value, kind.form)  # type: ignore[attr-defined]
             is_dropped = not isinstance(node, ast.Assign) or _targets(node) == [name]
             known |= {id(call.func) for call in same} if is_dropped else set()
@@ -275,7 +275,7 @@ def instance_of(emitter: Emitter, node: ast.expr | None, form: type) -> str | No
         return ""
     _, first = _on_itself(node, form)
     is_new = isinstance(first, ast.Call) and (
-        replacement(known_object(emitter, first.func)) is form
+        replacement(known_object(emitter, first.func)) in (form, replace, copied)
     )
     return None if is_new else getattr(first, "id", "")
 

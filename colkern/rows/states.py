@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,15 @@ from colkern.layouts import Role
 from colkern.memory import Buffer
 from colkern.rows import kinds as k
 from colkern.rows.arguments import Argument
-from colkern.rows.constants import Block, class_of, constant_block, kind_of, value_of_words
+from colkern.rows.constants import (
+    Block,
+    class_of,
+    constant_block,
+    is_data,
+    items_of,
+    kind_of,
+    value_of_words,
+)
 from colkern.rows.kinds import Kind
 from colkern.rows.state_memory import StateMemory
 from colkern.rows.values import loaded, of_parts
@@ -118,13 +126,14 @@ def _fits(kind: Kind, value: Any) -> bool:
     """Whether a value has a kind, or one that a value of that kind may have."""
     if isinstance(kind, k.Optional):
         return value is None or _fits(kind.of, value)
-    if isinstance(kind, k.Tuple) and kind.form is dict:
-        is_one = type(value) is dict and tuple(value) == kind.names
-        return is_one and all(map(_fits, kind.items, value.values()))
-    if isinstance(kind, k.Tuple):
-        items: Any = value
-        is_one = type(value) is kind.form and len(items) == len(kind.items)
-        return is_one and all(map(_fits, kind.items, items))
+    if isinstance(kind, k.Compound):
+        if isinstance(kind, k.Record):
+            is_one = type(value) is kind.form and is_data(value)
+        elif kind.form is dict:
+            is_one = type(value) is dict and tuple(value) == kind.names
+        else:
+            is_one = type(value) is kind.form and len(cast(Any, value)) == len(kind.items)
+        return is_one and all(map(_fits, kind.items, items_of(value, kind)))
     if isinstance(kind, k.Container):
         is_one = type(value) is (tuple if kind.is_tuple else type(class_of(kind)()))
         parts: list[Any] = [value, value.values() if isinstance(value, dict) else ()]
@@ -146,7 +155,7 @@ def require_state(kind: Kind) -> None:
     if not kind.words or not _may_be_state(kind):
         raise UnsupportedError(
             f"a state that is {kind}; it is a number, a bool, text, bytes, a date or time, None, or a "
-            "tuple, list, set or dictionary of these"
+            "tuple, list, set, dictionary or data class of these"
         )
 
 
@@ -158,7 +167,7 @@ def _may_be_state(kind: Kind) -> bool:
         is_plain = not any(part.loose for part in k.parts_of(kind))
         is_plain &= not kind.most and kind.default not in k.SEQUENCES
         return is_plain and all(map(_may_be_state, kind.items))
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Tuple | k.Record):
         return all(map(_may_be_state, kind.items))
     return isinstance(kind, k.Aware) or kind.name in k.PLAIN
 

@@ -253,8 +253,8 @@ def _size(term: Term, known: dict[int, int]) -> int:
 
 
 def _given(name: str, kind: Kind) -> Iterator[Term]:
-    """Yields the variables for an argument; the items of a tuple have names after a dot."""
-    if isinstance(kind, k.Tuple):
+    """Yields the variables for an argument; the parts of a tuple or instance have names after a dot."""
+    if isinstance(kind, k.Tuple | k.Record):
         for place, item in enumerate(kind.items):
             yield from _given(f"{name}.{place}", item)
         return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import InitVar, asdict, dataclass, field, replace
 from datetime import date
 from enum import Enum, Flag, IntEnum, StrEnum, auto
 from typing import NamedTuple
@@ -164,6 +166,36 @@ def version_lt(a: str, b: str) -> bool:
 def version_bump(s: str) -> str:
     w = Version.parse(s).bump()
     return f"{w.major}.{w.minor}"
+
+
+@dataclass
+class Parcel:
+    """A parcel, with what its constructor computes."""
+
+    width: int
+    height: int
+    rate: InitVar[float] = 1.5
+    label: str = field(init=False, default="none")
+    notes: list[str] = field(init=False, default_factory=list)
+    area: int = field(init=False)
+
+    def __post_init__(self, rate):
+        self.width += 1
+        self.area = self.width * self.height
+        if self.area > 100:
+            self.label = f"{self.area * rate:.1f}"
+
+
+@case(
+    rows=[values.between(47, -9, 40), values.between(48, -9, 9)],
+    covers="dataclasses.replace calls __post_init__; InitVar, field(init=False), copy.copy",
+)
+def parcel(width: int, height: int) -> str:
+    first = Parcel(width, height)
+    second = dataclasses.replace(first, height=5, rate=height / 2)
+    third = copy.copy(second)
+    third.width = -1
+    return f"{first.area} {first.label} {second} {third.width} {len(third.notes)}"
 
 
 @case(rows=[values.versions(15)], covers="dataclasses.asdict")

@@ -8,6 +8,7 @@ import pickle
 import weakref
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -516,7 +517,57 @@ class fields:
         return state["share"] / state["count"] if state["count"] else None
 
 
-HOLDING = [longest, sentence, latest, counted, several, fields]
+class spread:
+    """A dictionary that begins with constant keys, to which rows bring keys."""
+
+    def init():
+        return {"a": 0, "b": 0, "": 0}
+
+    def update(state, word: str):
+        key = word[:1]
+        if key in state:
+            state[key] += 1
+        else:
+            state[""] += 1
+        return state
+
+    def finish(state):
+        return str(state)
+
+
+@dataclass
+class Total:
+    """A number of words, and of their characters."""
+
+    words: int = 0
+    size: float = 0.0
+    kept: bool = field(init=False, default=True)
+
+    def add(self, word):
+        self.words += 1
+        self.size += len(word) / 4
+        return self
+
+
+class totals:
+    """An instance that its method changes, or that a row replaces."""
+
+    def init():
+        return Total()
+
+    def update(state, word: str):
+        if word == "a":
+            return Total(state.words)
+        return state.add(word)
+
+    def merge(left, right):
+        return replace(left, words=left.words + right.words, size=left.size + right.size)
+
+    def finish(state):
+        return str(state)
+
+
+HOLDING = [longest, sentence, latest, counted, several, fields, spread, totals]
 
 
 @pytest.mark.parametrize("functions", HOLDING, ids=lambda functions: functions.__name__)

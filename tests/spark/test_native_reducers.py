@@ -6,6 +6,7 @@ import datetime
 import math
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -92,6 +93,43 @@ class Kinds:
         return state[0], state[1] + (1 if n > 10 else -2)
 
 
+class Fields:
+    def init():
+        return {"count": 0, "greatest": -5}
+
+    def update(state, n: int):
+        if n % 3:
+            state["count"] += 1
+        state["greatest"] = max(n, state["greatest"])
+        return state
+
+    def finish(state) -> int:
+        return state["greatest"] - state["count"]
+
+
+@dataclass
+class Tally:
+    count: int = 0
+    total: int = 7
+
+    def add(self, number):
+        self.count += 1
+        self.total += number % 1000
+
+
+class Instance:
+    def init():
+        return Tally()
+
+    def update(state, n: int):
+        if n > 0:
+            state.add(n)
+        return state
+
+    def finish(state) -> int:
+        return state.total - state.count
+
+
 CASES: dict[type, tuple[str, ...]] = {
     Mean: ("n",),
     Balance: ("n", "m"),
@@ -99,6 +137,8 @@ CASES: dict[type, tuple[str, ...]] = {
     Greatest: ("m",),
     Latest: ("day",),
     Kinds: ("n",),
+    Fields: ("n",),
+    Instance: ("n",),
 }
 
 

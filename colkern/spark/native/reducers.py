@@ -11,6 +11,7 @@ from pyspark.sql import functions as f
 
 from colkern.rows import kinds as k
 from colkern.rows import terms as t
+from colkern.rows.constants import items_of
 from colkern.rows.kinds import Kind
 from colkern.rows.reductions import ReducerTerms
 from colkern.rows.terms import NoTermError, Term
@@ -143,8 +144,9 @@ def _require_any_order(
 
 def _parts(kind: Kind, begun: Any, path: str = "") -> Iterator[tuple[str, Kind, Any]]:
     """Yields the path, kind and initial value of each part of a state."""
-    if isinstance(kind, k.Tuple):
-        for place, (item, value) in enumerate(zip(kind.items, begun, strict=True)):
+    if isinstance(kind, k.Compound):
+        parts = zip(kind.items, items_of(begun, kind), strict=True)
+        for place, (item, value) in enumerate(parts):
             yield from _parts(item, value, f"{path}.{place}")
     else:
         yield path, kind, begun

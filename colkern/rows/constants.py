@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import struct
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from ctypes import string_at
 from dataclasses import dataclass, replace
@@ -563,10 +563,12 @@ def _instance(kind: k.Record, items: Sequence[Any]) -> Any:
     return value
 
 
-def class_of(kind: k.Container) -> Callable[[], Any]:
+def class_of(kind: k.Container) -> Callable[..., Any]:
     """Returns a function that makes an empty container of a kind."""
     if kind.name == "dict" and kind.default in _FACTORIES:
         return partial(defaultdict, _FACTORIES[kind.default])
+    if k.is_deque(kind):
+        return partial(deque, maxlen=None if kind.most == k.UNBOUNDED else kind.most)
     named = {"ordered": OrderedDict, "count": Counter, "list": list, "set": set, "dict": dict}
     return named.get(kind.default) or named[kind.name]
 
@@ -581,7 +583,7 @@ def _container_at(header: int, kind: k.Container) -> Any:
     if kind.name == "list":
         words = iter(_words_at(first, count * of_item.words))
         items = [value_of_words(words, of_item) for _ in range(count)]
-        return tuple(items) if kind.is_tuple else items
+        return tuple(items) if kind.is_tuple else class_of(kind)(items)
     size = 1 + sum(of.words for of in kind.items)
     entries = _words_at(first, taken * size)
     filled = class_of(kind)()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -435,7 +435,7 @@ def _least_left(
 
 
 def _holds_containers(value: Any) -> bool:
-    return isinstance(value, list | dict | set) or (
+    return isinstance(value, list | dict | set | deque) or (
         isinstance(value, tuple) and any(map(_holds_containers, value))
     )
 

@@ -135,7 +135,9 @@ def _fits(kind: Kind, value: Any) -> bool:
             is_one = type(value) is kind.form and len(cast(Any, value)) == len(kind.items)
         return is_one and all(map(_fits, kind.items, items_of(value, kind)))
     if isinstance(kind, k.Container):
-        is_one = type(value) is (tuple if kind.is_tuple else type(class_of(kind)()))
+        empty = () if kind.is_tuple else class_of(kind)()
+        is_one = type(value) is type(empty)
+        is_one &= getattr(value, "maxlen", None) == getattr(empty, "maxlen", None)
         parts: list[Any] = [value, value.values() if isinstance(value, dict) else ()]
         return is_one and all(
             _fits(of, item) for of, part in zip(kind.items, parts, strict=False) for item in part
@@ -165,7 +167,7 @@ def _may_be_state(kind: Kind) -> bool:
     if isinstance(kind, k.Container):
         # Numbers side by side that are of several types in Python are of one type in memory.
         is_plain = not any(part.loose for part in k.parts_of(kind))
-        is_plain &= not kind.most and kind.default not in k.SEQUENCES
+        is_plain &= kind.default not in k.SEQUENCES
         return is_plain and all(map(_may_be_state, kind.items))
     if isinstance(kind, k.Tuple | k.Record):
         return all(map(_may_be_state, kind.items))

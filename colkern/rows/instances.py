@@ -110,16 +110,7 @@ def instance(
         emitter.refuse(str(error))
     known: dict[str, Any] = getattr(kind, "__dataclass_fields__", {})
     fields = dataclasses.fields(kind) if known else ()
-    unnamed: dict[str, Value] = {}
-    for field in fields:
-        if field.name in bound.arguments:
-            continue
-        if field.default_factory is not dataclasses.MISSING:
-            factory: Any = field.default_factory
-            make = functools.partial(ast.Call, ast.Constant(factory), [], [])
-            unnamed[field.name] = expression(emitter, derived(node, field.name, make))
-        elif field.default is not dataclasses.MISSING:
-            unnamed[field.name] = constant(field.default)
+    unnamed = _defaults(emitter, node, [one for one in fields if one.name not in bound.arguments])
     bound.arguments.update(unnamed)
     bound.apply_defaults()
     values = unnamed | {
@@ -136,6 +127,21 @@ def instance(
             f"{kind.__name__} has parameters that are not its fields, or fields that are not its parameters"
         )
     return _of_fields(emitter, kind, {name: values[name] for name in names})
+
+
+def _defaults(
+    emitter: Emitter, node: ast.Call, fields: Sequence[dataclasses.Field[Any]]
+) -> dict[str, Value]:
+    """Returns the values of fields that a call of a data class does not give."""
+    values = {}
+    for field in fields:
+        if field.default_factory is not dataclasses.MISSING:
+            factory: Any = field.default_factory
+            make = functools.partial(ast.Call, ast.Constant(factory), [], [])
+            values[field.name] = expression(emitter, derived(node, field.name, make))
+        elif field.default is not dataclasses.MISSING:
+            values[field.name] = constant(field.default)
+    return values
 
 
 def _of_fields(emitter: Emitter, form: type, fields: dict[str, Value]) -> Value:

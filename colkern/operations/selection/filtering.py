@@ -115,26 +115,11 @@ def filter(
         if kept.count == data.length:
             return data
         return plan(kept, data)  # type: ignore[misc,arg-type]
-    if isinstance(mask.type, s.Null):
-        # The mask is of type null, as `array([])`.
-        first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
-        mask = nulls(mask.length, s.bool_(), first.device)
-    elif not isinstance(mask.type, s.Bool) and not isinstance(mask.type.storage, s.Bool):
-        instead = instead_of_encoded_booleans(mask.type)
-        raise TypeError(f"mask: expected booleans, got {mask.type}{instead}")
-    if mask.length != data.length:
-        raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
+    mask = _booleans(data, mask)
     if null_selection not in ("drop", "emit_null"):
         raise ValueError(f"null_selection: expected 'drop' or 'emit_null', got {null_selection!r}")
     if isinstance(data, Array):
-        one_device((data, mask), "data", "mask")
-        if not data._checked:
-            require_valid(data)
-        if len(data.layout.buffers) > 1:
-            require_valid(mask)
-            is_word = data.layout.kind is LayoutKind.FIXED_SIZE
-            is_word &= data.layout.buffers[1].slot_bits in WORD_BITS
-            _PLANS[data.layout, mask.layout] = _words_kept if is_word else assemble
+        _require_valid_both(data, mask)
     emits = null_selection == "emit_null" and mask.null_count > 0
     offsets = None
     if isinstance(data, Array) and data.layout.kind in _WITH_OFFSETS and mask.device != HOST:
@@ -159,7 +144,46 @@ def filter(
 
     if isinstance(data, Array):
         return filtered(data)
-    batch = data
+    if len(data.schema) > 1 and kept.is_sparse:
+        # Listed once, for all columns.
+        kept.positions()
+    return _filtered_batch(data, mask, kept.count, filtered, null_selection)
+
+
+def _booleans(data: Array | RecordBatch, mask: Array) -> Array:
+    """Returns a mask as booleans of the length of the data."""
+    if isinstance(mask.type, s.Null):
+        # The mask is of type null, as `array([])`.
+        first = data if isinstance(data, Array) else data.column(0) if len(data.schema) else mask
+        mask = nulls(mask.length, s.bool_(), first.device)
+    elif not isinstance(mask.type, s.Bool) and not isinstance(mask.type.storage, s.Bool):
+        instead = instead_of_encoded_booleans(mask.type)
+        raise TypeError(f"mask: expected booleans, got {mask.type}{instead}")
+    if mask.length != data.length:
+        raise ValueError(f"mask: {mask.length} booleans for {data.length} values")
+    return mask
+
+
+def _require_valid_both(data: Array, mask: Array) -> None:
+    """Check an array and its mask, and keep the plan for their types."""
+    one_device((data, mask), "data", "mask")
+    if not data._checked:
+        require_valid(data)
+    if len(data.layout.buffers) > 1:
+        require_valid(mask)
+        is_word = data.layout.kind is LayoutKind.FIXED_SIZE
+        is_word &= data.layout.buffers[1].slot_bits in WORD_BITS
+        _PLANS[data.layout, mask.layout] = _words_kept if is_word else assemble
+
+
+def _filtered_batch(
+    batch: RecordBatch,
+    mask: Array,
+    count: int,
+    filtered: Callable[[Array], Array],
+    null_selection: NullSelection,
+) -> RecordBatch:
+    """Returns a batch whose columns are filtered when they are asked for."""
 
     def checked(array: Array) -> Array:
         one_device((array, mask), "data", "mask")
@@ -176,11 +200,8 @@ def filter(
 
         return by_blocks(batch.columns_at(positions), checked, together)
 
-    if len(data.schema) > 1 and kept.is_sparse:
-        # Listed once, for all columns.
-        kept.positions()
     return RecordBatch.lazy(
-        data.schema, kept.count, lambda i: checked(batch.column(i)), load_many=columns
+        batch.schema, count, lambda i: checked(batch.column(i)), load_many=columns
     )
 
 

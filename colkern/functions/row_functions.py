@@ -487,10 +487,10 @@ def row_function(
         count = len(signature.parameters)
 
         @functools.wraps(function)
-        def called(*given: object, **named: object) -> Array:
-            arguments: Sequence[object] = given
-            if named or len(given) != count:
-                bound = signature.bind(*given, **named)
+        def called(*values: object, **named: object) -> Array:
+            arguments: Sequence[object] = values
+            if named or len(values) != count:
+                bound = signature.bind(*values, **named)
                 bound.apply_defaults()
                 arguments = [*bound.arguments.values()]
             return over_rows(
@@ -503,14 +503,14 @@ def row_function(
             )
 
         # Options may be arrays, too.
-        given = [
+        parameters = [
             first.replace(annotation="Array"),
             *(each.replace(annotation=f"{each.annotation} | Array") for each in options),
         ]
         called.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=given, return_annotation="Array"
+            parameters=parameters, return_annotation="Array"
         )
-        called.__annotations__ = {each.name: each.annotation for each in given} | {
+        called.__annotations__ = {each.name: each.annotation for each in parameters} | {
             "return": "Array"
         }
         operated: Any = element_wise(heading)(called)

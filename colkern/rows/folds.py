@@ -101,13 +101,13 @@ def _kinds_of_parts(kind: Kind) -> list[Kind]:
     """Returns the kind of each part of a value."""
     if isinstance(kind, k.Optional):
         return [k.BOOL, *_kinds_of_parts(kind.of)]
-    if isinstance(kind, k.Tuple):
+    if isinstance(kind, k.Compound):
         return [part for item in kind.items for part in _kinds_of_parts(item)]
     return [kind] * len(zeros(kind))
 
 
 @dataclass(frozen=True)
-class Given:
+class BoundInputs:
     """The memory that the inputs of a fold read.
 
     Args:
@@ -264,16 +264,16 @@ class Fold:
         title = self._function.__name__
         return [compiled_loop(self._program, text, title) for text in self._texts]
 
-    def given(self, values: Sequence[Any]) -> Given:
+    def bound(self, values: Sequence[Any]) -> BoundInputs:
         """Returns the memory that the inputs read, after checks."""
         validity, _ = self._inputs.called(values)
-        return Given(values, (validity or EMPTY).array, self._inputs.passed(values))
+        return BoundInputs(values, (validity or EMPTY).array, self._inputs.passed(values))
 
     def run(
         self,
         start: int,
         stop: int,
-        given: Given,
+        inputs: BoundInputs,
         states: Words,
         memory: StateMemory,
         groups: Numbers | None = None,
@@ -284,7 +284,7 @@ class Fold:
         Args:
             start: The first row.
             stop: The row after the last.
-            given: The memory of the inputs.
+            inputs: The memory of the inputs.
             states: The states, which are changed.
             memory: The memory of what they hold.
             groups: The state of each row; None if there is one state.
@@ -294,9 +294,9 @@ class Fold:
         """
         left: Left = Counter()
         rooms = rooms_of_thread()
-        rows = _Rows(self._inputs, given.values, stop)
+        rows = _Rows(self._inputs, inputs.values, stop)
         loop = self._loops[groups is not None]
-        passed = list(given.passed)
+        passed = list(inputs.passed)
         if groups is not None:
             # The loop is compiled for read-only arrays, like those of `group_rows`.
             passed.append(groups.view())
@@ -308,7 +308,7 @@ class Fold:
             at = loop(
                 at,
                 stop,
-                given.valid,
+                inputs.valid,
                 begin,
                 pool,
                 rooms.left.address,
@@ -329,7 +329,7 @@ class Fold:
             count = min(2 * count, MOST_AT_ONCE) if at == behind else 1
             behind = min(at + count, stop)
             for row in range(at, behind):
-                if not len(given.valid) or given.valid[row >> 3] >> (row & 7) & 1:
+                if not len(inputs.valid) or inputs.valid[row >> 3] >> (row & 7) & 1:
                     left[site] += 1
                     place = 0 if groups is None else int(groups[row])
                     self._step(row, rows[row], states[place], memory)
@@ -366,7 +366,7 @@ class Fold:
         states = np.zeros((1, self._states.kind.words), np.int64)
         for groups in (None, np.zeros(0, np.uint32)):
             if groups is not None or whole:
-                self.run(0, 0, self.given(self._inputs.none()), states, StateMemory(), groups)
+                self.run(0, 0, self.bound(self._inputs.none()), states, StateMemory(), groups)
 
 
 class _Rows:
@@ -374,9 +374,9 @@ class _Rows:
 
     COUNT = 64
 
-    def __init__(self, inputs: Inputs, given: Sequence[Any], stop: int) -> None:
+    def __init__(self, inputs: Inputs, values: Sequence[Any], stop: int) -> None:
         self._inputs = inputs
-        self._given = given
+        self._columns = values
         self._stop = stop
         self._first = 0
         self._values: list[Sequence[Any]] = []
@@ -385,5 +385,5 @@ class _Rows:
         if not self._first <= row < self._first + len(self._values):
             places = np.arange(row, min(row + self.COUNT, self._stop))
             self._first = row
-            self._values = list(self._inputs.rows(self._given, build_array(places)))
+            self._values = list(self._inputs.rows(self._columns, build_array(places)))
         return self._values[row - self._first]

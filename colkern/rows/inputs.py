@@ -55,14 +55,14 @@ class Replanned:
 
     Args:
         inputs: The inputs of the function.
-        given: The arguments of the plan's class, without `inner_nulls`.
+        arguments: The arguments of the plan's class, without `inner_nulls`.
     """
 
     returns: s.DataType
 
-    def __init__(self, inputs: Inputs, *given: Any) -> None:
+    def __init__(self, inputs: Inputs, *arguments: Any) -> None:
         self.inputs = inputs
-        self._given = given
+        self._arguments = arguments
         self._with_nulls: Self | None = None
 
     def for_arrays(self, arrays: Sequence[Any]) -> Self:
@@ -72,7 +72,7 @@ class Replanned:
         if self._with_nulls is None:
             plan = self
             with contextlib.suppress(CompileError, UnsupportedError):
-                knowing = type(self)(*self._given, inner_nulls=True)  # type: ignore[call-arg]
+                knowing = type(self)(*self._arguments, inner_nulls=True)  # type: ignore[call-arg]
                 plan = knowing if knowing.returns == self.returns else self
             # Assigned last: another thread must not see an unfinished plan.
             self._with_nulls = plan

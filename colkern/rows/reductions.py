@@ -18,7 +18,7 @@ from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
 from colkern.rows import kinds as k
 from colkern.rows.constants import constant_block, kind_of
-from colkern.rows.folds import Fold, Given, Left, kind_after_rows, written
+from colkern.rows.folds import BoundInputs, Fold, Left, kind_after_rows, written
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs, Replanned
@@ -244,7 +244,7 @@ class Reduction(Replanned):
         others[firsts] = False
         runs = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)[others]
         try:
-            inputs = self._merge.given([states[others]])
+            inputs = self._merge.bound([states[others]])
             self._merge.run(0, len(runs), inputs, whole, StateMemory(), runs)
         except Outgrown:
             raise self._no_words() from None
@@ -264,11 +264,11 @@ class Reduction(Replanned):
 
     def _reduced(
         self, arrays: Sequence[Array], length: int, groups: Groups | None
-    ) -> tuple[Words, Left, list[Given | StateMemory]]:
+    ) -> tuple[Words, Left, list[BoundInputs | StateMemory]]:
         """Returns the state of each group after all rows, and what has the memory that states refer to."""
         count = 1 if groups is None else len(groups.firsts)
         numbers = None if groups is None else groups.numbers
-        inputs = self._update.given(arrays)
+        inputs = self._update.bound(arrays)
 
         def reduced(start: int, stop: int) -> tuple[Words, Left, StateMemory]:
             memory = StateMemory()
@@ -283,7 +283,7 @@ class Reduction(Replanned):
         each = np.arange(count, dtype=np.uint32)
         for other, more, _ in others:
             left += more
-            left += self._merge.run(0, count, self._merge.given([other]), states, memory, each)
+            left += self._merge.run(0, count, self._merge.bound([other]), states, memory, each)
         return states, left, [inputs, memory, *(memory for _, _, memory in others)]
 
 

@@ -536,15 +536,17 @@ class spread:
 
 @dataclass
 class Total:
-    """A number of words, and of their characters."""
+    """A number of words, of their characters, and the last word."""
 
     words: int = 0
     size: float = 0.0
-    kept: bool = field(init=False, default=True)
+    last: str = ""
+    unit: int = field(init=False, default=4)
 
     def add(self, word):
         self.words += 1
-        self.size += len(word) / 4
+        self.size += len(word) / self.unit
+        self.last = word[::-1]
         return self
 
 
@@ -556,11 +558,14 @@ class totals:
 
     def update(state, word: str):
         if word == "a":
-            return Total(state.words)
+            return Total(state.words + 1, state.size, word * 2)
         return state.add(word)
 
     def merge(left, right):
-        return replace(left, words=left.words + right.words, size=left.size + right.size)
+        merged = replace(left, words=left.words + right.words, size=left.size + right.size)
+        if right.words:
+            merged.last = right.last
+        return merged
 
     def finish(state):
         return str(state)

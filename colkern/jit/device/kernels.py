@@ -138,7 +138,7 @@ class CudaKernel:
     def _launch(self, configuration: tuple[Any, ...], *arguments: Any) -> None:
         from colkern.cuda import plans
         from colkern.jit.device.emitter import Shared
-        from colkern.jit.device.launching import Given, made_for, needed, raise_noted
+        from colkern.jit.device.launching import BoundArguments, made_for, needed, raise_noted
 
         names = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         if len(arguments) != len(names):
@@ -147,16 +147,16 @@ class CudaKernel:
         kinds = tuple(map(type_of, arguments))
         checked = self._is_checked()
         compiled = self._specialised(kinds, checked)
-        given = Given(compiled, names, arguments, kinds, memory.current_device())
-        columns, device = given.columns, given.device
+        bound = BoundArguments(compiled, names, arguments, kinds, memory.current_device())
+        columns, device = bound.columns, bound.device
         blocks, threads, *others = configuration
         chosen, *shared = others or [None]
         with memory.current(device), memory.on_stream(chosen):
-            given.require_valid()
+            bound.require_valid()
             count = int(np.prod(blocks) * np.prod(threads))
             kept = made_for(compiled, count, device)
             numbers = [needed(need, compiled, columns, kept, device) for need in compiled.needs]
-            arguments = (*given.others.values(), *numbers)
+            arguments = (*bound.others.values(), *numbers)
             plans.launch(compiled.kernel, blocks, threads, device.ordinal, arguments, *shared)
             if Shared("errors") in kept:
                 raise_noted(kept[Shared("errors")], compiled.program)

@@ -61,7 +61,7 @@ def number_of(column: Array | RecordBatch, steps: tuple[int, ...], name: str) ->
         return record.number(array, name)
 
 
-class Given:
+class BoundArguments:
     """The arguments of a launch.
 
     Args:

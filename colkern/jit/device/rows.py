@@ -25,7 +25,7 @@ from colkern.jit.device.building_kernels import (
 )
 from colkern.jit.device.emitter import Built, Need
 from colkern.jit.device.kernels import Specialisation, type_of
-from colkern.jit.device.launching import Given, made_for, needed
+from colkern.jit.device.launching import BoundArguments, made_for, needed
 from colkern.jit.environment import is_checked
 from colkern.memory import Device
 from colkern.targets import target_of
@@ -63,20 +63,20 @@ def rows_on_device(
     checked = adapter.is_simulated() or is_checked()
     kernel = row_kernel(plain, kinds, tree, checked, _error_model(function))
     names = names_of(plain, len(arguments))
-    given = Given(kernel, names, arguments, kinds, device)
-    for name, argument in given.others.items():
+    bound = BoundArguments(kernel, names, arguments, kinds, device)
+    for name, argument in bound.others.items():
         if isinstance(argument, np.ndarray) and not adapter.is_simulated():
             raise UnsupportedError(
                 f"{name} is an array of NumPy, in host memory, and other arguments are on a device: "
                 f"make it one of CuPy"
             )
-    device, others = given.device, [*given.others.values()]
+    device, others = bound.device, [*bound.others.values()]
     grid = grid_of(device, count)
     start = partial(plans.launch, kernel.kernel, *grid, device.ordinal)
     threads = grid.blocks * grid.threads
     with memory.current(device):
-        given.require_valid()
-        return rows_of(tree, kernel, count, given.columns, others, device, threads, start)
+        bound.require_valid()
+        return rows_of(tree, kernel, count, bound.columns, others, device, threads, start)
 
 
 def _error_model(function: Callable[..., None]) -> str:

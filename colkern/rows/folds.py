@@ -24,6 +24,7 @@ from colkern.rows.arenas import Room, placed_pool, rooms_of_thread
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_text, write_program
 from colkern.rows.inputs import Inputs, values_of
+from colkern.rows.instances import has_fields
 from colkern.rows.kinds import Kind
 from colkern.rows.loop import Call, call_of, compiled_loop, loop_text, plain_rows
 from colkern.rows.program import Program, Site
@@ -60,18 +61,22 @@ def _definition_for(function: Any, state: Kind) -> Definition:
     """Returns the definition of a function of a state, which may change an instance or a dictionary with
     constant keys, as that is its own copy."""
     definition = definition_of(function)
-    if not isinstance(state, k.Record) and not k.is_row(state):
-        return definition
+    if isinstance(state, k.Record) or k.is_row(state):
+        return _with_own_state(definition, k.is_row(state))
+    return definition
+
+
+def _with_own_state(definition: Definition, is_row: bool) -> Definition:
     name, *others = definition.parameters
     names = map(f"{name}_{{}}".format, count())
     free = (name for name in names if name not in definition.mentions)
     parameter, copying = next(free), next(free)
-    text = f"{{**{parameter}}}" if k.is_row(state) else f"{copying}({parameter})"
+    text = f"{{**{parameter}}}" if is_row else f"{copying}({parameter})"
     copied = ast.parse(f"{name} = {text}").body[0]
     ast.copy_location(copied, definition.body[0])
     body = [ast.fix_missing_locations(copied), *definition.body]
-    names_of_all = definition.names | {copying: copy}
-    return replace(definition, parameters=(parameter, *others), body=body, names=names_of_all)
+    all_names = definition.names | {copying: copy}
+    return replace(definition, parameters=(parameter, *others), body=body, names=all_names)
 
 
 _ROWS = """\
@@ -83,14 +88,26 @@ return state
 
 
 def kind_after_rows(
-    init: Any, update: Any, inputs: Inputs, wraps: bool, has_rows: bool = True
+    init: Any, update: Any, inputs: Inputs, wraps: bool, begun: Any, has_rows: bool = True
 ) -> Kind:
     """Returns the kind of a state that begins as the result of `init`, after any number of rows.
 
-    What rows add to an empty container says what its items are. `has_rows` is as for `write_program`.
+    What rows add to an empty container says what its items are.
+
+    Args:
+        init, update: The functions.
+        inputs, wraps, has_rows: As for `write_program`.
+        begun: A result of `init`.
     """
     definition = definition_of(update)
     names = tuple(f"value_{n}" for n in range(len(definition.parameters) - 1))
+    if type(begun) is dict or has_fields(type(begun)):
+        definition = _with_own_state(definition, isinstance(begun, dict))
+        parameters = [ast.arg(name) for name in definition.parameters]
+        for parameter in parameters:
+            vars(parameter)["called"] = parameter.arg
+        arguments = ast.arguments([], parameters, None, [], [], None, [])
+        update = ast.FunctionDef("update", arguments, definition.body, [])
     text = _ROWS.format(parameters=", ".join(names))
     rows = of_text(definition, text, ("more", *names), {"init": init, "update": update})
     values = {"more": Value(k.BOOL, "more")} | values_of(names, inputs)

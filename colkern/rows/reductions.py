@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, fields
 from operator import itemgetter
 from typing import Any
 
@@ -17,11 +18,12 @@ from colkern.cpu.threads import GRAIN, run_ranges
 from colkern.errors import CompileError, UnsupportedError
 from colkern.operations.grouping import Groups
 from colkern.rows import kinds as k
-from colkern.rows.constants import constant_block, kind_of
+from colkern.rows.constants import constant_block, is_data, kind_of
 from colkern.rows.folds import BoundInputs, Fold, Left, kind_after_rows, written
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
 from colkern.rows.inputs import Columns, Inputs, Replanned
+from colkern.rows.instances import has_fields
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
 from colkern.rows.program import Site
@@ -390,7 +392,9 @@ def _kind_of_states(
         rows = error
     try:
         # Rows bring other keys to a dictionary that begins with constant ones.
-        kind = kind_after_rows(functions.init, functions.update, columns, wraps, has_rows=False)
+        kind = kind_after_rows(
+            functions.init, functions.update, columns, wraps, begun, has_rows=False
+        )
         other = _least_left(name, functions, k.from_elsewhere(kind), columns, wraps)
     except (CompileError, UnsupportedError):
         if isinstance(rows, CompileError):
@@ -402,12 +406,15 @@ def _kind_of_states(
 def _kind_with_containers(functions: Functions, begun: Any, columns: Inputs, wraps: bool) -> Kind:
     """Returns the kind of a state that begins with containers, which rows may change."""
     try:
-        return k.from_elsewhere(kind_after_rows(functions.init, functions.update, columns, wraps))
+        return k.from_elsewhere(
+            kind_after_rows(functions.init, functions.update, columns, wraps, begun)
+        )
     except CompileError:
-        kind = k.from_elsewhere(kind_of(begun))
-        if k.NEVER in k.parts_of(kind):
-            raise
-        return kind
+        with suppress(UnsupportedError):
+            kind = k.from_elsewhere(kind_of(begun))
+            if k.NEVER not in k.parts_of(kind):
+                return kind
+        raise
 
 
 def _least_left(
@@ -435,9 +442,14 @@ def _least_left(
 
 
 def _holds_containers(value: Any) -> bool:
-    return isinstance(value, list | dict | set | deque) or (
-        isinstance(value, tuple) and any(map(_holds_containers, value))
-    )
+    """Whether a state is or has what rows change, or an instance of which rows alone tell the fields."""
+    if isinstance(value, list | dict | set | deque):
+        return True
+    if isinstance(value, tuple):
+        return any(map(_holds_containers, value))
+    if not is_data(value):
+        return has_fields(type(value))
+    return any(_holds_containers(getattr(value, field.name)) for field in fields(value))
 
 
 def _gaps(functions: Functions, kind: Kind, columns: Inputs, wraps: bool) -> int:

@@ -157,7 +157,7 @@ def require_state(kind: Kind) -> None:
     if not kind.words or not _may_be_state(kind):
         raise UnsupportedError(
             f"a state that is {kind}; it is a number, a bool, text, bytes, a date or time, None, or a "
-            "tuple, list, set, dictionary or data class of these"
+            "tuple, list, set, dictionary or instance of these"
         )
 
 

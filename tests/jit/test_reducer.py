@@ -571,7 +571,33 @@ class totals:
         return str(state)
 
 
-HOLDING = [longest, sentence, latest, counted, several, fields, spread, totals]
+class Collection:
+    """Words by their first characters."""
+
+    def __init__(self):
+        self.count = 0
+        self.words = {}
+
+    def take(self, word):
+        self.count += 1
+        self.words.setdefault(word[:1], []).append(word)
+
+
+class collected:
+    """An instance of a plain class, with a dictionary of lists that its method changes."""
+
+    def init():
+        return Collection()
+
+    def update(state, word: str):
+        state.take(word)
+        return state
+
+    def finish(state):
+        return f"{state.count} {state.words}"
+
+
+HOLDING = [longest, sentence, latest, counted, several, fields, spread, totals, collected]
 
 
 @pytest.mark.parametrize("functions", HOLDING, ids=lambda functions: functions.__name__)

@@ -66,10 +66,10 @@ def _is_users(kind: type) -> bool:
     are_plain = all(
         type(base) in (type, abc.ABCMeta) and base.__flags__ & WRITTEN for base in kind.__mro__[:-1]
     )
-    return are_plain and ("__init__" in _written_methods(kind) or not is_of_standard_library(kind))
+    return are_plain and ("__init__" in written_methods(kind) or not is_of_standard_library(kind))
 
 
-def _written_methods(kind: type) -> Iterator[str]:
+def written_methods(kind: type) -> Iterator[str]:
     """Yields the special methods of a class that a user wrote."""
     for base in kind.__mro__:
         for name, own in vars(base).items():
@@ -94,7 +94,7 @@ def instance(
         return _of_fields(emitter, kind if is_row else dict, named)
     if inspect.isabstract(kind):
         emitter.refuse(f"the class {kind.__name__} is abstract: it has no instances")
-    written = set(_written_methods(kind))
+    written = set(written_methods(kind))
     if k.is_record(kind) and any("__new__" in vars(base) for base in kind.__mro__[:-1]):
         written.add("__new__")
     other = min(written - set(_CALLED if k.is_record(kind) else _OPERATORS), default="")

@@ -52,7 +52,7 @@ from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
 from colkern.rows.front import changing_methods, definition_of, is_of_library, plain_function
 from colkern.rows.functions import changing_method, local_function, special, users_function
-from colkern.rows.instances import CONSTRUCTING, has_fields, instance
+from colkern.rows.instances import CONSTRUCTING, has_fields, instance, written_methods
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import new_iterator
 from colkern.rows.library import copied, moment_of_iso, only_computes, replacement
@@ -299,10 +299,18 @@ def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None
         return _of_record(emitter, node, function)
     if function is copied and len(node.args) == 1:
         value = needed(emitter, node.args[0])
-        return value if isinstance(value.kind, k.Record) else None
+        if not isinstance(value.kind, k.Record):
+            return None
+        if not _OF_COPIES.isdisjoint(written_methods(value.kind.form)):
+            emitter.refuse(f"copy.copy() of {value.kind} has no compiled form")
+        return value
     if hasattr(function, "registry") and hasattr(function, "dispatch") and node.args:
         return _dispatched(emitter, node, function)
     return None
+
+
+_OF_COPIES = {"__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"}
+"""Methods by which a class says what `copy.copy` does."""
 
 
 def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:

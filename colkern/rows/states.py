@@ -171,7 +171,8 @@ def _may_be_state(kind: Kind) -> bool:
         return is_plain and all(map(_may_be_state, kind.items))
     if isinstance(kind, k.Tuple | k.Record):
         return all(map(_may_be_state, kind.items))
-    return isinstance(kind, k.Aware) or kind.name in k.PLAIN
+    # A container that stays empty has no items.
+    return kind == k.NEVER or isinstance(kind, k.Aware) or kind.name in k.PLAIN
 
 
 def settled(kind: Kind, returned: Kind) -> Kind | None:

@@ -51,9 +51,9 @@ def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
 
         ck.group_by(batch, "city").aggregate([("price", "sum"), ("price", "max")])
 
-    Keys are of any type but unions. Nulls are one key, NaNs another, and 0.0 and -0.0 are the same (but
-    not within lists or structs); encoded keys are compared by their values. Groups come in the order of
-    their first rows.
+    Keys are of any type but unions. Nulls are one key, NaNs another, and 0.0 and -0.0 are the same, within
+    lists and structs, too; encoded keys are compared by their values. Groups come in the order of their
+    first rows.
 
     Args:
         data: The rows; the batches of a table are joined first.

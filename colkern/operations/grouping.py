@@ -13,18 +13,23 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.dispatch import Dispatch, by_layout
+from colkern.dispatch import ENCODED, NESTED, Dispatch, by_layout
 from colkern.errors import UnsupportedError
+from colkern.kernels import keys as kernels
+from colkern.kernels import sorting
 from colkern.layouts import LayoutKind, Role
 from colkern.memory import Buffer
 from colkern.operations.dictionaries import number_values
 from colkern.operations.encodings import decoded, dictionary_parts
 from colkern.operations.lists import list_flatten, list_value_length
+from colkern.operations.number_words import number_words
+from colkern.operations.operands import validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.runs import run_end_decode
 from colkern.operations.selection import take, take_positions
 from colkern.operations.structs import struct_flatten
 from colkern.operations.validity import compact_validity
+from colkern.targets import target_of
 
 _NUMBER = np.dtype(np.uint32)
 
@@ -49,9 +54,8 @@ class Groups:
 def group_rows(arrays: Sequence[Array]) -> Groups:
     """The groups of equal rows of one or several columns of one length, in host memory.
 
-    Null counts as a value. Values are compared as by `dictionary_encode`: 0.0 and -0.0 differ, and NaNs
-    are equal if their bits are. Dictionary- and run-end encoded slots are compared by their values,
-    lists and structs by what they hold.
+    Null counts as a value, NaN as another, and 0.0 and -0.0 are the same. Dictionary- and run-end encoded
+    slots are compared by their values, lists and structs by what they hold.
 
     Args:
         arrays: The columns, one at least.
@@ -68,6 +72,29 @@ def group_rows(arrays: Sequence[Array]) -> Groups:
     return groups
 
 
+def comparable(array: Array) -> Array | None:
+    """A column as values that are equal if their bytes are; None if it is encoded or nested."""
+    if isinstance(array.type.storage, (s.Null, *ENCODED, *NESTED)):
+        return None
+    numbers = number_words(array)
+    is_view = array.layout.kind is LayoutKind.BINARY_VIEW
+    if not is_view and (numbers is None or not numbers.infinity):
+        return array
+    target = target_of(array.device)
+    keys = target.output(array.length, np.uint64)
+    buffers = (compact_validity(array), target.buffer(keys))
+    if numbers is None:
+        views = array.items(Role.VIEWS).view(np.int32)
+        arguments = (views, *validity_of(array, target), keys)
+        if target.reduce(kernels.short_view_keys, array.length, *arguments) > kernels.SHORT:
+            return array
+        return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
+    nan = (1 << numbers.bits) - 1
+    floats = (numbers.words, numbers.minus, numbers.infinity, nan, 0)
+    target.map(sorting.order_floats, array.length, *floats, keys)
+    return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
+
+
 def _groups_of(array: Array) -> Groups:
     require_valid(array)
     return _GROUPS[array.layout.kind](array)
@@ -78,7 +105,9 @@ _GROUPS: Dispatch[LayoutKind, Callable[[Array], Groups]] = by_layout("group_rows
 
 @_GROUPS.of(LayoutKind.FIXED_SIZE, LayoutKind.BINARY, LayoutKind.BINARY_VIEW)
 def _flat(array: Array) -> Groups:
-    return _read_only(*number_values(array, True, _NUMBER))
+    values = comparable(array)
+    assert values is not None
+    return _read_only(*number_values(values, True, _NUMBER))
 
 
 def _read_only(numbers: NDArray[np.uint32], firsts: NDArray[np.int64]) -> Groups:

@@ -10,16 +10,13 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import ENCODED, NESTED
 from colkern.errors import UnsupportedError
-from colkern.kernels import keys as kernels
-from colkern.kernels import sorting
-from colkern.layouts import LayoutKind, Role
 from colkern.memory import HOST
 from colkern.operations.creation import nulls
 from colkern.operations.devices import one_device
 from colkern.operations.dictionaries import number_values
 from colkern.operations.dictionary_tables import OPEN
 from colkern.operations.encodings import on_values
-from colkern.operations.grouping import Groups, group_rows
+from colkern.operations.grouping import Groups, comparable, group_rows
 from colkern.operations.number_words import (
     KeyPart,
     NumberWords,
@@ -27,7 +24,6 @@ from colkern.operations.number_words import (
     number_words,
     packed_keys,
 )
-from colkern.operations.operands import validity_of
 from colkern.operations.validity import compact_validity
 from colkern.targets import Items, Target, target_of
 
@@ -35,7 +31,7 @@ from colkern.targets import Items, Target, target_of
 def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
     """The groups of equal rows of checked columns of one length, on one device.
 
-    As `group_rows`, but floats are equal if they are the same number, or both NaN.
+    As `group_rows`, but of any device.
 
     Args:
         arrays: The columns, one at least.
@@ -47,7 +43,7 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
         LimitExceededError: If there are 2^32 rows or elements, or more.
     """
     target = target_of(one_device(arrays))
-    if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
+    if len(arrays) == 1 and (flat := comparable(arrays[0])) is not None:
         return _numbered(flat, closed)
     parts = [part for array in arrays for part in _parts(array)]
     first, *others = packed_keys(target, arrays[0].length, parts)
@@ -62,7 +58,7 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
 def first_rows(arrays: Sequence[Array]) -> Items:
     """The first row (int64[]) of each group of `key_groups`."""
     one_device(arrays)
-    if len(arrays) == 1 and (flat := _flat(arrays[0])) is not None:
+    if len(arrays) == 1 and (flat := comparable(arrays[0])) is not None:
         return number_values(flat, True, None)[1]
     return key_groups(arrays).firsts
 
@@ -78,29 +74,6 @@ def _words(target: Target, words: Items) -> Array:
 
 def _array(target: Target, numbers: Items) -> Array:
     return Array(s.uint32(), len(numbers), [None, target.buffer(numbers)], null_count=0)
-
-
-def _flat(array: Array) -> Array | None:
-    """A column as values that are equal if their bytes are; None if it is encoded or nested."""
-    if isinstance(array.type.storage, (s.Null, *ENCODED, *NESTED)):
-        return None
-    numbers = number_words(array)
-    is_view = array.layout.kind is LayoutKind.BINARY_VIEW
-    if not is_view and (numbers is None or not numbers.infinity):
-        return array
-    target = target_of(array.device)
-    keys = target.output(array.length, np.uint64)
-    buffers = (compact_validity(array), target.buffer(keys))
-    if numbers is None:
-        views = array.items(Role.VIEWS).view(np.int32)
-        arguments = (views, *validity_of(array, target), keys)
-        if target.reduce(kernels.short_view_keys, array.length, *arguments) > kernels.SHORT:
-            return array
-        return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
-    nan = (1 << numbers.bits) - 1
-    floats = (numbers.words, numbers.minus, numbers.infinity, nan, 0)
-    target.map(sorting.order_floats, array.length, *floats, keys)
-    return Array.of_valid(s.uint64(), array.length, buffers, array.null_count)
 
 
 def _parts(array: Array) -> list[KeyPart]:
@@ -133,7 +106,7 @@ def _codes(array: Array) -> Array:
     """Integers of up to 64 bits that are equal if the values are; null if they are."""
     if isinstance(array.type.storage, s.Null):
         return nulls(array.length, s.uint32(), array.device)
-    flat = _flat(array)
+    flat = comparable(array)
     if flat is not None and (words := number_words(flat)) is not None and words.width == 1:
         return flat
     target = target_of(array.device)

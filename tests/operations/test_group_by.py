@@ -28,6 +28,10 @@ KEYS = {
     "code": (pa.dictionary(pa.int8(), pa.utf8()), st.sampled_from("xyz")),
     "price": (pa.decimal128(38, 2), st.sampled_from([Decimal(1), Decimal(10) ** 30])),
     "list": (pa.list_(pa.int8()), st.lists(st.none() | st.just(1), max_size=2)),
+    "list of floats": (
+        pa.list_(pa.float32()),
+        st.lists(st.none() | st.sampled_from([0.0, -0.0, math.nan]), max_size=2),
+    ),
 }
 FUNCTIONS: list[Any] = [
     *("sum", "product", "mean", "min", "max", "count", "count_distinct", "first", "last"),
@@ -40,7 +44,7 @@ def as_key(value: Any) -> Any:
     """A value that equal keys share."""
     if isinstance(value, float):
         return "nan" if math.isnan(value) else value + 0.0
-    return tuple(value) if isinstance(value, list) else value
+    return tuple(map(as_key, value)) if isinstance(value, list) else value
 
 
 def rows_of(batch: ck.RecordBatch) -> list[dict[str, Any]]:

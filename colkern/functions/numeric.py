@@ -39,6 +39,7 @@ from colkern.operations import cast
 from colkern.operations.casting.dispatch import retyped
 from colkern.operations.decimal_arithmetic import wide_type
 from colkern.operations.encodings import decoded
+from colkern.operations.operands import number_of
 from colkern.rows.encoded import decoded_type
 
 # Classes of numbers
@@ -563,19 +564,19 @@ IntegersOrNumber: TypeAlias = Array | int
 @element_wise("Bits")
 def bit_wise_and(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in both integers; `right` is an array or a number."""
-    return _of_bits("bit_wise_and", _and, left, right)
+    return _of_both("bit_wise_and", _and, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_or(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in either of two integers; `right` is an array or a number."""
-    return _of_bits("bit_wise_or", _or, left, right)
+    return _of_both("bit_wise_or", _or, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_xor(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in exactly one of two integers; `right` is an array or a number."""
-    return _of_bits("bit_wise_xor", _xor, left, right)
+    return _of_both("bit_wise_xor", _xor, left, right)
 
 
 @element_wise("Bits")
@@ -622,10 +623,28 @@ def _of_bits(
     return retyped(result, s.uint64()) if type_ == s.uint64() else result
 
 
+def _of_both(
+    name: str, function: Callable[..., object], left: Array, right: IntegersOrNumber
+) -> Array:
+    """As `_of_bits`, where the bits of both sides mean the same number: none is past the other's type."""
+    type_ = decoded_type(left.type).storage
+    if isinstance(right, Array):
+        types = type_, decoded_type(right.type).storage
+        if s.uint64() in types and any(isinstance(t, s.Int) and t.signed for t in types):
+            raise TypeError(f"{name}: no type holds the values of {left.type} and {right.type}")
+    elif isinstance(type_, s.Int):
+        number_of(_plain(right, name), type_, "right")
+    return _of_bits(name, function, left, right)
+
+
 def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
     """Unsigned words of 64 bits reinterpreted as signed integers."""
     if isinstance(side, Array):
         plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
         return retyped(plain, s.int64()) if plain.type == s.uint64() else side
-    number = int(side) if isinstance(side, bool | np.bool_) else integer(side, name)
+    number = _plain(side, name)
     return number - (1 << 64) if number >> 63 == 1 else number
+
+
+def _plain(number: object, name: str) -> int:
+    return int(number) if isinstance(number, bool | np.bool_) else integer(number, name)

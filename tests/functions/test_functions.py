@@ -151,6 +151,13 @@ def test_errors_name_the_function_and_what_it_takes() -> None:
         ck.bit_wise_and(ck.array(["a"]), 1)
     with pytest.raises(TypeError, match="bit_wise_and: expected an integer, got str 'a'"):
         ck.bit_wise_and(ck.array([1]), "a")  # type: ignore[arg-type]
+    for column, number in ((ck.array([1]), 2**63), (ck.array([1], "uint64"), -1)):
+        with pytest.raises(ValueError, match=f"^right: {number} does not fit {column.type}"):
+            ck.bit_wise_or(column, number)
+    with pytest.raises(
+        TypeError, match=r"^bit_wise_xor: no type holds the values of int8 and uint64"
+    ):
+        ck.bit_wise_xor(ck.array([-1], "int8"), ck.array([1], "uint64"))
     with pytest.raises(ZeroDivisionError):
         ck.mod(ck.array([1]), 0)
     with pytest.raises(LimitExceededError, match="utf8_lpad: a result is larger than memory"):

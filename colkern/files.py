@@ -24,7 +24,7 @@ from colkern.ipc.paths import is_url
 from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.reading.sources import Source
 from colkern.ipc.reading.tables import Alternatives, Filters, also, checked_filters, filtered
-from colkern.ipc.writing.sinks import SinkFile
+from colkern.ipc.writing.sinks import created
 from colkern.memory import Buffer, Device
 from colkern.names import why_missing
 from colkern.operations.moving import to_device, to_host
@@ -139,6 +139,8 @@ def read_csv(
         options: Others of `pyarrow.csv.ReadOptions`, `ParseOptions` and `ConvertOptions`, such as
             `encoding`, `skip_rows`, `quote_char`, `null_values`, `decimal_point`, `timestamp_parsers`.
 
+    Of several columns with a name in `columns`, pyarrow reads the first.
+
     Raises:
         TypeError: If there is no such option.
     """
@@ -189,7 +191,7 @@ def write_parquet(data: Data, target: Target, **options: object) -> None:
     Args:
         data: A table, a batch, or anything else that `colkern.table` takes; device memory is copied to
             the host.
-        target: A path, at which the file appears when it is complete, a URL that fsspec knows, or a
+        target: A path or a URL that fsspec knows, at which the file appears when it is complete, or a
             binary file object.
         options: Those of `pyarrow.parquet.write_table`, such as `compression`.
 
@@ -284,11 +286,7 @@ def _output(function: str, target: Target, closing: ExitStack, *, compresses: bo
     """The sink that pyarrow writes to, open until `closing` ends; a file appears when it is complete."""
     if not isinstance(target, str | os.PathLike):
         return target
-    if is_url(target):
-        filesystem, path = filesystem_of(target)
-        codec = "infer" if compresses else None
-        return closing.enter_context(filesystem.open(path, "wb", compression=codec))
-    file = closing.enter_context(SinkFile(target))
+    file = closing.enter_context(created(target))
     codec = _CODECS.get(os.path.splitext(os.fsdecode(target))[1]) if compresses else None
     if codec is None:
         return file

@@ -449,13 +449,10 @@ def nbytes(self: Column | Tabular) -> int:
 def write_ipc(self: RecordBatch | Table, target: object, **options: Any) -> None:
     """Write the rows to an Arrow file, also at a URL that fsspec knows; see `colkern.ipc.write_file`."""
     from colkern.ipc import write_file
-    from colkern.ipc.paths import is_url
+    from colkern.ipc.writing.sinks import created
 
-    if isinstance(target, str | os.PathLike) and is_url(target):
-        from colkern.ipc.reading.remote import filesystem_of
-
-        filesystem, path = filesystem_of(target)
-        with filesystem.open(path, "wb") as file:
+    if isinstance(target, str | os.PathLike):
+        with created(target) as file:
             write_file(file, self, **options)
     else:
         write_file(target, self, **options)

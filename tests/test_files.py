@@ -135,6 +135,30 @@ def test_a_pattern_of_paths(scheme: str, tmp_path: Path) -> None:
         ck.read_parquet(f"{scheme}{tmp_path}/x*.parquet")
 
 
+@pytest.mark.parametrize("scheme", ["", "file://", "memory://"])
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz", "t.arrow"])
+def test_a_file_whose_writing_fails_is_as_it_was(name: str, scheme: str, tmp_path: Path) -> None:
+    path = f"{scheme}{tmp_path}/{name}"
+    plain, *others = [ck.table({"x": [value]}) for value in (1.5, 2.5, float("nan"))]
+    if name.endswith("arrow"):
+        plain.write_ipc(path)
+        broken = ck.Table([*plain.batches, *map(_failing, plain.batches)], plain.schema)
+        with pytest.raises(ZeroDivisionError):
+            broken.write_ipc(path)
+        assert ck.ipc.read_table(path).equals(plain)
+    else:
+        ck.write_json(plain, path)
+        with pytest.raises(UnsupportedError, match="write_json: "):
+            ck.write_json(ck.concat(others), path)
+        assert ck.read_json(path).to_pydict() == {"x": [1.5]}
+
+
+def _failing(batch: ck.RecordBatch) -> ck.RecordBatch:
+    return ck.RecordBatch.lazy(
+        batch.schema, batch.length, lambda position: ck.array([position // 0])
+    )
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "json"])
 def test_columns_go_to_a_device(kind: str, device: StandIn) -> None:
     sink = io.BytesIO()

@@ -56,8 +56,8 @@ def opened_url(url: str | os.PathLike[str]) -> Remote | Memory:
     return Remote(filesystem, path, size)
 
 
-def filesystem_of(url: str | os.PathLike[str]) -> tuple[Any, str]:
-    """The fsspec file system of a URL, and the path in it."""
+def filesystem_of(url: str | os.PathLike[str], **options: object) -> tuple[Any, str]:
+    """The fsspec file system of a URL, made with those options, and the path in it."""
     url = os.fsdecode(url)
     if "want_data=" in url:
         require_local(url, "source")
@@ -67,7 +67,7 @@ def filesystem_of(url: str | os.PathLike[str]) -> tuple[Any, str]:
         missing = why_missing(error, "fsspec")
         raise UnsupportedError(f"source: {url!r} is a URL: {missing}") from error
     try:
-        filesystem, path = url_to_fs(url)
+        filesystem, path = url_to_fs(url, **options)
     except (ImportError, ValueError) as error:
         raise UnsupportedError(f"source: {url!r}: {error}") from error
     return filesystem, path

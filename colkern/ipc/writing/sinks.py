@@ -13,11 +13,12 @@ import os
 import secrets
 import stat
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from colkern.ipc.paths import require_local
+from colkern.ipc.paths import is_url, require_local
+from colkern.ipc.reading.remote import filesystem_of
 from colkern.ipc.writing.fetching import Chunk
 
 if TYPE_CHECKING:
@@ -207,6 +208,19 @@ class SinkFile(io.RawIOBase):
             self._sink.commit()
         else:
             self.abandon()
+
+
+@contextlib.contextmanager
+def created(target: str | os.PathLike[str]) -> Iterator[Any]:
+    """A file at a path or URL to write to, which appears when the block ends without an exception."""
+    if not is_url(target):
+        with SinkFile(target) as sink:
+            yield sink
+        return
+    # An instance of its own: all files that are opened in a transaction of an instance belong to it.
+    filesystem, path = filesystem_of(target, skip_instance_cache=True)
+    with filesystem.transaction, filesystem.open(path, "wb") as file:
+        yield file
 
 
 def sink_of(target: object) -> Sink:

@@ -203,8 +203,14 @@ def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[An
 
 @element_wise("Lists, maps and structs")
 def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1) -> Array:
-    """Items `start` to `stop` of each list, as Python slices lists; the type is kept."""
-    return over_rows(_slice, [lists, start, stop, step], same, LISTS, name="list_slice")
+    """Items `start` to `stop` of each list, as Python slices lists; fixed-size lists become plain ones."""
+    return over_rows(_slice, [lists, start, stop, step], _of_any_size, LISTS, name="list_slice")
+
+
+def _of_any_size(*types: s.DataType) -> s.DataType:
+    """The type of lists of any number of the items."""
+    storage = types[0].storage
+    return s.list_(storage.value_field) if isinstance(storage, s.FixedSizeList) else types[0]
 
 
 def _unique(lists: list[Any]) -> list[Any]:
@@ -225,9 +231,10 @@ def _unique(lists: list[Any]) -> list[Any]:
 def list_unique(lists: Array) -> Array:
     """The different items of each list, null among them, in the order in which they first occur.
 
-    As for `unique`, NaN counts as one item, and 0.0 and -0.0 are the same.
+    As for `unique`, NaN counts as one item, and 0.0 and -0.0 are the same. Fixed-size lists become plain
+    ones.
     """
-    return over_rows(_unique, [lists], same, LISTS, name="list_unique")
+    return over_rows(_unique, [lists], _of_any_size, LISTS, name="list_unique")
 
 
 def _matches(lists: list[Any], value: Any) -> int:

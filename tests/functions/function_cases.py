@@ -417,6 +417,8 @@ def nested_cases() -> list[Case]:
         known("list_contains", [True, None, False, False, False], NAMES, "a"),
         known("list_unique", [[1, 2, None], None, []], pa.array([[1, 2, 1, None, None], None, []])),
         known("list_unique", [["b", "a"]], pa.array([["b", "a", "b"]])),
+        known("list_unique", [[1], None], pa.array([[1, 1], None], pa.list_(pa.int64(), 2))),
+        known("list_slice", [[1], None], pa.array([[0, 1], None], pa.list_(pa.int64(), 2)), 1),
         known(
             "list_unique",
             [[30.0, math.nan, None], [0.0]],

@@ -10,6 +10,7 @@ from typing import Any
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.dispatch import ENCODED
 from colkern.operations.arguments import Kind, operation
 from colkern.operations.booleans import or_
 from colkern.operations.comparison import greater, less, not_equal
@@ -67,6 +68,7 @@ def _extreme(better: Callable[..., Array], values: tuple[object, ...], skip_null
                 result = coalesce(result, other) if skip_nulls else result
                 continue
         chosen = if_else(wins, result, other)
-        fills = skip_nulls and chosen._null_count
-        result = coalesce(chosen, result, other) if fills else chosen
+        # Encoded nulls are not in a bitmap.
+        has_nulls = chosen._null_count or isinstance(chosen.type.storage, ENCODED)
+        result = coalesce(chosen, result, other) if skip_nulls and has_nulls else chosen
     return result

@@ -41,6 +41,19 @@ def test_the_extreme_of_each_slot(sides: tuple[Any, Any, Any], name: str, skip_n
     assert pa.array(result).type == left.type
 
 
+def with_null_values(array: ck.Array) -> ck.Array:
+    return ck.dictionary_encode(array, null_encoding="encode")
+
+
+@pytest.mark.parametrize("encode", [ck.run_end_encode, with_null_values])
+@pytest.mark.parametrize("sides", SIDES.values(), ids=SIDES)
+def test_nulls_of_encoded_values_are_ignored(sides: tuple[Any, Any, Any], encode: Any) -> None:
+    left, right = map(pa.array, sides[:2])
+    result = ck.max_element_wise(encode(from_pyarrow(left)), encode(from_pyarrow(right)))
+    expected = pc.max_element_wise(left, right)
+    assert repr(result.to_pylist()) == repr(expected.to_pylist())
+
+
 def test_numbers_of_two_types_are_of_one() -> None:
     result = ck.max_element_wise(ck.array([1, 5], "int32"), ck.array([2.5, 2.5]))
     assert (result.type, result.to_pylist()) == (ck.float64(), [2.5, 5.0])

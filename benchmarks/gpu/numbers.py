@@ -34,11 +34,6 @@ def tensors(d: Data) -> tuple[Any, ...]:
     return d.n, offsets, shapes, d.none, 0, d.table([-1, 3], "i8"), d.none, 0
 
 
-streaming(
-    kernels.first_number_out_of_range,
-    lambda d, t: (d.n, d.numbers(t, 1000), d.none, 0, 1000),
-    each=("i4", "i8"),
-)
 streaming(kernels.first_partial_day, days)
 streaming(kernels.first_decimal_out_of_precision, decimals, each={"64 bits": 1, "128 bits": 2})
 streaming(

@@ -379,13 +379,6 @@ def hash_lists(
 
 
 @kernel()
-def start_structs(start, stop, step, fields, state, out: Out[uint64]):
-    """out[i] = the hash of a sequence of `fields` parts before its first."""
-    for i in range(start, stop, step):
-        out[i] = sequence_start(state, fields)
-
-
-@kernel()
 def combine_hashes(start, stop, step, hashes: In[uint64], out: Out[uint64]):
     """out[i] = the hash of a sequence with hash out[i] so far, and then hashes[i]."""
     for i in range(start, stop, step):

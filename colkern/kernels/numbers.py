@@ -17,18 +17,6 @@ DAY_MS = 86_400_000
 """The milliseconds of a day, which has no leap second."""
 
 
-@kernel(T="i4 i8")
-def first_number_out_of_range(
-    start, stop, step, values: In[T], validity: Bitmap, limit: int64
-) -> uint64:
-    """The first valid slot of the range outside `[0, limit)`."""
-    for i in range(start, stop, step):
-        outside = values[i] < 0 or int64(values[i]) >= limit
-        if outside and is_valid(validity, i):
-            return uint64(i)
-    return ~uint64(0)
-
-
 @kernel()
 def first_partial_day(start, stop, step, values: In[int64], validity: Bitmap) -> uint64:
     """The first valid slot of the range whose milliseconds are not whole days."""

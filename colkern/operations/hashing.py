@@ -26,7 +26,7 @@ from colkern.operations.operands import (
     validity_of,
 )
 from colkern.operations.position_checks import require_valid
-from colkern.targets import Argument, Items, Target, target_of
+from colkern.targets import Argument, Items, Target, on_its_device, target_of
 
 _MOST_PARTITIONS = 1 << 32
 _MASKS = np.array(hashing.run_masks(), np.uint64)
@@ -276,8 +276,9 @@ def _hash_elements(
 
 
 @_HASH.of(LayoutKind.STRUCT)
+@on_its_device
 def _hash_struct(target: Target, array: Array, state: int, out: Items) -> None:
-    target.map(hashing.start_structs, array.length, len(array.children), state, out)
+    out[:] = hashing.sequence_start(np.uint64(state), np.uint64(len(array.children)))
     for child in array.children:
         _combine(target, child.slice(array.offset, array.length), state, out)
     bitmap, offset = validity_of(array, target)

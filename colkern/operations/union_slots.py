@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from colkern import schema as s
 from colkern.bitmaps import bytes_equal_to
-from colkern.memory import Buffer
 from colkern.operations.patterns import Kept
 from colkern.targets import Items, Target
 
@@ -25,10 +24,5 @@ def child_numbers(union: s.DataType) -> NDArray[np.int64]:
 
 def slots_of(target: Target, type_ids: Items, code: int) -> Items:
     """The slots with a type id (uint64, read-only), increasing."""
-    bits = slots_with(target, type_ids, code)
+    bits = bytes_equal_to(target, type_ids, code)
     return Kept.of(target, bits.array, 0, len(type_ids)).positions()
-
-
-def slots_with(target: Target, type_ids: Items, code: int) -> Buffer:
-    """A bitmap of the slots that have a type id."""
-    return bytes_equal_to(target, type_ids, code)

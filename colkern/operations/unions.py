@@ -9,6 +9,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
+from colkern.bitmaps import bytes_equal_to
 from colkern.errors import LimitExceededError
 from colkern.kernels import unions
 from colkern.layouts import LayoutKind, Role
@@ -19,7 +20,7 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take_picked, take_positions
 from colkern.operations.selection.dense_unions import picked_offsets
 from colkern.operations.selection.gathering import Places, gather
-from colkern.operations.union_slots import child_numbers, slots_of, slots_with
+from colkern.operations.union_slots import child_numbers, slots_of
 from colkern.operations.validity import null_outside
 from colkern.targets import Items, target_of
 
@@ -161,5 +162,5 @@ def _spread(array: Array, type_ids: Items, code: int, child: Array) -> Array:
     taken = take_positions(child, places)
     if not taken.layout.has_validity:
         return taken
-    bits = slots_with(target, type_ids, code)
+    bits = bytes_equal_to(target, type_ids, code)
     return null_outside(taken, bits)

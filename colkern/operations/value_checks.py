@@ -17,7 +17,7 @@ from colkern import schema as s
 from colkern.arrays import Array
 from colkern.dispatch import BINARY, ENCODED, TEXT, Dispatch, by_layout, by_type
 from colkern.errors import InvalidArrowError
-from colkern.kernels import numbers, unions, views
+from colkern.kernels import numbers, selection, unions, views
 from colkern.layouts import VIEW_INLINE_BYTES, LayoutKind, Role
 from colkern.operations.operands import buffer_addresses, decimal_at, validity_of
 from colkern.operations.position_checks import (
@@ -211,7 +211,7 @@ def number_against_type(array: Array) -> WrongNumber | None:
     limits: tuple[int, ...] = ()
     if isinstance(storage, s.Time):
         limit = s.SECONDS_A_DAY * s.PER_SECOND[storage.unit]
-        kernel, limits, why = numbers.first_number_out_of_range, (limit,), "no time of day"
+        kernel, limits, why = selection.first_index_out_of_bounds, (limit,), "no time of day"
     elif storage == s.date64():
         kernel, why = numbers.first_partial_day, "no whole days"
     else:

@@ -134,13 +134,6 @@ def hash_lists(types: dict[str, str]) -> Iterator[Case]:
             yield Case(f"{count} of 4, {label}", count, args, shown(hashes, valid))
 
 
-@cases_of(hashing.start_structs)
-def start_structs(types: dict[str, str]) -> Iterator[Case]:
-    for count, fields in itertools.product(LENGTHS, (0, 3)):
-        expected = [oracle.sequence_start(fields, STATE)] * count
-        yield Case(f"{count} of {fields}", count, (fields, STATE), expected)
-
-
 @cases_of(hashing.combine_hashes)
 def combine_hashes(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("combine")

@@ -12,24 +12,6 @@ from colkern.kernels import numbers as kernels
 DAY = 24 * 60 * 60 * 1000
 
 
-@cases_of(kernels.first_number_out_of_range)
-def first_number_out_of_range(types: dict[str, str]) -> Iterator[Case]:
-    rng = numbers("ranges")
-    low, high = limits(types["values"])
-    limit = 86_400
-    good, bad = [0, 1, limit - 1], [-1, low, limit, high]
-    for count in LENGTHS:
-        for label, bytes_, offset, valid in validities(rng, count):
-            for share in (0, 0.1, 1):
-                values = [rng.choice(bad if rng.random() < share else good) for _ in range(count)]
-                wrong = (i for i, v in enumerate(values) if valid[i] and v in bad)
-                args = (values, bytes_, offset, limit)
-                yield Case(f"{count}, {label}, {share} bad", count, args, next(wrong, NOWHERE))
-    for value in bad:
-        yield Case(f"{value}", 2, ([0, value], [], 0, limit), 1)
-    yield Case("the largest limit", 1, ([high], [], 0, 2**63 - 1), 0 if high > 2**31 else NOWHERE)
-
-
 @cases_of(kernels.first_partial_day)
 def first_partial_day(types: dict[str, str]) -> Iterator[Case]:
     rng = numbers("days")

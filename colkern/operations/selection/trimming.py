@@ -12,7 +12,7 @@ import numpy as np
 
 from colkern import schema as s
 from colkern.arrays import Array
-from colkern.bitmaps import and_bits, count_set_bits, expand, move_bits, own_bits
+from colkern.bitmaps import and_bits, bytes_equal_to, count_set_bits, expand, move_bits, own_bits
 from colkern.kernels import Kernel, hidden, offsets, selection, views
 from colkern.kernels.bitmaps import words_for
 from colkern.layouts import ChildLength, Extent, LayoutKind, Role
@@ -28,7 +28,6 @@ from colkern.operations.selection.engine import Copier, assemble
 from colkern.operations.selection.runs import assemble_runs
 from colkern.operations.selection.taking import take_positions
 from colkern.operations.selection.words import repeat_bits, words_of
-from colkern.operations.union_slots import slots_with
 from colkern.targets import NOWHERE, Argument, Items, Target, on_its_device, target_of
 
 
@@ -194,7 +193,7 @@ class Trimmed(Copier):
         type_ids = array.items(Role.TYPE_IDS)
         children = []
         for code, child in zip(storage.type_codes, own, strict=True):
-            shown = slots_with(self.target, type_ids, code)
+            shown = bytes_equal_to(self.target, type_ids, code)
             children.append(_trimmed(child, self._seen(shown)))
         return children
 

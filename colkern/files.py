@@ -27,6 +27,7 @@ from colkern.ipc.reading.tables import Alternatives, Filters, also, checked_filt
 from colkern.ipc.writing.sinks import created
 from colkern.memory import Buffer, Device
 from colkern.names import why_missing
+from colkern.operations import count
 from colkern.operations.moving import to_device, to_host
 from colkern.schema import Schema, TypeLike
 from colkern.steps import steps
@@ -226,12 +227,13 @@ def write_csv(
         UnsupportedError: If the values of a column have no text in such files, as lists.
     """
     csv, library = _pyarrow("write_csv", "csv"), _pyarrow("write_csv", "lib")
-    rows = to_host(table(data)).to_pyarrow()
+    own = to_host(table(data))
+    rows = own.to_pyarrow()
     for position, field in enumerate(rows.schema):
         column = rows.column(position)
-        # Readers skip empty lines, so a null that is alone in its line becomes quotes around nothing.
-        fills = rows.num_columns == 1 and column.null_count
         try:
+            # Readers skip empty lines, so a null that is alone in its line becomes quotes around nothing.
+            fills = rows.num_columns == 1 and count(own.column(0), "only_null")
             if fills or field.type == library.string_view():
                 column = column.cast(library.string())
                 rows = rows.set_column(

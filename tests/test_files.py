@@ -241,6 +241,10 @@ def test_nulls_alone_in_their_lines_stay_rows(name: str, tmp_path: Path) -> None
         ck.table({"x": values}).write_csv(tmp_path / name)
         read = ck.read_csv(tmp_path / name, strings_can_be_null=True)
         assert read["x"].to_pylist() == values
+    of_dictionary = ck.dictionary_encode(ck.array(["a", None]), null_encoding="encode")
+    ck.table({"x": of_dictionary}).write_csv(tmp_path / name)
+    read = ck.read_csv(tmp_path / name, strings_can_be_null=True)
+    assert read["x"].to_pylist() == ["a", None]
 
 
 def test_text_views_are_written_as_csv() -> None:

@@ -564,19 +564,19 @@ IntegersOrNumber: TypeAlias = Array | int
 @element_wise("Bits")
 def bit_wise_and(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in both integers; `right` is an array or a number."""
-    return _of_both("bit_wise_and", _and, left, right)
+    return _of_bits("bit_wise_and", _and, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_or(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in either of two integers; `right` is an array or a number."""
-    return _of_both("bit_wise_or", _or, left, right)
+    return _of_bits("bit_wise_or", _or, left, right)
 
 
 @element_wise("Bits")
 def bit_wise_xor(left: Array, right: IntegersOrNumber) -> Array:
     """The bits that are set in exactly one of two integers; `right` is an array or a number."""
-    return _of_both("bit_wise_xor", _xor, left, right)
+    return _of_bits("bit_wise_xor", _xor, left, right)
 
 
 @element_wise("Bits")
@@ -610,7 +610,10 @@ def _of_bits(
     *options: object,
     sized: bool = False,
 ) -> Array:
-    """A function of 64-bit words; unsigned integers of 64 bits are read as such words, too."""
+    """A function of 64-bit words; unsigned integers of 64 bits are read as such words, too.
+
+    If it is not `sized`, both sides are bits of one kind: none is past the other's type.
+    """
     type_ = decoded_type(left.type).storage
     if not isinstance(type_, s.Int):
         raise TypeError(f"{name}: expected integers, got {left.type}")
@@ -619,22 +622,14 @@ def _of_bits(
         bits = type_.bit_width
         # For 64 bits, 1 stands for a signed type, as a number has no room for the bit of its sign.
         sides += [bits, int(type_.signed) << (bits - 1 if bits < 64 else 0)]
+    elif not isinstance(right, Array):
+        number_of(int(right), type_, "right")
+    else:
+        types = type_, decoded_type(right.type).storage
+        if s.uint64() in types and any(isinstance(each, s.Int) and each.signed for each in types):
+            raise TypeError(f"{name}: no type holds the values of {left.type} and {right.type}")
     result = over_rows(function, sides, same, INTEGERS, name=name, machine=True)
     return retyped(result, s.uint64()) if type_ == s.uint64() else result
-
-
-def _of_both(
-    name: str, function: Callable[..., object], left: Array, right: IntegersOrNumber
-) -> Array:
-    """As `_of_bits`, where the bits of both sides mean the same number: none is past the other's type."""
-    type_ = decoded_type(left.type).storage
-    if isinstance(right, Array):
-        types = type_, decoded_type(right.type).storage
-        if s.uint64() in types and any(isinstance(t, s.Int) and t.signed for t in types):
-            raise TypeError(f"{name}: no type holds the values of {left.type} and {right.type}")
-    elif isinstance(type_, s.Int):
-        number_of(_plain(right, name), type_, "right")
-    return _of_bits(name, function, left, right)
 
 
 def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
@@ -642,9 +637,5 @@ def _signed(side: IntegersOrNumber, name: str) -> IntegersOrNumber:
     if isinstance(side, Array):
         plain = decoded(side) if decoded_type(side.type) == s.uint64() else side
         return retyped(plain, s.int64()) if plain.type == s.uint64() else side
-    number = _plain(side, name)
+    number = int(side) if isinstance(side, bool | np.bool_) else integer(side, name)
     return number - (1 << 64) if number >> 63 == 1 else number
-
-
-def _plain(number: object, name: str) -> int:
-    return int(number) if isinstance(number, bool | np.bool_) else integer(number, name)

@@ -19,7 +19,7 @@ from colkern.layouts import LayoutKind, Role
 from colkern.operations.casting.dispatch import convert, retyped
 from colkern.operations.dictionaries import dictionary_decode
 from colkern.operations.encodings import dictionary_parts
-from colkern.operations.operands import Operand, validity_of, value_type_of
+from colkern.operations.operands import validity_of, value_type_of
 from colkern.operations.run_search import own_runs
 from colkern.operations.selection import take
 from colkern.operations.validity import null_outside
@@ -60,10 +60,9 @@ def used_values(array: Array) -> Array:
     indices, dictionary = dictionary_parts(array)
     if dictionary.length > array.length:
         return take(dictionary, indices)
-    slots = Operand(array)
-    target = slots.target
+    target, items = target_of(array.device), array.items(Role.DATA)
     used = target.allocate(dictionary.length, np.uint8)
-    target.map(kernels.mark_used, array.length, slots.items, *slots.validity, used)
+    target.map(kernels.mark_used, array.length, items, *validity_of(array, target), used)
     mask = packed_bits(target, used)
     shown = count_set_bits(mask, 0, dictionary.length)
     if shown == dictionary.length:

@@ -22,7 +22,7 @@ from colkern.memory import Buffer, DType
 from colkern.operations.aggregates.encodings import is_enough, run_values, used_values
 from colkern.operations.aggregates.sums import PIECE, sum_bools
 from colkern.operations.moving import few_on_host
-from colkern.operations.operands import Operand, validity_of
+from colkern.operations.operands import validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.words import own_words
@@ -119,25 +119,23 @@ def _text_extreme(array: Array, greatest: bool) -> Stored:
 @_EXTREMES.of(s.Int, s.FloatingPoint, *TIMES)
 def _number_extreme(array: Array, greatest: bool) -> Stored:
     """The extreme of numbers of 64 bits or less, by their keys; see `kernels.least_key`."""
-    slots = Operand(array)
-    keys = _KEYS[slots.items.dtype]
-    words = slots.items.view(_SIGNED[slots.items.dtype.itemsize])
+    target, items = target_of(array.device), array.items(Role.DATA)
+    keys, words = _KEYS[items.dtype], items.view(_SIGNED[items.dtype.itemsize])
     # For the opposite order, all bits of a key are flipped.
     order = (~keys.flip, keys.low, ~keys.highest, ~keys.lowest, keys.most) if greatest else keys
-    key = slots.target.reduce(kernels.least_key, array.length, words, *slots.validity, *order)
+    args = (words, *validity_of(array, target), *order)
+    key = target.reduce(kernels.least_key, array.length, *args)
     return keys.number(~key if greatest else key)
 
 
 @on_its_device
 def _number_extremes(array: Array) -> tuple[float, float]:
     """Both extremes of numbers of 64 bits or less, in one pass; see `kernels.extremes`."""
-    slots = Operand(array)
-    target = slots.target
-    keys = _KEYS[slots.items.dtype]
-    words = slots.items.view(_SIGNED[slots.items.dtype.itemsize])
+    target, items = target_of(array.device), array.items(Role.DATA)
+    keys, words = _KEYS[items.dtype], items.view(_SIGNED[items.dtype.itemsize])
     size = PIECE[target.device.kind]
     out = target.output(2 * -(-array.length // size), words.dtype)
-    args = (words, *slots.validity, size, *keys, out)
+    args = (words, *validity_of(array, target), size, *keys, out)
     target.map(kernels.extremes, len(out) // 2, *args, work=size)
     if len(out) == 2:
         least, most = out.tolist()

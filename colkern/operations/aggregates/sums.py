@@ -22,7 +22,7 @@ from colkern.kernels import aggregates as kernels
 from colkern.layouts import Role
 from colkern.operations.aggregates.encodings import decoded, run_values, stored
 from colkern.operations.casting.dispatch import convert, retyped
-from colkern.operations.operands import Operand, validity_of, value_type_of
+from colkern.operations.operands import validity_of, value_type_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection.words import own_words
 from colkern.targets import Items, on_its_device, target_of
@@ -93,9 +93,10 @@ def holds(array: Array, value: bool) -> bool:
 def _sum_integers(array: Array) -> int:
     type_ = array.type
     assert isinstance(type_, s.Int)
-    slots = Operand(array)
-    items = slots.items.view(np.int64) if type_.bit_width == 64 else slots.items
-    total = slots.target.reduce(kernels.sum_integers, array.length, items, *slots.validity)
+    target, items = target_of(array.device), array.items(Role.DATA)
+    items = items.view(np.int64) if type_.bit_width == 64 else items
+    args = (items, *validity_of(array, target))
+    total = target.reduce(kernels.sum_integers, array.length, *args)
     return _wrapped(total, type_.signed)
 
 

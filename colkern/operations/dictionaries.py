@@ -35,7 +35,7 @@ from colkern.operations.dictionary_tables import (
 from colkern.operations.encodings import dictionary_parts
 from colkern.operations.hashing import hashes_of, partitioned
 from colkern.operations.number_words import NumberWords, number_words
-from colkern.operations.operands import WORDS, kept_type, unsigned, validity_of
+from colkern.operations.operands import WORDS, integers, kept_type, unsigned, validity_of
 from colkern.operations.patterns import require_room
 from colkern.operations.position_checks import require_valid
 from colkern.operations.selection import take, take_positions, words_of
@@ -322,8 +322,7 @@ def _numbers_by_parts(
     by_hash = words is None or words.width > 1
     keys = hashes if words is None or by_hash else words.words
     positions, starts = partitioned(target, hashes, _PARTS)
-    type_ = s.Int(8 * keys.dtype.itemsize, signed=False)
-    keyed = Array(type_, len(keys), [None, target.buffer(keys)], null_count=0)
+    keyed = integers(target, keys)
     wanted = dtype if not by_hash else np.uint64
 
     def numbered(part: int) -> tuple[Items, Items, Items]:

@@ -33,7 +33,7 @@ from colkern.operations.encodings import decoded
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.moving import to_device
 from colkern.operations.null_filling import coalesce
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import integers, validity_of
 from colkern.operations.remedies import instead_of_sum
 from colkern.operations.selection import own_words, take, take_positions
 from colkern.operations.selection.choosing import if_else
@@ -218,8 +218,7 @@ class GroupedRows:
     @property
     def column(self) -> Array:
         """The numbers as an array."""
-        buffers = [None, self.target.buffer(self.numbers)]
-        return Array(s.uint32(), len(self.numbers), buffers, null_count=0)
+        return integers(self.target, self.numbers)
 
 
 def one_group(array: Array) -> GroupedRows:

@@ -21,6 +21,7 @@ from colkern.operations.number_words import number_words
 from colkern.operations.operands import (
     buffer_addresses,
     buffer_sizes,
+    integers,
     offset_ends,
     unsigned,
     validity_of,
@@ -70,7 +71,7 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
     hashes = hashes_of(target, first, state)
     for array in others:
         _combine(target, array, state, hashes)
-    return Array(s.uint64(), first.length, [None, target.buffer(hashes)], null_count=0)
+    return integers(target, hashes)
 
 
 @operation
@@ -96,10 +97,7 @@ def partition_indices(hashes: Array, partitions: int) -> tuple[Array, Array]:
         raise ValueError(f"partitions: expected 1 to 2**32, got {partitions}")
     target = target_of(hashes.device)
     positions, starts = partitioned(target, hashes.items(Role.DATA), partitions)
-    return (
-        Array(s.uint64(), hashes.length, [None, target.buffer(positions)], null_count=0),
-        Array(s.int64(), partitions + 1, [None, target.buffer(starts)], null_count=0),
-    )
+    return integers(target, positions), integers(target, starts)
 
 
 def partitioned(target: Target, hashes: Items, partitions: int) -> tuple[Items, Items]:

@@ -30,6 +30,7 @@ from colkern.operations.group_aggregates import GroupedRows
 from colkern.operations.grouping import Groups
 from colkern.operations.key_groups import integer_codes, key_groups
 from colkern.operations.number_words import number_words
+from colkern.operations.operands import integers
 from colkern.operations.position_checks import require_valid
 from colkern.operations.promotion import cast_alike
 from colkern.operations.selection import take
@@ -372,10 +373,9 @@ def _rows_where(target: Target, mask: Items, wanted: bool) -> Items:
 def _indices(target: Target, rows: Items) -> Array:
     """Row numbers as an array of indices, null for `NO_MATCH`."""
     known = _is_row(target, rows)
-    buffers = [None, target.buffer(rows)]
     if known is None:
-        return Array(s.uint64(), len(rows), buffers, null_count=0)
-    buffers[0] = packed_bits(target, known)
+        return integers(target, rows)
+    buffers = packed_bits(target, known), target.buffer(rows)
     return Array.of_valid(s.uint64(), len(rows), buffers, -1)
 
 
@@ -511,8 +511,7 @@ def _asof(
         match = _matched_in_order(target, words[0], groups, rows)
     else:
         if groups is not None:
-            buffers = [None, target.buffer(groups.numbers)]
-            group = Array(s.uint32(), time.length, buffers, null_count=0)
+            group = integers(target, groups.numbers)
             words = sort_words(target, [SortKey(group), SortKey(time)])
         match = _matched_by_sorting(target, words, groups, known, rows)
 

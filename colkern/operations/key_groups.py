@@ -24,8 +24,9 @@ from colkern.operations.number_words import (
     number_words,
     packed_keys,
 )
+from colkern.operations.operands import integers
 from colkern.operations.validity import compact_validity
-from colkern.targets import Items, Target, target_of
+from colkern.targets import Items, target_of
 
 
 def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
@@ -47,11 +48,11 @@ def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
         return _numbered(flat, closed)
     parts = [part for array in arrays for part in _parts(array)]
     first, *others = packed_keys(target, arrays[0].length, parts)
-    groups = _numbered(_words(target, first), OPEN if others else closed)
+    groups = _numbered(integers(target, first), OPEN if others else closed)
     for words in others:
-        more = _numbered(_words(target, words))
-        pairs = [part for each in (groups, more) for part in _parts(_array(target, each.numbers))]
-        groups = _numbered(_words(target, packed_keys(target, arrays[0].length, pairs)[0]))
+        more = _numbered(integers(target, words))
+        pairs = [part for each in (groups, more) for part in _parts(integers(target, each.numbers))]
+        groups = _numbered(integers(target, packed_keys(target, arrays[0].length, pairs)[0]))
     return groups
 
 
@@ -68,19 +69,11 @@ def _numbered(array: Array, closed: int = OPEN) -> Groups:
     return Groups(numbers, firsts)
 
 
-def _words(target: Target, words: Items) -> Array:
-    return Array(s.uint64(), len(words), [None, target.buffer(words)], null_count=0)
-
-
-def _array(target: Target, numbers: Items) -> Array:
-    return Array(s.uint32(), len(numbers), [None, target.buffer(numbers)], null_count=0)
-
-
 def _parts(array: Array) -> list[KeyPart]:
     if isinstance(array.type.storage, s.Null):
         return []
     if isinstance(array.type.storage, NESTED):
-        return _parts(_array(target_of(HOST), _nested_numbers(array)))
+        return _parts(integers(target_of(HOST), _nested_numbers(array)))
     values = on_values(array, _codes)
     numbers = number_words(values)
     assert isinstance(numbers, NumberWords)

@@ -18,27 +18,6 @@ from colkern.memory import HOST
 from colkern.targets import Items, Target, target_of
 
 
-class Operand:
-    """An array in the form that kernels take, made once for each operation.
-
-    Args:
-        array: The array.
-        role: The buffer whose items kernels read.
-
-    Attributes:
-        target: The target of the array's bytes.
-        items: The items of the array's own slots, as from `Array.items`.
-        validity: The bitmap and the bit of slot 0, as from `validity_of`.
-    """
-
-    __slots__ = ("items", "target", "validity")
-
-    def __init__(self, array: Array, role: Role = Role.DATA) -> None:
-        self.target: Target = target_of(array.device)
-        self.items: Items = array.items(role)
-        self.validity: tuple[Items, int] = validity_of(array, self.target)
-
-
 def validity_of(array: Array, target: Target) -> tuple[Items, int]:
     """The validity bitmap in the form for kernels, and the bit of slot 0.
 
@@ -49,6 +28,15 @@ def validity_of(array: Array, target: Target) -> tuple[Items, int]:
         return target.no_bits, 0
     return bitmap.array, array.offset
 
+
+def integers(target: Target, items: Items) -> Array:
+    """Integers of a target as an array of their type, without nulls; not copied."""
+    return Array.of_valid(_INTEGERS[items.dtype], len(items), (None, target.buffer(items)), 0)
+
+
+_INTEGERS = {
+    np.dtype(name): getattr(s, name)() for name in ("uint8", "uint16", "uint32", "uint64", "int64")
+}
 
 Decision = TypeVar("Decision")
 

@@ -31,7 +31,7 @@ from colkern.operations.number_words import (
     packed_keys,
     word_range,
 )
-from colkern.operations.operands import validity_of
+from colkern.operations.operands import integers, validity_of
 from colkern.operations.position_checks import require_valid
 from colkern.operations.remedies import instead_of_order
 from colkern.operations.selection.concatenation import concat
@@ -102,7 +102,7 @@ def sort_indices(
     keys = checked_keys(data, sort_keys, order, null_placement)
     target = target_of(one_device([key.values for key in keys]))
     positions = ordered_positions(target, keys)
-    return Array.of_valid(s.uint64(), data.length, (None, target.buffer(positions)), 0)
+    return integers(target, positions)
 
 
 def checked_keys(
@@ -375,7 +375,7 @@ def rank(
     keys = checked_keys(data, sort_keys, order, null_placement)
     target = target_of(one_device([key.values for key in keys]))
     places = _ranks(target, keys, tiebreaker)
-    return Array(s.uint64(), data.length, [None, target.buffer(places)], null_count=0)
+    return integers(target, places)
 
 
 _OF_EQUALS: dict[str, Callable[[Any], Any]] = {
@@ -424,7 +424,7 @@ def select_k(
     keys = checked_keys(data, sort_keys, order, "at_end")
     target = target_of(one_device([key.values for key in keys]))
     positions = _first_rows(target, keys, k)
-    return Array.of_valid(s.uint64(), len(positions), (None, target.buffer(positions)), 0)
+    return integers(target, positions)
 
 
 @on_its_device
@@ -477,10 +477,7 @@ def range_partition_indices(array: Array, bounds: Array) -> tuple[Array, Array]:
     partitions = bounds.length + 1
     starts = target.output(partitions + 1, np.int64)
     target.map(sorting.group_starts, partitions + 1, numbers, positions, starts)
-    return (
-        Array(s.uint64(), array.length, [None, target.buffer(positions)], null_count=0),
-        Array(s.int64(), partitions + 1, [None, target.buffer(starts)], null_count=0),
-    )
+    return integers(target, positions), integers(target, starts)
 
 
 @on_its_device

@@ -194,6 +194,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
                 )
             if name in self._names[: len(columns)]:
                 raise TypeError(f"{self.name}: {name} is given by position and by name")
+        if len(columns) > len(self._names):
+            self._check_count(len(columns))
         missing = [name for name in self._names[len(columns) :] if name not in named]
         if missing:
             raise self._no_columns_for(missing)

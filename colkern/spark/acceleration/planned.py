@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import itertools
@@ -92,10 +93,15 @@ class PlannedOriginal(PlannedFunction):
         self._columns = self._typed = None
         KNOWN[self._name] = self
 
-    def _parameters(self) -> list[str] | None:
-        return (
-            list(inspect.signature(self._original.function).parameters) if self.planned() else None
-        )
+    def _arguments(
+        self, columns: Sequence[Column | str], named: Mapping[str, Column | str]
+    ) -> Mapping[str, Column | str] | None:
+        if self.planned():
+            signature = inspect.signature(self._original.function)
+            # The original refuses other columns.
+            with contextlib.suppress(TypeError):
+                return signature.bind(*columns, **named).arguments
+        return None
 
     def _takes_names(self, parameters: Iterable[str]) -> bool:
         # Else there would be no branch.

@@ -154,8 +154,7 @@ class PlannedFunction:
 
     def __call__(self, *columns: Column | str, **named: Column | str) -> Column:
         """The results for columns, given in order or by the names of the parameters."""
-        names = self._parameters()
-        arguments = None if names is None else complete(names, columns, named)
+        arguments = self._arguments(columns, named)
         # Each text of a column is a question to Java.
         texts = (
             {} if arguments is None else {name: _shown(each) for name, each in arguments.items()}
@@ -168,11 +167,18 @@ class PlannedFunction:
                 self._refuse(error, for_good=not self._takes_names(arguments))
         return self._arrow(*columns, **named)
 
-    def _parameters(self) -> list[str] | None:
-        """Returns the names of the parameters; None if there is no expression."""
+    def _arguments(
+        self, columns: Sequence[Column | str], named: Mapping[str, Column | str]
+    ) -> Mapping[str, Column | str] | None:
+        """Returns the columns of the parameters; None if there is no expression of them.
+
+        Raises:
+            TypeError: If there is not one column for each parameter.
+        """
+        ordered = self._row_function.in_order(columns, named)
         if self._typed is None or self._reason is not None:
             return None
-        return list(self._typed.parameters)
+        return dict(zip(self._typed.parameters, ordered, strict=True))
 
     def _takes_names(self, parameters: Iterable[str]) -> bool:
         """Whether there is an expression for columns that are no expressions themselves."""
@@ -263,12 +269,13 @@ class PlannedFunction:
         return f"; a batch: {min(seconds) * 1e3:.2f} ms of Python, {crossing}"
 
     def _native(self, arguments: Mapping[str, Column | str], texts: Mapping[str, str]) -> Column:
-        columns = {
-            name: f.col(column) if isinstance(column, str) else column
-            for name, column in arguments.items()
-        }
         with quick_columns():
-            result = self._expression(columns)
+            result = self._expression(
+                {
+                    name: f.col(column) if isinstance(column, str) else column
+                    for name, column in arguments.items()
+                }
+            )
             # As a function over Arrow does, for other functions that the session runs in workers.
             use_this_python()
             return result.alias(f"{self._name}({', '.join(texts.values())})")
@@ -340,16 +347,6 @@ def _is_taken(type_name: Column, wanted: str) -> Column:
         # Collations are ignored, as Python compares texts without any.
         return is_taken | type_name.startswith("string collate ")
     return is_taken & (f.current_timezone() == UTC) if wanted == MOMENT else is_taken
-
-
-def complete(
-    names: Sequence[str], columns: Sequence[Column | str], named: dict[str, Column | str]
-) -> dict[str, Column | str] | None:
-    """Returns the columns of the parameters in order; None if they do not match, which Spark's function
-    refuses."""
-    arguments = dict(zip(names, columns, strict=False)) | named
-    is_complete = len(arguments) == len(columns) + len(named) and arguments.keys() == set(names)
-    return {name: arguments[name] for name in names} if is_complete else None
 
 
 def _is_within_lambda() -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from pyspark import sql
 from pyspark.errors import PythonException
@@ -140,9 +141,63 @@ def test_functions_of_pandas_tables_are_refused_where_they_are_given(
     for call in (
         lambda: cs.apply_in_groups(groups, ranked, "id double"),
         lambda: cs.cogroup_apply(groups, groups, ranked, "id double"),
+        lambda: cs.map_batches(spark.range(2), ranked, "id double"),
     ):
         with pytest.raises(TypeError, match=r"ranked: its hints are pandas'.*to_pandas\(\)"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            lambda rows: rows.assign(id=1),
+            r"no attribute 'assign'(.*\n)+rows are .* rows\.to_pandas\(\)",
+        ),
+        (
+            lambda rows: rows.to_pandas(),
+            r"got DataFrame; .*from_pandas\(table, preserve_index=False",
+        ),
+    ],
+    ids=["method", "result"],
+)
+def test_a_function_of_pandas_tables_without_hints_says_what_it_gets(
+    spark: sql.SparkSession, function: Callable[..., Any], message: str
+) -> None:
+    groups = spark.range(2).groupBy("id")
+    with pytest.raises(PythonException, match=message):
+        cs.apply_in_groups(groups, function, "id long").collect()
+
+
+def test_a_table_of_pyarrow_is_a_result(spark: sql.SparkSession) -> None:
+    groups = spark.range(4).groupBy("id")
+    found = cs.apply_in_groups(groups, lambda rows: pa.table(rows.to_pandas()), "id long")
+    assert sorted(found.collect()) == [(0,), (1,), (2,), (3,)]
+
+
+@cs.udf
+def difference(left: float, right: float = 1.0) -> float:
+    return left - right
+
+
+@cs.udf(plan="arrow")
+def sum_of(left: float, right: float) -> float:
+    return left + right
+
+
+@pytest.mark.parametrize("function", [difference, sum_of])
+def test_columns_without_a_parameter_or_too_few_are_told_where_they_are_given(
+    function: Any, spark: sql.SparkSession
+) -> None:
+    name = function.__name__
+    for columns, named, message in (
+        (("id",), {}, f"{name}: no column for right"),
+        (("id", "id", "id"), {}, f"{name} takes 2 columns, got 3"),
+        (("id",), {"top": "id"}, f"{name} has no parameter 'top': it takes left, right"),
+        (("id",), {"left": "id"}, f"{name}: left is given by position and by name"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            function(*columns, **named)
 
 
 def count(k: list[int]) -> int:

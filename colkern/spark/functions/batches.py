@@ -14,10 +14,9 @@ from colkern import schema as s
 from colkern.arrays import RecordBatch
 from colkern.interchange import import_batch
 from colkern.spark.functions.declarations import function_name
-from colkern.spark.functions.results import Results
+from colkern.spark.functions.results import Results, require_no_pandas, told_with_rows
 from colkern.spark.session import use_this_python
 from colkern.spark.types import arrow_schema, spark_schema
-from colkern.spark.worker_errors import told_plainly
 
 ResultSchema: TypeAlias = s.Schema | Mapping[str, s.DataType] | StructType | str
 """The columns of results, in colkern's types, in Spark's types, or as SQL text."""
@@ -40,7 +39,7 @@ class BatchFunction:
         source: Iterator[RecordBatch] = map(import_batch, batches)
         if self.bare:
             source = (RecordBatch(s.Schema([]), [], batch.num_rows) for batch in batches)
-        with told_plainly():
+        with told_with_rows():
             for count, result in enumerate(self.function(source)):
                 yield results.batch(result, count)
 
@@ -70,13 +69,15 @@ def map_batches(
         **options: `barrier` and `profile`, as for `mapInArrow`.
 
     Raises:
-        TypeError: If `frame` is no DataFrame, or `schema` nothing like a schema.
+        TypeError: If `frame` is no DataFrame, `schema` nothing like a schema, or if the hints of the
+            function are tables of pandas.
         UnsupportedError: If Spark does not pass a column of `frame` or of `schema` as Arrow.
 
     A result with other columns, or with a value that does not fit what was declared, fails the query
     with the name of the function, the column and the row.
     """
     require_frame(frame)
+    require_no_pandas(function)
     arrow_schema(frame.schema)
     result = result_schema(schema)
     bare = not frame.columns

@@ -15,10 +15,9 @@ from pyspark.sql.types import StructType
 from colkern.interchange import import_batch
 from colkern.spark.functions.batches import ResultSchema, require_frame, result_schema
 from colkern.spark.functions.declarations import function_name
-from colkern.spark.functions.results import Results
+from colkern.spark.functions.results import Results, require_no_pandas, told_with_rows
 from colkern.spark.functions.worker_columns import GroupTables
 from colkern.spark.types import arrow_schema
-from colkern.spark.worker_errors import told_plainly
 
 Key = tuple[pa.Scalar, ...]
 
@@ -124,11 +123,7 @@ class _Call:
 
     def __init__(self, function: Callable[..., object], groups: int, schema: StructType) -> None:
         self.name = function_name(function)
-        if "DataFrame" in str(getattr(function, "__annotations__", "")):
-            raise TypeError(
-                f"{self.name}: its hints are pandas', as for applyInPandas; here a function gets a "
-                f"colkern.RecordBatch, of which to_pandas() makes a table of pandas"
-            )
+        require_no_pandas(function)
         self.results = Results(self.name, arrow_schema(schema))
         count = len(inspect.signature(function).parameters)
         if count not in (groups, groups + 1):
@@ -142,7 +137,7 @@ class _Call:
     def arguments(self, key: Key) -> Iterator[tuple[object, ...]]:
         """Yields the arguments before the rows; an exception raised within gets a note with the group."""
         values = tuple([value.as_py() for value in key])
-        with told_plainly():
+        with told_with_rows():
             try:
                 yield (values,) if self._takes_key else ()
             except Exception as error:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +19,8 @@ from colkern.jit.column_function import imported
 from colkern.operations import cast
 from colkern.operations.casting.dispatch import retyped
 from colkern.spark.declared_nulls import require_declared_nulls
+from colkern.spark.functions.declarations import function_name
+from colkern.spark.worker_errors import told_plainly
 
 
 def as_column(name: str, values: object, type_: s.DataType) -> Array:
@@ -175,9 +179,39 @@ def _columns(function: str, result: object) -> tuple[Mapping[str, object], int |
     """Returns the columns by name, and the number of rows if it is known."""
     if isinstance(result, Mapping):
         return result, None
+    if isinstance(result, pa.Table):
+        return dict(zip(result.column_names, result.columns, strict=True)), result.num_rows
     if not isinstance(result, RecordBatch):
         if not hasattr(result, "__arrow_c_array__"):
             kind = type(result).__name__
-            raise TypeError(f"{function}: expected a record batch or columns by name, got {kind}")
+            raise TypeError(
+                f"{function}: expected a record batch or columns by name, got {kind}; of a table of "
+                f"pandas make one with pyarrow.RecordBatch.from_pandas(table, preserve_index=False)"
+            )
         result = import_batch(result)
     return dict(zip(result.schema.names, result.columns, strict=True)), result.num_rows
+
+
+def require_no_pandas(function: object) -> None:
+    """Raise TypeError for a function whose hints say that it takes tables of pandas."""
+    if "DataFrame" in str(getattr(function, "__annotations__", "")):
+        raise TypeError(
+            f"{function_name(function)}: its hints are pandas', as for applyInPandas; here a function gets "
+            f"a colkern.RecordBatch, of which to_pandas() makes a table of pandas"
+        )
+
+
+@contextlib.contextmanager
+def told_with_rows() -> Iterator[None]:
+    """Makes Spark show an exception as `told_plainly` does; says what rows are to a function that takes
+    them for tables of another library."""
+    with told_plainly():
+        try:
+            yield
+        except (AttributeError, TypeError) as error:
+            if re.search("RecordBatch|Array|colkern", str(error)):
+                error.add_note(
+                    "rows are a colkern.RecordBatch: rows.to_pandas() is a table of pandas, and "
+                    "pyarrow.record_batch(rows) a batch of pyarrow"
+                )
+            raise

@@ -12,7 +12,6 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 import colkern as ck
 from colkern.spark.source.spark_types import (
     FileSchema,
-    as_nullable,
     merged,
     require_same,
     schema_in_spark,
@@ -50,7 +49,7 @@ SAME_IN_SPARK = [
 def test_types_are_those_that_spark_sees(type_: pa.DataType) -> None:
     schema = pa.schema([("c", type_)])
     ours = schema_in_spark(ck.interchange.import_schema(schema), None, "f")
-    assert ours == as_nullable(from_arrow_schema(schema))
+    assert ours == from_arrow_schema(schema).toNullable()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from colkern.kernels import casts
 from colkern.kernels import offsets as offset_kernels
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY, Buffer
-from colkern.operations.casting.dispatch import converts, no_value, retyped
+from colkern.operations.casting.dispatch import Safety, converts, no_value, retyped
 from colkern.operations.convert import offsets_to_views, views_to_offsets
 from colkern.operations.operands import offset_ends, validity_of
 from colkern.operations.patterns import require_room
@@ -28,7 +28,7 @@ _AS_TEXT = {layout(type_).buffers: type_ for type_ in (s.utf8(), s.large_utf8(),
 
 
 @converts(_OFFSETS, _OFFSETS)
-def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
+def offsets_to_offsets(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Byte strings and text, with offsets of another width; the bytes are shared, not copied."""
     _require_text(array, type, safe)
     if array.layout.buffers == layout(type).buffers:
@@ -39,28 +39,28 @@ def offsets_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts(_OFFSETS, _VIEWS)
-def offsets_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
+def offsets_to_view(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Byte strings and text as views of the same bytes."""
     _require_text(array, type, safe)
     return retyped(offsets_to_views(array), type)
 
 
 @converts(_VIEWS, _OFFSETS)
-def view_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
+def view_to_offsets(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Views as byte strings or text with offsets; the bytes are copied."""
     _require_text(array, type, safe)
     return retyped(views_to_offsets(array, large=isinstance(type, _LARGE)), type)
 
 
 @converts(_VIEWS, _VIEWS)
-def view_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
+def view_to_view(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Views of bytes as views of text, and back; nothing is copied."""
     _require_text(array, type, safe)
     return retyped(array, type)
 
 
 @converts([s.FixedSizeBinary], _OFFSETS)
-def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
+def fixed_to_offsets(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Byte strings of one length as byte strings with offsets; the bytes are shared, not copied."""
     source = array.type
     assert isinstance(source, s.FixedSizeBinary)
@@ -79,13 +79,13 @@ def fixed_to_offsets(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.FixedSizeBinary], _VIEWS)
-def fixed_to_view(array: Array, type: s.DataType, safe: bool) -> Array:
+def fixed_to_view(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Byte strings of one length as views of the same bytes."""
     return offsets_to_view(fixed_to_offsets(array, s.large_binary(), safe), type, safe)
 
 
 @converts(_OFFSETS, [s.FixedSizeBinary])
-def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
+def offsets_to_fixed(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Byte strings as fixed-size ones; copied, since a null needs as much room as a value there.
 
     Raises:
@@ -109,7 +109,7 @@ def offsets_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts(_VIEWS, [s.FixedSizeBinary])
-def view_to_fixed(array: Array, type: s.DataType, safe: bool) -> Array:
+def view_to_fixed(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Views of byte strings that all have the type's length; copied."""
     return offsets_to_fixed(views_to_offsets(array, large=True), type, safe)
 
@@ -138,7 +138,7 @@ def _part(array: Array, data: Buffer, first: int, last: int) -> Buffer:
     return target.buffer(target.allocate(0, np.uint8))
 
 
-def _require_text(array: Array, type: s.DataType, safe: bool) -> None:
+def _require_text(array: Array, type: s.DataType, safe: Safety) -> None:
     """Raise `ValueError`, if `safe`, for bytes that become text and are not UTF-8."""
     if not safe or not isinstance(type, TEXT) or isinstance(array.type, TEXT):
         return

@@ -9,7 +9,7 @@ from colkern.arrays import Array
 from colkern.errors import UnsupportedError
 from colkern.kernels import Kernel, decimals
 from colkern.layouts import Role, layout
-from colkern.operations.casting.dispatch import converts, fixed_result, no_value
+from colkern.operations.casting.dispatch import Safety, converts, fixed_result, no_value
 from colkern.operations.casting.numbers import limits
 from colkern.operations.operands import WORDS, decimal_at, validity_of
 from colkern.operations.selection.words import own_words
@@ -25,7 +25,7 @@ _DIVISOR_DIGITS = 9
 
 @converts([s.Decimal], [s.Decimal, s.Int])
 @converts([s.Int], [s.Decimal])
-def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
+def rescale(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Integers and decimals as integers and decimals: the same numbers, at the scale of the type.
 
     If `safe`, numbers must have no digits below that scale, and fit the precision. If not, such digits
@@ -64,7 +64,7 @@ def rescale(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.Decimal], [s.FloatingPoint])
-def to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
+def to_floats(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Decimals as the nearest float64, rounded again for float32.
 
     With a negative scale, large numbers may become a float next to the nearest.

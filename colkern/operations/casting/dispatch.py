@@ -5,6 +5,7 @@ The other modules of this package register conversions; `colkern.operations.cast
 
 from __future__ import annotations
 
+import enum
 import itertools
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -65,7 +66,15 @@ def no_value(array: Array, type: s.DataType, slot: int, value: object, why: str)
     )
 
 
-Conversion: TypeAlias = Callable[[Array, s.DataType, bool], Array]
+class Rounding(enum.IntEnum):
+    """`safe=True`, but times are rounded down to a whole number of the result's unit."""
+
+    TIMES = 1
+
+
+Safety: TypeAlias = bool | Rounding
+
+Conversion: TypeAlias = Callable[[Array, s.DataType, Safety], Array]
 """Casts a checked array to a type; the last argument says whether to be safe."""
 
 Types: TypeAlias = Sequence[type[s.DataType]]
@@ -123,7 +132,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     return convert(array, s.as_type(type), safe)
 
 
-def convert(array: Array, type: s.DataType, safe: bool) -> Array:
+def convert(array: Array, type: s.DataType, safe: Safety) -> Array:
     """`cast` of an array that has been checked."""
     source = array.type
     # Comparing types of different classes is slow, so the classes are compared first.

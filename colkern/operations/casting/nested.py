@@ -10,7 +10,7 @@ from colkern.errors import InvalidArrowError, UnsupportedError
 from colkern.layouts import Role, layout
 from colkern.memory import Buffer
 from colkern.operations.casting.binary import moved_offsets
-from colkern.operations.casting.dispatch import convert, converts
+from colkern.operations.casting.dispatch import Safety, convert, converts
 from colkern.operations.casting.numbers import integers_to_integers
 from colkern.operations.creation import nulls
 from colkern.operations.encodings import dictionary_parts
@@ -29,7 +29,7 @@ _LIST_VIEWS = (s.ListView, s.LargeListView)
 
 @converts([s.Map], [s.Map])
 @converts((*_LISTS, s.Map), _LISTS)
-def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
+def lists_to_lists(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Lists and maps with cast elements, and offsets of either width."""
     child, wanted = array.children[0], type.fields[0].type
     if array.layout.buffers == layout(type).buffers and child.type == wanted:
@@ -41,7 +41,7 @@ def lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts(_LIST_VIEWS, _LIST_VIEWS)
-def list_views_to_list_views(array: Array, type: s.DataType, safe: bool) -> Array:
+def list_views_to_list_views(array: Array, type: s.DataType, safe: Safety) -> Array:
     """List-views with cast elements, and offsets and sizes of either width."""
     elements = _converted(array.children[0], type.fields[0], safe)
     if array.layout.buffers == layout(type).buffers:
@@ -51,7 +51,7 @@ def list_views_to_list_views(array: Array, type: s.DataType, safe: bool) -> Arra
 
 
 @converts([s.FixedSizeList], [s.FixedSizeList])
-def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Array:
+def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Fixed-size lists with cast elements."""
     source = array.type
     assert isinstance(source, s.FixedSizeList)
@@ -65,7 +65,7 @@ def fixed_lists_to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Ar
 
 
 @converts([s.Struct], [s.Struct])
-def structs_to_structs(array: Array, type: s.DataType, safe: bool) -> Array:
+def structs_to_structs(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Structs, cast field by field; fields are matched by name.
 
     Fields that the array lacks are null. If all names are the same and in the same order, fields are
@@ -89,7 +89,7 @@ def structs_to_structs(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.Dictionary], [s.Dictionary])
-def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> Array:
+def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Dictionaries with cast indices and values; each value is cast once."""
     assert isinstance(type, s.Dictionary)
     own_indices, dictionary = dictionary_parts(array)
@@ -102,7 +102,7 @@ def dictionaries_to_dictionaries(array: Array, type: s.DataType, safe: bool) -> 
 
 
 @converts([s.RunEndEncoded], [s.RunEndEncoded])
-def runs_to_runs(array: Array, type: s.DataType, safe: bool) -> Array:
+def runs_to_runs(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Run-end encoded arrays with cast run ends and values; each value is cast once."""
     # Safe, since run ends that wrapped around would not increase.
     children = [
@@ -123,7 +123,7 @@ def _resized(array: Array, type: s.DataType, role: Role) -> Buffer:
     return resized
 
 
-def _converted(array: Array, field: s.Field, safe: bool) -> Array:
+def _converted(array: Array, field: s.Field, safe: Safety) -> Array:
     """A child, cast to a field's type."""
     try:
         return convert(array, field.type, safe)
@@ -133,7 +133,7 @@ def _converted(array: Array, field: s.Field, safe: bool) -> Array:
         raise ValueError(f"{field.name}: {error}") from None
 
 
-def _entries(array: Array, field: s.Field, safe: bool) -> Array:
+def _entries(array: Array, field: s.Field, safe: Safety) -> Array:
     """The entries of maps; keys and items are matched by position, whatever their names."""
     parts = [
         _converted(child.slice(array.offset, array.length), wanted, safe)
@@ -152,25 +152,25 @@ def _with_children(array: Array, type: s.DataType, children: Sequence[Array]) ->
 
 
 @converts((*_LISTS, s.Map, s.FixedSizeList), _LIST_VIEWS)
-def lists_to_list_views(array: Array, type: s.DataType, safe: bool) -> Array:
+def lists_to_list_views(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Lists, maps and fixed-size lists as list-views; elements whose type stays are shared."""
     return convert(list_to_list_view(_with_offsets(array, type)), type, safe)
 
 
 @converts(_LIST_VIEWS, _LISTS)
-def list_views_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
+def list_views_to_lists(array: Array, type: s.DataType, safe: Safety) -> Array:
     """List-views as lists; elements are copied, unless they are in order."""
     return convert(list_view_to_list(array), type, safe)
 
 
 @converts([s.FixedSizeList], _LISTS)
-def fixed_lists_to_lists(array: Array, type: s.DataType, safe: bool) -> Array:
+def fixed_lists_to_lists(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Fixed-size lists as lists with offsets."""
     return convert(_with_offsets(array, type), type, safe)
 
 
 @converts((*_LISTS, *_LIST_VIEWS, s.Map), [s.FixedSizeList])
-def to_fixed_lists(array: Array, type: s.DataType, safe: bool) -> Array:
+def to_fixed_lists(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Lists, maps and list-views as fixed-size lists; all valid lists must have that size."""
     assert isinstance(type, s.FixedSizeList)
     return convert(list_to_fixed_size_list(array, type.list_size), type, safe)

@@ -12,7 +12,14 @@ from colkern.arrays import Array
 from colkern.kernels import casts, comparison
 from colkern.layouts import Role, layout
 from colkern.memory import EMPTY
-from colkern.operations.casting.dispatch import checked, converts, fixed_result, mapped, no_value
+from colkern.operations.casting.dispatch import (
+    Safety,
+    checked,
+    converts,
+    fixed_result,
+    mapped,
+    no_value,
+)
 from colkern.operations.operands import unsigned
 from colkern.targets import DType, on_its_device, target_of
 
@@ -49,7 +56,7 @@ def _fit(source: s.Int, result: s.Int) -> _Fit:
 
 
 @converts([s.Int], [s.Int])
-def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+def integers_to_integers(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Integers of another width or signedness; those that do not fit wrap around unless `safe`."""
     source, result = array.type, type
     assert isinstance(source, s.Int)
@@ -66,7 +73,7 @@ def integers_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.Int], [s.FloatingPoint])
-def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
+def integers_to_floats(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Integers as floats; if `safe`, they must be in the range where floats hold every integer."""
     source, result = array.type, type
     assert isinstance(source, s.Int)
@@ -93,7 +100,7 @@ def integers_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.FloatingPoint], [s.Int])
-def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+def floats_to_integers(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Floats truncated to integers; if `safe`, they must have no fraction and fit.
 
     If not, the integer part wraps around if it fits 64 bits; larger ones, and NaN, become 0.
@@ -119,7 +126,7 @@ def floats_to_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.FloatingPoint], [s.FloatingPoint])
-def floats_to_floats(array: Array, type: s.DataType, safe: bool) -> Array:
+def floats_to_floats(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Floats rounded to the nearest of another width; too large ones become infinite."""
     source, result = array.type, type
     assert isinstance(source, s.FloatingPoint)
@@ -147,7 +154,7 @@ def _from_half(array: Array, type: s.DataType) -> Array:
 
 
 @converts([s.Bool], [s.Int, s.FloatingPoint])
-def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
+def bools_to_numbers(array: Array, type: s.DataType, safe: Safety) -> Array:
     """True as 1, false as 0."""
     dtype = _dtype(type)
     one = int(unsigned(np.ones(1, dtype))[0])
@@ -159,7 +166,7 @@ def bools_to_numbers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.Int, s.FloatingPoint], [s.Bool])
-def numbers_to_bools(array: Array, type: s.DataType, safe: bool) -> Array:
+def numbers_to_bools(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Whether each number is not zero."""
     floats = isinstance(array.type, s.FloatingPoint)
     if array.type == s.float16():

@@ -11,7 +11,15 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import casts
 from colkern.layouts import Role, layout
 from colkern.operations.casting.decimals import division
-from colkern.operations.casting.dispatch import checked, converts, mapped, no_value, retyped
+from colkern.operations.casting.dispatch import (
+    Rounding,
+    Safety,
+    checked,
+    converts,
+    mapped,
+    no_value,
+    retyped,
+)
 from colkern.operations.casting.numbers import integers_to_integers, item
 from colkern.operations.value_checks import number_against_type
 
@@ -33,26 +41,18 @@ def per_day(type: s.DataType) -> int:
 @converts([s.Duration], [s.Duration])
 @converts([s.Time], [s.Time])
 @converts([s.Date], [s.Date, s.Timestamp])
-def to_unit(array: Array, type: s.DataType, safe: bool) -> Array:
+def to_unit(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Timestamps, durations, times and dates in another unit.
 
-    If `safe`, values must be whole numbers of that unit, and fit. If not, the rest is truncated towards
-    zero, and numbers wrap around.
+    If `safe`, values must be whole numbers of that unit, or are rounded down to some, and must fit. If not,
+    the rest is truncated towards zero, and numbers wrap around.
     """
-    return _scaled(array, type, safe, lossy=not safe, down=False)
-
-
-def rounded_down(array: Array, type: s.DataType) -> Array:
-    """Timestamps, durations, times and dates in a larger unit, rounded down, also below zero.
-
-    Raises:
-        ValueError: If a number does not fit; names the slot.
-    """
-    return _scaled(array, type, True, lossy=True, down=True)
+    down = safe is Rounding.TIMES
+    return _scaled(array, type, safe, lossy=down or not safe, down=down)
 
 
 @converts([s.Timestamp], [s.Date])
-def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
+def timestamps_to_dates(array: Array, type: s.DataType, safe: Safety) -> Array:
     """The dates of timestamps; the time of day is cut off.
 
     Raises:
@@ -67,7 +67,7 @@ def timestamps_to_dates(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.Timestamp], [s.Time])
-def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
+def timestamps_to_times(array: Array, type: s.DataType, safe: Safety) -> Array:
     """The times of day of timestamps."""
     _require_utc(array, type)
     source = array.type
@@ -84,7 +84,7 @@ def timestamps_to_times(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts(TIMES, [s.Int])
-def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+def as_integers(array: Array, type: s.DataType, safe: Safety) -> Array:
     """The integers that dates, times, timestamps and durations are stored as."""
     bits = 8 * layout(array.type).spec(Role.DATA).dtype.itemsize
     plain = retyped(array, s.Int(bits, True))
@@ -92,7 +92,7 @@ def as_integers(array: Array, type: s.DataType, safe: bool) -> Array:
 
 
 @converts([s.Int], TIMES)
-def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
+def from_integers(array: Array, type: s.DataType, safe: Safety) -> Array:
     """Integers as dates, times, timestamps and durations with that many of their unit.
 
     If `safe`, times of day must be less than a day, and date64 must be whole days.
@@ -106,7 +106,7 @@ def from_integers(array: Array, type: s.DataType, safe: bool) -> Array:
     return values
 
 
-def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bool) -> Array:
+def _scaled(array: Array, type: s.DataType, safe: Safety, *, lossy: bool, down: bool) -> Array:
     """Numbers of one unit converted to another; if `safe`, they must fit.
 
     If `lossy`, divisions may leave a remainder; they round down if `down`, else towards 0.
@@ -128,7 +128,7 @@ def _scaled(array: Array, type: s.DataType, safe: bool, *, lossy: bool, down: bo
     return values
 
 
-def _in_range(array: Array, type: s.DataType, safe: bool, numbers: Array, factor: int) -> Array:
+def _in_range(array: Array, type: s.DataType, safe: Safety, numbers: Array, factor: int) -> Array:
     """Each number times a factor, in another type; products wrap around unless `safe`.
 
     If `safe`, a product that does not fit raises `ValueError` with the value of `array`.

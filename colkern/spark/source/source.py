@@ -17,7 +17,7 @@ from colkern.spark.source.listing import list_files
 from colkern.spark.source.options import ReadOptions, WriteOptions, require_known
 from colkern.spark.source.planning import Plan, file_schemas
 from colkern.spark.source.reader import PushdownReader, SourceReader
-from colkern.spark.source.spark_types import FileSchema, as_nullable, merged
+from colkern.spark.source.spark_types import FileSchema, merged
 from colkern.spark.source.writer import SourceWriter
 from colkern.spark.types import arrow_schema
 from colkern.spark.worker_errors import told_plainly
@@ -170,13 +170,13 @@ class ColkernDataSource(DataSource):
         """Returns the reader of a query."""
         options = ReadOptions.of(self.options)
         make = PushdownReader if options.pushdown else SourceReader
-        return make(options, as_nullable(schema), self._first, self._files)
+        return make(options, schema.toNullable(), self._first, self._files)
 
     @told_plainly()
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """Returns the writer of a job."""
         _require_columns(schema)
-        return SourceWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
+        return SourceWriter(WriteOptions.of(self.options), schema.toNullable(), overwrite)
 
     @told_plainly()
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
@@ -184,7 +184,7 @@ class ColkernDataSource(DataSource):
         # The base classes of streams are newer than those of the rest of the data source.
         from colkern.spark.source.streams import SourceStreamReader
 
-        return SourceStreamReader(ReadOptions.of(self.options), as_nullable(schema), self._first)
+        return SourceStreamReader(ReadOptions.of(self.options), schema.toNullable(), self._first)
 
     @told_plainly()
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
@@ -192,7 +192,7 @@ class ColkernDataSource(DataSource):
         _require_columns(schema)
         from colkern.spark.source.streams import SourceStreamWriter
 
-        return SourceStreamWriter(WriteOptions.of(self.options), as_nullable(schema), overwrite)
+        return SourceStreamWriter(WriteOptions.of(self.options), schema.toNullable(), overwrite)
 
 
 def _require_columns(schema: StructType) -> None:

@@ -87,23 +87,6 @@ def _struct(type_: s.Struct) -> s.DataType:
     return s.struct([s.field(field.name, _widened(field.type)) for field in type_.fields])
 
 
-def as_nullable(fields: Iterable[spark.StructField]) -> spark.StructType:
-    """Returns the fields, all nullable."""
-    return spark.StructType(
-        [spark.StructField(f.name, _nullable(f.dataType), True, f.metadata) for f in fields]
-    )
-
-
-def _nullable(type_: spark.DataType) -> spark.DataType:
-    if isinstance(type_, spark.StructType):
-        return as_nullable(type_)
-    if isinstance(type_, spark.ArrayType):
-        return spark.ArrayType(_nullable(type_.elementType), True)
-    if isinstance(type_, spark.MapType):
-        return spark.MapType(_nullable(type_.keyType), _nullable(type_.valueType), True)
-    return type_
-
-
 # Several files
 
 

@@ -1,22 +1,14 @@
-"""The agreement of the ways to compute a function, and the result files.
+"""The agreement of the ways to compute a function.
 
 Each way has a fingerprint of all its rows. Only where these differ are the rows compared one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-
-from colkern import ipc
-from colkern.interchange import import_batch, import_schema
 
 
 def fingerprint(inputs: Sequence[str], result: str) -> list[Column]:
@@ -37,20 +29,3 @@ def differing_rows(frame: DataFrame, ways: Mapping[str, Column], reference: str)
     counts = [f.count_if(~f.col(f"`{way}`").eqNullSafe(expected)).alias(way) for way in ways]
     (row,) = results.agg(*counts).collect()
     return {way: count for way, count in row.asDict().items() if count}
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A function for `mapInArrow` that writes the batches to a folder, one Arrow file a partition, and
-    returns none."""
-
-    folder: str
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yields nothing."""
-        first = next(batches, None)
-        if first is not None:
-            path = Path(self.folder, f"part-{TaskContext.get().partitionId():05}.arrow")
-            with ipc.new_file(path, import_schema(first.schema), compression="lz4") as writer:
-                writer.write(map(import_batch, chain([first], batches)))
-        yield from ()

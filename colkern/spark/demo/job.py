@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-import shutil
 import statistics
 import tempfile
 import time
@@ -23,9 +22,10 @@ from pyspark.sql.pandas.types import from_arrow_type
 import colkern.ipc
 from colkern.errors import ColkernError, InvalidArrowError, placed
 from colkern.spark.demo import data
-from colkern.spark.demo.agreement import Write, differing_rows, fingerprint
+from colkern.spark.demo.agreement import differing_rows, fingerprint
 from colkern.spark.demo.cases import Case, aggregates, cases
 from colkern.spark.session import start_session
+from colkern.spark.source import register_source
 
 FLOOR = "mapInArrow identity"
 REFERENCE = "colkern"
@@ -201,12 +201,11 @@ def _query(frame: DataFrame, case: Case, way: str, is_checked: bool = False) -> 
 
 
 def _write(frame: DataFrame, outcomes: Sequence[Outcome], folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     cases = [outcome.case for outcome in outcomes]
     results = [case.ways[REFERENCE](*case.inputs).alias(case.name) for case in cases]
-    columns = frame.select(*KEYS, *results)
-    columns.mapInArrow(Write(str(folder.absolute())), columns.schema).count()
+    register_source(frame.sparkSession)
+    writer = frame.select(*KEYS, *results).write.format("colkern").option("compression", "lz4")
+    writer.mode("overwrite").save(str(folder.absolute()))
 
 
 def _require_agreement(frame: DataFrame, outcome: Outcome) -> None:

@@ -190,8 +190,11 @@ class Plan(Replanned):
             try:
                 self.kind = declared_kind(self.kind, returns)
             except UnsupportedError:
+                hint = ""
+                if of == k.DATETIME and isinstance(returns, s.Timestamp):
+                    hint = "; .replace(tzinfo=datetime.timezone.utc) makes it a moment"
                 raise CompileError(
-                    f"{self.title} returns {self.kind} where {returns} is declared"
+                    f"{self.title} returns {self.kind} where {returns} is declared{hint}"
                 ) from None
         return returns
 

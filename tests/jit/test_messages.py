@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import inspect
 import itertools
 import json
@@ -334,6 +335,14 @@ def test_returning_another_type_than_declared() -> None:
         return x
 
     assert message(raw) == "raw returns bytes where string is declared"
+
+    def parsed(x: str):
+        return datetime.datetime.fromisoformat(x)
+
+    with pytest.raises(
+        CompileError, match=r"returns datetime where .*; \.replace\(tzinfo=.*moment"
+    ):
+        udf(returns=ck.timestamp("us", "UTC"))(parsed)
 
 
 def test_returning_only_none() -> None:

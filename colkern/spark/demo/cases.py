@@ -65,9 +65,9 @@ def _case(
     return Case(name, kind, inputs, result, ways)
 
 
-def aggregates(case: Case, column: str = "result") -> list[Column]:
+def aggregates(case: Case) -> list[Column]:
     """Returns count, minimum, maximum and sum of the results; the sum of dates counts days."""
-    value = f.col(column)
+    value = f.col("result")
     number = f.unix_date(value) if case.result == "date" else value
     return [
         f.count(value).alias("count"),

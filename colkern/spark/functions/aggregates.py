@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +95,7 @@ def aggregate(
             continue
         function, columns = _reducer(name, each)
         types = [field.type for field in arrow_schema(frame.select(*columns).schema).fields]
-        planned = PlannedAggregate(_no_column(function), function, types, default_plan(), True)
+        planned = PlannedAggregate(_no_column, function, types, default_plan(), True)
         if (own := planned(*columns)) is not None:
             # `explain` knows this name.
             places[name] = f"{name}: {function.name}()"
@@ -130,15 +129,8 @@ def aggregate(
     return grouped.select(*[f.col(place).alias(name) for place, name in names], *results)
 
 
-def _no_column(function: Reducer) -> Callable[..., Column | None]:
-    """Returns a function that has the reducer's name and returns None: over Arrow, a reducer has states
-    instead."""
-
-    @functools.wraps(function, updated=())
-    def none(*_: Column) -> None:
-        return None
-
-    return none
+def _no_column(*_: Column) -> None:
+    """Over Arrow, a reducer has states in place of a column."""
 
 
 def _column(column: str | Column) -> Column:

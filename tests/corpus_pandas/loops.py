@@ -126,3 +126,17 @@ def spread(email: pd.Series) -> pd.DataFrame:
         return (text.split("@")[0], text[-3:]) if isinstance(text, str) else ("", "")
 
     return pd.DataFrame(email.apply(parts).tolist(), columns=["user", "host"])
+
+
+@case("double", price="price")
+def labelled(price: pd.Series) -> pd.Series:
+    result = []
+    for _, amount in price.items():
+        result.append(amount + 1 if amount > 50 else sum(rate for rate in RATES.values()))
+    return pd.Series(result, index=price.index)
+
+
+@case("string", name="name")
+def labelled_texts(name: pd.Series) -> pd.Series:
+    rates = [rate for _, rate in RATES.items()]  # noqa: PERF102 As people write it.
+    return pd.Series([f"{text}: {rates[0]}" if text else None for row, text in name.items()])

@@ -24,7 +24,7 @@ from colkern.spark.acceleration.forms import Column
 from colkern.spark.acceleration.nodes import OTHER, Input, Node, Whole, dtype_of
 from colkern.spark.acceleration.original import Body, as_one
 from colkern.spark.acceleration.recorded import WRAPS_SLOWLY, Arguments, Recorded, Tracer
-from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, collecting
+from colkern.spark.acceleration.value_loops import COLLECT, LOCALS, ROW, VALUES, collecting
 
 
 def traced(
@@ -173,7 +173,9 @@ class _Replacing:
         self._tracer, self._replaced = tracer, _replacements(tracer)
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._names = (
-            {"len": _length, "type": _type} | names | {COLLECT: self._collected, LOCALS: locals}
+            {"len": _length, "type": _type}
+            | names
+            | {COLLECT: self._collected, LOCALS: locals, VALUES: _values}
         )
         tracer.names[id(self._names)] = names
 
@@ -353,6 +355,12 @@ def _array_of(
 
 _PLAIN = (pa.float64(), pa.int64())
 """The types of results of which lists become arrays of the same type."""
+
+
+def _values(given: Any) -> Any:
+    """Returns the values of the items of an object: of a column, the column itself."""
+    is_column = isinstance(given, TracedColumn) and given.is_series
+    return given if is_column else [value for _, value in given.items()]
 
 
 def _length(value: Any) -> Any:

@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterable, Iterator
 from colkern.errors import CompileError
 from colkern.rows.front import node_of
 
-COLLECT, LOCALS, ROW = "@collect", "@locals", "_value_of_a_round"
-"""The global names of the function that collects the values of a loop, and of `locals`, in the code that
-`collecting` returns; and the name of the row function."""
+COLLECT, LOCALS, VALUES, ROW = "@collect", "@locals", "@values", "_value_of_a_round"
+"""The global names of the function that collects the values of a loop, of `locals`, and of the function of
+the values of `items()`, in the code that `collecting` returns; and the name of the row function."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -197,15 +197,19 @@ class _Loops(ast.NodeTransformer):
     def _without_places(
         self, of: ast.For | ast.comprehension, row: list[ast.stmt]
     ) -> tuple[ast.expr, ast.expr]:
-        """Returns the target of a loop and what it runs over, without an `enumerate` whose numbers are not
-        used."""
+        """Returns the target of a loop and what it runs over, without the numbers of `enumerate` and the
+        labels of `items()`, if they are not used."""
         match of.target, of.iter:
-            case ast.Tuple([ast.Name(place), target]), ast.Call(
-                ast.Name("enumerate"), [given], []
-            ) if "enumerate" in self._builtins and place not in {
+            case ast.Tuple([ast.Name(place), target]), ast.Call() as call if place not in {
                 each.id for part in (*row, target) for each in _names(part)
             }:
-                return target, given
+                match call:
+                    case ast.Call(ast.Name("enumerate"), [given], []) if (
+                        "enumerate" in self._builtins
+                    ):
+                        return target, given
+                    case ast.Call(ast.Attribute(given, "items"), [], []):
+                        return target, _called(VALUES, [given])
         return of.target, of.iter
 
 

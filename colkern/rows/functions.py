@@ -26,7 +26,17 @@ from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
-from colkern.rows.program import TOO_DEEP, Called, Program, Written, any_kind
+from colkern.rows.program import (
+    ALWAYS,
+    LEFT_BY_EACH,
+    TOO_DEEP,
+    Block,
+    Called,
+    Exit,
+    Program,
+    Written,
+    any_kind,
+)
 from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements
@@ -113,7 +123,11 @@ def write_function(
             emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
         returned = widened.get(RETURN, k.NONE)
         written = Written(
-            emitter.block, tuple(names), emitter.operations, returned, definition.path
+            emitter.block.reached()[0],
+            tuple(names),
+            emitter.operations,
+            returned,
+            definition.path,
         )
         text = written.source(name)
         same = program.same_function(name, text, returned)
@@ -210,6 +224,7 @@ def write_program(
                 return written
         else:
             program.drop_uncalled(other[1])
+            _leave_at_once(program, other[1])
             if written is None or len(program.gaps) < len(written[0].gaps):
                 written = other
             program.may_mix &= can_mix
@@ -221,6 +236,16 @@ def write_program(
         changes_rows, mixes = program.may_change_rows, program.may_mix
 
 
+def _leave_at_once(program: Program, name: str) -> None:
+    """Reduce a function that no row comes through to the last part that only Python can compute."""
+    statuses = LEFT_BY_EACH.findall("".join(program.sources.values()))
+    left = [status for status in statuses if int(status) & 255 == row_values.LEFT]
+    if left and not program.written[name].returns:
+        written = replace(program.written[name], block=Block([Exit(left[-1])]))
+        program.written[name] = written
+        program.sources = {name: written.source(name)}
+
+
 def users_function(
     emitter: Emitter,
     function: Any,
@@ -228,13 +253,13 @@ def users_function(
     named: dict[str, Value],
 ) -> Value:
     """Compiles a call of a plain function of the user's."""
-    definition = _definition(emitter, function)
+    definition = called_definition(emitter, function)
     values = bound_values(emitter, function, arguments, named)
     _require_one_meaning(emitter, definition, values.values())
     return _called_within(emitter, definition, values, function)[0]
 
 
-def _definition(emitter: Emitter, function: Any) -> Definition:
+def called_definition(emitter: Emitter, function: Any) -> Definition:
     """Returns the definition of a plain function that is called."""
     definitions = emitter.program.definitions
     try:
@@ -275,7 +300,7 @@ def changing_method(
         arguments: The other arguments by position.
         named: The other arguments by name.
     """
-    definition = _definition(emitter, function)
+    definition = called_definition(emitter, function)
     is_known = name is None or (name and is_own(emitter, name, owner.kind))
     form = _form_of(owner)
     ends_well = keeps_to_itself(form, function) or returns_itself(form, function.__name__)
@@ -629,8 +654,9 @@ def called_function(
     text = f"{name}({', '.join(['arena', 'pool', *codes])})"
     emitter.write(f"{', '.join((status, *parts))}{'' if parts else ','} = {text}")
     of_library = library_name(definition.function)
+    is_left = name in program.written and not program.written[name].returns
     with (
-        emitter.within(f"if {status} != 0:"),
+        emitter.within(ALWAYS if is_left else f"if {status} != 0:"),
         emitter.ahead() if definition.is_generator else nullcontext(),
     ):
         if of_library:

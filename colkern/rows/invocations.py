@@ -50,8 +50,14 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import constant
 from colkern.rows.formatting import substituted
-from colkern.rows.front import changing_methods, definition_of, is_of_library, plain_function
-from colkern.rows.functions import changing_method, local_function, special, users_function
+from colkern.rows.front import changing_methods, is_of_library, plain_function
+from colkern.rows.functions import (
+    called_definition,
+    changing_method,
+    local_function,
+    special,
+    users_function,
+)
 from colkern.rows.instances import CONSTRUCTING, has_fields, instance, written_methods
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import new_iterator
@@ -317,7 +323,7 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     """A call of a user's function, method, instance or class."""
     if isinstance(function, types.FunctionType) and table_name(function) not in table():
         arguments, named = arguments_of(emitter, node)
-        makes = _only_makes_function(function)
+        makes = _only_makes_function(emitter, function)
         if makes and (known := _constant_of(function, arguments, named)):
             return known
         if makes_iterator(function) and function.__module__.startswith("colkern.rows."):
@@ -344,11 +350,11 @@ def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
     return None
 
 
-def _only_makes_function(function: types.FunctionType) -> bool:
+def _only_makes_function(emitter: Emitter, function: types.FunctionType) -> bool:
     """Whether a plain function only defines a function that reads its arguments, and returns it."""
     if not function.__code__.co_cellvars or is_of_library(function):
         return False
-    body = definition_of(function, is_called=True).body
+    body = called_definition(emitter, function).body
     match body[1:] if ast.get_docstring(ast.Module(body, [])) else body:
         case [ast.Return(ast.Lambda(args=own))]:
             return not (own.defaults or own.kw_defaults)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from colkern.errors import CompileError
@@ -58,6 +59,36 @@ class Block:
         if not self.lines:
             yield depth, "pass"
 
+    def reached(self) -> tuple[Block, bool]:
+        """Returns the block without lines behind a place that each row leaves, and whether any row comes to
+        its end.
+        """
+        kept: list[str | Block] = []
+        then = is_reached = True
+        for line, inside in pairwise([*self.lines, ""]):
+            if isinstance(line, Block):
+                continue
+            if line == "else:" and kept[-2:-1] == [ALWAYS]:
+                continue
+            if line != "else:" and not is_reached:
+                break
+            kept.append(line)
+            is_reached = not isinstance(line, Exit | Return) and line not in ("break", "continue")
+            if isinstance(inside, Block):
+                inside, ends = inside.reached()
+                kept.append(inside)
+                if line == "else:":
+                    is_reached = then or ends
+                elif line == ALWAYS:
+                    is_reached = ends
+                elif line.startswith("if "):
+                    then = ends
+        return Block(kept), is_reached
+
+
+ALWAYS = "if True:"
+"""The head of a block that each row runs."""
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -100,6 +131,11 @@ class Written:
     operations: dict[str, tuple[Operation, int]]
     kind: Kind
     path: str
+
+    @property
+    def returns(self) -> bool:
+        """Whether it may return, and does not leave each row."""
+        return any(isinstance(line, Return) for _, line in self.block.text(0))
 
     def source(self, name: str, branches: bool = False) -> str:
         """Returns the function's text.
@@ -389,6 +425,9 @@ class Return(str):
 
 CALLED = re.compile(r"\b\w+_\d+f\b")
 """The names of generated functions."""
+
+LEFT_BY_EACH = re.compile(rf"{ALWAYS}\n +return (\d+),")
+"""The ends of a function at parts that only Python can compute, with their statuses."""
 
 _CONSTANT = re.compile(r"\b(?:Text|Bytes|Decimal)\((?:pool \+ )?\d+, \d+(?:, \w+)?\)")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -146,6 +147,58 @@ def test_a_test_of_many_parts_is_written_once() -> None:
     actual = ck.udf(has_many_tests)
     assert actual(ck.array(WORDS)).to_pylist() == list(map(has_many_tests, WORDS))
     assert actual.source().count("find(") == 24
+
+
+def digested(a: str) -> str:
+    return hashlib.sha512(a.encode()).hexdigest()
+
+
+def no_row_has_a_result(a: str) -> str:
+    words = [word.title() for word in a.split(",")]
+    return digested(a)[:4] + "".join(words)
+
+
+def some_rows_have_a_result(a: str) -> str:
+    if "a" in a:
+        start = digested(a)[:4]
+        for letter in a:
+            start += letter.title()
+        return start
+    return a + "."
+
+
+def raises_in_any_case(a: str) -> str:
+    raise ValueError(a)
+
+
+def goes_on_behind_an_exception(a: str) -> str:
+    try:
+        raises_in_any_case(a)
+        return a.title()
+    except ValueError:
+        return a + "?"
+
+
+@pytest.mark.parametrize(
+    ("function", "left"),
+    [
+        (no_row_has_a_result, len(WORDS)),
+        (some_rows_have_a_result, 1),
+        (goes_on_behind_an_exception, 0),
+    ],
+)
+def test_code_that_no_row_comes_to_is_not_compiled(function: Any, left: int) -> None:
+    actual = ck.udf(function)
+    assert actual(ck.array(WORDS)).to_pylist() == list(map(function, WORDS))
+    assert "title" not in actual.source()
+    assert sum(actual.report().left.values()) == left
+
+
+def test_a_row_that_all_leave_is_left_at_the_part_that_all_come_to() -> None:
+    actual = ck.udf(no_row_has_a_result)
+    actual(ck.array(WORDS))
+    assert "split" not in actual.source()
+    assert "hashlib.sha512" in str(actual.report())
 
 
 def compares_kinds(a: int) -> bool:

@@ -24,7 +24,7 @@ from colkern.cpu import streaming
 from colkern.cpu.cache import ContentCache
 from colkern.cpu.content import content_hash
 from colkern.cpu.dispatcher import CachedDispatcher, HelperDispatcher
-from colkern.cpu.embedded import ApartCompiler, EmbeddedCache, EmbeddedCompiler, is_kept
+from colkern.cpu.embedded import ApartCompiler, EmbeddedCache, HelperCompiler, is_kept
 from colkern.cpu.streaming import place_of, store_lines
 from colkern.generated import function_of_text
 from colkern.kernels.arguments import Argument, expression, groups_in
@@ -42,6 +42,9 @@ _WITHOUT_COUNTS: dict[str, Any] = {"_nrt": False}
 
 # Wrappers for callers in other languages take half of the time to compile a function of a few lines.
 _WITHOUT_WRAPPERS: dict[str, bool] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+# Numba would inherit this option from the function that is being compiled.
+_BY_SIZE: dict[str, bool] = {"forceinline": False}
 
 
 def jit(
@@ -96,12 +99,12 @@ def compiled(function: Callable[..., object]) -> Callable[..., object]:
     """A body or a helper of kernels as a dispatcher that is compiled into its callers."""
     rebound = bound(function, _target_globals(function))
     is_apart = function in APART
-    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | {"forceinline": not is_apart}
+    options = _OPTIONS | _WITHOUT_COUNTS | _WITHOUT_WRAPPERS | _BY_SIZE
     dispatcher = HelperDispatcher(
         rebound,
         {},
         options | {"nopython": True},
-        pipeline_class=ApartCompiler if is_apart else EmbeddedCompiler,
+        pipeline_class=ApartCompiler if is_apart else HelperCompiler,
     )
     if function in HELPERS and is_kept(function):
         # The symbols that callers link to must be the same, whichever process compiled it.

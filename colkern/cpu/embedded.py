@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 from llvmlite.binding import (
     Linkage,
     ModuleRef,
-    PipelineTuningOptions,
     create_new_module_pass_manager,
     create_pass_builder,
     create_pipeline_tuning_options,
@@ -171,9 +170,10 @@ _OWN = ".of_loop"
 """The end of the names of functions that a loop has for itself."""
 
 
-MOST_UNROLLED = 96 << 10
-"""The largest loop over rows, in bytes of LLVM's code, whose inner loops are unrolled. LLVM takes a sixth
-less for a larger one without, which runs in 0.98 to 1.04 of the time."""
+LARGE = 96 << 10
+"""The size of a large loop over rows, in bytes of LLVM's code. In one, inner loops are not unrolled, and
+LLVM chooses where large helpers become a part of their callers: that takes half of the time, or a quarter,
+and the loop 0.98 to 1.15 of it."""
 
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
@@ -181,23 +181,29 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     def finalize(self) -> None:
         """Link the code of the functions that are called, and finish."""
-        for library in dict.fromkeys(self._linking_libraries):
+        called = dict.fromkeys(self._linking_libraries)
+        waiting = list(called)
+        while waiting:
+            library = waiting.pop()
             self._reload_init.update(library._reload_init)
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            is_own = isinstance(library, _EmbeddedLibrary)
+            module = library._final_module if is_own else library._get_module_for_linking()
+            self._final_module.link_in(module, preserve=True)
+            if isinstance(library, _PartLibrary):
+                new = [each for each in library._linking_libraries if each not in called]
+                called.update(dict.fromkeys(new))
+                waiting += dict.fromkeys(new)
         self._optimize_final_module()
         self._finalize_final_module()
 
 
-class EmbeddedLibrary(_Library):
-    """The code of a function, to be linked into other libraries."""
+MOST_INLINED = 400
+"""The largest helper, in instructions with those of its own helpers, that becomes a part of each caller
+also in a large loop."""
 
-    @classmethod
-    def of(cls, codegen: object, name: str, module: object) -> EmbeddedLibrary:
-        """A library for a module that is ready for linking."""
-        library = cls(codegen, name)
-        library._final_module = module
-        library._finalize_final_module()
-        return library
+
+class _EmbeddedLibrary(_Library):
+    """The code of a function, to be linked into other libraries."""
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
         """Remove the code that Numba writes for variables and constants; callers optimise the rest."""
@@ -220,11 +226,6 @@ class EmbeddedLibrary(_Library):
         self._finalize_dynamic_globals()
         self._finalized = True
 
-    def _get_module_for_linking(self) -> ModuleRef:
-        """The code, which is ready for linking."""
-        self._ensure_finalized()
-        return self._final_module
-
     def get_pointer_to_function(self, name: str) -> int:
         """0: there is no machine code."""
         return 0
@@ -238,13 +239,65 @@ class EmbeddedLibrary(_Library):
         """Do nothing: only a function that raises has an environment."""
 
 
-class _ApartLibrary(EmbeddedLibrary):
-    """The code of a function that is not inlined."""
+class HelperLibrary(_EmbeddedLibrary):
+    """The code of a helper, and of those that it calls.
+
+    Attributes:
+        size: The number of instructions that each call of it adds to a caller.
+    """
+
+    size = 0
+
+    @classmethod
+    def of(cls, codegen: object, name: str, module: object, size: int) -> HelperLibrary:
+        """A library for a module that is ready for linking."""
+        library = cls(codegen, name)
+        library._final_module = module
+        library.size = size
+        library._finalize_final_module()
+        return library
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
-        for function in _defined(ll_module):
-            function.add_function_attribute("noinline")
         super()._optimize_functions(ll_module)
+        # There is an item of the list for each call. Numba's own functions are small.
+        called = self._linking_libraries
+        self.size = sum(each.size for each in called if isinstance(each, HelperLibrary))
+        for function in _defined(ll_module):
+            self.size += sum(1 for block in function.blocks for _ in block.instructions)
+        self._choose_callers(_defined(ll_module))
+
+    def _choose_callers(self, functions: Iterable[Any]) -> None:
+        """Have the code become a part of all callers, or of those in loops that are not large."""
+        is_large = self.size > MOST_INLINED
+        self.size = 0 if is_large else self.size
+        for function in functions:
+            function.add_function_attribute(_HINT if is_large else "alwaysinline")
+
+    def _get_module_for_linking(self) -> ModuleRef:
+        """The code as a part of callers that Numba's own compiler makes."""
+        if self._shared_module is None:
+            self._ensure_finalized()
+            self._shared_module = self._final_module.clone()
+            _inline_hinted(self._shared_module)
+        return self._shared_module
+
+
+class _ApartLibrary(HelperLibrary):
+    """The code of a helper that is not inlined."""
+
+    def _choose_callers(self, functions: Iterable[Any]) -> None:
+        self.size = 0
+        for function in functions:
+            function.add_function_attribute("noinline")
+
+
+class _PartLibrary(_EmbeddedLibrary):
+    """The code of a function of one loop, which links what the function calls."""
+
+    def finalize(self) -> None:
+        """Finish without the code of the functions that are called."""
+        self._optimize_final_module()
+        self._finalize_final_module()
 
 
 class _LoopLibrary(_Library):
@@ -268,22 +321,31 @@ class _LoopLibrary(_Library):
             if function.linkage is Linkage.linkonce_odr:
                 function.linkage = Linkage.internal
                 function.name += _OWN
-        builder = create_pass_builder(self._codegen._tm, self._tuning())
-        builder.getModulePassManager().run(self._final_module, builder)
-        self._final_module.verify()
-
-    def _tuning(self) -> PipelineTuningOptions:
-        """The options of LLVM's optimisation."""
+        is_large = not self.makes_vectors and len(self._final_module.as_bitcode()) > LARGE
+        if not is_large:
+            _inline_hinted(self._final_module)
         options = create_pipeline_tuning_options(speed_level=int(config.OPT))
         options.loop_vectorization = options.slp_vectorization = self.makes_vectors
-        is_large = len(self._final_module.as_bitcode()) > MOST_UNROLLED
-        options.loop_unrolling = self.makes_vectors or not is_large
-        return options
+        options.loop_unrolling = not is_large
+        builder = create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
+        self._final_module.verify()
 
 
 def _defined(module: ModuleRef) -> list[Any]:
     """The functions that a module has the code of."""
     return [function for function in module.functions if not function.is_declaration]
+
+
+_HINT = "inlinehint"
+"""The mark of a large helper."""
+
+
+def _inline_hinted(module: ModuleRef) -> None:
+    """Have large helpers become a part of all their callers, too."""
+    for function in _defined(module):
+        if any(_HINT.encode() in each.split() for each in function.attributes):
+            function.add_function_attribute("alwaysinline")
 
 
 class _ScalarLibrary(_LoopLibrary):
@@ -360,10 +422,16 @@ class _ShortCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-class EmbeddedCompiler(_ShortCompiler):
-    """Compiles functions without wrappers, which become parts of their callers."""
+class HelperCompiler(_ShortCompiler):
+    """Compiles helpers without wrappers, which become parts of their callers."""
 
-    library = EmbeddedLibrary
+    library = HelperLibrary
+
+
+class PartCompiler(_ShortCompiler):
+    """Compiles functions without wrappers, which become parts of one loop."""
+
+    library = _PartLibrary
 
 
 class ApartCompiler(_ShortCompiler):
@@ -413,14 +481,14 @@ class EmbeddedCache:
             content = read_whole(self._file(sig, target_context))
             if content is None:
                 return None
-            bitcode, description, signature = pickle.loads(content)
+            bitcode, description, signature, size = pickle.loads(content)
             module = parse_bitcode(bitcode)
         except (*UNUSABLE, RuntimeError):
             return None
         environment = bare_environment(
             description.modname, [], target_context.get_env_name(description)
         )
-        library = EmbeddedLibrary.of(target_context.codegen(), description.mangled_name, module)
+        library = HelperLibrary.of(target_context.codegen(), description.mangled_name, module, size)
         return compile_result(
             typing_context=target_context.typing_context,
             target_context=target_context,
@@ -440,7 +508,8 @@ class EmbeddedCache:
         types_of = description.typemap, description.calltypes
         description.typemap = description.calltypes = None
         try:
-            payload = dumps((data.library._final_module.as_bitcode(), description, data.signature))
+            bitcode = data.library._final_module.as_bitcode()
+            payload = dumps((bitcode, description, data.signature, data.library.size))
         finally:
             description.typemap, description.calltypes = types_of
         with contextlib.suppress(OSError, LookupError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numpy import int64
 
-from colkern.kernels.kernel import helper
+from colkern.kernels.kernel import apart, helper
 from colkern.kernels.primitives import difference_overflows, get_word, set_word
 from colkern.kernels.row_items import (
     NO,
@@ -62,7 +62,7 @@ def item_place(item_words: int64, header: int64, k: int64) -> int64:
 def append_place(arena: Arena, item_words: int64, header: int64) -> int64:
     """The address of a new last item, whose words are to be written; 0 if the arena has no room."""
     count = get_word(header + 8)
-    if count == get_word(header + 16) and not has_room(arena, item_words, header, int64(1)):
+    if not has_room(arena, item_words, header, int64(1)):
         return int64(0)
     set_word(header + 8, count + 1)
     return get_word(header) + count * item_words * 8
@@ -71,9 +71,15 @@ def append_place(arena: Arena, item_words: int64, header: int64) -> int64:
 @helper
 def has_room(arena: Arena, item_words: int64, header: int64, count: int64) -> bool:
     """Make room for `count` items more, if any for half as many again; false if there is none."""
+    is_there = get_word(header + 8) + count <= get_word(header + 16)
+    return is_there or is_grown(arena, item_words, header, count)
+
+
+@apart
+@helper
+def is_grown(arena: Arena, item_words: int64, header: int64, count: int64) -> bool:
+    """Move a list to where it has room for `count` items more; false if there is none."""
     size = get_word(header + 8)
-    if size + count <= get_word(header + 16):
-        return True
     capacity = max(size + count, size + (size >> 1) + 4)
     items = allocate(arena, capacity * item_words * 8)
     if items == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from numpy import int64, uint64
 
-from colkern.kernels.kernel import helper
+from colkern.kernels.kernel import apart, helper
 from colkern.kernels.primitives import (
     get_byte,
     get_word,
@@ -33,6 +33,7 @@ from colkern.kernels.row_values import (
 from colkern.kernels.text_words import ONES, near_word
 
 
+@apart
 @helper
 def count_characters(address: int64, size: int64) -> int64:
     """The number of characters that begin in bytes of UTF-8."""
@@ -84,16 +85,21 @@ def character_at(text: Text, position: int64) -> Text:
 @helper
 def position_of(text: Text, index: int64) -> int64:
     """Where character `index` begins; the end of the text if it has just as many."""
-    if text.ascii:
-        return index
+    return index if text.ascii else position_after(text, index)
+
+
+@apart
+@helper
+def position_after(text: Text, count: int64) -> int64:
+    """Where the first characters of a text end, `count` of any size."""
     position = int64(0)
-    while index > 0:
+    while count > 0:
         # A word has as many characters as it has first bytes, none of which may be passed.
-        if index >= 8 and position + 8 <= text.size:
-            index -= count_characters(text.address + position, int64(8))
+        if count >= 8 and position + 8 <= text.size:
+            count -= count_characters(text.address + position, int64(8))
             position += 8
         else:
-            index -= int64(get_byte(text.address + position) & 0xC0 != 0x80)
+            count -= int64(get_byte(text.address + position) & 0xC0 != 0x80)
             position += 1
     while position < text.size and get_byte(text.address + position) & 0xC0 == 0x80:
         position += 1

@@ -13,7 +13,7 @@ import numpy as np
 from colkern.cpu import primitives as cpu_primitives
 from colkern.cpu.compiler import compiled
 from colkern.cpu.dispatcher import HelperDispatcher
-from colkern.cpu.embedded import EmbeddedCompiler
+from colkern.cpu.embedded import PartCompiler
 from colkern.generated import function_of_text
 from colkern.kernels import (
     bitmaps,
@@ -158,7 +158,7 @@ def namespace_of(program: Program, title: str, loop: str) -> dict[str, Any]:
         plain = function_of_text(name, text, own, f"row function {title}")
         options = _OPTIONS | {"forceinline": name in inner}
         own[name] = namespace[name] = _RowDispatcher(
-            plain, {}, options, pipeline_class=EmbeddedCompiler
+            plain, {}, options, pipeline_class=PartCompiler
         )
     for own in spaces if program.recurs else ():
         # Functions that call each other recursively.

@@ -11,6 +11,8 @@ from typing import Any
 import numba
 import pytest
 
+import colkern as ck
+from colkern.cpu import embedded
 from colkern.cpu.compiler import compiled
 from colkern.kernels import row_numbers
 
@@ -71,6 +73,38 @@ def test_a_damaged_file_is_compiled_anew(here: Path, kept: int) -> None:
     (path,) = here.rglob("power_modulo-*")
     path.write_bytes(path.read_bytes()[:kept])
     assert [loaded(), loaded()] == [False, True]
+
+
+def test_a_helper_that_is_loaded_has_the_size_of_the_one_that_was_compiled(here: Path) -> None:
+    sizes = []
+    for _ in range(2):
+        own = helper()
+        own.compile(TYPES)
+        sizes.append(own.overloads[TYPES].library.size)
+    assert 0 < sizes[0] == sizes[1]
+
+
+@pytest.mark.parametrize(("large", "is_part"), [(0, False), (1 << 30, True)])
+def test_large_helpers_are_parts_of_small_loops(
+    here: Path, monkeypatch: pytest.MonkeyPatch, large: int, is_part: bool
+) -> None:
+    monkeypatch.setattr(embedded, "LARGE", large)
+    counted = ck.udf(count_letters)
+    words = ["ab", "aab", "é"]
+    assert counted(ck.array(words)).to_pylist() == list(map(count_letters, words))
+    (plan,) = counted._plans.values()
+    (loop,) = plan._loop.overloads.values()
+    names = [function.name for function in loop.library.get_defined_functions()]
+    assert any("insert_place" in name for name in names) != is_part
+
+
+def count_letters(word: str) -> int:
+    letters = {}
+    for letter in word:
+        letters[letter] = letters.get(letter, 0) + 1
+    letters["a"] = len(word)
+    letters["b"] = len(letters)
+    return sum(letters.values())
 
 
 def test_each_signature_has_a_file(here: Path) -> None:

@@ -70,7 +70,8 @@ def jit(
         name: The name of its files in the cache; None for the function's name.
         options: For `numba.njit`, over `nogil=True, error_model="numpy"`.
     """
-    options = _OPTIONS | options
+    # Only compiled functions would call it by a wrapper for C.
+    options = _OPTIONS | {"no_cfunc_wrapper": outermost} | options
     pipeline_class = options.pop("pipeline_class", Compiler)
     local_types = options.pop("locals", {})
     dispatcher = CachedDispatcher(

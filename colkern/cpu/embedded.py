@@ -181,18 +181,15 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     def finalize(self) -> None:
         """Link the code of the functions that are called, and finish."""
-        called = dict.fromkeys(self._linking_libraries)
-        waiting = list(called)
-        while waiting:
-            library = waiting.pop()
+        linked = list(dict.fromkeys(self._linking_libraries))
+        for library in linked:
             self._reload_init.update(library._reload_init)
             is_own = isinstance(library, _EmbeddedLibrary)
             module = library._final_module if is_own else library._get_module_for_linking()
             self._final_module.link_in(module, preserve=True)
             if isinstance(library, _PartLibrary):
-                new = [each for each in library._linking_libraries if each not in called]
-                called.update(dict.fromkeys(new))
-                waiting += dict.fromkeys(new)
+                called = dict.fromkeys(library._linking_libraries)
+                linked += [each for each in called if each not in linked]
         self._optimize_final_module()
         self._finalize_final_module()
 
@@ -244,34 +241,23 @@ class HelperLibrary(_EmbeddedLibrary):
 
     Attributes:
         size: The number of instructions that each call of it adds to a caller.
+        is_apart: Whether it is not inlined.
     """
 
     size = 0
-
-    @classmethod
-    def of(cls, codegen: object, name: str, module: object, size: int) -> HelperLibrary:
-        """A library for a module that is ready for linking."""
-        library = cls(codegen, name)
-        library._final_module = module
-        library.size = size
-        library._finalize_final_module()
-        return library
+    is_apart = False
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
         super()._optimize_functions(ll_module)
         # There is an item of the list for each call. Numba's own functions are small.
         called = self._linking_libraries
-        self.size = sum(each.size for each in called if isinstance(each, HelperLibrary))
-        for function in _defined(ll_module):
-            self.size += sum(1 for block in function.blocks for _ in block.instructions)
-        self._choose_callers(_defined(ll_module))
-
-    def _choose_callers(self, functions: Iterable[Any]) -> None:
-        """Have the code become a part of all callers, or of those in loops that are not large."""
-        is_large = self.size > MOST_INLINED
-        self.size = 0 if is_large else self.size
+        size = sum(each.size for each in called if isinstance(each, HelperLibrary))
+        functions = _defined(ll_module)
+        size += sum(1 for each in functions for block in each.blocks for _ in block.instructions)
+        mark = "noinline" if self.is_apart else _HINT if size > MOST_INLINED else _INLINED
+        self.size = size if mark == _INLINED else 0
         for function in functions:
-            function.add_function_attribute(_HINT if is_large else "alwaysinline")
+            function.add_function_attribute(mark)
 
     def _get_module_for_linking(self) -> ModuleRef:
         """The code as a part of callers that Numba's own compiler makes."""
@@ -285,10 +271,7 @@ class HelperLibrary(_EmbeddedLibrary):
 class _ApartLibrary(HelperLibrary):
     """The code of a helper that is not inlined."""
 
-    def _choose_callers(self, functions: Iterable[Any]) -> None:
-        self.size = 0
-        for function in functions:
-            function.add_function_attribute("noinline")
+    is_apart = True
 
 
 class _PartLibrary(_EmbeddedLibrary):
@@ -337,15 +320,15 @@ def _defined(module: ModuleRef) -> list[Any]:
     return [function for function in module.functions if not function.is_declaration]
 
 
-_HINT = "inlinehint"
-"""The mark of a large helper."""
+_INLINED, _HINT = "alwaysinline", "inlinehint"
+"""The marks of a helper, and of a large one."""
 
 
 def _inline_hinted(module: ModuleRef) -> None:
     """Have large helpers become a part of all their callers, too."""
     for function in _defined(module):
         if any(_HINT.encode() in each.split() for each in function.attributes):
-            function.add_function_attribute("alwaysinline")
+            function.add_function_attribute(_INLINED)
 
 
 class _ScalarLibrary(_LoopLibrary):
@@ -422,34 +405,15 @@ class _ShortCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-class HelperCompiler(_ShortCompiler):
-    """Compiles helpers without wrappers, which become parts of their callers."""
-
-    library = HelperLibrary
+def _compiler_of(library: type[JITCodeLibrary]) -> type[_ShortCompiler]:
+    return type(f"{library.__name__}Compiler", (_ShortCompiler,), {"library": library})
 
 
-class PartCompiler(_ShortCompiler):
-    """Compiles functions without wrappers, which become parts of one loop."""
-
-    library = _PartLibrary
-
-
-class ApartCompiler(_ShortCompiler):
-    """Compiles functions that others call."""
-
-    library = _ApartLibrary
-
-
-class LoopCompiler(_ShortCompiler):
-    """Compiles loops without reference counts."""
-
-    library = _LoopLibrary
-
-
-class ScalarLoopCompiler(_ShortCompiler):
-    """Compiles loops over rows that cannot be vectorised."""
-
-    library = _ScalarLibrary
+HelperCompiler = _compiler_of(HelperLibrary)
+ApartCompiler = _compiler_of(_ApartLibrary)
+PartCompiler = _compiler_of(_PartLibrary)
+LoopCompiler = _compiler_of(_LoopLibrary)
+ScalarLoopCompiler = _compiler_of(_ScalarLibrary)
 
 
 # On disk

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -26,7 +24,7 @@ from colkern.kernels import (
     row_slots,
     row_values,
 )
-from colkern.rows.program import CALLED, Program
+from colkern.rows.program import Program
 
 _OPTIONS: dict[str, Any] = {
     "nopython": True,
@@ -119,23 +117,6 @@ class _RowDispatcher(HelperDispatcher):
         return signature, types
 
 
-MOST_MERGED = 2
-"""The most functions that become part of a caller at once: with more beside each other, it takes longer."""
-
-
-def merged(texts: Mapping[str, str]) -> set[str]:
-    """Returns those of functions, by name, that become part of their only caller before LLVM optimises it.
-
-    LLVM would optimise each of them by itself, again as a part of its caller, of the caller of that, and so
-    on. This takes twice the time for three functions, and gives the same code.
-    """
-    calls = {name: CALLED.findall(text.partition("\n")[2]) for name, text in texts.items()}
-    counts = Counter(name for names in calls.values() for name in names)
-    single = {name: {each for each in own if counts[each] == 1} for name, own in calls.items()}
-    small = {name for name, own in single.items() if len(own) <= MOST_MERGED}
-    return small & {each for name in small for each in single[name]}
-
-
 def namespace_of(program: Program, title: str, loop: str) -> dict[str, Any]:
     """Returns the names for a program's loop, with their meaning; its functions are compiled with the loop.
 
@@ -149,16 +130,13 @@ def namespace_of(program: Program, title: str, loop: str) -> dict[str, Any]:
     namespace |= {} if "bad" in loop else FLAGS
     namespace |= {body.__name__: compiled(body) for body in BODIES}
     namespace |= {name: compiled(body) for name, body in program.bodies.items()}
-    # Numba names a function that calls itself by its caller's options, so that all must have the same.
-    inner = set() if program.recurs else merged(program.sources | {"run": loop})
     spaces = []
     for name, text in program.sources.items():
         own = {**namespace, "__name__": __name__}
         spaces.append(own)
         plain = function_of_text(name, text, own, f"row function {title}")
-        options = _OPTIONS | {"forceinline": name in inner}
         own[name] = namespace[name] = _RowDispatcher(
-            plain, {}, options, pipeline_class=PartCompiler
+            plain, {}, _OPTIONS, pipeline_class=PartCompiler
         )
     for own in spaces if program.recurs else ():
         # Functions that call each other recursively.

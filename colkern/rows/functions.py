@@ -26,17 +26,7 @@ from colkern.rows.iteration import known_object
 from colkern.rows.iterators import has_place
 from colkern.rows.kinds import Kind
 from colkern.rows.library import library_name
-from colkern.rows.program import (
-    ALWAYS,
-    LEFT_BY_EACH,
-    TOO_DEEP,
-    Block,
-    Called,
-    Exit,
-    Program,
-    Written,
-    any_kind,
-)
+from colkern.rows.program import ALWAYS, TOO_DEEP, Called, Program, Written, any_kind
 from colkern.rows.python_rows import USUAL_CONTEXT
 from colkern.rows.scopes import declared_elsewhere, named_in, nodes_of, own_names, stored_names
 from colkern.rows.statements import is_own, statements
@@ -122,13 +112,8 @@ def write_function(
         except Exception as error:  # noqa: BLE001
             emitter.refuse(f"{type(error).__name__}: {error}, {MISTAKE}")
         returned = widened.get(RETURN, k.NONE)
-        written = Written(
-            emitter.block.reached()[0],
-            tuple(names),
-            emitter.operations,
-            returned,
-            definition.path,
-        )
+        block = emitter.block.reached()[0]
+        written = Written(block, tuple(names), emitter.operations, returned, definition.path)
         text = written.source(name)
         same = program.same_function(name, text, returned)
         if same is None:
@@ -224,7 +209,7 @@ def write_program(
                 return written
         else:
             program.drop_uncalled(other[1])
-            _leave_at_once(program, other[1])
+            program.leave_at_once(other[1])
             if written is None or len(program.gaps) < len(written[0].gaps):
                 written = other
             program.may_mix &= can_mix
@@ -234,16 +219,6 @@ def write_program(
                 return written
         # Fewer rows may be left if dictionaries that change are rows, or variables of several types.
         changes_rows, mixes = program.may_change_rows, program.may_mix
-
-
-def _leave_at_once(program: Program, name: str) -> None:
-    """Reduce a function that no row comes through to the last part that only Python can compute."""
-    statuses = LEFT_BY_EACH.findall("".join(program.sources.values()))
-    left = [status for status in statuses if int(status) & 255 == row_values.LEFT]
-    if left and not program.written[name].returns:
-        written = replace(program.written[name], block=Block([Exit(left[-1])]))
-        program.written[name] = written
-        program.sources = {name: written.source(name)}
 
 
 def users_function(

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -289,6 +289,14 @@ class Program:
             waiting += new
         self.sources = {name: text for name, text in self.sources.items() if name in called}
 
+    def leave_at_once(self, name: str) -> None:
+        """Reduce a function that no row comes through to the last part that only Python can compute."""
+        statuses = _LEFT_BY_EACH.findall("".join(self.sources.values()))
+        left = [status for status in statuses if int(status) & 255 == LEFT]
+        if left and not self.written[name].returns:
+            written = replace(self.written[name], block=Block([Exit(left[-1])]))
+            self.written[name], self.sources = written, {name: written.source(name)}
+
     def joined(self, left: Kind, right: Kind) -> Kind | None:
         """Returns the kind of a value that has one kind or the other; None if there is none."""
         joined, mixed = k.joined(left, right), k.mixed(left, right)
@@ -426,8 +434,7 @@ class Return(str):
 CALLED = re.compile(r"\b\w+_\d+f\b")
 """The names of generated functions."""
 
-LEFT_BY_EACH = re.compile(rf"{ALWAYS}\n +return (\d+),")
-"""The ends of a function at parts that only Python can compute, with their statuses."""
+_LEFT_BY_EACH = re.compile(rf"{ALWAYS}\n +return (\d+),")
 
 _CONSTANT = re.compile(r"\b(?:Text|Bytes|Decimal)\((?:pool \+ )?\d+, \d+(?:, \w+)?\)")
 

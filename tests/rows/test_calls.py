@@ -14,7 +14,6 @@ import colkern as ck
 from colkern.cpu.embedded import is_kept
 from colkern.kernels import text_case
 from colkern.rows import functions
-from colkern.rows.compiling import merged
 from colkern.rows.device_loop import device_source, kernel_function
 from colkern.rows.forms import Form
 from colkern.rows.methods import Bound, function_of
@@ -415,17 +414,6 @@ def test_a_function_is_not_written_again_with_its_caller(monkeypatch: pytest.Mon
     monkeypatch.setattr(functions, "_write_body", noted)
     checked(halves)
     assert written == ["halves", "twice", "halves"]
-
-
-def test_chains_of_single_calls_become_one_function() -> None:
-    texts = {
-        "run": "def run(start):\n    a = main_0f(arena)\n    b = main_0f(arena)\n",
-        "main_0f": "def main_0f(arena):\n    a = chain_1f(arena)\n    b = broad_5f(arena)\n",
-        "chain_1f": "def chain_1f(arena):\n    a = end_2f(arena)\n    b = twice_3f(arena)\n",
-        "end_2f": "def end_2f(arena):\n    a = twice_3f(arena)\n",
-        "broad_5f": "def broad_5f(arena):\n    a = x_6f(arena) + y_7f(arena) + z_8f(arena)\n",
-    }
-    assert merged(texts) == {"chain_1f", "end_2f"}
 
 
 def in_list(n: int) -> list[int | None]:

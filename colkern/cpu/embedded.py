@@ -452,7 +452,9 @@ class EmbeddedCache:
         environment = bare_environment(
             description.modname, [], target_context.get_env_name(description)
         )
-        library = HelperLibrary.of(target_context.codegen(), description.mangled_name, module, size)
+        library = HelperLibrary(target_context.codegen(), description.mangled_name)
+        library._final_module, library.size = module, size
+        library._finalize_final_module()
         return compile_result(
             typing_context=target_context.typing_context,
             target_context=target_context,

@@ -71,8 +71,9 @@ def append_place(arena: Arena, item_words: int64, header: int64) -> int64:
 @helper
 def has_room(arena: Arena, item_words: int64, header: int64, count: int64) -> bool:
     """Make room for `count` items more, if any for half as many again; false if there is none."""
-    is_there = get_word(header + 8) + count <= get_word(header + 16)
-    return is_there or is_grown(arena, item_words, header, count)
+    if get_word(header + 8) + count <= get_word(header + 16):
+        return True
+    return is_grown(arena, item_words, header, count)
 
 
 @apart

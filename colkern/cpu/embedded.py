@@ -246,6 +246,7 @@ class HelperLibrary(_EmbeddedLibrary):
 
     size = 0
     is_apart = False
+    _shared_module: ModuleRef | None
 
     def _optimize_functions(self, ll_module: ModuleRef) -> None:
         super()._optimize_functions(ll_module)

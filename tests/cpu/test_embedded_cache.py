@@ -93,13 +93,13 @@ def test_large_helpers_are_parts_of_small_loops(
     words = ["ab", "aab", "é"]
     assert counted(ck.array(words)).to_pylist() == list(map(count_letters, words))
     (plan,) = counted._plans.values()
-    (loop,) = plan._loop.overloads.values()
+    (loop,) = plan._loop.overloads.values()  # type: ignore[union-attr]
     names = [function.name for function in loop.library.get_defined_functions()]
     assert any("insert_place" in name for name in names) != is_part
 
 
 def count_letters(word: str) -> int:
-    letters = {}
+    letters: dict[str, int] = {}
     for letter in word:
         letters[letter] = letters.get(letter, 0) + 1
     letters["a"] = len(word)

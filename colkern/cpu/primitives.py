@@ -55,18 +55,17 @@ difference_sets_flag = _sets_flag("ssub")
 product_overflows = _sets_flag("smul")
 
 
-def _bit_instruction(builder: Builder, name: str, args: Values) -> Value:
-    """`pext` or `pdep` of two 64-bit words."""
-    kind = ir.FunctionType(_WORD, [_WORD, _WORD])
-    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.x86.bmi.{name}.64")
-    return builder.call(function, args)
+def _called(builder: Builder, name: str, result: Type, *args: Value) -> Value:
+    """The result of one of LLVM's functions."""
+    kind = ir.FunctionType(result, [each.type for each in args])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
 
 
 @instructions(types.uint64(types.uint64, types.uint64))
 def extract_bits(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """`pext` if the processor has it, else a few shifts for each power of two."""
     if "bmi2" in fast_features():
-        return _bit_instruction(builder, "pext", args)
+        return _called(builder, "llvm.x86.bmi.pext.64", _WORD, *args)
     return context.compile_internal(builder, _extracted_bits, signature, args)
 
 
@@ -122,16 +121,14 @@ def _compress_at_once(
     lanes = 512 // bits
     vector = ir.VectorType(ir.IntType(bits), lanes)
     chosen = ir.VectorType(ir.IntType(1), lanes)
-    kind = ir.FunctionType(vector, [vector, chosen, vector])
     name = f"llvm.experimental.vector.compress.v{lanes}i{bits}"
-    compress = cgutils.get_or_insert_function(builder.module, kind, name)
     for step in range(0, 64, lanes):
         begin = builder.gep(source, [ir.Constant(_WORD, step)])
         items = builder.load(builder.bitcast(begin, vector.as_pointer()), align=1)
         mask = builder.lshr(kept, ir.Constant(_WORD, step))
         mask = builder.and_(mask, ir.Constant(_WORD, (1 << lanes) - 1))
         flags = builder.bitcast(_narrowed(builder, mask, ir.IntType(lanes)), chosen)
-        moved = builder.call(compress, [items, flags, ir.Constant(vector, ir.Undefined)])
+        moved = _called(builder, name, vector, items, flags, ir.Constant(vector, ir.Undefined))
         end = builder.bitcast(builder.gep(target, [place]), vector.as_pointer())
         builder.store(moved, end, align=1)
         place = builder.add(place, builder.ctpop(mask))
@@ -174,20 +171,18 @@ def _table_of_permutations(builder: Builder, lanes: int, parts: int) -> Value:
 
 def _permuted_words(builder: Builder, items: Value, chosen: Value) -> Value:
     """The chosen 32-bit words of a vector of eight."""
-    kind = ir.FunctionType(items.type, [items.type, items.type])
-    permute = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.permd")
-    return builder.call(permute, [items, builder.zext(chosen, items.type)])
+    chosen = builder.zext(chosen, items.type)
+    return _called(builder, "llvm.x86.avx2.permd", items.type, items, chosen)
 
 
 def _permuted_bytes(builder: Builder, items: Value, chosen: Value) -> Value:
     """The chosen bytes of a vector of eight or sixteen."""
     whole = ir.VectorType(_BYTE, 16)
-    kind = ir.FunctionType(whole, [whole, whole])
-    shuffle = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.ssse3.pshuf.b.128")
+    name = "llvm.x86.ssse3.pshuf.b.128"
     if items.type == whole:
-        return builder.call(shuffle, [items, chosen])
+        return _called(builder, name, whole, items, chosen)
     wide = [_first_lanes(builder, half, 16) for half in (items, chosen)]
-    return _first_lanes(builder, builder.call(shuffle, wide), items.type.count)
+    return _first_lanes(builder, _called(builder, name, whole, *wide), items.type.count)
 
 
 def _first_lanes(builder: Builder, vector: Value, count: int) -> Value:
@@ -576,7 +571,6 @@ def _store_eight(builder: Builder, vector: Value, place: Value, item: Value) -> 
 def prefetch(context: Target, builder: Builder, signature: Signature, args: Values) -> None:
     """LLVM's `prefetch`, for reading, into all caches."""
     number = ir.IntType(32)
-    kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
     place = builder.inttoptr(args[0], _BYTE.as_pointer())
-    builder.call(function, [place, *(ir.Constant(number, k) for k in (0, 3, 1))])
+    options = (ir.Constant(number, k) for k in (0, 3, 1))
+    _called(builder, "llvm.prefetch.p0", ir.VoidType(), place, *options)

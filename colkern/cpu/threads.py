@@ -85,7 +85,9 @@ def run_ranges(
     if balance is None:
         cuts = [count * i // workers for i in range(workers + 1)]
     else:
-        cuts = _balanced_cuts(count, workers, balance)
+        begin, end = int(balance[0]), int(balance[count])
+        shares = [begin + (end - begin) * i // workers for i in range(1, workers)]
+        cuts = [0, *np.searchsorted(balance[: count + 1], shares).tolist(), count]
     first, *others = itertools.pairwise(cuts)
     futures: list[Future[Result]] = []
     try:
@@ -94,13 +96,6 @@ def run_ranges(
     finally:
         _wait_for_all(futures)
     return [done[0], *(future.result() for future in futures), *done[1:]]
-
-
-def _balanced_cuts(count: int, workers: int, balance: Items) -> list[int]:
-    """The bounds of ranges with about equal work, one for each worker."""
-    begin, end = int(balance[0]), int(balance[count])
-    shares = [begin + (end - begin) * i // workers for i in range(1, workers)]
-    return [0, *np.searchsorted(balance[: count + 1], shares).tolist(), count]
 
 
 def map_items(

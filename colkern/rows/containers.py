@@ -48,7 +48,9 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
     if isinstance(container.kind, Match):
         return group(emitter, container, place)
     if isinstance(container.kind, k.Uneven):
-        return _of_uneven(emitter, container, place)
+        lacks, value = field_of_uneven(emitter, container, place)
+        emitter.fail_if(lacks, row_values.KEY_ERROR, f"the key {place.constant!r}")
+        return value
     if isinstance(container.kind, k.Tuple) and not container.is_constant:
         return _tuple_item(emitter, container, place)
     if type(container.constant) is Counter:
@@ -165,12 +167,6 @@ def _tuple_item(emitter: Emitter, container: Value, place: Value) -> Value:
         items = as_tuple(listed(emitter, emitter.node, container))
         return call(emitter, "[]", [items, place])
     return emitter.refuse(f"a tuple of {len(container.items)} has no item {key!r}")
-
-
-def _of_uneven(emitter: Emitter, row: Value, place: Value) -> Value:
-    lacks, value = field_of_uneven(emitter, row, place)
-    emitter.fail_if(lacks, row_values.KEY_ERROR, f"the key {place.constant!r}")
-    return value
 
 
 def field_of_uneven(emitter: Emitter, row: Value, key: Value) -> tuple[str, Value]:

@@ -323,7 +323,12 @@ class Emitter:
             attempt = self.attempts[-1]
             if attempt.text and callable(message):
                 self._write_text(attempt.text, message)
-            self.write(f"{attempt.code} = {status}")
+        self._end(status)
+
+    def _end(self, status: str) -> None:
+        """End the function, or the `try` around this place, with a status."""
+        if self.attempts:
+            self.write(f"{self.attempts[-1].code} = {status}")
             self.write("break")
         else:
             self.write(Exit(status))
@@ -356,15 +361,9 @@ class Emitter:
         """Raise, or leave the row, with a status, and the variable of a text."""
         if self.leaves_raised:
             status = f"({status} & ~255) | {_left(f'{status} & 255')}"
-        if self.attempts:
-            attempt = self.attempts[-1]
-            if attempt.text and text:
-                self.write(f"{attempt.text} = {text}")
-            self.write(f"{attempt.code} = {status}")
-            self.write("break")
-        else:
-            self.write(Exit(status))
-        self.dead = True
+        if self.attempts and self.attempts[-1].text and text:
+            self.write(f"{self.attempts[-1].text} = {text}")
+        self._end(status)
 
     @contextmanager
     def ahead(self, is_only_raised: bool = False) -> Iterator[None]:

@@ -48,6 +48,7 @@ from colkern.rows.iteration import (
     range_size,
 )
 from colkern.rows.iterators import has_place, items_left, new_iterator
+from colkern.rows.matches import with_patterns
 from colkern.rows.methods import raised_by
 from colkern.rows.program import Block
 from colkern.rows.scopes import named_in, nodes_of, stored_names
@@ -308,7 +309,7 @@ def _generated(
         each(
             emitter,
             generator,
-            generator.iter,
+            with_patterns(emitter, generator.target, generator.iter),
             lambda value: bind_target(emitter, generator.target, value),
             lambda: round_(generator.ifs),
             outer,

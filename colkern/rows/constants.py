@@ -107,7 +107,8 @@ def _parts_of(kind: Kind, to_equal: bool = False) -> list[int]:
             raise UnsupportedError(f"{kind}: nothing compares a tuple that may be None")
         return [row_items.OPTIONAL, *inner]
     zone = kind.zone if isinstance(kind, k.Aware) else None
-    if isinstance(kind, k.Container | k.Decimal) or (zone and fixed_offset(zone) is None):
+    is_opaque = isinstance(kind, k.Container | k.Decimal | k.Choice)
+    if is_opaque or (zone and fixed_offset(zone) is None):
         # Equal decimals may have different digits; moments may be in another order than local times.
         return [row_items.HANDLE] * kind.words
     return [_PARTS.get(kind.name, row_items.NUMBER)] if kind.words else []
@@ -165,6 +166,8 @@ def kind_of(value: Any) -> Kind:
         return _kind_of_dicts([value])
     if is_data(value):
         return _kind_of_fields([value])
+    if k.is_function(value):
+        return k.choice_of([value])
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
 
@@ -432,6 +435,8 @@ class _Writer:
             self._point(place, self._containers[key][0])
         elif isinstance(kind, k.Member):
             self._set(place, word_of(value))
+        elif isinstance(kind, k.Choice):
+            self._set(place, kind.among.index(value))
         elif isinstance(value, str | bytes):
             self._bytes(place, value)
         elif isinstance(kind, k.Decimal):

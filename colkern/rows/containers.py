@@ -66,8 +66,6 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
             emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
             emitter.refuse(f"{place.constant!r} is not in a constant")
-    if is_table_of_functions(container.constant):
-        return function_in(emitter, container.constant, "[]", place)
     plain = ("", "ordered", *SEQUENCES)
     if isinstance(container.kind, Container) and container.kind.default not in plain:
         return _item_or_default(emitter, container, place, container.kind.default)
@@ -75,28 +73,6 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
     if k.is_row(value.kind) and value.is_constant:
         value = table_of(emitter, value)
     return call(emitter, "[]", [value, place])
-
-
-def is_table_of_functions(value: Any) -> bool:
-    """Whether a constant is a dictionary or list whose values are all functions, and an ordinary one."""
-    bases = (defaultdict, dict, list, tuple)
-    base = next((base for base in bases if isinstance(value, base)), None)
-    names = ("__contains__", "__getitem__", "__iter__", "__missing__", "get", "values")
-    if base is None or any(
-        getattr(type(value), name, None) is not getattr(base, name, None) for name in names
-    ):
-        return False
-    return bool(value) and all(map(k.is_function, getattr(value, "values", value.__iter__)()))
-
-
-def function_in(emitter: Emitter, table: Any, method: str, place: Value) -> Value:
-    """Compiles `[]` or `dict.get` of a constant dictionary or list of functions; returns the function."""
-    functions = list(table.values() if isinstance(table, dict) else table)
-    kind = k.choice_of(functions)
-    numbers = list(map(kind.among.index, functions))
-    stored = dict(zip(table, numbers, strict=True)) if isinstance(table, dict) else numbers
-    entry = call(emitter, method, [stored_constant(emitter, stored, kind_of), place])
-    return replace(entry, kind=k.optional(kind) if method == "dict.get" else kind)
 
 
 def _item_or_default(emitter: Emitter, container: Value, place: Value, default: str) -> Value:
@@ -215,8 +191,6 @@ def contained(emitter: Emitter, value: Value, container: Value) -> Value:
         is_set = isinstance(container.constant, set | frozenset)
         # The order of a set differs from process to process, and the source would differ as well.
         items = sorted(container.constant, key=repr) if is_set else list(container.constant)
-        if isinstance(container.constant, dict) and is_table_of_functions(container.constant):
-            container = constant(set(items))
         if len(items) <= FEW or isinstance(container.constant, tuple | list):
             return _one_of(emitter, value, [constant(item) for item in items])
         return call(emitter, "in", [value, emitter.numbers(container)])

@@ -522,9 +522,8 @@ class Emitter:
         if isinstance(kind, k.Several):
             return one_of(self, value, kind)
         if isinstance(kind, k.Compound):
-            # A match of one of several patterns has no groups.
-            known = value.items[: len(kind.items)] if kind.form is re.Match else value.items
-            pairs = zip(known, kind.items, strict=True)
+            known = kind.of_this(value) if kind.form is re.Match else value  # type: ignore[attr-defined]
+            pairs = zip(known.items, kind.items, strict=True)
             return Value(kind, items=tuple(self.converted(*pair) for pair in pairs))
         if k.is_tuple(kind) and isinstance(value.kind, k.Tuple):
             from colkern.rows.comparisons import of_any_length

@@ -210,15 +210,23 @@ def write_program(
         else:
             program.drop_uncalled(other[1])
             program.leave_at_once(other[1])
-            if written is None or len(program.gaps) < len(written[0].gaps):
+            if written is None or _lack(other, holds) < _lack(written, holds):
                 written = other
             program.may_mix &= can_mix
-            if not program.gaps or not (
+            if not any(_lack(other, holds)) or not (
                 program.may_change_rows > changes_rows or program.may_mix > mixes
             ):
                 return written
         # Fewer rows may be left if dictionaries that change are rows, or variables of several types.
         changes_rows, mixes = program.may_change_rows, program.may_mix
+
+
+def _lack(
+    written: tuple[Program, str, Kind], holds: Callable[[Kind], bool]
+) -> tuple[bool, int]:
+    """Whether the results of a program are not of the declared type, and how many parts leave the row."""
+    program, _, kind = written
+    return not holds(kind), len(program.gaps)
 
 
 def users_function(

@@ -28,12 +28,7 @@ from colkern.rows.calls import (
     left_to_python,
     refuse_change,
 )
-from colkern.rows.containers import (
-    function_in,
-    is_table_of_functions,
-    item,
-    readable,
-)
+from colkern.rows.containers import item, readable
 from colkern.rows.decorators import CACHED
 from colkern.rows.emitter import Emitter, Unsettled, derived
 from colkern.rows.expressions import (
@@ -92,13 +87,7 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             isinstance(each, re.Pattern) for each in owner.kind.among
         ):
             arguments, named = needed_arguments(emitter, node)
-            name = node.func.attr
-            return by_number(
-                emitter,
-                owner.code,
-                owner.kind.among,
-                lambda each: method_of_pattern(emitter, each, name, arguments, named),
-            )
+            return method_of_pattern(emitter, owner, node.func.attr, arguments, named)
         if not owner.is_constant or owner.kind.name != "object":
             owner = with_attribute(emitter, owner, node.func.attr)
             return method(emitter, node, owner, node.func.attr)
@@ -106,12 +95,6 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         if isinstance(owner.constant, dict | list | set | frozenset | tuple):
             if node.func.attr not in _READING:
                 refuse_change(emitter)
-            if node.func.attr == "get" and is_table_of_functions(owner.constant):
-                key, *rest = arguments_of(emitter, node)[0]
-                entry = function_in(emitter, owner.constant, "dict.get", emitter.plain(key))
-                if not rest:
-                    return entry
-                return emitter.chosen(entry.none, lambda: rest[0], lambda: inner(entry))
             return method(emitter, node, readable(emitter, owner), node.func.attr)
         if target is None:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
@@ -252,7 +235,7 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     pattern = getattr(function, "__self__", None)
     if isinstance(pattern, re.Pattern):
         arguments, named = needed_arguments(emitter, node)
-        return method_of_pattern(emitter, pattern, function.__name__, arguments, named)
+        return method_of_pattern(emitter, constant(pattern), function.__name__, arguments, named)
     for way in (_by_form, _of_library, _of_users, _by_name):
         result = way(emitter, node, function)
         if result is not None:

@@ -122,7 +122,7 @@ def each(
         body()
 
     def one_by_one() -> None:
-        choices = _choices(emitter, iterable)
+        choices = choices_of(emitter, iterable)
         if choices is None or not 0 < len(choices) <= MOST_ROUNDS_APART:
             emitter.refuse("a loop over items that are not known when the function is compiled")
         bodies = [partial(round_of, choice) for choice in choices]
@@ -174,7 +174,7 @@ def _first_that_compiles(
 MOST_PARTS = {"enumerate": 1, "zip": 9}
 
 
-def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
+def choices_of(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
     """Returns the items of an expression that has a few separate ones; None for other expressions."""
     name = builtin_of(emitter, node)
     if name in VIEWS and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -183,7 +183,7 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
             return [constant(item) for item in getattr(value.constant, name)()]
         return view_of_row(value, name).items if k.is_row(value.kind) else None
     if name in ("enumerate", "zip") and isinstance(node, ast.Call) and not node.keywords:
-        choices = [_choices(emitter, part) for part in node.args]
+        choices = [choices_of(emitter, part) for part in node.args]
         parts = [part for part in choices if part is not None]
         if len(parts) < len(choices) or len(parts) > MOST_PARTS[name]:
             return None
@@ -191,12 +191,12 @@ def _choices(emitter: Emitter, node: ast.expr) -> Sequence[Value] | None:
         return [tuple_of_values(items) for items in zip(*numbers, *parts, strict=False)]
     if name == "reversed" and isinstance(node, ast.Call):
         has_order = builtin_of(emitter, node.args[0]) in ("", *VIEWS)
-        forwards = _choices(emitter, node.args[0]) if has_order else None
+        forwards = choices_of(emitter, node.args[0]) if has_order else None
         return None if forwards is None else forwards[::-1]
     if name == "map" and isinstance(node, ast.Call):
         from colkern.rows.functions import applied
 
-        parts = [_choices(emitter, part) or () for part in node.args[1:]]
+        parts = [choices_of(emitter, part) or () for part in node.args[1:]]
         if sum(map(len, parts)) > MOST_ROUNDS_APART:
             return None
         with emitter.ahead():

@@ -139,6 +139,13 @@ class Choice(Kind):
     among: tuple[Any, ...] = ()
 
 
+class PatternText:
+    """A text of a constant that only functions of `re` take, as their pattern."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
 def choice_of(functions: Iterable[Any]) -> Choice:
     """Returns the kind of one of several functions."""
     return Choice("function", among=tuple(dict.fromkeys(functions)))
@@ -146,8 +153,9 @@ def choice_of(functions: Iterable[Any]) -> Choice:
 
 def is_function(value: object) -> bool:
     """Whether a constant is a function, including functions that are defined in the row function, or a
-    compiled pattern."""
-    return callable(value) or isinstance(value, ast.FunctionDef | ast.Lambda | re.Pattern)
+    pattern."""
+    others = ast.FunctionDef | ast.Lambda | re.Pattern | PatternText
+    return callable(value) or isinstance(value, others)
 
 
 @dataclass(frozen=True)

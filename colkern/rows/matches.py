@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import ast
 import re
-import types
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from colkern.errors import CompileError
-from colkern.kernels import row_values, text_scanning, text_search
+from colkern.kernels import pattern_tables, row_values, text_scanning, text_search
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
-from colkern.rows.emitter import Emitter, Unsettled
+from colkern.rows.constants import kind_of
+from colkern.rows.emitter import Emitter, Unsettled, derived
 from colkern.rows.expressions import expression, needed_arguments
 from colkern.rows.folding import constant
-from colkern.rows.iteration import Source
+from colkern.rows.iteration import MOST_ROUNDS_APART, Source, choices_of, known_object
+from colkern.rows.literals import stored_constant
 from colkern.rows.regex.every import find_tuples, findall
 from colkern.rows.regex.matching import matcher as from_position
 from colkern.rows.regex.matching import needs_barring
 from colkern.rows.regex.parsing import parse
 from colkern.rows.regex.search import Matcher, find
+from colkern.rows.regex.tables import is_table, table_of
+from colkern.rows.scopes import named_in
+from colkern.rows.several import by_number
 from colkern.rows.statements import repeated
-from colkern.rows.values import Value, inner, tuple_of_values, zeros
+from colkern.rows.values import NONE, Value, inner, tuple_of_values, zeros
 
 _REPLACING = ("sub", "subn")
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
@@ -40,27 +45,68 @@ class Match(k.Compound):
     """The kind of a match.
 
     Args:
-        matcher: The function that finds it; None for a match of one of several patterns with other groups.
+        matchers: The function that finds it; or several, if it is a match of one of several patterns with
+            other groups. Then its last part is the number of the pattern.
     """
 
-    matcher: Matcher | None = None
+    matchers: tuple[Matcher, ...] = ()
 
     def joined_with(self, other: Match) -> Match:
         """Returns the kind of a match of either pattern."""
-        a, b = self.matcher, other.matcher
-        if a is None or b is None or (a.groups, a.group_names) != (b.groups, b.group_names):
-            return Match("match", 4, items=self.items[:3], form=re.Match)
-        always = tuple(map(all, zip(a.always, b.always, strict=True)))
-        return match_kind(
-            replace(a, always=always, closing=a.closing if a.closing == b.closing else ())
-        )
+        joined = list(self.matchers)
+        for new in other.matchers:
+            places = [place for place, own in enumerate(joined) if _are_alike(own, new)]
+            if places:
+                joined[places[0]] = _either(joined[places[0]], new)
+            else:
+                joined.append(new)
+        return match_kind(*joined)
+
+    def of_this(self, value: Value) -> Value:
+        """Returns a match of some of these patterns as one of this kind."""
+        assert isinstance(value.kind, Match)
+        places = [self.place_of(matcher) for matcher in value.kind.matchers]
+        spans = value.items if len(places) == 1 else value.items[:-1]
+        if len(self.matchers) == 1:
+            return Value(self, items=spans)
+        *others, code = map(str, places)
+        for number, place in enumerate(others):
+            code = f"({place} if {value.items[-1].code} == {number} else {code})"
+        nowhere = [Value(k.INT, "-1")] * (len(self.items) - 1 - len(spans))
+        return Value(self, items=(*spans, *nowhere, Value(k.INT, code)))
+
+    def place_of(self, matcher: Matcher) -> int:
+        """Returns the number of the pattern with the groups that a matcher has."""
+        return next(n for n, own in enumerate(self.matchers) if _are_alike(own, matcher))
 
 
-def match_kind(matcher: Matcher) -> Match:
-    """Returns the kind of a matcher's matches."""
-    count = 2 * (matcher.groups + 1)
+def _are_alike(left: Matcher, right: Matcher) -> bool:
+    """Whether two patterns have the same groups."""
+    return (left.groups, left.group_names) == (right.groups, right.group_names)
+
+
+def _either(left: Matcher, right: Matcher) -> Matcher:
+    """Returns what is known of the matches of one of two patterns with the same groups."""
+    always = tuple(map(all, zip(left.always, right.always, strict=True)))
+    closing = left.closing if left.closing == right.closing else ()
+    return replace(left, always=always, closing=closing)
+
+
+def match_kind(*matchers: Matcher) -> Match:
+    """Returns the kind of the matches of one of several patterns."""
+    count = 2 * (max(matcher.groups for matcher in matchers) + 1) + (len(matchers) > 1)
     items = (k.TEXT, *[k.INT] * count)
-    return Match("match", 2 + count, items=items, form=re.Match, matcher=matcher)
+    return Match("match", 2 + count, items=items, form=re.Match, matchers=matchers)
+
+
+def of_each_pattern(emitter: Emitter, match: Value, make: Callable[[Value], Value]) -> Value:
+    """Compiles a use of a match: for each of the patterns that it may be of."""
+    assert isinstance(match.kind, Match)
+    if len(match.kind.matchers) == 1:
+        return make(match)
+    kinds = map(match_kind, match.kind.matchers)
+    each = [Value(kind, items=match.items[: len(kind.items)]) for kind in kinds]
+    return by_number(emitter, emitter.bind(match.items[-1].code), each, make)
 
 
 def function_of_re(
@@ -72,6 +118,10 @@ def function_of_re(
         return None
     by_name = _given(emitter, name, ["pattern", *_taken(name), "flags"], arguments, named)
     pattern, flags = by_name.pop("pattern"), by_name.pop("flags", constant(0))
+    among = getattr(pattern.kind, "among", (pattern.constant,))
+    if flags.is_constant and all(isinstance(each, _PATTERNS) for each in among):
+        compiled = [re.compile(getattr(one, "text", one), flags.constant) for one in among]
+        return _of_patterns(emitter, tuple(compiled), pattern.code, name, by_name)
     if not pattern.is_constant or not flags.is_constant:
         error = CompileError("a pattern that depends on the row")
         if name in ("findall", "split"):
@@ -80,16 +130,136 @@ def function_of_re(
     return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, by_name)
 
 
+_PATTERNS = (str, re.Pattern, k.PatternText)
+
+
+def with_patterns(emitter: Emitter, target: ast.expr, iterable: ast.expr) -> ast.expr:
+    """Returns the expression of the items of a loop over many constants; texts in them that only functions
+    of `re` take are marked as patterns."""
+    nodes = emitter.definition.nodes
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
+    asked = Counter(
+        getattr(call.args[0], "id", "")
+        for call in calls
+        if {**_FINDING, **_OTHERS}.get(known_object(emitter, call.func))
+    )
+    # The target is the only other mention.
+    names = {n for n in named_in([target]) if asked[n] == emitter.definition.mentions[n] - 1 > 0}
+    if not names:
+        return iterable
+    with emitter.looking():
+        items = choices_of(emitter, iterable) or []
+    if len(items) <= MOST_ROUNDS_APART or not all(item.is_constant for item in items):
+        return iterable
+    marked: Any = [_marked(target, item.constant, names) for item in items]
+    constants: ast.expr = derived(iterable, "of patterns", lambda: ast.Constant(marked))
+    return constants
+
+
+def _marked(target: ast.expr, item: Any, names: Set[str]) -> Any:
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(item, tuple | list):
+        pairs = zip(target.elts, item, strict=False)
+        marked = tuple(_marked(*pair, names) for pair in pairs)
+        return marked if len(marked) == len(item) else item
+    is_one = getattr(target, "id", "") in names and isinstance(item, str)
+    return k.PatternText(item) if is_one else item
+
+
 def method_of_pattern(
     emitter: Emitter,
-    pattern: re.Pattern[str],
+    pattern: Value,
     name: str,
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> Value:
-    """Compiles a call of a compiled pattern's method."""
+    """Compiles a call of a method of a compiled pattern, or of one of several."""
+    among = getattr(pattern.kind, "among", (pattern.constant,))
     given = _given(emitter, name, _taken(name), arguments, named)
-    return pattern_method(emitter, pattern, name, given)
+    return _of_patterns(emitter, among, pattern.code, name, given)
+
+
+FEW = 8
+"""Up to this number, each of several patterns is compiled; more are tables, which one body reads."""
+
+
+def _of_patterns(
+    emitter: Emitter,
+    patterns: tuple[re.Pattern[str], ...],
+    number: str,
+    name: str,
+    by_name: dict[str, Value],
+) -> Value:
+    """Compiles a method of one of several patterns, of which the row has the number."""
+    if len(patterns) == 1:
+        return pattern_method(emitter, patterns[0], name, by_name)
+    if len(patterns) > FEW:
+        result = _by_table(emitter, patterns, number, name, dict(by_name))
+        if result is not None:
+            return result
+    if len(patterns) > 2 * FEW:
+        emitter.refuse(f"{name}() of one of so many patterns has no compiled form")
+    return by_number(
+        emitter, number, patterns, lambda each: pattern_method(emitter, each, name, dict(by_name))
+    )
+
+
+def _by_table(
+    emitter: Emitter,
+    patterns: tuple[re.Pattern[str], ...],
+    number: str,
+    name: str,
+    by_name: dict[str, Value],
+) -> Value | None:
+    """Compiles a method of one of many patterns with a table of them; returns None where that cannot be."""
+    text, repl = (emitter.numbers(by_name.pop(word, NONE)) for word in ("string", "repl"))
+    text = emitter.plain(text)
+    is_replaced = name == "sub" and repl.kind == k.TEXT
+    if by_name or text.kind != k.TEXT or not (is_replaced or name in _FINDING.values()):
+        return None
+    if len(patterns) <= 2 * FEW and not all(map(is_table, patterns)):
+        return None
+    table = stored_constant(emitter, table_of(patterns, name == "fullmatch"), kind_of)
+    arguments = [table, Value(k.INT, number), text]
+    if is_replaced:
+        return invoked(
+            emitter, pattern_tables.replace_matches, [*arguments, repl], k.TEXT, "re.sub"
+        )
+    how = pattern_tables.SEARCH if name == "search" else pattern_tables.MATCH
+    place = invoked(
+        emitter,
+        pattern_tables.find_match,
+        [*arguments, Value(k.INT, str(how))],
+        k.INT,
+        f"re.{name}",
+    ).code
+    matchers = [_facts_of(pattern) for pattern in patterns]
+    kind = match_kind(matchers[0])
+    for matcher in matchers[1:]:
+        kind = kind.joined_with(match_kind(matcher))
+    count = len(kind.items) - (len(kind.matchers) > 1)
+    codes = [emitter.bind(f"get_word({place} + {8 * word})") for word in range(count)]
+    items = [text, *(Value(k.INT, code) for code in codes[1:])]
+    if len(kind.matchers) > 1:
+        places = [kind.place_of(matcher) for matcher in matchers]
+        numbers = stored_constant(emitter, _kept(tuple(places)), kind_of)
+        items.append(call(emitter, "[]", [numbers, Value(k.INT, number)]))
+    return Value(k.optional(kind), none=f"({codes[0]} == 0)", items=tuple(items))
+
+
+@cache
+def _kept(numbers: tuple[int, ...]) -> list[int]:
+    """Returns one list for equal numbers, as the program knows a constant by the object."""
+    return list(numbers)
+
+
+@cache
+def _facts_of(pattern: re.Pattern[str]) -> Matcher:
+    """Returns what is known of the matches of a pattern, without a function that finds them."""
+    try:
+        parsed = parse(pattern)
+    except CompileError:
+        return _never_asked(pattern)
+    return Matcher(find, parsed.groups, parsed.group_names, parsed.always, parsed.closing)
 
 
 def _taken(name: str) -> list[str]:
@@ -119,6 +289,10 @@ def pattern_method(
     """Compiles a method of a pattern for arguments by name."""
     if name == "subn":
         return _counted(emitter, pattern, by_name)
+    if not by_name.get("repl", NONE).is_constant:
+        result = _by_table(emitter, (pattern,), "0", name, dict(by_name))
+        if result is not None:
+            return result
     text = emitter.numbers(emitter.plain(by_name.pop("string")))
     if text.kind != k.TEXT:
         emitter.refuse(f"{name}() in {text.kind} has no compiled form")
@@ -243,14 +417,13 @@ def _replaced(
 ) -> Value:
     """`sub` with a function: joins the texts between the matches, and the function's results."""
     from colkern.rows.containers import add, new_container
-    from colkern.rows.functions import local_function, users_function
+    from colkern.rows.invocations import call_of
 
-    function = by_name.pop("repl").constant
-    users = ast.FunctionDef | ast.Lambda | types.FunctionType
-    if by_name or not isinstance(function, users):
-        emitter.refuse(
-            "re.sub() with a function has a compiled form for functions of Python's alone"
-        )
+    function = by_name.pop("repl")
+    if by_name:
+        emitter.refuse("re.sub() with a function and a count has no compiled form")
+    part = ast.Name("<match>", ast.Load())
+    node = derived(emitter.node, "of a match", lambda: ast.Call(ast.Constant(None), [part], []))
     source = _matches_in(emitter, pattern, text)
     pieces = new_container(emitter, emitter.node, "list", 0)
     end = emitter.copy("0")
@@ -266,10 +439,8 @@ def _replaced(
             emitter.write("break")
         match = source.item()
         add_up_to(match.items[1].code)
-        if isinstance(function, ast.FunctionDef | ast.Lambda):
-            replacement = local_function(emitter, function, [match], {})
-        else:
-            replacement = users_function(emitter, function, [match], {})
+        emitter.env["<match>"] = match
+        replacement = call_of(emitter, node, function)
         # Python treats None as an empty text.
         add(emitter, pieces, (emitter.plain(replacement, row_values.LEFT),))
         emitter.write(f"{end} = {match.items[2].code}")
@@ -294,21 +465,30 @@ def method_of_match(
         emitter.refuse(f"match.{name}() has no compiled form")
     if not named.keys() <= ({"default"} if name in ("groups", "groupdict") else set()):
         emitter.refuse(f"match.{name}() takes no {', '.join(named)}")
-    return _METHODS[name](emitter, match, [*arguments, *named.values()])
+    values = [*arguments, *named.values()]
+    is_of_whole = name == "group" or (not values and name not in ("groups", "groupdict"))
+    if is_of_whole:
+        return _METHODS[name](emitter, match, values)
+    return of_each_pattern(emitter, match, lambda each: _METHODS[name](emitter, each, values))
 
 
 def group(emitter: Emitter, match: Value, which: Value) -> Value:
     """Returns a group: a text, or None if it did not take part in the match."""
+    if len(match.kind.matchers) > 1 and which.constant != 0:  # type: ignore[attr-defined]
+        return of_each_pattern(emitter, match, lambda each: group(emitter, each, which))
     if not which.is_constant:
-        matcher, which = _matcher(emitter, match), emitter.plain(which, row_values.LEFT)
+        matcher, which = _matcher(match), emitter.plain(which, row_values.LEFT)
         names = list(matcher.group_names) if which.kind == k.TEXT else [*range(matcher.groups + 1)]
         return _one_of(emitter, match, which, names)
     number = _number(emitter, match, which)
+    if number is None:
+        emitter.fail(row_values.INDEX_ERROR, "a group that the pattern lacks", "no such group")
+        return Value(k.NEVER)
     start, stop = match.items[1 + 2 * number], match.items[2 + 2 * number]
     part = invoked(
         emitter, text_scanning.part, [match.items[0], start, stop], k.TEXT, "match.group"
     )
-    if number == 0 or _matcher(emitter, match).always[number]:
+    if number == 0 or _matcher(match).always[number]:
         return part
     return Value(k.optional(k.TEXT), part.code, f"({start.code} < 0)")
 
@@ -329,30 +509,31 @@ def _one_of(
     )
 
 
-def _matcher(emitter: Emitter, match: Value) -> Matcher:
+def _matcher(match: Value) -> Matcher:
     assert isinstance(match.kind, Match)
-    if match.kind.matcher is None:
-        emitter.refuse("a group of a match of one of several patterns has no compiled form")
-    return match.kind.matcher
+    return match.kind.matchers[0]
 
 
-def _number(emitter: Emitter, match: Value, which: Value) -> int:
+def _number(emitter: Emitter, match: Value, which: Value) -> int | None:
+    """Returns the number of a group; None if there is no such group."""
     if not which.is_constant:
         emitter.refuse("a group that depends on the row has no compiled form")
     if which.constant == 0:
         return 0
-    matcher = _matcher(emitter, match)
+    matcher = _matcher(match)
     try:
         return matcher.number(which.constant)
     except (IndexError, TypeError, ValueError):
-        emitter.refuse(f"the pattern has no group {which.constant!r}")
+        return None
 
 
 def attribute_of_match(emitter: Emitter, match: Value, name: str) -> Value:
     """Compiles an attribute of a match: its text, or the last group that ended, by number or by name."""
     if name == "string":
         return match.items[0]
-    matcher = _matcher(emitter, match)
+    if len(match.kind.matchers) > 1:  # type: ignore[attr-defined]
+        return of_each_pattern(emitter, match, lambda each: attribute_of_match(emitter, each, name))
+    matcher = _matcher(match)
     if name not in ("lastindex", "lastgroup") or len(matcher.closing) < matcher.groups:
         emitter.refuse(f"match.{name} of this pattern has no compiled form")
     last = emitter.copy("0")
@@ -374,7 +555,7 @@ def _group(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
 
 
 def _groups(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-    numbers = range(1, _matcher(emitter, match).groups + 1)
+    numbers = range(1, _matcher(match).groups + 1)
     return tuple_of_values([_group_or(emitter, match, number, arguments) for number in numbers])
 
 
@@ -387,7 +568,7 @@ def _group_or(emitter: Emitter, match: Value, which: int | str, default: Sequenc
 
 
 def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
-    names = tuple(_matcher(emitter, match).group_names)
+    names = tuple(_matcher(match).group_names)
     groups = [_group_or(emitter, match, name, arguments) for name in names]
     return tuple_of_values(groups, names, dict)
 
@@ -395,6 +576,8 @@ def _group_dict(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> V
 def _bound(places: tuple[int, ...]) -> Callable[[Emitter, Value, Sequence[Value]], Value]:
     def write(emitter: Emitter, match: Value, arguments: Sequence[Value]) -> Value:
         number = _number(emitter, match, arguments[0] if arguments else constant(0))
+        if number is None:
+            emitter.refuse("a group that the pattern lacks")
         bounds = tuple(
             invoked(
                 emitter,

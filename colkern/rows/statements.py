@@ -554,6 +554,7 @@ def _pass_on(emitter: Emitter) -> None:
 
 def _for(emitter: Emitter, node: ast.For) -> None:
     from colkern.rows.iteration import each
+    from colkern.rows.matches import with_patterns
 
     parts = [node.target, *node.body]
     bound = stored_names([node.target])
@@ -561,7 +562,7 @@ def _for(emitter: Emitter, node: ast.For) -> None:
     each(
         emitter,
         node,
-        node.iter,
+        with_patterns(emitter, node.target, node.iter),
         lambda value: bind_target(emitter, node.target, value),
         lambda: statements(emitter, node.body),
         assigned(emitter, parts) - only_in(emitter, bound | first, parts),

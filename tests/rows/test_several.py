@@ -619,3 +619,30 @@ def test_dictionaries_of_values_in_forms_of_their_own_are_compared_as_in_python(
     ]
     numbers = [0, 1, 2, 6]
     assert ck.udf(same_tuples)(ck.array(numbers)).to_pylist() == [*map(same_tuples, numbers)]
+
+
+def least_digit(number: int) -> int:
+    least = float("inf")
+    while number > 0:
+        least = min(number % 10, least)
+        number //= 10
+    return least  # type: ignore[return-value]
+
+
+def best_sum(numbers: list[int]) -> int:
+    best = float("-inf")
+    now: int = 0
+    for number in numbers:
+        now = max(now + number, number)
+        best = max(best, now)
+    return best  # type: ignore[return-value]
+
+
+def test_an_infinity_until_there_is_a_number_of_the_declared_type() -> None:
+    digits = ck.udf(least_digit)
+    assert digits(ck.array([7, 123, 2**62 + 1])).to_pylist() == [7, 1, 0]
+    with pytest.raises(TypeError, match="inf does not fit int64"):
+        digits(ck.array([0]))
+    sums = ck.udf(best_sum, strict=True)
+    rows = [[1, -2, 3], [2**62, 1], [-5]]
+    assert sums(ck.array(rows)).to_pylist() == list(map(best_sum, rows))

@@ -314,9 +314,9 @@ def _repeat(nodes: Nodes, least: int, most: int | None, name: str) -> Iterator[N
         yield Repeat(nodes, least, most, greedy)
 
 
-def written_out(node: Repeat) -> Nodes | None:
-    """Returns a repetition with few rounds as separate nodes; None if there are too many rounds."""
-    if node.most is None or node.most > _MOST_COPIES:
+def written_out(node: Repeat, copies: int = _MOST_COPIES) -> Nodes | None:
+    """Returns a repetition of up to `copies` rounds as separate nodes; None if there may be more."""
+    if node.most is None or node.most > copies:
         return None
     rest: Nodes = ()
     for _ in range(node.most - node.least):

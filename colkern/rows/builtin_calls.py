@@ -11,6 +11,7 @@ import datetime
 import functools
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from colkern.kernels import row_values
@@ -38,7 +39,7 @@ from colkern.rows.iterators import new_iterator
 from colkern.rows.methods import raised_by
 from colkern.rows.orders import extreme, sorted_list
 from colkern.rows.several import by_class, is_instance, may_be_several
-from colkern.rows.values import Value, of_parts
+from colkern.rows.values import NONE, Value, inner, of_parts
 
 
 def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
@@ -99,13 +100,37 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     return tuple if k.is_tuple(kind) else named[kind.name]
 
 
+def _hasattr(emitter: Emitter, node: ast.Call) -> Value:
+    value, name = (expression(emitter, part) for part in node.args)
+    return _has_attribute(emitter, value, name)
+
+
+def _has_attribute(emitter: Emitter, value: Value, name: Value) -> Value:
+    if isinstance(value.kind, k.Several):
+        return by_class(emitter, value, lambda each: _has_attribute(emitter, each, name))
+    if isinstance(value.kind, k.Optional):
+        has = partial(_has_attribute, emitter, name=name)
+        return emitter.chosen(value.none, lambda: has(NONE), lambda: has(inner(value)))
+    if value.is_constant and name.is_constant:
+        return evaluated(emitter, hasattr, value.constant, name.constant)
+    if not name.is_constant or isinstance(value.kind, k.Compound):
+        emitter.refuse(f"hasattr() of {value.kind} has no compiled form")
+    return constant(hasattr(class_of(emitter, value.kind), name.constant))
+
+
 def _getattr(emitter: Emitter, node: ast.Call) -> Value:
     match node:
         case ast.Call(_, [of, ast.Constant(str() as name)], []):
             return expression(
                 emitter, derived(node, "attribute", lambda: ast.Attribute(of, name, ast.Load()))
             )
-    return emitter.refuse("getattr() has a compiled form for a constant name, without a default")
+        case ast.Call(function, [of, name, default], []):
+            has: Any = hasattr
+            test = ast.Call(ast.Constant(has), [of, name], [])
+            there = ast.Call(function, [of, name], [])
+            make = partial(ast.IfExp, test, there, default)
+            return expression(emitter, derived(node, "attribute or default", make))
+    return emitter.refuse("getattr() has a compiled form for a constant name")
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:
@@ -258,6 +283,7 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     isinstance: _isinstance,
     type: _type,
     getattr: _getattr,
+    hasattr: _hasattr,
     len: _len,
     bool: _bool,
     str: _str,

@@ -63,7 +63,9 @@ def call(
     if len(arguments) > 1:
         first, second, *others = arguments
         arguments = [first, as_looked_up(emitter, second, first), *others]
-    place = next((n for n, value in enumerate(arguments) if k.is_plain(value.kind)), None)
+    # An item may be of one of several types as it is.
+    places = range(min(len(arguments), 2) if name == "[]=" else len(arguments))
+    place = next((n for n in places if k.is_plain(arguments[n].kind)), None)
     if place is not None:
         before, after = arguments[:place], arguments[place + 1 :]
         return by_class(
@@ -101,6 +103,9 @@ def call(
         type_ = next(filter(None, types), None)
         if type_ is not None and attribute and arguments and arguments[0].kind.name == owner:
             if not hasattr(type_, attribute):
+                if emitter.attempts:
+                    emitter.fail(row_values.ATTRIBUTE_ERROR, f"{owner} has no {attribute!r}")
+                    return Value(k.NEVER)
                 of_series = ": it is one value, and no Series" if attribute in _OF_SERIES else ""
                 emitter.refuse(f"{owner} has no {attribute!r}{of_series}")
             if name not in table() and not isinstance(arguments[0].kind, k.Container):

@@ -466,6 +466,19 @@ def may_be_declared(returns: s.DataType, kind: Kind) -> bool:
     return True
 
 
+def lists_of(kind: Kind, returns: s.DataType, key: Any) -> dict[Any, Kind]:
+    """Returns kinds of tuples of any length, by their keys, where results are tuples and the declared type
+    has lists; `key` is that of the results."""
+    if not isinstance(returns, LISTS):
+        return {}
+    of, item = k.present(kind), returns.fields[0].type
+    if isinstance(of, k.Container) and of.name == "list":
+        within = [lists_of(of.items[0], item, (site, 0)) for site in of.sites]
+        return {own: found for kinds in within for own, found in kinds.items()}
+    tuples = k.of_any_length(of)
+    return {} if tuples is None else {key: tuples if of is kind else k.optional(tuples)}
+
+
 def _declared_map(kind: k.Container, type_: s.Map) -> Kind:
     """Returns the kind of a dictionary, or of a list of pairs, that is declared to be a map."""
     fields = type_.entries_field.type.fields

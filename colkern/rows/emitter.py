@@ -391,6 +391,8 @@ class Emitter:
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
         is_row = not self.program.stack and self.yielded is None
+        if isinstance(value.constant, list | dict | set | frozenset):
+            value = self.numbers(value)
         if is_row and self.program.holds is not any_kind and inner(value).kind not in k.NODES:
             value = as_declared(self, value, self.program.holds)
         if is_row and k.is_plain(inner(value).kind):

@@ -200,6 +200,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         emitter.refuse(f"`{name}` of a dictionary with constant keys has no compiled form")
     if isinstance(left.kind, k.Tuple) and isinstance(right.kind, k.Tuple) and name == "+":
         return tuple_of_values((*left.items, *right.items))
+    if any(isinstance(side.constant, set | frozenset) for side in (left, right)):
+        left, right = emitter.numbers(left), emitter.numbers(right)
     if name == "+":
         left, right = alike_tuples(emitter, left, right)
     elif name == "*":

@@ -21,6 +21,7 @@ from colkern.memory import EMPTY
 from colkern.rows import kinds as k
 from colkern.rows import near_sums
 from colkern.rows.arenas import Room, placed_pool, rooms_of_thread
+from colkern.rows.emitter import RETURN
 from colkern.rows.front import Definition, definition_of
 from colkern.rows.functions import of_text, write_program
 from colkern.rows.inputs import Inputs, values_of
@@ -54,7 +55,8 @@ def written(
     definition = _definition_for(function, state)
     first, *others = definition.parameters
     values = {first: of_parts(state, tuple("_" for _ in zeros(state)))}
-    return write_program(wraps, definition, values | values_of(others, inputs), returns)
+    kinds = {RETURN: returns} if returns else {}
+    return write_program(wraps, definition, values | values_of(others, inputs), kinds)
 
 
 def _definition_for(function: Any, state: Kind) -> Definition:

@@ -47,7 +47,6 @@ def write_function(
     program: Program,
     definition: Definition,
     arguments: dict[str, Value],
-    returns: Kind | None = None,
     recursion: Called | None = None,
     widened: dict[Any, Kind] | None = None,
 ) -> tuple[str, Kind, list[str]]:
@@ -57,7 +56,6 @@ def write_function(
         program: The program of which it becomes part.
         definition: The user's function.
         arguments: Its arguments: the kind of each, and its value if that is a constant.
-        returns: The narrowest kind of its result; None for that of the values that it returns.
         recursion: Collects its calls of itself.
         widened: The kinds that are known to be too narrow; others are added.
 
@@ -72,8 +70,6 @@ def write_function(
     recursion = recursion or Called()
     recursion.name = name
     widened = {} if widened is None else widened
-    if returns is not None:
-        widened[RETURN] = returns
     before = program.state()
     stored = stored_names(definition.body)
     for _ in range(MOST_ATTEMPTS):
@@ -172,7 +168,7 @@ def write_program(
     wraps: bool,
     definition: Definition,
     arguments: dict[str, Value],
-    returns: Kind | None = None,
+    widened: Mapping[Any, Kind] = types.MappingProxyType({}),
     holds: Callable[[Kind], bool] = any_kind,
     can_mix: bool = True,
     has_rows: bool = True,
@@ -181,7 +177,7 @@ def write_program(
 
     Args:
         wraps: Whether integers wrap around.
-        definition, arguments, returns: As for `write_function`.
+        definition, arguments, widened: As for `write_function`.
         holds: Whether results of a kind may be values of the declared type.
         can_mix: Whether variables may have values of several types.
         has_rows: Whether dictionaries with constant keys may be rows.
@@ -197,7 +193,10 @@ def write_program(
         )
         try:
             with localcontext(USUAL_CONTEXT):
-                other = program, *write_function(program, definition, arguments, returns)[:2]
+                name, kind, _ = write_function(
+                    program, definition, arguments, widened=dict(widened)
+                )
+                other = program, name, kind
         except MeetsNumPy:
             has_numpy = True
             continue
@@ -221,9 +220,7 @@ def write_program(
         changes_rows, mixes = program.may_change_rows, program.may_mix
 
 
-def _lack(
-    written: tuple[Program, str, Kind], holds: Callable[[Kind], bool]
-) -> tuple[bool, int]:
+def _lack(written: tuple[Program, str, Kind], holds: Callable[[Kind], bool]) -> tuple[bool, int]:
     """Whether the results of a program are not of the declared type, and how many parts leave the row."""
     program, _, kind = written
     return not holds(kind), len(program.gaps)

@@ -175,6 +175,8 @@ def _constructed(
     start = tuple_of_values((before.get(name, UNSET) for name in names), names, kind)
     function = inspect.getattr_static(kind, method)
     _, instance = changing_method(emitter, function, start, None, arguments, named)
+    if not isinstance(instance.kind, k.Compound):
+        emitter.refuse(f"{kind.__name__}.{method} gives fields values of several types")
     assigned = (
         name for name, item in zip(names, instance.items, strict=True) if item.kind != UNSET.kind
     )

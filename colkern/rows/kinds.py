@@ -756,8 +756,10 @@ def _joined_instances(left: dict[type, Kind], right: dict[type, Kind]) -> Kind |
 def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:
     """Whether the kinds of two containers' items can be joined by making them, or items within them, wider.
 
-    Items may become optional, or numbers whose type is not known.
+    Items may become optional, numbers whose type is not known, or tuples of any length.
     """
+    if is_tuple(pair[0]) != is_tuple(pair[1]):
+        return _joined_lengths(*pair) is not None
     are_lists = all(isinstance(kind, Container) for kind in pair)
     names = {kind.name for kind in pair}
     are_alike = are_lists or names in ({"bool"}, {"int"}, {"float"}, {"int", "float"})
@@ -819,7 +821,8 @@ def of_any_length(kind: Kind, *others: Kind) -> Container | None:
 def _joined_lengths(left: Kind, right: Kind) -> Kind | None:
     """Joins a tuple whose length depends on the row with another kind."""
     has_length, other = (right, left) if is_tuple(left) else (left, right)
-    assert isinstance(other, Container)
+    if not isinstance(other, Container):
+        return None
     as_other = of_any_length(has_length)
     # Items of the tuple are converted to the kind that the other's items have.
     return as_other and joined(replace(as_other, sites=other.sites), other)

@@ -289,8 +289,9 @@ def pattern_method(
     """Compiles a method of a pattern for arguments by name."""
     if name == "subn":
         return _counted(emitter, pattern, by_name)
+    given = dict(by_name)
     if not by_name.get("repl", NONE).is_constant:
-        result = _by_table(emitter, (pattern,), "0", name, dict(by_name))
+        result = _by_table(emitter, (pattern,), "0", name, dict(given))
         if result is not None:
             return result
     text = emitter.numbers(emitter.plain(by_name.pop("string")))
@@ -315,7 +316,9 @@ def pattern_method(
     except Unsettled:
         raise
     except CompileError as error:
-        return _left(emitter, pattern, name, error)
+        given["string"] = text
+        by_table = _by_table(emitter, (pattern,), "0", name, given)
+        return by_table or _left(emitter, pattern, name, error)
 
 
 def _counted(emitter: Emitter, pattern: re.Pattern[str], by_name: dict[str, Value]) -> Value:

@@ -24,7 +24,15 @@ from colkern.operations import cast, combine_validity, concat, nulls, take, unpa
 from colkern.operations.moving import to_device, to_host
 from colkern.rows import kinds as k
 from colkern.rows.arenas import LEFT_AT_ONCE, NO_PAIRS, Room, placed_pool, rooms_of_thread
-from colkern.rows.columns import LARGE, LISTS, declared_kind, has_any, may_be_declared, type_of
+from colkern.rows.columns import (
+    LARGE,
+    declared_kind,
+    has_any,
+    lists_of,
+    may_be_declared,
+    type_of,
+)
+from colkern.rows.emitter import RETURN
 from colkern.rows.folding import constant
 from colkern.rows.forms import Form
 from colkern.rows.front import definition_of
@@ -155,8 +163,8 @@ class Plan(Replanned):
             and not (self._may_be_rows and _is_known_row(*written))
         ):
             written = write_program(wraps, self._definition, values, **options, has_rows=False)
-        elif isinstance(returns, LISTS) and (of := k.of_any_length(k.present(written[2]))):
-            written = write_program(wraps, self._definition, values, of, **options)
+        elif isinstance(returns, s.DataType) and (kinds := lists_of(written[2], returns, RETURN)):
+            written = write_program(wraps, self._definition, values, kinds, **options)
         return written
 
     def _require_results(self, returns: s.DataType | type | None) -> None:

@@ -75,8 +75,8 @@ def holds_at(instruction: int64, text: Text, at: int64) -> bool:
     if name == LINE_END:
         return ends_line(text, at)
     low, high = get_word(instruction + 8), get_word(instruction + 16)
-    before = at > 0 and is_member(low, high, int64(get_byte(text.address + at - 1)))
-    behind = at < text.size and is_member(low, high, int64(get_byte(text.address + at)))
+    before = at > 0 and is_member(low, high, get_byte(text.address + at - 1))
+    behind = at < text.size and is_member(low, high, get_byte(text.address + at))
     if text.size == 0:
         # Whether there is an inside depends on the version of Python.
         return get_word(instruction + 32) != 0
@@ -100,7 +100,7 @@ def match_from(
         name = get_word(here)
         holds = True
         if name == BYTE:
-            holds = at < text.size and get_byte(text.address + at) == get_word(here + 8)
+            holds = bool(at < text.size and get_byte(text.address + at) == get_word(here + 8))
             at += 1
         elif name == RUN:
             low, high = get_word(here + 8), get_word(here + 16)
@@ -110,10 +110,10 @@ def match_from(
             while (
                 stop < text.size
                 and stop - at < limit
-                and is_member(low, high, int64(get_byte(text.address + stop)))
+                and is_member(low, high, get_byte(text.address + stop))
             ):
                 stop += 1
-            holds = stop - at >= least
+            holds = bool(stop - at >= least)
             if holds and way != POSSESSIVE and (way == LAZY or stop - at > least):
                 # Of a greedy run, characters may be given back; of a lazy one, more may come.
                 set_word(top, here)
@@ -136,7 +136,7 @@ def match_from(
         elif name == AGAIN:
             slot = spans + get_word(here + 8)
             stop = match_again(text, at, get_word(slot), get_word(slot + 8))
-            holds = stop >= 0
+            holds = bool(stop >= 0)
             at = stop
         elif name == PLACE:
             holds = holds_at(here, text, at)
@@ -157,14 +157,8 @@ def match_from(
             if count >= 0:
                 is_lazy = get_word(here + 40) == LAZY
                 if is_lazy:
-                    holds = (
-                        count > 0
-                        and at < text.size
-                        and is_member(
-                            get_word(here + 8),
-                            get_word(here + 16),
-                            int64(get_byte(text.address + at)),
-                        )
+                    holds = bool(count > 0 and at < text.size) and is_member(
+                        get_word(here + 8), get_word(here + 16), get_byte(text.address + at)
                     )
                 at += 1 if is_lazy else -1
                 if holds and (is_lazy or count > 1):
@@ -195,11 +189,9 @@ def find_from(
     while at <= text.size:
         if is_known != 0:
             if how == SEARCH:
-                while at < text.size and not is_member(
-                    low, high, int64(get_byte(text.address + at))
-                ):
+                while at < text.size and not is_member(low, high, get_byte(text.address + at)):
                     at += 1
-            if at == text.size or not is_member(low, high, int64(get_byte(text.address + at))):
+            if at == text.size or not is_member(low, high, get_byte(text.address + at)):
                 break
         for slot in range(slots):
             set_word(spans + 24 + 8 * slot, int64(-1))
@@ -262,10 +254,10 @@ def put_replacement(
             continue
         group = int64(0)
         if at + 1 < repl.size:
-            group = int64(get_byte(repl.address + at + 1)) - int64(48)
+            group = get_byte(repl.address + at + 1) - int64(48)
         digit = int64(-1)
         if at + 2 < repl.size:
-            digit = int64(get_byte(repl.address + at + 2)) - int64(48)
+            digit = get_byte(repl.address + at + 2) - int64(48)
         if group < 1 or group > 9 or group > groups or (digit >= 0 and digit < 10):
             return int64(-1)
         target = put_part(target, limit, repl.address, last, at)

@@ -124,10 +124,10 @@ def _getattr(emitter: Emitter, node: ast.Call) -> Value:
             return expression(
                 emitter, derived(node, "attribute", lambda: ast.Attribute(of, name, ast.Load()))
             )
-        case ast.Call(function, [of, name, default], []):
+        case ast.Call(function, [of, asked, default], []):
             has: Any = hasattr
-            test = ast.Call(ast.Constant(has), [of, name], [])
-            there = ast.Call(function, [of, name], [])
+            test = ast.Call(ast.Constant(has), [of, asked], [])
+            there = ast.Call(function, [of, asked], [])
             make = partial(ast.IfExp, test, there, default)
             return expression(emitter, derived(node, "attribute or default", make))
     return emitter.refuse("getattr() has a compiled form for a constant name")

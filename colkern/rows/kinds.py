@@ -154,8 +154,9 @@ def choice_of(functions: Iterable[Any]) -> Choice:
 def is_function(value: object) -> bool:
     """Whether a constant is a function, including functions that are defined in the row function, or a
     pattern."""
-    others = ast.FunctionDef | ast.Lambda | re.Pattern | PatternText
-    return callable(value) or isinstance(value, others)
+    return callable(value) or isinstance(
+        value, ast.FunctionDef | ast.Lambda | re.Pattern | PatternText
+    )
 
 
 @dataclass(frozen=True)

@@ -85,11 +85,14 @@ def _are_alike(left: Matcher, right: Matcher) -> bool:
     return (left.groups, left.group_names) == (right.groups, right.group_names)
 
 
+@cache
 def _either(left: Matcher, right: Matcher) -> Matcher:
-    """Returns what is known of the matches of one of two patterns with the same groups."""
+    """Returns what is known of the matches of one of two patterns with the same groups; the first itself,
+    if that is no less, so that kinds settle."""
     always = tuple(map(all, zip(left.always, right.always, strict=True)))
     closing = left.closing if left.closing == right.closing else ()
-    return replace(left, always=always, closing=closing)
+    is_known = (always, closing) == (left.always, left.closing)
+    return left if is_known else replace(left, always=always, closing=closing)
 
 
 def match_kind(*matchers: Matcher) -> Match:
@@ -130,6 +133,7 @@ def function_of_re(
     return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, by_name)
 
 
+_OF_RE = (*_FINDING, *_OTHERS)
 _PATTERNS = (str, re.Pattern, k.PatternText)
 
 
@@ -141,7 +145,7 @@ def with_patterns(emitter: Emitter, target: ast.expr, iterable: ast.expr) -> ast
     asked = Counter(
         getattr(call.args[0], "id", "")
         for call in calls
-        if {**_FINDING, **_OTHERS}.get(known_object(emitter, call.func))
+        if known_object(emitter, call.func) in _OF_RE
     )
     # The target is the only other mention.
     names = {n for n in named_in([target]) if asked[n] == emitter.definition.mentions[n] - 1 > 0}

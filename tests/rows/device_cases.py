@@ -160,8 +160,18 @@ def read(s: str) -> int | None:
     return int(actual[2]) if actual else None
 
 
+RULES = [(rf"\b({letter})\w*", rf"\1{letter}") for letter in "abcdefghijklmnopqrstu"]
+
+
+def ruled(s: str) -> str:
+    for rule, repl in RULES:
+        s = re.sub(rule, repl, s)
+    return s
+
+
 def patterns_are_searched() -> None:
     check(read, ck.array(["x=12", "y", None, "ab z=7;", "q=99999999999999999999"][:4]))
+    check(ruled, ck.array(["a big cat", "", None, "zoo é", "x" * 40]), left=1)
 
 
 # None, tables, times

@@ -198,6 +198,9 @@ MOST_INLINED = 400
 """The largest helper, in instructions with those of its own helpers, that becomes a part of each caller
 also in a large loop."""
 
+MOST_RARE = 100
+"""The largest helper for rare cases that becomes a part of each caller in a loop that is not large."""
+
 
 class _EmbeddedLibrary(_Library):
     """The code of a function, to be linked into other libraries."""
@@ -241,7 +244,7 @@ class HelperLibrary(_EmbeddedLibrary):
 
     Attributes:
         size: The number of instructions that each call of it adds to a caller.
-        is_apart: Whether it is not inlined.
+        is_apart: Whether it is for rare cases.
     """
 
     size = 0
@@ -255,8 +258,10 @@ class HelperLibrary(_EmbeddedLibrary):
         size = sum(each.size for each in called if isinstance(each, HelperLibrary))
         functions = _defined(ll_module)
         size += sum(1 for each in functions for block in each.blocks for _ in block.instructions)
-        mark = "noinline" if self.is_apart else _HINT if size > MOST_INLINED else _INLINED
-        self.size = size if mark == _INLINED else 0
+        is_called = self.is_apart or size > MOST_INLINED
+        self.size = 0 if is_called else size
+        is_never_part = self.is_apart and size > MOST_RARE
+        mark = "noinline" if is_never_part else _HINT if is_called else _INLINED
         for function in functions:
             function.add_function_attribute(mark)
 
@@ -270,7 +275,7 @@ class HelperLibrary(_EmbeddedLibrary):
 
 
 class _ApartLibrary(HelperLibrary):
-    """The code of a helper that is not inlined."""
+    """The code of a helper for rare cases."""
 
     is_apart = True
 
@@ -322,7 +327,7 @@ def _defined(module: ModuleRef) -> list[Any]:
 
 
 _INLINED, _HINT = "alwaysinline", "inlinehint"
-"""The marks of a helper, and of a large one."""
+"""The marks of a helper, and of one that is a part of its callers only in small loops."""
 
 
 def _inline_hinted(module: ModuleRef) -> None:

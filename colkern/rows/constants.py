@@ -10,6 +10,7 @@ header. Addresses within a block are relative to its begin until `at` adds the r
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 import struct
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -160,15 +161,26 @@ def kind_of(value: Any) -> Kind:
         return k.tuple_of(tuple(map(kind_of, value)), tuple(names), type(value))
     if type(value) in (set, frozenset):
         return replace(k.set_of(_hashable(_common(value))), constant=True)
-    if type(value) is list:
+    base = base_of(type(value))
+    if base is list:
         return sequence_kind(value)
-    if type(value) in (dict, Counter, defaultdict):
+    if base is dict or type(value) in (Counter, defaultdict):
         return _kind_of_dicts([value])
     if is_data(value):
         return _kind_of_fields([value])
     if k.is_function(value):
         return k.choice_of([value])
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
+
+
+@lru_cache
+def base_of(form: type) -> type | None:
+    """Returns the type, `dict` or `list`, as which instances of a class are read; None for other classes,
+    and those that change what it does."""
+    base = next((base for base in (dict, list) if issubclass(form, base)), None)
+    kept = vars(base).keys() - {"__init__", "__doc__"} if base else set()
+    own = {name for name in kept if inspect.getattr_static(form, name) is not vars(base)[name]}
+    return None if own or hasattr(form, "__missing__") else base
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from colkern.rows import enums
 from colkern.rows import kinds as k
 from colkern.rows.calls import as_tuple, call, has, invoked, require_changeable
 from colkern.rows.comparisons import equal
-from colkern.rows.constants import kind_of, table_kind
+from colkern.rows.constants import base_of, kind_of, table_kind
 from colkern.rows.documents import as_key, as_looked_up
 from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import expression, iterated, truth
@@ -116,6 +116,8 @@ def most_common(emitter: Emitter, owner: Value, most: Value = NONE) -> Value:
 def readable(emitter: Emitter, container: Value) -> Value:
     """Returns a container whose items can be read; a constant one is placed in memory."""
     if isinstance(container.constant, tuple | list | range):
+        if isinstance(container.constant, list) and base_of(type(container.constant)) is None:
+            emitter.refuse(f"{type(container.constant).__name__} has methods of its own to read it")
         return stored_constant(emitter, list(container.constant), kind_of)
     return emitter.numbers(container)
 

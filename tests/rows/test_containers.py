@@ -509,7 +509,8 @@ def test_a_tuple_is_a_sequence_too() -> None:
         [True, 1],
         [1 << 63],
         {(1, 2): [1], (1, 3.0): [2]},
-        object,
+        object(),
+        [len, 1],
         "\ud800",
     ],
 )

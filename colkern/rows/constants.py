@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -173,11 +173,12 @@ def kind_of(value: Any) -> Kind:
     raise UnsupportedError(f"no constant of {type(value).__name__} is supported")
 
 
-@lru_cache
 def base_of(form: type) -> type | None:
     """Returns the type, `dict` or `list`, as which instances of a class are read; None for other classes,
     and those that change what it does."""
     base = next((base for base in (dict, list) if issubclass(form, base)), None)
+    if form is base:
+        return base
     kept = vars(base).keys() - {"__init__", "__doc__"} if base else set()
     own = {name for name in kept if inspect.getattr_static(form, name) is not vars(base)[name]}
     return None if own or hasattr(form, "__missing__") else base

@@ -646,3 +646,44 @@ def test_an_infinity_until_there_is_a_number_of_the_declared_type() -> None:
     sums = ck.udf(best_sum, strict=True)
     rows = [[1, -2, 3], [2**62, 1], [-5]]
     assert sums(ck.array(rows)).to_pylist() == list(map(best_sum, rows))
+
+
+def decoded(text: str) -> str:
+    try:
+        text = text.decode()  # type: ignore[attr-defined]
+    except (UnicodeDecodeError, AttributeError):
+        text += "?"
+    return text + "!"
+
+
+def assigned(text: str) -> str:
+    row = [text, 1, 2.5]
+    row[1] = len(text)
+    return f"{row[0]}{row[1]}{row[2]}"
+
+
+def codes(text: str) -> list[tuple[int, ...]]:
+    return [(place, ord(character)) for place, character in enumerate(text)]
+
+
+FEW_LETTERS = frozenset("ab")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        decoded,
+        assigned,
+        codes,
+        lambda text: f"{hasattr(text, 'decode')}{hasattr(text, 'upper')}",
+        lambda text: getattr(text, "nothing", "default"),
+        lambda text: len(set(text) - FEW_LETTERS),
+    ],
+)
+def test_attributes_that_a_type_may_lack_and_items_of_several_types(
+    function: Callable[[str], Any],
+) -> None:
+    texts = ["1,a,22", "", "é", "abc"]
+    wanted = [function(text) for text in texts]
+    lists = [[*map(list, each)] if isinstance(each, list) else each for each in wanted]
+    assert ck.udf(function, strict=True)(ck.array(texts)).to_pylist() == lists

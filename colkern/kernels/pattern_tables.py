@@ -79,7 +79,7 @@ def holds_at(instruction: int64, text: Text, at: int64) -> bool:
     behind = at < text.size and is_member(low, high, get_byte(text.address + at))
     if text.size == 0:
         # Whether there is an inside depends on the version of Python.
-        return get_word(instruction + 32) != 0
+        return name == NO_BOUNDARY and get_word(instruction + 32) != 0
     return (before != behind) == (name == BOUNDARY)
 
 

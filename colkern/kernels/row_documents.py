@@ -23,7 +23,7 @@ from colkern.kernels.primitives import (
     set_word,
     sum_overflows,
 )
-from colkern.kernels.row_dicts import TAKEN, insert_place, new_dict
+from colkern.kernels.row_dicts import COUNT, TAKEN, insert_place, new_dict, next_item
 from colkern.kernels.row_items import (
     EXACT,
     OF_BOOL,
@@ -112,6 +112,23 @@ def node_of_text(arena: Arena, text: Text) -> int64:
     if node != 0:
         set_text(node + 8, text)
     return node
+
+
+@helper
+def list_of_items(arena: Arena, type_: int64, container: int64) -> tuple[int64, Code]:
+    """The list itself, or a list of the keys of a dictionary, as values of a document."""
+    if type_ != OF_DICT:
+        return container, DONE
+    keys = new_list(arena, int64(1), get_word(container + COUNT))
+    place = next_item(int64(2), int64(1), container, int64(0)) if keys != 0 else int64(0)
+    while place != 0:
+        node = node_of_text(arena, get_text(place))
+        if node == 0:
+            return int64(0), NO_ROOM
+        set_word(get_word(keys) + get_word(keys + 8) * 8, node)
+        set_word(keys + 8, get_word(keys + 8) + 1)
+        place = next_item(int64(2), int64(1), container, place)
+    return keys, DONE if keys != 0 else NO_ROOM
 
 
 @helper

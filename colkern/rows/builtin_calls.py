@@ -111,11 +111,18 @@ def _has_attribute(emitter: Emitter, value: Value, name: Value) -> Value:
     if isinstance(value.kind, k.Optional):
         has = partial(_has_attribute, emitter, name=name)
         return emitter.chosen(value.none, lambda: has(NONE), lambda: has(inner(value)))
-    if value.is_constant and name.is_constant:
-        return evaluated(emitter, hasattr, value.constant, name.constant)
-    if not name.is_constant or isinstance(value.kind, k.Compound):
+    is_local = isinstance(value.constant, ast.AST)
+    if not name.is_constant or isinstance(value.kind, k.Compound) or is_local:
         emitter.refuse(f"hasattr() of {value.kind} has no compiled form")
-    return constant(hasattr(class_of(emitter, value.kind), name.constant))
+    if value.is_constant:
+        return evaluated(emitter, hasattr, value.constant, name.constant)
+    among = [class_of(emitter, value.kind)]
+    if isinstance(value.kind, k.Member):
+        among = list(k.values_of(value.kind.form))
+    have = {hasattr(each, name.constant) for each in among}
+    if len(have) != 1:
+        emitter.refuse(f"hasattr() of {value.kind}, whose members differ, has no compiled form")
+    return constant(have.pop())
 
 
 def _getattr(emitter: Emitter, node: ast.Call) -> Value:
@@ -124,13 +131,18 @@ def _getattr(emitter: Emitter, node: ast.Call) -> Value:
             return expression(
                 emitter, derived(node, "attribute", lambda: ast.Attribute(of, name, ast.Load()))
             )
-        case ast.Call(function, [of, asked, default], []):
+        case ast.Call(
+            function, [ast.Name() as of, asked, ast.Name() | ast.Constant() as default], []
+        ):
+            # Neither has an effect: the object is evaluated twice, and the default where it is needed.
             has: Any = hasattr
             test = ast.Call(ast.Constant(has), [of, asked], [])
             there = ast.Call(function, [of, asked], [])
             make = partial(ast.IfExp, test, there, default)
             return expression(emitter, derived(node, "attribute or default", make))
-    return emitter.refuse("getattr() has a compiled form for a constant name")
+    return emitter.refuse(
+        "getattr() has a compiled form for a constant name, and a variable and a constant with a default"
+    )
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:

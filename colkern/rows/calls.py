@@ -103,7 +103,8 @@ def call(
         type_ = next(filter(None, types), None)
         if type_ is not None and attribute and arguments and arguments[0].kind.name == owner:
             if not hasattr(type_, attribute):
-                if emitter.attempts:
+                # Python raises before it evaluates arguments.
+                if emitter.attempts and len(arguments) == 1 and not named:
                     emitter.fail(row_values.ATTRIBUTE_ERROR, f"{owner} has no {attribute!r}")
                     return Value(k.NEVER)
                 of_series = ": it is one value, and no Series" if attribute in _OF_SERIES else ""

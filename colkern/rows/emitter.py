@@ -681,7 +681,7 @@ class Emitter:
 
     def branch(self, test: str, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
         """Write an `if` statement, and merge the facts about variables after it."""
-        before = dict(self.env)
+        before, was_dead = dict(self.env), self.dead
         ends = []
         unsettled: list[Unsettled] = []
         for head, write in ((f"if {test}:", then), ("else:", otherwise)):
@@ -695,7 +695,7 @@ class Emitter:
                     self.restore(start)
                     self.dead = True
             ends.append((block, self.env, self.dead))
-            self.dead = False
+            self.dead = was_dead
         if len(unsettled) == len(ends):
             raise unsettled[0]
         live = [(block, env) for block, env, dead in ends if not dead]

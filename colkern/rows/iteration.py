@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
 from typing import Any, NoReturn, cast
 
 from colkern.errors import CompileError
-from colkern.kernels import row_lists, row_values, text_characters
+from colkern.kernels import row_dicts, row_documents, row_lists, row_values, text_characters
 from colkern.rows import kinds as k
 from colkern.rows.calls import call, invoked
 from colkern.rows.constants import kind_of
@@ -326,7 +326,10 @@ def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never)
     """Returns the items of a value, for a loop."""
     from colkern.rows.iterators import has_place, items_left
 
-    value = as_one_of(emitter, iterated(emitter, value), list, dict, str, bytes)
+    value = iterated(emitter, value)
+    if value.kind == k.CONTENT:
+        return _of_document(emitter, value)
+    value = as_one_of(emitter, value, list, dict, str, bytes)
     if has_place(value):
         return items_left(emitter, value)
     if isinstance(value.constant, range):
@@ -350,6 +353,31 @@ def source_of_value(emitter: Emitter, value: Value, any_order: AnyOrder = never)
     if value.kind == k.NEVER:
         return Source("False", lambda: value)
     return emitter.refuse(f"a loop over {value.kind} has no compiled form")
+
+
+def _of_document(emitter: Emitter, value: Value) -> Source:
+    """The items of a list in a document, or the keys of a dictionary; another value leaves the row."""
+    from colkern.rows.containers import items_of
+
+    number, *each = value.items
+    places = {k.form_of(one.kind): place for place, one in enumerate(each)}
+    list_, dict_ = each[places[list]], each[places[dict]]
+    is_other = f"{number.code} not in ({places[list]}, {places[dict]})"
+    emitter.fail_if(is_other, row_values.LEFT, "a value that is no list")
+    arguments = [number, Value(k.INT, list_.code)]
+    items = invoked(emitter, row_documents.list_of_items, arguments, list_.kind, "iter()")
+    source = items_of(emitter, items)
+    emitter.read_later += [dict_.kind] if emitter.is_ahead else []
+    changes = f"{emitter.use(row_dicts.dict_changes)}({dict_.code})"
+    changes = f"({changes} if {number.code} == {places[dict]} else 0)"
+    before = emitter.copy(changes)
+
+    def item() -> Value:
+        emitter.fail_if(f"{changes} != {before}", row_values.LEFT, "a dictionary that changes")
+        return source.item()
+
+    # Python looks for changes after the last item, too.
+    return replace(source, more=f"({source.more} or {changes} != {before})", item=item)
 
 
 def _characters(emitter: Emitter, text: Value) -> Source:

@@ -122,15 +122,21 @@ def function_of_re(
     by_name = _given(emitter, name, ["pattern", *_taken(name), "flags"], arguments, named)
     pattern, flags = by_name.pop("pattern"), by_name.pop("flags", constant(0))
     among = getattr(pattern.kind, "among", (pattern.constant,))
+    reason = "a pattern that depends on the row"
     if flags.is_constant and all(isinstance(each, _PATTERNS) for each in among):
-        compiled = [re.compile(getattr(one, "text", one), flags.constant) for one in among]
-        return _of_patterns(emitter, tuple(compiled), pattern.code, name, by_name)
-    if not pattern.is_constant or not flags.is_constant:
-        error = CompileError("a pattern that depends on the row")
-        if name in ("findall", "split"):
-            emitter.refuse(f"{error} has no compiled form here")
-        return _left(emitter, re.compile(""), name, error)
-    return pattern_method(emitter, re.compile(pattern.constant, flags.constant), name, by_name)
+        try:
+            compiled = [re.compile(getattr(one, "text", one), flags.constant) for one in among]
+        except (re.error, ValueError):
+            reason = "a pattern that Python refuses"
+        else:
+            return _of_patterns(emitter, tuple(compiled), pattern.code, name, by_name)
+    elif pattern.is_constant and flags.is_constant:
+        whole = re.compile(pattern.constant, flags.constant)
+        return pattern_method(emitter, whole, name, by_name)
+    error = CompileError(reason)
+    if name in ("findall", "split"):
+        emitter.refuse(f"{error} has no compiled form here")
+    return _left(emitter, re.compile(""), name, error)
 
 
 _OF_RE = (*_FINDING, *_OTHERS)

@@ -283,6 +283,28 @@ def of_flags(s: str) -> str:
     return f"{more['ok'] is True} {document['note'] is False} {len(more)} {tags}"
 
 
+def of_keys(s: str) -> str:
+    document = json.loads(s)
+    found = ""
+    for key in document:
+        if isinstance(document[key], list) and not key.startswith("_"):
+            found = f"{key}{len(document[key])}"
+        document[key] = None
+    words = [*sorted(document), max(document, key=len), *list(document)[:1]]
+    return found + ",".join(words) + str(sum(len(key) for key in document))
+
+
+def of_new_keys(s: str) -> str:
+    """A dictionary that changes within a loop over it, or a list that grows."""
+    document = json.loads(s)
+    for key in document:
+        if isinstance(document, dict):
+            document[str(key) + "+"] = key
+        elif len(document) < 4:
+            document.append(key)
+    return json.dumps(document)
+
+
 def of_iterator(s: str) -> str:
     items = json.loads(s)["items"]
     rest = (item["sku"] for item in items)
@@ -293,7 +315,7 @@ def of_iterator(s: str) -> str:
 FUNCTIONS: list[Callable[[str], Any]] = [
     *(of_path, of_first, of_total, of_count, of_type, of_tags, of_pairs, of_text, of_change),
     *(of_addition, of_set, of_map, of_list, of_lists, of_row, of_member, of_extremes, of_point),
-    *(of_either, of_error, of_counts, of_flags),
+    *(of_either, of_error, of_counts, of_flags, of_keys),
 ]
 
 
@@ -365,13 +387,26 @@ def test_functions_of_documents_give_what_python_gives(function: Callable[[str],
         assert str(raised.value) == str(expected.value)
 
 
+@pytest.mark.parametrize("text", [GOOD[0], "{}", "[]", "[1]", '["a", "b"]', '"ab"', "5"])
+def test_a_loop_over_a_document_that_changes(text: str) -> None:
+    try:
+        wanted = of_new_keys(text)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        with pytest.raises(type(error), match=str(error).replace("(", r"\(")):
+            ck.udf(of_new_keys)(ck.array([text]))
+    else:
+        assert ck.udf(of_new_keys)(ck.array([text])).to_pylist() == [wanted]
+
+
 def test_an_iterator_reads_what_is_in_a_document_later() -> None:
     rows = [text for text in GOOD if "items" in text]
     assert ck.udf(of_iterator)(ck.array(rows)).to_pylist() == [*map(of_iterator, rows)]
 
 
 @pytest.mark.parametrize(
-    "function", [of_path, of_count, of_text, of_row], ids=lambda function: function.__name__
+    "function",
+    [of_path, of_count, of_text, of_row, of_keys],
+    ids=lambda function: function.__name__,
 )
 def test_functions_of_documents_give_it_on_a_device(function: Callable[[str], Any]) -> None:
     texts, _ = results(function, [*GOOD, *ODD[:7]])

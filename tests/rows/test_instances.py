@@ -263,19 +263,16 @@ def test_other_classes_are_refused(function: Callable[..., Any]) -> None:
 
 
 @dataclasses.dataclass
-class Scaled:
-    """A data class with a parameter that is no field."""
+class Unset:
+    """A data class with a field that nothing assigns."""
 
     n: int
-    factor: dataclasses.InitVar[int] = 2
-
-    def __post_init__(self, factor: int) -> None:
-        self.n *= factor
+    size: int = dataclasses.field(init=False)
 
 
-def test_a_parameter_that_is_no_field_is_the_reason() -> None:
-    with pytest.raises(ck.CompileError, match="Scaled has an InitVar"):
-        checked(lambda n, x: Scaled(n).n)
+def test_a_field_that_nothing_assigns_is_the_reason() -> None:
+    with pytest.raises(ck.CompileError, match="fields that are not its parameters"):
+        checked(lambda n, x: Unset(n).n)
 
 
 class _Hidden(Private):

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -666,6 +667,41 @@ def codes(text: str) -> list[tuple[int, ...]]:
     return [(place, ord(character)) for place, character in enumerate(text)]
 
 
+def arguments_of_what_is_lacking(text: str) -> int:
+    items = [text]
+    try:
+        text.nothing(items.append(text))  # type: ignore[attr-defined]
+    except AttributeError:
+        items.append("")
+    return len(items)
+
+
+def one_of_two(text: str) -> int:
+    try:
+        return text.nothing or len(text)  # type: ignore[attr-defined,no-any-return]
+    except AttributeError:
+        return -1
+
+
+class Size(Enum):
+    SMALL, LARGE = 1, 2
+
+
+def of_a_member(text: str) -> str:
+    size = Size.LARGE if len(text) > 2 else Size.SMALL
+    return f"{hasattr(size, 'value')}{hasattr(size, 'nothing')}{getattr(size, 'name', '')}"
+
+
+FAULTY = [*map(str, range(20)), "("]
+
+
+def one_is_faulty(text: str) -> int:
+    try:
+        return sum(bool(re.search(pattern, text)) for pattern in FAULTY)
+    except re.error:
+        return -1
+
+
 FEW_LETTERS = frozenset("ab")
 
 
@@ -678,6 +714,10 @@ FEW_LETTERS = frozenset("ab")
         lambda text: f"{hasattr(text, 'decode')}{hasattr(text, 'upper')}",
         lambda text: getattr(text, "nothing", "default"),
         lambda text: len(set(text) - FEW_LETTERS),
+        arguments_of_what_is_lacking,
+        one_of_two,
+        of_a_member,
+        one_is_faulty,
     ],
 )
 def test_attributes_that_a_type_may_lack_and_items_of_several_types(
@@ -686,4 +726,23 @@ def test_attributes_that_a_type_may_lack_and_items_of_several_types(
     texts = ["1,a,22", "", "é", "abc"]
     wanted = [function(text) for text in texts]
     lists = [[*map(list, each)] if isinstance(each, list) else each for each in wanted]
-    assert ck.udf(function, strict=True)(ck.array(texts)).to_pylist() == lists
+    strict = function not in (arguments_of_what_is_lacking, one_is_faulty)
+    assert ck.udf(function, strict=strict)(ck.array(texts)).to_pylist() == lists
+
+
+def of_an_item_that_is_taken(text: str) -> int:
+    words = [text, text]
+    return getattr(words.pop(), "nothing", len(words))
+
+
+def of_a_local_function(text: str) -> bool:
+    function = lambda: text  # noqa: E731
+    return hasattr(function, "args")
+
+
+@pytest.mark.parametrize("function", [of_an_item_that_is_taken, of_a_local_function])
+def test_attributes_of_what_has_an_effect_or_is_a_function_are_refused(
+    function: Callable[[str], Any],
+) -> None:
+    with pytest.raises(ck.CompileError, match=r"(get|has)attr\(\)"):
+        ck.udf(function)

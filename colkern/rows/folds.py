@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Sequence
-from copy import copy, deepcopy
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -369,9 +369,9 @@ class Fold:
         """Update a state by a row in Python."""
         arguments = [*self._states.values(state[None]), *values]
         states = arguments if isinstance(self._inputs, States) else arguments[:1]
-        before = deepcopy(states)
+        before = self._states.parted(states)
         (after,) = called_in_python(self._function, [(row, arguments)], self._title)
-        if states != before:
+        if self._states.parted(states) != before:
             # What was one container in several places of a state is several here.
             raise Outgrown(CHANGED)
         state[:] = self._states.words(after, memory)

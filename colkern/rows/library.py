@@ -524,6 +524,8 @@ def deep_copied(x: Any) -> Any:
         for value in x:
             if not isinstance(value, UNCHANGING):
                 raise Uncovered
+    elif not isinstance(x, UNCHANGING):
+        raise Uncovered
     return copied(x)
 
 

@@ -117,9 +117,29 @@ class States:
         if not _fits(self.kind, value):
             raise Outgrown
         words = memory.placed(constant_block(value, self.kind))[0, : self.kind.words]
-        if self.values(words[None]) != [value]:
+        if _parted(self.kind, *self.values(words[None])) != _parted(self.kind, value):
             raise Outgrown
         return words
+
+    def parted(self, states: Sequence[Any]) -> list[Any] | None:
+        """Returns the parts of states that are Python values, in new containers, to be compared; None if a
+        state does not fit the kind."""
+        if not all(_fits(self.kind, state) for state in states):
+            return None
+        return [_parted(self.kind, state) for state in states]
+
+
+def _parted(kind: Kind, value: Any) -> Any:
+    """Returns the parts of a value; a class may compare its instances in a way of its own."""
+    if isinstance(kind, k.Optional):
+        return None if value is None else _parted(kind.of, value)
+    if isinstance(kind, k.Compound):
+        return list(map(_parted, kind.items, items_of(value, kind)))
+    if not isinstance(kind, k.Container):
+        return value
+    if isinstance(value, dict):
+        return {key: _parted(kind.items[1], item) for key, item in value.items()}
+    return set(value) if kind.name == "set" else [_parted(kind.items[0], item) for item in value]
 
 
 def _fits(kind: Kind, value: Any) -> bool:

@@ -776,6 +776,28 @@ def test_states_hold_containers_that_are_one(functions: Any) -> None:
     assert list(results) == reduced_by(holding, keys, rows)
 
 
+@dataclass
+class Lax:
+    n: int = 0
+    x: float = field(default=0.0, compare=False)
+
+
+def test_a_row_in_python_gives_a_state_that_its_words_hold_whatever_its_class_compares() -> None:
+    @reducer
+    class lax:
+        def init():
+            return Lax()
+
+        def update(state, word: str):
+            # Upper case of é is Python's, and no float is as large as the number.
+            return Lax(state.n + 1, 2**53 + 1 if word.upper() == "É" else 0.0)
+
+        def finish(state):
+            return int(state.x)
+
+    assert lax(column(["a", "é"])) == 2**53 + 1
+
+
 def test_what_states_refer_to_lives_until_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     @reducer
     class last:

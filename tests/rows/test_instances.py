@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import copy
 import dataclasses
 import functools
 import math
@@ -255,6 +256,8 @@ class Sized:
         lambda n, x: Slotted(n).a,
         lambda n, x: Answering(n).n,
         lambda n, x: Point(x) == Point(x),
+        # It copies what is in the fields, too.
+        lambda n, x: copy.deepcopy(Cleaner(n, {n: ""})).factor,
     ],
 )
 def test_other_classes_are_refused(function: Callable[..., Any]) -> None:

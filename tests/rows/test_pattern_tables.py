@@ -116,6 +116,20 @@ def test_one_of_many_patterns(function: Callable[[int, str], Any]) -> None:
     assert left <= sum(not text.isascii() for text in TEXTS) * len(COMPILED)
 
 
+LONG = [*PATTERNS[:20], "|".join(f"w{number}x" for number in range(1500))]
+
+
+def test_a_pattern_of_too_many_alternatives_leaves_its_rows() -> None:
+    def number_of(text: str) -> int:
+        for number, pattern in enumerate(LONG):
+            if re.fullmatch(pattern, text):
+                return number
+        return -1
+
+    texts = ["w1400x", LONG[0], "?"]
+    assert ck.udf(number_of)(ck.array(texts)).to_pylist() == list(map(number_of, texts))
+
+
 REPLACEMENTS = ["plain", r"\1", r"[\1]", r"\\", r"\g<1>", r"\2-", r"\10", r"\n", r"\q", "é", "\\"]
 
 

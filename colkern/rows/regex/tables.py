@@ -84,9 +84,13 @@ def _instructions(nodes: Nodes, place: int) -> list[tuple[int, ...]]:
     written: list[tuple[int, ...]] = []
     for node in nodes:
         written += _of_node(node, place + len(written))
-        if len(written) > _MOST_INSTRUCTIONS:
-            raise CompileError("regular expressions of such a size are left to Python")
+        _require_few(written)
     return written
+
+
+def _require_few(written: list[tuple[int, ...]]) -> None:
+    if len(written) > _MOST_INSTRUCTIONS:
+        raise CompileError("regular expressions of such a size are left to Python")
 
 
 def _of_node(node: Node, place: int) -> list[tuple[int, ...]]:
@@ -116,14 +120,19 @@ def _of_node(node: Node, place: int) -> list[tuple[int, ...]]:
 
 
 def _choice(branches: tuple[Nodes, ...], place: int) -> list[tuple[int, ...]]:
-    first, *others = branches
-    if not others:
-        return _instructions(first, place)
-    own = _instructions(first, place + 1)
-    behind = place + 2 + len(own)
-    rest = _choice(tuple(others), behind)
-    split = (t.SPLIT, _target(place + 1), _target(behind))
-    return [split, *own, (t.JUMP, _target(behind + len(rest))), *rest]
+    *others, last = branches
+    written: list[tuple[int, ...]] = []
+    jumps = []
+    for branch in others:
+        first = place + len(written) + 1
+        own = _instructions(branch, first)
+        written += [(t.SPLIT, _target(first), _target(first + len(own) + 1)), *own, (t.JUMP,)]
+        jumps.append(len(written) - 1)
+        _require_few(written)
+    written += _instructions(last, place + len(written))
+    for jump in jumps:
+        written[jump] = (t.JUMP, _target(place + len(written)))
+    return written
 
 
 def _repeat(node: Repeat, place: int) -> list[tuple[int, ...]]:

@@ -290,6 +290,13 @@ def _output(function: str, target: Target, closing: ExitStack, *, compresses: bo
         return target
     file = closing.enter_context(created(target))
     codec = _CODECS.get(os.path.splitext(os.fsdecode(target))[1]) if compresses else None
+    if codec is None and compresses and is_url(target):
+        from fsspec.compression import compr
+        from fsspec.utils import infer_compression
+
+        # Readers of a URL know more codecs than pyarrow.
+        name = infer_compression(os.fspath(target))
+        return closing.enter_context(compr[name](file, mode="w")) if name else file
     if codec is None:
         return file
     return closing.enter_context(_pyarrow(function, "lib").CompressedOutputStream(file, codec))

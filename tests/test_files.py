@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import lzma
 import sys
 from collections.abc import Callable
 from datetime import date
@@ -151,6 +153,15 @@ def test_a_file_whose_writing_fails_is_as_it_was(name: str, scheme: str, tmp_pat
         with pytest.raises(UnsupportedError, match="write_json: "):
             ck.write_json(ck.concat(others), path)
         assert ck.read_json(path).to_pydict() == {"x": [1.5]}
+
+
+def test_files_at_urls_are_compressed_as_their_readers_expect() -> None:
+    for name, decompress in (("t.json.xz", lzma.decompress), ("t.json.gz", gzip.decompress)):
+        url = f"memory://{name}"
+        ck.write_json(ck.table({"x": [1.5]}), url)
+        with fsspec.open(url) as file:
+            assert json.loads(decompress(file.read())) == {"x": 1.5}
+        assert ck.read_json(url).to_pydict() == {"x": [1.5]}
 
 
 def _failing(batch: ck.RecordBatch) -> ck.RecordBatch:

@@ -77,8 +77,9 @@ class Signature:
 
     @property
     def result(self) -> s.DataType | type | None:
-        """The declared type of results; the hint `datetime.datetime` itself, as it says no zone."""
-        return self.hint if self.hint is datetime.datetime else self.returns
+        """The declared type of results; the hints `datetime.datetime` and `int` themselves, as they say no
+        zone, or width."""
+        return self.hint if self.hint in (datetime.datetime, int) else self.returns
 
 
 FORM: ContextVar[Form | None] = ContextVar("form", default=None)
@@ -345,15 +346,11 @@ def _parse(text: str) -> tuple[list[tuple[s.DataType, bool]], s.DataType | None]
 _BINARY = (s.Binary, s.LargeBinary, s.BinaryView, s.FixedSizeBinary)
 
 
-def _is_int(t: s.DataType) -> bool:
-    return isinstance(t, s.Int) and t != s.uint64()
-
-
 _HINTS: dict[type, tuple[Callable[[Any], bool], str]] = {
     bool: (lambda t: t == s.bool_(), "bool"),
-    int: (_is_int, "an integer type (uint64 when declared as such)"),
+    int: (lambda t: isinstance(t, s.Int), "an integer type"),
     # As Python's own hints have it: the function gets integers.
-    float: (lambda t: isinstance(t, s.FloatingPoint) or _is_int(t), "a floating-point type"),
+    float: (lambda t: isinstance(t, s.FloatingPoint | s.Int), "a floating-point type"),
     str: (lambda t: isinstance(t, TEXT), "a utf8 type"),
     bytes: (lambda t: isinstance(t, _BINARY + TEXT), "a binary or utf8 type"),
     datetime.date: (lambda t: isinstance(t, s.Date), "a date type"),

@@ -88,8 +88,28 @@ def integer_of_width(arena: Arena, value: int64, width: int64) -> tuple[Text, Co
 
 
 @helper
+def unsigned_of_width(arena: Arena, value: int64, width: int64) -> tuple[Text, Code]:
+    """`str(value)` of an integer without a sign, as `integer_of_width`."""
+    if value >= 0:
+        return integer_of_width(arena, value, width)
+    place = text_room(arena, int64(20))
+    if place == 0:
+        return NO_TEXT, NO_ROOM
+    tens = int64(uint64(value) // uint64(10))
+    end = write_number(place, tens, int64(1))
+    set_byte(end, int64(uint64(value) % uint64(10)) + 48)
+    return text_between(arena, place, end + 1), DONE
+
+
+@helper
 def text_of_bits(
-    arena: Arena, value: int64, bits: int64, letters: int64, prefix: int64, width: int64
+    arena: Arena,
+    value: int64,
+    is_signed: Truth,
+    bits: int64,
+    letters: int64,
+    prefix: int64,
+    width: int64,
 ) -> tuple[Text, Code]:
     """An integer in the base of two to `bits` (1, 3, 4), zeros in front up to `width` digits, at most 8.
 
@@ -97,25 +117,26 @@ def text_of_bits(
     front of the digits; 0 for no prefix.
     """
     place = text_room(arena, int64(72))
-    if value == LEAST:
+    if value == LEAST and is_signed:
         return NO_TEXT, LEFT
     if place == 0:
         return NO_TEXT, NO_ROOM
+    is_negative = is_signed and value < 0
     set_byte(place, int64(_MINUS))
-    start = place + int64(value < 0)
+    start = place + int64(is_negative)
     if prefix != 0:
         set_byte(start, int64(48))
         set_byte(start + 1, prefix)
         start = start + 2
-    rest = abs(value)
+    rest = -value if is_negative else value
     end = max(start + 1, place + width)
-    while rest >> min(bits * (end - start), int64(63)) != 0:
+    while (end - start) * bits < 64 and shifted_right(rest, (end - start) * bits) != 0:
         end = end + 1
     mask = (1 << bits) - 1
     for k in range(end - start):
         digit = rest & mask
         set_byte(end - 1 - k, digit + (int64(48) if digit < 10 else letters))
-        rest = rest >> bits
+        rest = shifted_right(rest, bits)
     return text_between(arena, place, end), DONE
 
 

@@ -19,6 +19,7 @@ from colkern.kernels.primitives import (
     leading_zeros,
     popcount,
     product_overflows,
+    shifted_right,
     wrapped,
 )
 from colkern.kernels.row_values import (
@@ -147,6 +148,65 @@ def shift_right(value: int64, places: int64) -> tuple[int64, Code]:
 
 
 @helper
+def floor_divide_unsigned(left: int64, right: int64) -> tuple[int64, Code]:
+    """`left // right` of integers without a sign."""
+    if right == 0:
+        return int64(0), ZERO_DIVISION_ERROR
+    return int64(uint64(left) // uint64(right)), DONE
+
+
+@helper
+def modulo_unsigned(left: int64, right: int64) -> tuple[int64, Code]:
+    """`left % right` of integers without a sign."""
+    if right == 0:
+        return int64(0), ZERO_DIVISION_ERROR
+    return int64(uint64(left) % uint64(right)), DONE
+
+
+@helper
+def modulo_of_signed(left: int64, right: int64) -> tuple[int64, Code]:
+    """`left % right` of an integer without a sign; a negative divisor is left to Python."""
+    if right < 0:
+        return int64(0), LEFT
+    return modulo_unsigned(left, right)
+
+
+@helper
+def divmod_unsigned(left: int64, right: int64) -> tuple[tuple[int64, int64], Code]:
+    """`divmod(left, right)` of an integer without a sign; a negative divisor is left to Python."""
+    rest, code = modulo_of_signed(left, right)
+    if code != DONE:
+        return (int64(0), int64(0)), code
+    return (int64(uint64(left) // uint64(right)), rest), DONE
+
+
+@helper
+def shift_right_unsigned(value: int64, places: int64) -> tuple[int64, Code]:
+    """`value >> places` of an integer without a sign."""
+    if places < 0:
+        return int64(0), VALUE_ERROR
+    return (shifted_right(value, places) if places < 64 else int64(0)), DONE
+
+
+@helper
+def float_of_unsigned(value: int64) -> float64:
+    """`float(value)` of an integer without a sign."""
+    return float64(uint64(value))
+
+
+@helper
+def bit_count_of_word(value: int64) -> int64:
+    """`value.bit_count()` of an integer without a sign."""
+    return int64(popcount(uint64(value)))
+
+
+@helper
+def bit_length_of_word(value: int64) -> int64:
+    """`value.bit_length()` of an integer without a sign."""
+    return int64(0) if value == 0 else 64 - int64(leading_zeros(uint64(value)))
+
+
+@helper
 def magnitude_of_integer(value: int64) -> uint64:
     """The absolute value, which the least integer has none of as an int64."""
     if value < 0:
@@ -157,15 +217,13 @@ def magnitude_of_integer(value: int64) -> uint64:
 @helper
 def bit_count(value: int64) -> int64:
     """`value.bit_count()`."""
-    return int64(popcount(magnitude_of_integer(value)))
+    return bit_count_of_word(int64(magnitude_of_integer(value)))
 
 
 @helper
 def bit_length(value: int64) -> int64:
     """`value.bit_length()`."""
-    if value == 0:
-        return int64(0)
-    return 64 - int64(leading_zeros(magnitude_of_integer(value)))
+    return bit_length_of_word(int64(magnitude_of_integer(value)))
 
 
 @helper

@@ -11,6 +11,7 @@ import datetime
 import functools
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -79,7 +80,7 @@ def class_of(emitter: Emitter, kind: k.Kind) -> Any:
     if kind.loose or (emitter.program.has_numpy and kind in (k.INT, k.BOOL)):
         emitter.refuse(f"the type of a value that may be of several types, {kind} among them")
     named = {plain.name: type_ for type_, plain in KINDS.items()}
-    named |= {"aware": datetime.datetime, "list": list, "dict": dict, "set": set}
+    named |= {"unsigned": int, "aware": datetime.datetime, "list": list, "dict": dict, "set": set}
     if isinstance(kind, k.Uneven):
         return dict
     if isinstance(kind, k.Compound | k.Member):
@@ -254,6 +255,10 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
     left, right = emitter.numbers(left), emitter.numbers(right)
     # Python keeps the first of equal values.
     test = compared(emitter, ast.Lt() if name == "min" else ast.Gt(), right, left)
+    if {left.kind, right.kind} == {k.INT, k.UNSIGNED}:
+        # The larger one is not negative, and the smaller one below 2**63.
+        kind = k.INT if name == "min" else k.UNSIGNED
+        left, right = replace(left, kind=kind), replace(right, kind=kind)
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
 

@@ -14,7 +14,13 @@ from colkern.errors import UnsupportedError
 from colkern.kernels import row_values
 from colkern.rows import decimals
 from colkern.rows import kinds as k
-from colkern.rows.constants import KINDS, constant_block, has_order, layout_of
+from colkern.rows.constants import (
+    KINDS,
+    constant_block,
+    has_order,
+    kind_of_integer,
+    layout_of,
+)
 from colkern.rows.constants import kind_of as kind_of_constant
 from colkern.rows.documents import as_looked_up
 from colkern.rows.emitter import NO_PART, Emitter, MeetsNumPy, Message, as_float
@@ -88,7 +94,13 @@ def call(
     in_zone = zones.called(emitter, name, arguments, named)
     if in_zone is not None:
         return in_zone
+    if (emitter.program.wraps or emitter.program.has_numpy) and _has_unsigned(arguments):
+        arguments = [emitter.numbers(v) if v.kind == k.UNSIGNED else v for v in arguments]
     match = find(name, arguments, named)
+    if match is None and _has_unsigned([*arguments, *named.values()]):
+        arguments = [emitter.signed(value) for value in arguments]
+        named = {word: emitter.signed(value) for word, value in named.items()}
+        match = find(name, arguments, named)
     if match is not None and match[0].method.body is None and not emitter.program.wraps:
         reason = (
             f"{name}, compiled with arithmetic='machine' alone; math may have the same function"
@@ -132,6 +144,10 @@ def call(
             emitter.refuse("a list added to a tuple has no compiled form")
         result = as_tuple(result)
     return result
+
+
+def _has_unsigned(arguments: Sequence[Value]) -> bool:
+    return any(value.kind.name == "unsigned" for value in arguments)
 
 
 _OF_SERIES_NAMES = "str dt fillna isin isna isnull notna astype apply map iloc"
@@ -294,6 +310,8 @@ def constant_kind(value: Any) -> Kind:
         return k.kind_of_datetime(value)
     if type(value) is decimal.Decimal and value.is_finite():
         return kind_of_constant(value)
+    if type(value) is int:
+        return kind_of_integer(value)
     is_known = type(value) in KINDS and type(value) is not decimal.Decimal
     return KINDS[type(value)] if is_known else Kind("object", 0)
 
@@ -318,7 +336,7 @@ def wrapped_call(emitter: Emitter, name: str, arguments: Sequence[Value]) -> Val
     """Compiles an operator of integers of which the 64 lowest bits suffice."""
     match = find(name, arguments, NO_NAMES)
     assert match is not None
-    return _called(emitter, *match, wraps=True)
+    return _called(emitter, *match, wraps=match[0].method.machine is not None)
 
 
 def _called(
@@ -401,6 +419,8 @@ def _widened(
     name = getattr(parameter.kind, "id", "")
     if name == "int" and value.kind.name == "bool":
         return Value(k.INT, f"int({value.code})")
+    if name == "unsigned":
+        return emitter.converted(value, k.UNSIGNED)
     if name == "Decimal" and value.kind.name in ("int", "bool"):
         return Value(k.decimal_of(0), emitter.exact_decimal(value))
     if name == "float" and value.kind.name in ("int", "bool"):

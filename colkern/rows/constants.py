@@ -153,6 +153,8 @@ def kind_of(value: Any) -> Kind:
         _require_range(value)
         if type(value) is Decimal:
             return k.decimal_of(-decimal_words(value)[1])
+        if type(value) is int:
+            return kind_of_integer(value)
         return k.kind_of_datetime(value) if type(value) is datetime else KINDS[type(value)]
     if k.is_enum(type(value)):
         return k.member_of(type(value))
@@ -224,8 +226,18 @@ def has_64_bits(value: int) -> bool:
     return -(1 << 63) <= value < 1 << 63
 
 
+def wrapped(value: int) -> int:
+    """Returns the lowest 64 bits of an integer as a signed integer."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def kind_of_integer(value: int) -> Kind:
+    """Returns the kind of a constant integer."""
+    return k.UNSIGNED if 1 << 63 <= value < 1 << 64 else k.INT
+
+
 def _require_range(value: Any) -> None:
-    if type(value) is int and not has_64_bits(value):
+    if type(value) is int and not has_64_bits(value) and kind_of_integer(value) == k.INT:
         raise UnsupportedError(f"the constant {value} has more than 64 bits")
     if type(value) is str and not value.isascii() and _SURROGATE.search(value):
         raise UnsupportedError(
@@ -458,7 +470,7 @@ class _Writer:
                 self._set(place, word)
                 place += 1
         elif value is not None:
-            self._set(place, word_of(float(value) if kind.name == "float" else value))
+            self._set(place, word_of(float(value) if kind.name == "float" else value, kind))
 
     def _bytes(self, place: int, value: str | bytes) -> None:
         data = value if isinstance(value, bytes) else value.encode()
@@ -516,8 +528,19 @@ class _Writer:
         return header
 
 
-def word_of(value: Any) -> int:
-    """Returns the word of a value that takes a single word."""
+def word_of(value: Any, kind: Kind | None = None) -> int:
+    """Returns the word of a value that takes a single word.
+
+    Raises:
+        UnsupportedError: If the kind has no such value.
+    """
+    if kind is not None and kind.name == "unsigned":
+        if value < 0:
+            raise UnsupportedError(
+                f"the constant has {value} and integers from 2**63 on side by side"
+            )
+        # Words are compared as signed integers.
+        return int(value) - (1 << 63)
     if isinstance(value, Enum):
         return k.values_of(type(value)).index(value)
     if isinstance(value, float):
@@ -624,6 +647,7 @@ def _words_at(address: int, count: int) -> list[int]:
 
 _VALUES: dict[str, Callable[[int], Any]] = {
     "int": int,
+    "unsigned": lambda word: word + (1 << 63),
     "float": lambda word: struct.unpack("<d", struct.pack("<q", word))[0],
     "bool": bool,
     "date": lambda word: date.fromordinal(_EPOCH.toordinal() + word),
@@ -661,7 +685,7 @@ def _hashed(state: int, value: Any, kind: Kind) -> int:
     if value is None:
         return state
     is_float = isinstance(value, float) and not isinstance(kind, k.Member)
-    return _mixed(state, word_of(value + 0.0 if is_float else value) & _ALL)
+    return _mixed(state, word_of(value + 0.0 if is_float else value, kind) & _ALL)
 
 
 def _spread(word: int) -> int:

@@ -211,6 +211,7 @@ _HASHED = (dict, set, frozenset)
 
 def _in_range(emitter: Emitter, value: Value, inside: range) -> Value:
     """Compiles `value in range(…)` for a constant range."""
+    value = emitter.signed(value)
     if value.kind.name not in ("int", "bool", "float"):
         return constant(False)
     if not inside:
@@ -455,7 +456,7 @@ def widen(emitter: Emitter, container: Value, values: Sequence[Value]) -> list[V
         values = [as_key(emitter, values[0]), *values[1:]]
     for number, (has_kind, value) in enumerate(zip(kind.items, values, strict=True)):
         is_known = kind.sites and k.ELSEWHERE not in kind.sites
-        if not is_known and k.joined(has_kind, value.kind) != has_kind:
+        if not is_known and k.joined(*k.all_signed((has_kind, value.kind))) != has_kind:
             emitter.refuse(f"{value.kind} added to a {kind}")
         for site in kind.sites:
             emitter.require_kind((site, number), has_kind, value.kind)

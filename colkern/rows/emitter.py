@@ -423,6 +423,8 @@ class Emitter:
             from colkern.rows.enums import as_result
 
             value = as_result(self, value)
+        is_integer = k.present(value.kind).name == "int" and not self.program.stack
+        self.program.returns_signed |= is_integer and not _is_natural(value)
         if value.kind != k.NEVER:
             # Nothing that is written so far depends on the kind that the first `return` has.
             self.widened.setdefault(RETURN, value.kind)
@@ -537,6 +539,11 @@ class Emitter:
             for number, (has, wanted) in enumerate(zip(value.kind.items, kind.items, strict=True)):
                 for site in value.kind.sites:
                     self.require_kind((site, number), has, wanted)
+        if kind == k.WORD:
+            return Value(kind, f"int({value.code})" if value.kind.name == "bool" else value.code)
+        if kind.name == "unsigned":
+            return self._unsigned(value)
+        value = self.signed(value)
         if kind.name == "float" and value.kind.name in ("int", "bool"):
             return Value(kind, self.exact_float(value))
         if kind.name == "int" and value.kind.name == "bool":
@@ -544,6 +551,22 @@ class Emitter:
         if kind.name == "Decimal" and value.kind.name in ("int", "bool"):
             return Value(kind, self.exact_decimal(value))
         return replace(value, kind=kind)
+
+    def signed(self, value: Value) -> Value:
+        """Returns an unsigned integer as a signed one, other values unchanged; the row is left to Python
+        if it does not fit."""
+        if value.kind.name != "unsigned":
+            return value
+        code = self.bind(self.numbers(value).code)
+        self.leave_if(f"{code} < 0", "an integer from 2**63 on")
+        return Value(k.signed(value.kind), code)
+
+    def _unsigned(self, value: Value) -> Value:
+        """Returns an integer as an unsigned one; the row is left to Python if it is negative."""
+        code = self.bind(f"int({value.code})" if value.kind.name == "bool" else value.code)
+        if value.kind.name == "int":
+            self.leave_if(f"{code} < 0", "a negative integer beside those from 2**63 on")
+        return Value(replace(k.UNSIGNED, loose=value.kind.loose), code)
 
     def exact_float(self, value: Value) -> str:
         """Returns an integer as a float; the row is left to Python if no float equals it for sure."""
@@ -615,7 +638,9 @@ class Emitter:
         if isinstance(key, tuple) and isinstance(key[1], int) and k.has_iterator(gets):
             self.refuse("an iterator in a container has no compiled form")
         is_result = key == RETURN and not self.program.stack
-        joined = k.joined(has, gets) if is_result else self.program.joined(has, gets)
+        is_signed = key == RETURN and self.program.returns_signed
+        pair = k.all_signed((has, gets)) if is_signed else (has, gets)
+        joined = k.joined(*pair) if is_result else self.program.joined(*pair)
         if joined is None and is_result:
             # In a column, a member of an enum that is a text is stored as text.
             joined = k.joined(k.of_member(has, str), k.of_member(gets, str))
@@ -633,7 +658,9 @@ class Emitter:
         if joined != has or k.origins(joined) != k.origins(has):
             owners = self.program.owners.get(key[0], []) if isinstance(key, tuple) else []
             for widened in owners or [self.widened]:
-                widened[key] = self.program.joined(joined, widened.get(key, k.NEVER)) or joined
+                known = widened.get(key, k.NEVER)
+                pair = k.all_signed((joined, known)) if is_signed else (joined, known)
+                widened[key] = self.program.joined(*pair) or joined
             # The container is a caller's, or of a function that is written again with its callers.
             callers = map(self.program.settled.get, self.program.stack)
             outer = (each for each in callers if any(each is own for own in owners))
@@ -727,7 +754,8 @@ class Emitter:
         """Returns a variable that has one of two values."""
         sides = tuple((block, self.as_choice(value)) for block, value in sides)
         kinds = [value.kind if value is not None else k.NEVER for _, value in sides]
-        kind = self.program.joined(*kinds)
+        is_natural = any(map(_is_natural, (value for _, value in sides)))
+        kind = self.program.joined(*(kinds if is_natural else k.all_signed(kinds)))
         if kind is None:
             return Value(Kind(f"{kinds[0]} or {kinds[1]}", 0))
         stem = self.fresh(name)
@@ -809,6 +837,11 @@ def copied(node: Any) -> Any:
     parts = {name: copied(part) for name, part in vars(node).items() if name != "derived"}
     vars(copy).update(parts)
     return copy
+
+
+def _is_natural(value: Value | None) -> bool:
+    """Whether a value is a constant integer that is not negative, and so may be unsigned."""
+    return value is not None and type(value.constant) is int and value.constant >= 0
 
 
 def _is_same(left: Value, right: Value) -> bool:

@@ -18,13 +18,21 @@ from colkern.errors import shown
 from colkern.kernels import row_values
 from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, wrapped_call
+from colkern.rows.calls import call
 from colkern.rows.comparisons import alike_tuples, compared, of_any_length
-from colkern.rows.constants import has_64_bits
+from colkern.rows.constants import wrapped
 from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
-from colkern.rows.library import REPLACED, remainder, remainder_of_bytes
+from colkern.rows.integers import (
+    as_signed,
+    is_signed,
+    keeps_low_bits,
+    low_bits,
+    operand_after,
+    remainder_of_text,
+)
+from colkern.rows.library import REPLACED
 from colkern.rows.program import Block
 from colkern.rows.several import by_class, by_number, is_instance, may_be_several
 from colkern.rows.values import NONE, Value, inner, tuple_of_values
@@ -79,38 +87,19 @@ def _named(emitter: Emitter, node: ast.NamedExpr) -> Value:
 
 
 def _binary(emitter: Emitter, node: ast.BinOp) -> Value:
+    if isinstance(node.op, ast.BitAnd) and isinstance(node.left, ast.Constant):
+        node = derived(node, "turned", partial(ast.BinOp, node.right, node.op, node.left))
     if isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Call):
-        remainder = _remainder(emitter, node.left, node.right)
+        remainder = remainder_of_text(emitter, node.left, node.right)
         if remainder is not None:
             return remainder
-    left = (_low_bits if _keeps_low_bits(emitter, node) else needed)(emitter, node.left)
+    left = (low_bits if keeps_low_bits(emitter, node) else needed)(emitter, node.left)
     is_format = isinstance(node.op, ast.Mod) and left.kind == k.TEXT
-    right = partial(sought if is_format else needed, emitter, node.right)
+    compiled = sought if is_format else operand_after(left, node.op)
+    right = partial(compiled, emitter, node.right)
     if isinstance(node.op, ast.Add) and left.kind == k.TEXT:
         return added(emitter, left, right)
     return operated(emitter, node.op, left, right())
-
-
-def _keeps_low_bits(emitter: Emitter, node: ast.BinOp) -> bool:
-    """Whether an operator needs only the low bits of an integer, as in hashes: `… & 0xFFFFFFFF`."""
-    if not isinstance(node.op, ast.BitAnd | ast.Mod) or not isinstance(node.left, ast.BinOp):
-        return False
-    with emitter.looking():
-        number = expression(emitter, node.right).constant
-    is_mask = isinstance(node.op, ast.BitAnd)
-    return type(number) is int and (number >= 0 if is_mask else number > 0 == number & (number - 1))
-
-
-def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
-    """Compiles an integer of which the 64 lowest bits suffice: sums and products may wrap around."""
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
-        return needed(emitter, node)
-    left, right = _low_bits(emitter, node.left), _low_bits(emitter, node.right)
-    are_known = left.is_constant and right.is_constant
-    numbers = [side if are_known else emitter.numbers(side) for side in (left, right)]
-    if are_known or any(side.kind != k.INT for side in numbers):
-        return operated(emitter, node.op, left, right)
-    return wrapped_call(emitter, OPERATORS[type(node.op)][0], numbers)
 
 
 Piece = Value | Callable[[], Value]
@@ -141,40 +130,13 @@ def added(emitter: Emitter, left: Value, piece: Piece) -> Value:
     return operated(emitter, ast.Add(), begun, piece)
 
 
-_MOST_DIVISOR = 10**10
-
-
-def _remainder(emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr) -> Value | None:
-    """Compiles `int(text) % constant` for texts of many digits, such as an IBAN or a digest; None for other
-    expressions."""
-    from colkern.rows.functions import users_function
-    from colkern.rows.iteration import known_object
-
-    function = known_object(emitter, call_node.func)
-    if function not in (int, int.from_bytes) or len(call_node.args) not in (1, 2):
-        return None
-    is_literal = isinstance(divisor_node, ast.Constant)
-    divisor = divisor_node.value if is_literal else known_object(emitter, divisor_node)  # type: ignore[attr-defined]
-    is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
-    if not is_known or call_node.keywords:
-        return None
-    kind, forms = (k.TEXT, (10, 16)) if function is int else (k.BYTES, ("big", "little"))
-    before = emitter.state()
-    of, *rest = (needed(emitter, part) for part in call_node.args)
-    form = rest[0].constant if rest else forms[0]
-    if of.kind != kind or of.is_constant or form not in forms:
-        emitter.restore(before)
-        return None
-    body = remainder if function is int else remainder_of_bytes
-    return users_function(emitter, body, [of, constant(divisor), constant(form)], {})
-
-
 def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Value) -> Value:
     """Compiles an operator of two values, neither of them None."""
     name, function = OPERATORS[type(operation)]
     known = folded(function, left, right)
     if known is not None:
-        return constant(_wrapped(known.constant)) if emitter.program.wraps else known
+        is_wide = emitter.program.wraps and isinstance(known.constant, int)
+        return constant(wrapped(known.constant)) if is_wide else known
     if (flags := enums.of_flags(emitter, name, left, right)) is not None:
         return flags
     if method := k.OPERATOR_METHODS.get(name):
@@ -220,7 +182,16 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.comprehensions import concatenated
 
         return concatenated(emitter, left, right)
+    if right.constant == 1 << 64 and left.kind in (k.INT, k.UNSIGNED):
+        if name == "/":
+            return call(emitter, "*", [call(emitter, "float", [left]), constant(2.0**-64)])
+        if name == "%":
+            return operated(emitter, ast.BitAnd(), left, constant((1 << 64) - 1))
+    if name == "-" and left.kind == k.UNSIGNED and right.constant in (1 << 63, 1 << 64):
+        return as_signed(emitter, left, right.constant)
     value = call(emitter, name, [left, right])
+    if value.kind == k.UNSIGNED and is_signed(name, left.constant, right.constant):
+        return Value(k.INT, value.code)
     if name in ("&", "|", "^") and {left.kind, right.kind} <= {k.BOOL, k.LOOSE_INT}:
         return value if value.kind == k.BOOL else Value(k.LOOSE_INT, value.code)
     return checked_loose(emitter, name, value, left, right)
@@ -270,18 +241,18 @@ def checked_loose(emitter: Emitter, name: str, value: Value, *sides: Value) -> V
     return value
 
 
-def _wrapped(value: Any) -> Any:
-    """Returns an integer of more than 64 bits wrapped around; other values unchanged."""
-    if not isinstance(value, int) or has_64_bits(value):
-        return value
-    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
 def _unary(emitter: Emitter, node: ast.UnaryOp) -> Value:
     if isinstance(node.op, ast.Not):
         return Value(k.BOOL, f"(not {condition(emitter, node.operand).code})")
-    value = needed(emitter, node.operand)
-    name, function = OPERATORS[type(node.op)]
+    return operated_by(emitter, node.op, needed(emitter, node.operand))
+
+
+def operated_by(emitter: Emitter, operation: ast.operator | ast.unaryop, *sides: Value) -> Value:
+    """Compiles an operator of one value or two, none of them None."""
+    if isinstance(operation, ast.operator):
+        return operated(emitter, operation, *sides)
+    (value,) = sides
+    name, function = OPERATORS[type(operation)]
     if name == "~" and enums.is_flags(value.kind) and not value.is_constant:
         return enums.without(emitter, value)
     if isinstance(value.kind, k.Compound):
@@ -408,7 +379,7 @@ def truth(emitter: Emitter, value: Value) -> Value:
         return constant(bool(value.items) or not isinstance(value.kind, k.Tuple))
     if value.kind == k.BOOL:
         return value
-    if value.kind.name in ("int", "float"):
+    if value.kind.name in ("int", "unsigned", "float"):
         return Value(k.BOOL, f"({value.code} != 0)")
     if value.kind in (k.TEXT, k.BYTES):
         return Value(k.BOOL, f"({value.code}.size != 0)")
@@ -657,7 +628,7 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
         return users_function(emitter, getattr(value.kind.form, name).fget, [value], {})
     if isinstance(value.kind, k.Record) and is_constant_of(value.kind.form, name):
         return constant(getattr(value.kind.form, name))
-    return call(emitter, f"{value.kind.name}.{name}", [value])
+    return call(emitter, f"{k.type_name(value.kind)}.{name}", [value])
 
 
 def _tuple(emitter: Emitter, node: ast.Tuple) -> Value:

@@ -21,7 +21,7 @@ from colkern.rows.emitter import Emitter, derived
 from colkern.rows.expressions import Piece, added, expression, in_branches
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.functions import special, users_function
-from colkern.rows.methods.formatting import LATER, body_of_sizes
+from colkern.rows.methods.formatting import LATER, TYPES, body_of_sizes
 from colkern.rows.several import by_class
 from colkern.rows.values import Value, inner
 
@@ -277,7 +277,7 @@ def _field_of(emitter: Emitter, part: ast.FormattedValue, value: Value) -> Value
 def _with_sizes(emitter: Emitter, value: Value, parts: Sequence[str | Value]) -> Value:
     """`format` by a specification whose width or precision depends on the row."""
     value = emitter.numbers(emitter.plain(value))
-    kind = {"int": int, "float": float, "bool": bool, "str": str}.get(value.kind.name)
+    kind = TYPES.get(value.kind.name)
     text, sizes = "", {}
     for part in parts:
         if isinstance(part, str):
@@ -410,9 +410,9 @@ def _percent_field(emitter: Emitter, match: re.Match[str], value: Value) -> Valu
         if value.kind.name in ("float", "Decimal"):
             value = call(emitter, "int", [value])
         letter = "d"
-    elif value.kind.name in ("int", "bool") and letter in "fFeEgG":
-        value = Value(k.FLOAT, f"float({emitter.numbers(value).code})")
-    elif value.kind.name == "Decimal":
+    elif (
+        value.kind.name in ("int", "unsigned", "bool") and letter in "fFeEgG"
+    ) or value.kind.name == "Decimal":
         value = call(emitter, "float", [value])
     align = "<" if "-" in flags else ""
     sign = "+" if "+" in flags else " " if " " in flags else ""

@@ -26,6 +26,7 @@ from colkern.forks import Lock, cached_property
 from colkern.rows.decorators import CACHED, without_decorators
 from colkern.rows.kinds import OPERATOR_METHODS
 from colkern.rows.library import replacement
+from colkern.rows.low_bits import places_of_low_bits
 from colkern.rows.row_displays import changing_rows, rows_of
 from colkern.rows.scopes import (
     class_around,
@@ -93,6 +94,11 @@ class Definition:
     def rows(self) -> frozenset[int]:
         """The displays that are rows if no row changes, by the identity of their nodes."""
         return frozenset(rows_of(self.nodes))
+
+    @cached_property
+    def low_bits(self) -> frozenset[ast.AST]:
+        """The nodes where the lowest 64 bits of integers suffice."""
+        return places_of_low_bits(self.body, self.parameters, self.names)
 
     @cached_property
     def mentions(self) -> Counter[str]:

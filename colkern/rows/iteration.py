@@ -446,6 +446,7 @@ def integer(emitter: Emitter, value: Value, what: str) -> str:
     from colkern.rows.enums import as_plain
 
     value = emitter.numbers(as_plain(emitter, value))
+    value = emitter.signed(value)
     if value.kind.name not in ("int", "bool"):
         emitter.refuse(f"{what} {value.kind}")
     return emitter.converted(value, k.INT).code

@@ -85,7 +85,7 @@ class _Writer:
             return invoked(emitter, row_documents.quoted, [value, is_ascii], k.TEXT, "json.dumps")
         if kind == k.FLOAT:
             return users_function(emitter, json_float, [value], {})
-        if kind == k.INT:
+        if kind in (k.INT, k.UNSIGNED):
             return text_of(emitter, value)
         if isinstance(kind, k.Tuple):
             return self._of_parts(value, kind)

@@ -15,7 +15,7 @@ import inspect
 import itertools
 import re
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from enum import STRICT, Enum, EnumMeta, Flag
@@ -44,6 +44,11 @@ class Kind:
 
 
 INT = Kind("int")
+UNSIGNED = Kind("unsigned")
+"""The kind of integers from 0 to 2**64 - 1, such as hashes; code has their bits as a signed integer."""
+WORD = Kind("int of which 64 bits are known")
+"""The kind of integers of which code has the lowest 64 bits, and only these are read."""
+
 FLOAT = Kind("float")
 BOOL = Kind("bool")
 TEXT = Kind("str", 2)
@@ -61,7 +66,7 @@ LOOSE_FLOAT = replace(FLOAT, loose=True)
 
 PLAIN = {
     kind.name: kind
-    for kind in (INT, FLOAT, BOOL, TEXT, BYTES, DATE, TIME, DATETIME, TIMEDELTA, NONE)
+    for kind in (INT, UNSIGNED, FLOAT, BOOL, TEXT, BYTES, DATE, TIME, DATETIME, TIMEDELTA, NONE)
 }
 """The kinds without parts, by name."""
 
@@ -450,6 +455,19 @@ def present(kind: Kind) -> Kind:
     return kind.of if isinstance(kind, Optional) else kind
 
 
+def signed(kind: Kind) -> Kind:
+    """Returns the kind of unsigned integers that are below 2**63; other kinds unchanged."""
+    if isinstance(kind, Optional):
+        return optional(signed(kind.of))
+    return replace(INT, loose=kind.loose) if kind.name == "unsigned" else kind
+
+
+def all_signed(kinds: Sequence[Kind]) -> Sequence[Kind]:
+    """Returns the kinds that one value may have: if one is that of signed integers, all such kinds are."""
+    names = {present(kind).name for kind in kinds}
+    return list(map(signed, kinds)) if names == {"int", "unsigned"} else kinds
+
+
 def optional(of: Kind) -> Kind:
     """Returns the kind of a value that may be None."""
     if isinstance(of, Optional) or of == NONE:
@@ -602,7 +620,7 @@ def dict_of(key: Kind, value: Kind) -> Container:
     return Container("dict", items=(key, value))
 
 
-_NUMBERS = ("bool", "int", "float")
+_NUMBERS = ("bool", "int", "unsigned", "float")
 
 SEQUENCES = ("range", "either")
 """`Container.default` of lists that are ranges in Python, or may be."""
@@ -624,9 +642,12 @@ def joined(left: Kind, right: Kind) -> Kind | None:
         return _joined_optional(left, right)
     if isinstance(left, Member) != isinstance(right, Member):
         left, right = of_member(left, int), of_member(right, int)
+    if WORD in (left, right) and {left.name, right.name} <= {WORD.name, "bool", "int", "unsigned"}:
+        return WORD
     if left.name in _NUMBERS and right.name in _NUMBERS:
         wider = max(left, right, key=lambda kind: _NUMBERS.index(kind.name))
-        return replace(wider, loose=True)
+        is_known = {left.name, right.name} == {"int", "unsigned"}
+        return replace(wider, loose=left.loose or right.loose or not is_known)
     if isinstance(left, Choice) and isinstance(right, Choice):
         return choice_of((*left.among, *right.among))
     classes, others = classes_of(left), classes_of(right)
@@ -701,6 +722,7 @@ def mixed(left: Kind, right: Kind) -> Kind | None:
 
 _FORMS: dict[Kind, type] = {
     INT: int,
+    UNSIGNED: int,
     FLOAT: float,
     BOOL: bool,
     TEXT: str,
@@ -727,6 +749,11 @@ def form_of(kind: Kind) -> Any:
     if isinstance(kind, Container):
         return _CONTAINERS.get(kind.name)
     return _FORMS.get(kind) or getattr(kind, "form", None)
+
+
+def type_name(kind: Kind) -> str:
+    """Returns the name of the type to which methods belong."""
+    return "int" if kind.name == "unsigned" else kind.name
 
 
 def is_plain(kind: Kind) -> bool:
@@ -763,7 +790,8 @@ def _may_be_widened(pair: tuple[Kind, Kind]) -> bool:
         return _joined_lengths(*pair) is not None
     are_lists = all(isinstance(kind, Container) for kind in pair)
     names = {kind.name for kind in pair}
-    are_alike = are_lists or names in ({"bool"}, {"int"}, {"float"}, {"int", "float"})
+    are_integers = names <= {"int", "unsigned"}
+    are_alike = are_lists or are_integers or names in ({"bool"}, {"float"}, {"int", "float"})
     return are_alike or NONE in pair or any(isinstance(kind, Optional) for kind in pair)
 
 

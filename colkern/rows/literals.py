@@ -7,14 +7,24 @@ import decimal
 import enum
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from colkern.errors import UnsupportedError
 from colkern.rows import kinds as k
-from colkern.rows.constants import constant_block, decimal_words, has_64_bits, kind_of, word_of
+from colkern.rows.calls import constant_kind
+from colkern.rows.constants import (
+    constant_block,
+    decimal_words,
+    has_64_bits,
+    kind_of,
+    word_of,
+    wrapped,
+)
 from colkern.rows.emitter import Emitter
 from colkern.rows.kinds import Kind
-from colkern.rows.values import NONE, Value, loaded
+from colkern.rows.values import LOWEST, NONE, Value, loaded
+
+_T = TypeVar("_T")
 
 
 def literal(emitter: Emitter, value: Any) -> Value:
@@ -27,11 +37,13 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case enum.Enum() if k.is_enum(type(value)):
             return Value(k.member_of(type(value)), str(word_of(value)), constant=value)
         case int():
-            if not has_64_bits(value):
+            kind = constant_kind(int(value))
+            if not has_64_bits(value) and (kind == k.INT or emitter.program.has_numpy):
                 emitter.refuse(f"the integer {value} has more than 64 bits")
+            word = wrapped(int(value))
             # The smallest integer has no literal.
-            code = str(int(value)) if value > -(1 << 63) else "(-9223372036854775807 - 1)"
-            return Value(k.INT, code, constant=value)
+            code = str(word) if word > -(1 << 63) else LOWEST
+            return Value(k.INT if emitter.program.wraps else kind, code, constant=value)
         case float():
             return Value(k.FLOAT, _float(value), constant=value)
         case str():
@@ -39,11 +51,11 @@ def literal(emitter: Emitter, value: Any) -> Value:
         case bytes():
             return Value(k.BYTES, emitter.bytes(value), constant=value)
         case decimal.Decimal():
-            kind = _known_kind(emitter, value, kind_of)
+            kind = _known(emitter, kind_of, value)
             number, exponent = decimal_words(value)
             return Value(kind, f"Decimal({number}, {exponent})", constant=value)
         case datetime.date() | datetime.time() | datetime.timedelta():
-            kind = _known_kind(emitter, value, kind_of)
+            kind = _known(emitter, kind_of, value)
             return Value(kind, str(word_of(value)), constant=value)
         case tuple():
             items = tuple(literal(emitter, item) for item in value)
@@ -65,17 +77,18 @@ def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any],
     """
     stored, key = emitter.program.stored, (id(value), kind_of_value)
     if key not in stored:
-        kind = _known_kind(emitter, value, kind_of_value)
-        stored[key] = value, kind, constant_block(value, kind)
+        kind = _known(emitter, kind_of_value, value)
+        stored[key] = value, kind, _known(emitter, constant_block, value, kind)
     _, kind, block = stored[key]
     place = emitter.program.block(block)
     parts = loaded(kind, f"pool + {place}")
     return replace(emitter.bind_value(kind, parts), constant=value)
 
 
-def _known_kind(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Kind:
+def _known(emitter: Emitter, function: Callable[..., _T], *arguments: Any) -> _T:
+    """Returns the result of a function that says whether a constant has a compiled form."""
     try:
-        return kind_of_value(value)
+        return function(*arguments)
     except UnsupportedError as error:
         emitter.refuse(str(error))
 

@@ -96,7 +96,7 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         other = needed(emitter, node.args[0])
         is_item = name == "__getitem__"
         return item(emitter, owner, other) if is_item else contained(emitter, other, owner)
-    full_name = f"{owner.kind.name}.{name}"
+    full_name = f"{k.type_name(owner.kind)}.{name}"
     if isinstance(owner.kind, k.Container):
         written = _of_container(emitter, node, owner, name)
     else:

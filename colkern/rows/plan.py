@@ -68,7 +68,8 @@ class Plan(Replanned):
         columns: The types of the columns, none of them encoded.
         forms: The forms in which the function gets their values.
         returns: The declared type of the results; None for the function's own. The hint
-            `datetime.datetime` stands for a timestamp with the time zone of the results, or without one.
+            `datetime.datetime` stands for a timestamp with the time zone of the results, or without one,
+            and `int` for uint64 if the results are unsigned, else int64.
         strict: Whether a row that compiled code does not cover is an error.
         wraps: Whether integers wrap around.
         inner_nulls: Whether the function gets None for nulls within a list or struct. Otherwise rows with
@@ -149,6 +150,8 @@ class Plan(Replanned):
             # Parameters without a column have their defaults.
             parameters = inspect.signature(self.function, follow_wrapped=False).parameters
             values |= {name: constant(parameters[name].default) for name in names[count:]}
+        if returns is int:
+            returns = s.int64()
         options: dict[str, Any] = {"can_mix": can_mix}
         if isinstance(returns, s.DataType):
             options["holds"] = partial(may_be_declared, returns)
@@ -193,7 +196,8 @@ class Plan(Replanned):
         if self._may_be_rows and k.is_row(of):
             return None
         if isinstance(returns, type):
-            returns = type_of(of if isinstance(of, k.Aware) else k.DATETIME)
+            usual = k.INT if returns is int else k.DATETIME
+            returns = type_of(of if isinstance(of, k.Aware) or of == k.UNSIGNED else usual)
         if returns is not None:
             try:
                 self.kind = declared_kind(self.kind, returns)

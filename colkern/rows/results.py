@@ -31,6 +31,7 @@ _FIXED: dict[str, DType] = {
     "bool": np.dtype(np.uint8),
     "Decimal": _LONG,
     "int": _LONG,
+    "unsigned": _LONG,
     "float": np.dtype(np.float64),
     "date": np.dtype(np.int32),
     "datetime": _LONG,
@@ -330,6 +331,9 @@ class Output:
     def _numbers(self, words: Items) -> Items:
         """Returns numbers from the words of items."""
         dtype = _FIXED[self.inside.name]
+        if self.inside.name == "unsigned":
+            # Items of lists have their highest bit flipped, see `stored`.
+            return words ^ np.int64(-(1 << 63))
         is_float = self.inside.name == "float"
         return words.copy().view(dtype) if is_float else words.astype(dtype)
 

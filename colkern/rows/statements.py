@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import importlib
 import inspect
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -36,7 +37,9 @@ from colkern.rows.expressions import (
 )
 from colkern.rows.folding import OPERATORS, constant
 from colkern.rows.front import changing_methods, is_constant_of, keeps_to_itself, returns_itself
+from colkern.rows.integers import as_word, low_bits, operand_after
 from colkern.rows.library import copied, replacement
+from colkern.rows.low_bits import fused, value_of
 from colkern.rows.patterns import capture, test_of
 from colkern.rows.scopes import named_in, nodes_of, own_nodes, stored_names
 from colkern.rows.several import by_class
@@ -62,12 +65,24 @@ class Loop:
 
 def statements(emitter: Emitter, body: Sequence[ast.stmt]) -> None:
     """Write statements, up to the first after which none is reached."""
-    for node in body:
+    for node in _fused(body):
         if emitter.dead:
             return
         outer, emitter.node = emitter.node, node
         _attempted(emitter, node, is_needed=not emitter.depth)
         emitter.node = outer
+
+
+def _fused(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yields statements, with an assignment and the next one, which masks it, as one."""
+    waiting: ast.stmt | None = None
+    for node in body:
+        both = fused(waiting, node) if waiting is not None else None
+        if waiting is not None and both is None:
+            yield waiting
+        waiting = derived(waiting, "fused", partial(copy.copy, both)) if waiting and both else node
+    if waiting is not None:
+        yield waiting
 
 
 def _statement(emitter: Emitter, node: ast.stmt) -> None:
@@ -136,7 +151,8 @@ def _assign(emitter: Emitter, node: ast.Assign) -> None:
         has_star = any(isinstance(target, ast.Starred) for target in first.elts)
         value = as_items(emitter, node.value, None if has_star else len(first.elts))
     else:
-        value = expression(emitter, node.value)
+        is_low = node in emitter.definition.low_bits
+        value = (as_word if is_low else expression)(emitter, node.value)
     for target in node.targets:
         bind_target(emitter, target, value)
 
@@ -362,7 +378,13 @@ def _augmented(emitter: Emitter, node: ast.AugAssign) -> None:
         _set_field(emitter, target, _changed(emitter, node, left))
     else:
         load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-        left = needed(emitter, load)
+        kind = k.present(emitter.env.get(target.id, NONE).kind)
+        if node in emitter.definition.low_bits and kind in (k.BOOL, k.INT, k.UNSIGNED, k.WORD):
+            emitter.assign(
+                target.id, as_word(emitter, derived(node, "low", partial(value_of, node)))
+            )
+            return
+        left = (low_bits if kind == k.WORD else needed)(emitter, load)
         method = _method_in_place(node.op)
         if isinstance(left.kind, k.Record) and k.written_method(left.kind.form, method):
             own = ast.Attribute(load, method, ast.Load())
@@ -391,7 +413,8 @@ def _changed(emitter: Emitter, node: ast.AugAssign, left: Value) -> Value:
     if isinstance(left.kind, k.Compound) and k.written_method(left.kind.form, method):
         emitter.refuse(f"{method} of what is no variable has no compiled form")
     if not isinstance(left.kind, k.Container) or left.kind.is_tuple:
-        return operated(emitter, node.op, left, needed(emitter, node.value))
+        right = operand_after(left, node.op)(emitter, node.value)
+        return operated(emitter, node.op, left, right)
     from colkern.rows.containers import combined_in_place
 
     if left.kind.name == "list" and isinstance(node.op, ast.Add):

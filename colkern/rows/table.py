@@ -231,7 +231,13 @@ def matches(tree: ast.expr, kind: Kind, bindings: dict[str, Kind], exact: bool) 
     return bool(kind_of(tree, bindings) == kind)
 
 
-_WIDER = {("int", "bool"), ("float", "int"), ("float", "bool")}
+_WIDER = {
+    ("int", "bool"),
+    ("unsigned", "int"),
+    ("unsigned", "bool"),
+    ("float", "int"),
+    ("float", "bool"),
+}
 
 
 def _bound(name: str, kind: Kind, bindings: dict[str, Kind]) -> bool:

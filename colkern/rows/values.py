@@ -107,6 +107,7 @@ UNSET = tuple_of_values([Value(k.BOOL, "True"), Value(k.NEVER)], (), k.Unset)
 
 _ZEROS = {
     "int": "0",
+    "unsigned": "0",
     "float": "0.0",
     "bool": "False",
     "str": "Text(0, 0, True)",
@@ -124,6 +125,10 @@ def zeros(kind: Kind) -> tuple[str, ...]:
     if isinstance(kind, k.Parted):
         return tuple(zero for item in kind.items for zero in zeros(item))
     return (_ZEROS.get(kind.name, "0"),) if kind not in (k.NONE, k.NEVER) else ()
+
+
+LOWEST = "(-9223372036854775807 - 1)"
+"""The lowest signed integer: with this bit flipped, unsigned words are in the order of signed ones."""
 
 
 def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
@@ -155,6 +160,8 @@ def stored(kind: Kind, place: str, value: Value, offset: int = 0) -> list[str]:
         return [f"set_word({at}, bits_of_float({value.code}))"]
     if kind == k.BOOL:
         return [f"set_word({at}, 1 if {value.code} else 0)"]
+    if kind.name == "unsigned":
+        return [f"set_word({at}, {value.code} ^ {LOWEST})"]
     return [f"set_word({at}, {value.code})"] if kind.words else []
 
 
@@ -181,4 +188,6 @@ def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
         return (f"float_of_bits(get_word({at}))",)
     if kind == k.BOOL:
         return (f"get_word({at}) != 0",)
+    if kind.name == "unsigned":
+        return (f"(get_word({at}) ^ {LOWEST})",)
     return (f"get_word({at})",) if kind.words else ()

@@ -19,6 +19,9 @@ COMPLEMENT = {"A": "T", "C": "G", "G": "C", "T": "A"}
 UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 
+CRC_64 = [(byte * 0xC96C5795D7870F42 ^ byte << 56) & 0xFFFFFFFFFFFFFFFF for byte in range(256)]
+
+
 class Size(Enum):
     SMALL = "S"
     MEDIUM = "M"
@@ -250,6 +253,53 @@ def fnv(token: str) -> int:
     for byte in token.encode("utf-8"):
         h = ((h ^ byte) * 0x01000193) & 0xFFFFFFFF
     return h
+
+
+@case(rows=[values.tokens(26)], covers="hash of 64 bits, in steps")
+def fnv_of_64_bits(token: str) -> int:
+    h = 14695981039346656037
+    for byte in token.encode("utf-8"):
+        h ^= byte
+        h *= 1099511628211
+        h &= 0xFFFFFFFFFFFFFFFF
+    return h
+
+
+@case(rows=[values.tokens(25)], covers="hash whose mask comes last, bucket")
+def bucket(token: str) -> int:
+    h = 5381
+    for ch in token:
+        h = (h << 5) + h + ord(ch)
+    return (h & 0xFFFFFFFF) % 64
+
+
+@case(rows=[values.tokens(26)], covers="mixer of 64 bits, shifts, base 36")
+def mixed(token: str) -> str:
+    z = 0x9E3779B97F4A7C15
+    for ch in token:
+        z = (z + ord(ch)) * 0xBF58476D1CE4E5B9 % 2**64
+        z ^= z >> 27
+    code = ""
+    while z:
+        z, digit = divmod(z, 36)
+        code = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + code
+    return code
+
+
+@case(rows=[values.tokens(25)], covers="table of 64-bit constants, hexadecimal")
+def checksum(token: str) -> str:
+    crc = 0xFFFFFFFFFFFFFFFF
+    for byte in token.encode("utf-8"):
+        crc = CRC_64[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    return f"{crc ^ 0xFFFFFFFFFFFFFFFF:016x}"
+
+
+@case(rows=[values.tokens(26)], covers="signed 64 bits, as Java's hash codes")
+def hash_code(token: str) -> int:
+    h = 0
+    for ch in token:
+        h = (31 * h + ord(ch)) & 0xFFFFFFFFFFFFFFFF
+    return h - (1 << 64) if h >> 63 else h
 
 
 @case(rows=[values.between(27, 200, 599)], covers="match on ranges by guards and literals")

@@ -236,7 +236,7 @@ class _Writer:
         choices = [self.assign, self.assign, self.update]
         if depth < 2:
             choices += [self.branch, self.branch, self.attempt, self.guard, self.walrus, self.match]
-            choices += [self.over_range, self.over_items, self.while_]
+            choices += [self.over_range, self.over_items, self.while_, self.mix]
         if depth == 0:
             choices += [self.narrow, self.narrow, self.early, self.unpack, self.build, self.helper]
         if "str" in self.without:
@@ -447,6 +447,21 @@ class _Writer:
             self.scope.append(Variable(name, "int", fixed=True))
             self.body(depth)
         self.after(depth)
+
+    def mix(self, depth: int) -> None:
+        """A number of which only low bits are read, and which Python lets grow."""
+        name = self.fresh("h")
+        self.line(f"{name} = {self.expression('int', 1)}")
+        with self.block(f"for {self.fresh('i')} in range({self.random.randint(1, 6)}):"):
+            text = self.expression("int", 1)
+            form = self.random.choice(("{0} = {0} * 33 + {1}", "{0} = ({0} << 5) - {0} ^ {1}"))
+            self.line(form.format(name, text))
+            if self.random.random() < 0.5:
+                self.line(f"{name} *= 1099511628211")
+                self.line(f"{name} &= 0xFFFFFFFFFFFFFFFF")
+        mask = self.random.choice(("& 0xFFFF", "% 2**32", "& 0x7FFFFFFFFFFFFFFF"))
+        self.line(f"{name} = {name} {mask}")
+        self.scope.append(Variable(name, "int"))
 
     def over_items(self, depth: int) -> None:
         self.sums()

@@ -54,8 +54,11 @@ OPERATORS: dict[str, Callable[..., Any]] = {
 }
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 LARGEST = 1.7976931348623157e308
+ALL = (1 << 64) - 1
+
 VALUES: dict[str, list[Any]] = {
     "bool": [False, True],
+    "unsigned": [0, 1, 7, 10, 63, (1 << 53) + 1, MOST, 1 << 63, (1 << 63) + 1, ALL - 6, ALL],
     "int": [
         0,
         1,
@@ -174,6 +177,22 @@ def kinds(row: Method) -> list[str]:
     return [part.partition("=")[0].rpartition(":")[2].strip() for part in inner.split(",")]
 
 
+def as_words(row: Method, values: tuple[Any, ...], form: type = int) -> list[Any]:
+    """Arguments as a body takes them: unsigned integers as signed ones with the same bits."""
+    return [
+        form(value - (value >> 63 << 64)) if kind == "unsigned" else value
+        for kind, value in zip(kinds(row), values, strict=True)
+    ]
+
+
+def as_results(row: Method, result: Any) -> Any:
+    """A body's result with unsigned integers in place of the signed ones with the same bits."""
+    hint = row.signature.partition("-> ")[2]
+    if hint.startswith("tuple[unsigned") and isinstance(result, tuple):
+        return result[0] & ALL, *result[1:]
+    return result & ALL if hint == "unsigned" and isinstance(result, int) else result
+
+
 def cases(row: Method) -> list[tuple[Any, ...]]:
     """Arguments for a row."""
     values = [VALUES[kind] for kind in kinds(row)]
@@ -218,10 +237,10 @@ def of_text(row: Method, *values: Any) -> Any:
     """The result of a row of text as plain Python."""
     names = [f"a{place}" for place in range(len(values))]
     namespace = {"math": math, **{n: getattr(plain_primitives, n) for n in NAMES}}
-    namespace |= dict(zip(names, values, strict=True))
+    namespace |= dict(zip(names, as_words(row, values), strict=True))
     if row.check and eval(row.check.format(*names), namespace):
         return LEFT
-    return eval(str(row.body).format(*names), namespace)
+    return as_results(row, eval(str(row.body).format(*names), namespace))
 
 
 @cache
@@ -258,9 +277,9 @@ def test_rows_of_text(row: Method) -> None:
 def test_rows_of_text_compiled(signature: str) -> None:
     function, rows = compiled_texts(signature + " ->")
     for values in cases(Method("", signature + " -> int", "")):
-        for row, (result, left) in zip(rows, function(*values), strict=True):
+        for row, (result, left) in zip(rows, function(*as_words(rows[0], values)), strict=True):
             assert bool(left) == (of_text(row, *values) is LEFT), (row, values)
-            assert left or same(result, expected(row, values)), (row, values)
+            assert left or same(as_results(row, result), expected(row, values)), (row, values)
 
 
 @pytest.mark.parametrize("by", ["plain", "compiled"])
@@ -270,7 +289,7 @@ def test_bodies(row: Method, by: str) -> None:
     if by == "plain" and len(tried) > 200:
         tried = random.Random(len(tried)).sample(tried, 200)
     for values in tried:
-        result = run(row.body, *values, by=by)
+        result = as_results(row, run(row.body, *as_words(row, values, np.int64), by=by))
         assert result is LEFT or same(result, expected(row, values)), values
 
 
@@ -278,6 +297,7 @@ def test_bodies(row: Method, by: str) -> None:
 def test_ordinary_numbers_are_not_left(row: Method) -> None:
     ordinary = {
         "int": [1, 2, 3, 7],
+        "unsigned": [1, 2, 3, 7],
         "float": [0.5, 2.0, 12.25, 1.1, 1e5],
         "str": ["1", "12", "7"],
     }

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numpy import float64
+from numpy import float64, uint64
 
 from colkern.generated import function_of_text
 from colkern.kernels import number_formatting as texts
@@ -32,16 +32,26 @@ _BASES = {"b": (1, 87), "o": (3, 87), "x": (4, 87), "X": (4, 55)}
 _NAMESPACE: dict[str, object] = {
     **{name: value for name, value in vars(texts).items() if not name.startswith("__")},
     "float64": float64,
+    "uint64": uint64,
     "slice_to": text_parts.slice_to,
 }
-_TYPES = {int: "int64", float: "float64", bool: "bool", str: "Text"}
+TYPES: dict[str, type] = {
+    "int": int,
+    "unsigned": uint64,
+    "float": float,
+    "bool": bool,
+    "str": str,
+}
+"""The types whose formats are those of a kind."""
+
+_HINTS = {int: "int64", uint64: "int64", float: "float64", bool: "bool", str: "Text"}
 
 
 @cache
 def _body_of_steps(kind: type, steps: tuple[str, ...]) -> Callable[..., Any]:
     """Returns the body that computes `text` in steps, each an expression for a text and a code."""
     sizes = "".join(f", {name}: int64" for name in LATER if any(name in step for step in steps))
-    lines = [f"def formatted(arena: Arena, value: {_TYPES[kind]}{sizes}) -> tuple[Text, Code]:"]
+    lines = [f"def formatted(arena: Arena, value: {_HINTS[kind]}{sizes}) -> tuple[Text, Code]:"]
     for k, step in enumerate(steps):
         if k:
             lines += ["    if code != DONE:", "        return text, code"]
@@ -60,7 +70,7 @@ def body_of_format(kind: type, specification: str) -> Callable[..., Any]:
     """Returns the body of `format(value, specification)`.
 
     Args:
-        kind: `int`, `float`, `bool` or `str`.
+        kind: One of `TYPES`.
         specification: The text after the colon in an f-string.
     """
     try:
@@ -108,7 +118,9 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     type_ = parts["type"] or ""
     is_float = kind is float or (type_ != "" and type_ in "efgEFG%")
     lead = 2 if parts["alt"] and not is_float and type_ in _BASES else 0
-    number = _float_steps(kind, type_, parts) if is_float else _integer_steps(type_, lead, parts)
+    number = (
+        _float_steps(kind, type_, parts) if is_float else _integer_steps(kind, type_, lead, parts)
+    )
     if number is None or parts["z"]:
         return None
     if parts["sign"] in ("+", " "):
@@ -121,21 +133,27 @@ def _steps(kind: type, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     return _with_padding(number, parts, ">", lead)
 
 
-def _integer_steps(type_: str, lead: int, parts: dict[str, str | None]) -> tuple[str, ...] | None:
+def _integer_steps(
+    kind: type, type_: str, lead: int, parts: dict[str, str | None]
+) -> tuple[str, ...] | None:
     is_plain = parts["sign"] in (None, "-") and not parts["grouping"]
     width = int(parts["width"] or 1) if is_plain and _is_filled_with_zeros(parts) else 1
     least = f"int64({width if width <= 8 else 1})"
     if type_ in ("", "d"):
-        return (f"integer_of_width(arena, int64(value), {least})",)
+        body = "unsigned_of_width" if kind is uint64 else "integer_of_width"
+        return (f"{body}(arena, int64(value), {least})",)
     if type_ not in _BASES:
         return None
     bits, letters = _BASES[type_]
     form = f"int64({bits}), int64({letters}), int64({ord(type_) if lead else 0})"
-    return (f"text_of_bits(arena, int64(value), {form}, {least})",)
+    is_signed = kind is not uint64
+    return (f"text_of_bits(arena, int64(value), {is_signed}, {form}, {least})",)
 
 
 def _float_steps(kind: type, type_: str, parts: dict[str, str | None]) -> tuple[str, ...] | None:
     value = "value" if kind is float else "float64(value)"
+    if kind is uint64:
+        value = "float64(uint64(value))"
     digits = parts["precision"]
     precision = 6 if digits is None else int(digits)
     if parts["alt"] or precision > 20:
@@ -188,9 +206,16 @@ def _with_padding(
 _STR_OF_INTEGER = Bound(texts.integer_of_width, width=1)
 
 
-def _in_digits(letter: str) -> Body:
+def _in_digits(letter: str, is_signed: bool) -> Body:
     bits, letters = _BASES[letter]
-    return Bound(texts.text_of_bits, bits=bits, letters=letters, prefix=ord(letter), width=1)
+    return Bound(
+        texts.text_of_bits,
+        is_signed=str(is_signed),
+        bits=bits,
+        letters=letters,
+        prefix=ord(letter),
+        width=1,
+    )
 
 
 METHODS = [
@@ -200,20 +225,23 @@ METHODS = [
         for kind, body in (
             ("bool", texts.str_of_bool),
             ("int", _STR_OF_INTEGER),
+            ("unsigned", Bound(texts.unsigned_of_width, width=1)),
             ("float", texts.str_of_float),
         )
     ),
-    Method("hex", "(int) -> str", _in_digits("x")),
-    Method("oct", "(int) -> str", _in_digits("o")),
-    Method("bin", "(int) -> str", _in_digits("b")),
+    *(
+        Method(name, f"({kind}) -> str", _in_digits(letter, kind == "int"))
+        for name, letter in (("hex", "x"), ("oct", "o"), ("bin", "b"))
+        for kind in ("int", "unsigned")
+    ),
     Method("format", "(str) -> str", "{0}"),
     *(
         Method(
             "format",
-            f"({kind.__name__}, const) -> str",
+            f"({name}, const) -> str",
             lambda specification, kind=kind: body_of_format(kind, specification),
             maker=True,
         )
-        for kind in (bool, int, float, str)
+        for name, kind in TYPES.items()
     ),
 ]

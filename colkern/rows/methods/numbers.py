@@ -18,6 +18,7 @@ from colkern.rows.methods import COMPARISONS, Body, Bound, Method, raised_by
 
 _LEAST = "{0} == -9223372036854775808"
 _INFINITE = "abs({0}) > 1.7976931348623157e308"
+_SIGN = "(-9223372036854775807 - 1)"
 _NO_INTEGER = "not abs({0}) < 9.2e18"
 
 
@@ -39,8 +40,11 @@ def _arithmetic() -> list[Method]:
     ]
     rows += [Method(sign, "(float, float) -> float", f"{{0}} {sign} {{1}}") for sign in overflows]
     for sign in "&|^":
-        for kind in ("bool", "int"):
+        for kind in ("bool", "int", "unsigned"):
             rows.append(Method(sign, f"({kind}, {kind}) -> {kind}", f"{{0}} {sign} {{1}}"))
+    # The bits of a negative number go on without end, and `&` ends them.
+    for kinds in ("unsigned, int", "int, unsigned"):
+        rows.insert(0, Method("&", f"({kinds}) -> unsigned", "{0} & {1}"))
     return rows
 
 
@@ -85,6 +89,38 @@ def _comparisons() -> list[Method]:
             )
             rows.append(_unchecked(sign, f"{kinds} -> bool", f"{left} {sign} {right}", check))
     return rows
+
+
+def _of_unsigned() -> list[Method]:
+    """Returns the rows for integers from 0 to 2**64 - 1; others take such integers below 2**63 only."""
+    rows = []
+    flipped = f"({{0}} ^ {_SIGN})", f"({{1}} ^ {_SIGN})"
+    for sign in COMPARISONS:
+        compared = f" {sign} ".join(flipped)
+        rows.append(Method(sign, "(unsigned, unsigned) -> bool", compared))
+        for kinds, number, to_true in (
+            ("(unsigned, int)", "{1}", ("!=", ">", ">=")),
+            ("(int, unsigned)", "{0}", ("!=", "<", "<=")),
+        ):
+            is_true = f"({number} < 0) | ({compared})"
+            is_false = f"({number} >= 0) & ({compared})"
+            rows.append(Method(sign, f"{kinds} -> bool", is_true if sign in to_true else is_false))
+    both, by_zero = "(unsigned, unsigned) -> unsigned", raised_by(mod, 1, 0)
+    for name, is_second in (("min", " < "), ("max", " > ")):
+        rows.append(Method(name, both, f"{{1}} if {is_second.join(flipped[::-1])} else {{0}}"))
+    return [
+        Method("%", "(unsigned, int) -> int", row_numbers.modulo_of_signed, message=by_zero),
+        *rows,
+        Method("%", both, row_numbers.modulo_unsigned, message=by_zero),
+        Method("//", both, row_numbers.floor_divide_unsigned, message=raised_by(floordiv, 1, 0)),
+        Method("divmod", "(unsigned, int) -> tuple[unsigned, int]", row_numbers.divmod_unsigned),
+        Method(">>", "(unsigned, int) -> unsigned", row_numbers.shift_right_unsigned),
+        *(Method(name, "(unsigned) -> unsigned", "{0}") for name in ("pos", "abs", "int", "round")),
+        Method("float", "(unsigned) -> float", row_numbers.float_of_unsigned),
+        Method("bool", "(unsigned) -> bool", "{0} != 0"),
+        Method("int.bit_count", "(unsigned) -> int", row_numbers.bit_count_of_word),
+        Method("int.bit_length", "(unsigned) -> int", row_numbers.bit_length_of_word),
+    ]
 
 
 def _functions() -> list[Method]:
@@ -243,4 +279,6 @@ METHODS = [
     Method("math.comb", "(int, int) -> int", Bound(row_numbers.arrangements, ordered=0)),
     Method("math.perm", "(int, int) -> int", Bound(row_numbers.arrangements, ordered=1)),
     Method("math.isqrt", "(int) -> int", row_numbers.isqrt),
+    # Behind those of floats, as signed integers could be unsigned ones too.
+    *_of_unsigned(),
 ]

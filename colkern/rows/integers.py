@@ -1,0 +1,126 @@
+"""Operators of integers of more than 63 bits: of unsigned ones, and where the lowest bits suffice."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from colkern.rows import kinds as k
+from colkern.rows.calls import wrapped_call
+from colkern.rows.constants import wrapped
+from colkern.rows.emitter import Emitter
+from colkern.rows.folding import OPERATORS, constant
+from colkern.rows.library import remainder, remainder_of_bytes
+from colkern.rows.low_bits import CLOSED, is_mask
+from colkern.rows.values import LOWEST, NONE, Value
+
+
+def keeps_low_bits(emitter: Emitter, node: ast.BinOp) -> bool:
+    """Whether an operator needs only the low bits of an integer, as in hashes: `… & 0xFFFFFFFF`."""
+    if not isinstance(node.op, ast.BitAnd | ast.Mod):
+        return False
+    known = emitter.env.get(getattr(node.left, "id", ""), NONE)
+    if node in emitter.definition.low_bits or k.present(known.kind) == k.WORD:
+        return True
+    if not isinstance(node.left, ast.BinOp | ast.UnaryOp):
+        return False
+    from colkern.rows.expressions import expression
+
+    with emitter.looking():
+        return is_mask(node.op, expression(emitter, node.right).constant)
+
+
+def operand_after(left: Value, operation: ast.operator) -> Callable[[Emitter, ast.expr], Value]:
+    """Returns the function that compiles the right operand: of `h & (h - 1)`, its low bits suffice."""
+    from colkern.rows.expressions import needed
+
+    is_unsigned = left.kind == k.UNSIGNED and isinstance(operation, ast.BitAnd)
+    return low_bits if is_unsigned else needed
+
+
+def low_bits(emitter: Emitter, node: ast.expr) -> Value:
+    """Compiles an integer of which the 64 lowest bits suffice: sums and products may wrap around."""
+    value = _low_bits(emitter, node)
+    return Value(k.INT, value.code) if value.kind == k.WORD else value
+
+
+def _low_bits(emitter: Emitter, node: ast.expr) -> Value:
+    from colkern.rows.expressions import needed, operated_by
+
+    match node:
+        case ast.BinOp(left, operation, right) if isinstance(operation, CLOSED):
+            is_shift = isinstance(operation, ast.LShift)
+            sides = [_low_bits(emitter, left), (needed if is_shift else _low_bits)(emitter, right)]
+        case ast.UnaryOp(ast.USub() | ast.Invert() as operation, operand):
+            is_shift, sides = False, [_low_bits(emitter, operand)]
+        case _:
+            return needed(emitter, node)
+    are_integers = all(side.kind.name in ("bool", "int", "unsigned", k.WORD.name) for side in sides)
+    if all(side.is_constant for side in sides) or not are_integers:
+        return operated_by(emitter, operation, *sides)
+    if is_shift:
+        count = sides[1] = emitter.signed(emitter.numbers(sides[1]))
+        emitter.leave_if(f"{count.code} < 0", "a negative count of a shift")
+    return wrapped_call(emitter, OPERATORS[type(operation)][0], [_word(emitter, s) for s in sides])
+
+
+def _word(emitter: Emitter, value: Value) -> Value:
+    """Returns the 64 lowest bits of an integer as a signed integer."""
+    if isinstance(value.constant, int):
+        value = emitter.numbers(constant(wrapped(value.constant)))
+    return Value(k.INT, f"int({value.code})" if value.kind.name == "bool" else value.code)
+
+
+def as_word(emitter: Emitter, node: ast.expr) -> Value:
+    """Compiles the value of a variable of which only the 64 lowest bits are read."""
+    value = _low_bits(emitter, node)
+    is_wrapped = isinstance(node, ast.BinOp | ast.UnaryOp) and not value.is_constant
+    return Value(k.WORD, value.code) if is_wrapped and value.kind == k.INT else value
+
+
+_MOST_DIVISOR = 10**10
+
+
+def remainder_of_text(
+    emitter: Emitter, call_node: ast.Call, divisor_node: ast.expr
+) -> Value | None:
+    """Compiles `int(text) % constant` for texts of many digits, such as an IBAN or a digest; None for other
+    expressions."""
+    from colkern.rows.expressions import needed
+    from colkern.rows.functions import users_function
+    from colkern.rows.iteration import known_object
+
+    function = known_object(emitter, call_node.func)
+    if function not in (int, int.from_bytes) or len(call_node.args) not in (1, 2):
+        return None
+    is_literal = isinstance(divisor_node, ast.Constant)
+    divisor = divisor_node.value if is_literal else known_object(emitter, divisor_node)  # type: ignore[attr-defined]
+    is_known = type(divisor) is int and 0 < divisor < _MOST_DIVISOR
+    if not is_known or call_node.keywords:
+        return None
+    kind, forms = (k.TEXT, (10, 16)) if function is int else (k.BYTES, ("big", "little"))
+    before = emitter.state()
+    of, *rest = (needed(emitter, part) for part in call_node.args)
+    form = rest[0].constant if rest else forms[0]
+    if of.kind != kind or of.is_constant or form not in forms:
+        emitter.restore(before)
+        return None
+    body = remainder if function is int else remainder_of_bytes
+    return users_function(emitter, body, [of, constant(divisor), constant(form)], {})
+
+
+def as_signed(emitter: Emitter, value: Value, number: int) -> Value:
+    """Compiles an unsigned integer less 2**63, or less 2**64, which has the same bits as a signed one."""
+    code = emitter.bind(emitter.numbers(value).code)
+    if number == 1 << 63:
+        return Value(k.INT, f"({code} ^ {LOWEST})")
+    emitter.leave_if(f"{code} >= 0", "- of more than 64 bits")
+    return Value(k.INT, code)
+
+
+def is_signed(name: str, left: Any, right: Any) -> bool:
+    """Whether results of an operator with a constant are below 2**63."""
+    if name == "&":
+        return any(isinstance(side, int) and 0 <= side < 1 << 63 for side in (left, right))
+    return name == ">>" and isinstance(right, int) and right > 0

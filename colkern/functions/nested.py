@@ -18,6 +18,7 @@ from colkern.functions.row_functions import (
     element_wise,
     item_of,
     over_rows,
+    row_function,
     same,
 )
 from colkern.operations.decimal_arithmetic import wide_type
@@ -26,6 +27,8 @@ from colkern.operations.position_checks import require_valid
 from colkern.operations.structs import make_struct, struct_field
 from colkern.operations.validity import compact_validity, null_outside
 from colkern.rows.encoded import decoded_type
+
+_HEADING = "Lists, maps and structs"
 
 
 def _number_of(*types: s.DataType) -> s.DataType:
@@ -46,14 +49,6 @@ def _sum_type(*types: s.DataType) -> s.DataType:
 def _mean_type(*types: s.DataType) -> s.DataType:
     item = _number_of(*types)
     return item if isinstance(item, s.Decimal) else s.float64()
-
-
-def _sum(lists: list[Any]) -> Any:
-    total = 0
-    for item in lists:
-        if item is not None:
-            total += item
-    return total
 
 
 def _mean(lists: list[float | None]) -> float | None:
@@ -78,25 +73,8 @@ def _mean_of_decimals(scale: int) -> Callable[..., object]:
     return list_mean
 
 
-def _min(lists: list[Any]) -> Any:
-    least = None
-    for item in lists:
-        # NaN is not equal to itself, and gives way to any number.
-        if item is not None and (least is None or item < least or least != least):
-            least = item
-    return least
-
-
-def _max(lists: list[Any]) -> Any:
-    most = None
-    for item in lists:
-        if item is not None and (most is None or item > most or most != most):
-            most = item
-    return most
-
-
-@element_wise("Lists, maps and structs")
-def list_sum(lists: Array) -> Array:
+@row_function(_HEADING, _sum_type, LISTS)
+def list_sum(lists: list[Any]) -> Any:
     """The sum of the items of each list: int64 for integers, else of their type. Nulls are skipped.
 
     Unlike `sum`, it does not wrap around. Sums of decimals have 38 digits, or 76 for decimal256.
@@ -109,10 +87,14 @@ def list_sum(lists: Array) -> Array:
         OverflowError: If a sum of integers does not fit.
         ValueError: If a sum of decimals does not fit.
     """
-    return over_rows(_sum, [lists], _sum_type, LISTS, name="list_sum")
+    total = 0
+    for item in lists:
+        if item is not None:
+            total += item
+    return total
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def list_mean(lists: Array) -> Array:
     """The mean of the items of each list: float64, null for an empty list. Nulls are skipped.
 
@@ -127,23 +109,32 @@ def list_mean(lists: Array) -> Array:
     return over_rows(function, [lists], _mean_type, LISTS, name="list_mean")
 
 
-@element_wise("Lists, maps and structs")
-def list_min(lists: Array) -> Array:
+@row_function(_HEADING, item_of, LISTS)
+def list_min(lists: list[Any]) -> Any:
     """The least item of each list, null for an empty list. Nulls are skipped, and NaN beside numbers."""
-    return over_rows(_min, [lists], item_of, LISTS, name="list_min")
+    least = None
+    for item in lists:
+        # NaN is not equal to itself, and gives way to any number.
+        if item is not None and (least is None or item < least or least != least):
+            least = item
+    return least
 
 
-@element_wise("Lists, maps and structs")
-def list_max(lists: Array) -> Array:
+@row_function(_HEADING, item_of, LISTS)
+def list_max(lists: list[Any]) -> Any:
     """The greatest item of each list, null for an empty list. Nulls and NaN are as for `list_min`."""
-    return over_rows(_max, [lists], item_of, LISTS, name="list_max")
+    most = None
+    for item in lists:
+        if item is not None and (most is None or item > most or most != most):
+            most = item
+    return most
 
 
 def _contains(lists: list[Any], value: Any) -> bool:
     return any(item is not None and item == value for item in lists)
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def list_contains(lists: Array, value: Any) -> Array:
     """Whether each list contains a value: booleans; null for a null list.
 
@@ -186,7 +177,7 @@ def _sorted_apart(lists: list[Any], descending: bool) -> list[Any]:
     return ordered + [None] * (len(lists) - len(ordered))
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def list_sort(lists: Array, *, descending: bool = False) -> Array:
     """The items of each list in ascending or descending order; NaN, and then nulls, at the end."""
     # What is encoded may have nulls without a count of them.
@@ -197,23 +188,25 @@ def list_sort(lists: Array, *, descending: bool = False) -> Array:
     return over_rows(function, [lists, descending], same, LISTS, name="list_sort")
 
 
-def _slice(lists: list[Any], start: int, stop: int | None, step: int) -> list[Any]:
-    return lists[start:stop:step]
-
-
-@element_wise("Lists, maps and structs")
-def list_slice(lists: Array, start: int, stop: int | None = None, step: int = 1) -> Array:
-    """Items `start` to `stop` of each list, as Python slices lists; fixed-size lists become plain ones."""
-    return over_rows(_slice, [lists, start, stop, step], _of_any_size, LISTS, name="list_slice")
-
-
 def _of_any_size(*types: s.DataType) -> s.DataType:
     """The type of lists of any number of the items."""
     storage = types[0].storage
     return s.list_(storage.value_field) if isinstance(storage, s.FixedSizeList) else types[0]
 
 
-def _unique(lists: list[Any]) -> list[Any]:
+@row_function(_HEADING, _of_any_size, LISTS)
+def list_slice(lists: list[Any], start: int, stop: int | None = None, step: int = 1) -> list[Any]:
+    """Items `start` to `stop` of each list, as Python slices lists; fixed-size lists become plain ones."""
+    return lists[start:stop:step]
+
+
+@row_function(_HEADING, _of_any_size, LISTS)
+def list_unique(lists: list[Any]) -> list[Any]:
+    """The different items of each list, null among them, in the order in which they first occur.
+
+    As for `unique`, NaN counts as one item, and 0.0 and -0.0 are the same. Fixed-size lists become plain
+    ones.
+    """
     items: list[Any] = []
     is_nan_in = False
     for item in lists:
@@ -227,21 +220,11 @@ def _unique(lists: list[Any]) -> list[Any]:
     return items
 
 
-@element_wise("Lists, maps and structs")
-def list_unique(lists: Array) -> Array:
-    """The different items of each list, null among them, in the order in which they first occur.
-
-    As for `unique`, NaN counts as one item, and 0.0 and -0.0 are the same. Fixed-size lists become plain
-    ones.
-    """
-    return over_rows(_unique, [lists], _of_any_size, LISTS, name="list_unique")
-
-
 def _matches(lists: list[Any], value: Any) -> int:
     return sum(1 for item in lists if item is not None and item == value)
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def list_count_matches(lists: Array, value: Any) -> Array:
     """The number of items of each list that are equal to a value: int64; see `list_contains`."""
 
@@ -281,7 +264,7 @@ def _entries(*types: s.DataType) -> Sequence[s.Field]:
     return storage.entries_field.type.fields
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") -> Array:
     """The value of a key in each map; null if the map does not have the key.
 
@@ -306,13 +289,13 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
     return over_rows(functions[occurrence], [maps, query_key], rule, MAPS, name="map_lookup")
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def map_keys(maps: Array) -> Array:
     """The keys of each map, as a list; not copied."""
     return _column_of_maps(maps, 0)
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def map_values(maps: Array) -> Array:
     """The values of each map, as a list; not copied, except bitmaps of entries with nulls."""
     return _column_of_maps(maps, 1)
@@ -326,7 +309,7 @@ def _column_of_maps(maps: Array, place: int) -> Array:
     return maps.over(s.list_(field), maps.buffers, [struct_field(maps.children[0], place)], None)
 
 
-@element_wise("Lists, maps and structs")
+@element_wise(_HEADING)
 def struct_with_field(array: Array, name: str, values: Array) -> Array:
     """Structs with a field added at the end, or with the field of that name replaced.
 

@@ -13,9 +13,6 @@ class KeyValueMetadata(Mapping[bytes, bytes]):
 
     A lookup gives the last value of a key; `pairs` has all pairs. Readers make one only if a key
     repeats, and else a dict; writers take both.
-
-    Args:
-        pairs: The pairs.
     """
 
     __slots__ = ("_by_key", "pairs")

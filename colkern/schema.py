@@ -743,7 +743,6 @@ class _Reader:
     """A reader of types in a text, and its place there.
 
     Args:
-        text: The text.
         mistake: The message for text that cannot be read.
         argument: The argument's name in errors.
     """

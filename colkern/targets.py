@@ -73,7 +73,6 @@ class Target(Protocol):
         A CUDA device may still be running it when the call returns.
 
         Args:
-            kernel: The kernel.
             count: The number of items.
             args: The kernel's arguments.
             work: The cost of an item; 1 is that of one number in a plain loop.

@@ -62,7 +62,6 @@ class Field(_Immutable):
 
     Args:
         name: Any text; names need not be unique within a schema.
-        type: The data type.
         nullable: Whether slots may be null. A declaration, not a promise about the data.
         metadata: Key-value pairs of bytes that travel with the field; not compared by `==`.
     """

@@ -33,7 +33,6 @@ class Array(Column):
     """A column: `length` values of one type, from slot `offset` of its buffers on. Immutable.
 
     Args:
-        type: The data type.
         length: The number of values.
         buffers: As `layout(type)` lists them; None for an absent one. A variadic layout has its
             data buffers after the fixed ones.

@@ -31,7 +31,6 @@ class RecordBatch(Tabular):
     """Columns of one length under a schema. Columns may be decoded only when they are asked for.
 
     Args:
-        schema: The schema.
         columns: One array for each field, of the field's type (see `colkern.schema.same_type`).
         length: The number of rows; needed if there are no columns.
         metadata: Key-value pairs of bytes that came with the batch.
@@ -213,7 +212,6 @@ class RecordBatchStream(PublicNames):
 
     Args:
         schema: The schema of every batch.
-        batches: The batches.
         device: The device of their bytes; None if that is not known before the batches are read.
     """
 

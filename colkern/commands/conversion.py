@@ -85,8 +85,6 @@ def write_parquet(
 
     Args:
         target: A path, at which the file appears when it is complete, or a binary file object.
-        schema: The schema.
-        batches: The batches.
         codec: "none", "lz4", "zstd"; None for pyarrow's default.
         level: The codec's level, or None.
 
@@ -124,8 +122,6 @@ class Table:
     """A table to write.
 
     Args:
-        schema: The schema.
-        batches: The batches.
         footer_metadata: Custom metadata of an Arrow file.
         options: Options of the writer that keep shared dictionaries and the metadata of messages.
     """

@@ -10,7 +10,6 @@ from colkern.commands.parser import Commands, codec_and_level, new_command, posi
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "convert",

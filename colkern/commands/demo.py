@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "demo",

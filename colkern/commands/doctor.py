@@ -24,7 +24,6 @@ _Section = Callable[[], Iterable["Finding"]]
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "doctor",

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "fetch",

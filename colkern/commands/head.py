@@ -33,7 +33,6 @@ _MOST_ROWS = 1_000
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(commands, "head", _run, "print the first rows; long values are cut")
     parser.add_argument("file", help="an Arrow file or stream; - for standard input")
     parser.add_argument(

@@ -59,7 +59,6 @@ _NUMBERS = {"nulls", "rows", "body", "uncompressed", "values", "batches", "delta
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "info",

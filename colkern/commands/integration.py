@@ -23,7 +23,6 @@ _MODES = (*_TAKE_JSON, "stream-to-file", "file-to-stream")
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "integration",

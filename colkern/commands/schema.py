@@ -10,7 +10,6 @@ from colkern.commands.parser import Commands, new_command
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(commands, "schema", _run, "the schema alone, one line for each field")
     parser.add_argument("file", help="an Arrow file or stream; - for standard input")
 

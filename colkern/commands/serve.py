@@ -31,7 +31,6 @@ _TICK_SECONDS = 0.5
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "serve",

@@ -22,7 +22,6 @@ from colkern.errors import ColkernError, InvalidArrowError, placed
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "validate",

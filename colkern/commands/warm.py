@@ -16,7 +16,6 @@ from colkern.commands.parser import Commands, new_command, positive
 
 
 def add_command(commands: Commands) -> None:
-    """Add the subcommand."""
     parser = new_command(
         commands,
         "warm",

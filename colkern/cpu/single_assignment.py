@@ -53,7 +53,6 @@ class _Versions:
     """The versions of a function's variables.
 
     Args:
-        blocks: The function.
         graph: The way from block to block.
         assigned: The blocks that assign to each of the variables.
     """

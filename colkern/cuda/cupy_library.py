@@ -53,7 +53,6 @@ class CupySharing:
         self._driver = driver
 
     def uuid(self, ordinal: int) -> bytes:
-        """The 16 bytes that identify a device in every process."""
         device, uuid = ctypes.c_int(), ctypes.create_string_buffer(_UUID_BYTES)
         call = self._calls()
         call("cuDeviceGet", ctypes.byref(device), ordinal)
@@ -61,7 +60,6 @@ class CupySharing:
         return uuid.raw
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The allocation that contains an address; None if it has no handle."""
         # Memory of asynchronous pools, managed memory and mapped memory have no handle.
         capable, identity = ctypes.c_int(), ctypes.c_ulonglong()
         pointer = ctypes.c_ulonglong(address)
@@ -101,7 +99,6 @@ class CupySharing:
             return bytes(self._cupy.cuda.runtime.ipcGetMemHandle(allocation.address))
 
     def open(self, handle: bytes, ordinal: int) -> Allocation:
-        """An allocation of another process, mapped in this one."""
         runtime = self._cupy.cuda.runtime
         with self._context(ordinal):
             try:
@@ -116,12 +113,10 @@ class CupySharing:
         return Allocation(address, size - (address - begin), 0)
 
     def close(self, address: int, ordinal: int) -> None:
-        """Unmap an allocation that was opened at an address."""
         with self._cupy.cuda.Device(ordinal):
             self._cupy.cuda.runtime.ipcCloseMemHandle(address)
 
     def finish_device(self, ordinal: int) -> None:
-        """Wait for the work on all streams of a device."""
         with self._cupy.cuda.Device(ordinal):
             self._cupy.cuda.runtime.deviceSynchronize()
 
@@ -174,7 +169,6 @@ class _CupyLibrary:
 
     @cached_property
     def arrays(self) -> ArrayLibrary:
-        """CuPy."""
         try:
             import cupy
         except ImportError as error:
@@ -184,11 +178,9 @@ class _CupyLibrary:
 
     @cached_property
     def sharing(self) -> DeviceSharing:
-        """CUDA IPC."""
         return CupySharing(self.arrays)
 
     def require_device(self) -> None:
-        """Raise `DeviceUnavailableError` unless kernels can be launched, saying what is missing."""
         adapter.require_device()
 
     def current(self, ordinal: int) -> AbstractContextManager[object]:

@@ -63,7 +63,6 @@ def plan_of(
     Args:
         kernels: Each kernel of the grid, its lanes, and arguments of the types to launch it with.
         threads: The threads of a block.
-        ordinal: The device.
     """
     # The compiler would accept other types, too.
     variants = [kernel.variant(kernel.require_types(args)) for kernel, _, args in kernels]

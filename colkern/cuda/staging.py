@@ -310,7 +310,6 @@ def download(
     Args:
         sources: uint8 arrays of one device; the current stream may still be writing them.
         outputs: For each of them, a uint8 array of its size.
-        device: The device.
     """
     download = _Download(device)
     runs = _runs(sources, device)
@@ -326,11 +325,7 @@ def download(
 
 
 class _Download:
-    """A stream and slots for copies to the host; it waits for the present work of the current stream.
-
-    Args:
-        device: The device.
-    """
+    """A stream and slots for copies to the host; it waits for the present work of the current stream."""
 
     def __init__(self, device: Device) -> None:
         library = memory.library()

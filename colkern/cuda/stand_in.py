@@ -73,7 +73,6 @@ class StandInSharing:
         return b"colkern-stand-%02d" % ordinal
 
     def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
-        """The block that contains an address; None if other processes cannot open it."""
         # A copy of the list, since other threads allocate.
         for allocation, _ in list(self._blocks.values()):
             if allocation.address <= address < allocation.address + allocation.size:
@@ -193,7 +192,6 @@ class StandIn:
 
     @contextmanager
     def current(self, ordinal: int) -> Iterator[None]:
-        """Within it, allocations are of that device."""
         before, self._thread.ordinal = self.current_ordinal(), ordinal
         try:
             yield
@@ -209,7 +207,6 @@ class StandIn:
         return None
 
     def current_stream(self) -> int:
-        """The default stream."""
         return 0
 
     def on_stream(self, stream: object) -> AbstractContextManager[None]:
@@ -228,7 +225,6 @@ class StandIn:
         """Do nothing: work on the current stream is done when its call returns."""
 
     def devices(self) -> int:
-        """The number of devices that the stand-in was made with."""
         return self._devices
 
     @property
@@ -241,11 +237,9 @@ class StandIn:
         return 1
 
     def on_host(self, array: object) -> Items:
-        """A copy of an array."""
         return np.array(array)
 
     def all_on_host(self, arrays: Sequence[object]) -> list[Items]:
-        """Copies of arrays."""
         return list(map(np.array, arrays))
 
     def page_locked(self, size: int) -> NDArray[np.uint8]:
@@ -257,7 +251,6 @@ class StandIn:
         return _LateStream(self, ordinal)
 
     def place_of(self, array: Items) -> tuple[int, int]:
-        """The identity and the address of an array in host memory."""
         return id(array if array.base is None else array.base), _address(array)
 
     def array_at(self, address: int, size: int, ordinal: int, owner: object) -> NDArray[np.uint8]:
@@ -265,7 +258,6 @@ class StandIn:
         return array_at(address, size, owner, read_only=False)
 
     def ordinal_at(self, address: int) -> int | None:
-        """The device that has a block with that address; None if there is none."""
         # A copy of the list, since other threads allocate.
         blocks = list(self._blocks.items())
         there = (at for begin, (size, at) in blocks if begin <= address < begin + size)

@@ -27,7 +27,6 @@ class AsyncReader(AsyncClosing):
     """Reads the batches of a service with `async for`; an asynchronous context manager.
 
     Args:
-        reader: The reader.
         thread: The thread that uses the reader.
     """
 
@@ -94,7 +93,6 @@ class AsyncServer(AsyncClosing):
     """A server that the loop does not wait for when it closes; an asynchronous context manager.
 
     Args:
-        server: The server.
         source: The source to cancel when the server is closed.
     """
 

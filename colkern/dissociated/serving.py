@@ -66,7 +66,6 @@ class Server(Closing):
 
     Args:
         catalogue: The sources.
-        services: The services.
         options: The options of the streams.
         token: The token that clients need.
         timeout: How long a client may take to ask.

@@ -29,7 +29,6 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     nearest decimals.
 
     Args:
-        array: Any array.
         type: The type of the result.
         safe: Whether to refuse values that the result cannot hold exactly, or that are not valid in it.
 
@@ -38,7 +37,6 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         ValueError: If a value has no equivalent; names the slot.
         UnsupportedError: If there is no cast between the two types.
         LimitExceededError: If values or elements do not fit 32-bit offsets.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     type = s.as_type(type)
     require_valid(array)

@@ -314,14 +314,12 @@ def struct_with_field(array: Array, name: str, values: Array) -> Array:
     """Structs with a field added at the end, or with the field of that name replaced.
 
     Args:
-        array: A struct array.
         name: The field's name.
         values: An array of the same length, on the same device.
 
     Raises:
         TypeError: If the array has no structs.
         ValueError: If lengths or devices differ.
-        InvalidArrowError: If an array points outside its own memory.
     """
     require_valid(array)
     storage = array.type.storage

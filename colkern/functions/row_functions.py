@@ -267,7 +267,6 @@ def over_rows(
     Raises:
         TypeError: If there is no array, or one of another type.
         ValueError: If lengths or devices differ.
-        InvalidArrowError: If an array points outside its own memory.
         LimitExceededError: If a result is larger than memory.
     """
     name = name or function.__name__

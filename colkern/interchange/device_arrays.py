@@ -299,7 +299,6 @@ def export_device_stream(
     batch is made now.
 
     Args:
-        stream: The stream.
         requested_schema: Ignored, as by `export_stream`.
         kwargs: For later versions of the interface; each must be None.
 

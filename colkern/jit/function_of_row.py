@@ -44,7 +44,6 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
     """A `ColumnFunction` of one plain function.
 
     Attributes:
-        function: The plain function.
         signature: Its parameters and result, as declared.
         nulls: "propagate", "pass", or the result for nulls.
         pure: Whether its results follow from its arguments alone.

@@ -60,7 +60,6 @@ def certain_to_fail(function: Callable[..., object], known: Known | None = None)
     result is empty if the source cannot be read.
 
     Args:
-        function: The function.
         known: The results for functions that call this one, or that were called before.
     """
     known = {} if known is None else known

@@ -41,7 +41,6 @@ class Parameter:
     """One parameter of a user's function.
 
     Args:
-        name: Its name.
         type: The declared data type, or one of Python's types; None if any type is accepted.
         nullable: Whether the declaration says that it may be None; None if nothing was declared.
         has_default: Whether the function has a value for calls without it.
@@ -66,7 +65,6 @@ class Signature:
     """The parameters and the result of a user's function.
 
     Args:
-        parameters: Its parameters.
         returns: The type of its results; None to infer it.
         hint: Python's type that `returns` stands for, if a hint declared it.
     """

@@ -124,7 +124,6 @@ def parameter(
     """The parameter that an annotation declares.
 
     Args:
-        name: Its name.
         annotation: The annotation's source.
         namespace: The globals of the function or group that has it.
         bound: What the capitals of a group stand for where it is used.

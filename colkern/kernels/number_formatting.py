@@ -406,7 +406,6 @@ def padded(
 
     Args:
         arena: Where the text is made.
-        text: The text.
         width: In characters.
         share: How many halves of the filling stand before it: 0, 1 (rounded down) or 2.
         lead: -1; or of a number, whose filling stands behind its sign, the bytes of its prefix.

@@ -1,6 +1,7 @@
 """The functions that callers use: they check arrays, allocate outputs and launch kernels.
 
-An operation runs where the bytes of its inputs live; nothing moves between host and device.
+An operation runs where the bytes of its inputs live; nothing moves between host and device. All raise
+`InvalidArrowError` if an array points outside its own memory.
 Importing this package does not import Numba; the first kernel does.
 """
 

@@ -56,7 +56,6 @@ class Operation(NamedTuple):
     """A function that callers use.
 
     Attributes:
-        name: Its name.
         function: The function of arrays.
         called: What callers call.
         kind: The rule for chunks.

@@ -81,7 +81,6 @@ def add(left: ArrayOrNumber, right: ArrayOrNumber) -> Array:
         TypeError: If the types differ, or are not integers, floating-point numbers or decimals.
         ValueError: If the lengths or the devices differ, the number does not fit the array's type, or
             decimals need more digits than their type has.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return _combine(_ADD, left, right)
 

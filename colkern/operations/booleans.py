@@ -41,7 +41,6 @@ def and_(left: Array, right: Array) -> Array:
     Raises:
         TypeError: If they are not booleans.
         ValueError: If their lengths or devices differ.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return _strict(left, right, bitmaps.AND)
 
@@ -70,7 +69,6 @@ def invert(array: Array) -> Array:
 
     Raises:
         TypeError: If `array` is not of booleans.
-        InvalidArrowError: If it points outside its own memory.
     """
     if array.type is not _BOOL:
         array = _decoded(array, "array")

@@ -92,7 +92,6 @@ def compared(
         TypeError: If the types differ, or the value is of another one.
         ValueError: If the lengths or the devices differ, or the value does not fit the type.
         UnsupportedError: If `comparer` does.
-        InvalidArrowError: If an array points outside its own memory.
     """
     plans = _PLANS[comparer]
     plan = planned(plans, left, right)

@@ -60,7 +60,6 @@ def equal(left: Array, right: object) -> Array:
         TypeError: If the types differ, or the value is of another one.
         ValueError: If the lengths or the devices differ, or the value does not fit the type.
         UnsupportedError: If the type is nested.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return compared(left, right, _comparer, 0)
 
@@ -154,7 +153,6 @@ def less(left: Array, right: object) -> Array:
         TypeError: If the types differ, or the value is of another one.
         ValueError: If the lengths or the devices differ, or the value does not fit the type.
         UnsupportedError: If the type has no order: nested ones and intervals.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return compared(left, right, _order_comparer, LESS)
 
@@ -183,7 +181,6 @@ def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = F
     Args:
         left: As for `less`.
         right: As for `less`.
-        order: The order.
         nans_greatest: Whether NaN is greater than all numbers, and all NaNs are equal, as SQL engines
             have it; else NaN is in no order with anything.
 

@@ -36,7 +36,6 @@ def one_device(arrays: Sequence[Array], *names: str) -> Device:
     Arrays without values may be on any device, since nothing of them is read.
 
     Args:
-        arrays: The arrays.
         names: The names for messages, if not `arrays`.
 
     Raises:

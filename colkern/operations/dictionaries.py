@@ -60,7 +60,6 @@ def dictionary_decode(array: Array) -> Array:
         TypeError: If the array is not dictionary-encoded.
         LimitExceededError: If the values do not fit the offsets of their type.
         UnsupportedError: If an index is null and the values are of a type without nulls of its own.
-        InvalidArrowError: If the array points outside its own memory.
     """
     if not isinstance(array.type.storage, s.Dictionary) or array.dictionary is None:
         raise TypeError(f"array: expected a dictionary-encoded array, got {array.type}")
@@ -187,7 +186,6 @@ def dictionary_encode(
         UnsupportedError: If the values are nested or run-end encoded.
         LimitExceededError: If there are more distinct values than `index_type` can number, or more
             than 2^32 - 1 slots.
-        InvalidArrowError: If the array points outside its own memory.
     """
     if null_encoding not in ("mask", "encode"):
         raise ValueError(f"null_encoding: expected 'mask' or 'encode', got {null_encoding!r}")
@@ -215,7 +213,6 @@ def number_values(
     """The number (dtype[n]) of the value in each slot, and the first slot (int64[]) of each value.
 
     Args:
-        array: A checked array.
         counted: Whether null is a value; else nulls have number 0.
         dtype: The type of the numbers; None if they are not wanted.
         expected: The least number of distinct values, if it is known.
@@ -443,7 +440,6 @@ def unify_dictionaries(arrays: Sequence[Array], *, index_type: s.Int | None = No
             `index_type` is not given).
         LimitExceededError: If the common dictionary is too long for the indices.
         UnsupportedError: If the values are nested or run-end encoded, and the dictionaries differ.
-        InvalidArrowError: If an array points outside its own memory.
     """
     if len(arrays) == 0:
         return []

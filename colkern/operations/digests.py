@@ -64,7 +64,6 @@ class TDigest:
         Raises:
             TypeError: If it is no column.
             UnsupportedError: If the values are no numbers.
-            InvalidArrowError: If an array points outside its own memory.
         """
         column = as_columns(values)
         if not isinstance(column, Array | ChunkedArray):
@@ -240,7 +239,6 @@ def tdigest(
     Raises:
         ValueError: If a share or `delta` is out of its range.
         UnsupportedError: If the values are no numbers.
-        InvalidArrowError: If the array points outside its own memory.
     """
     digest = TDigest(delta).update(array)
     result = digest.quantile(q)

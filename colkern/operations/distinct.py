@@ -44,7 +44,6 @@ def unique(data: Array | RecordBatch, keys: Keys | None = None) -> Array | Recor
         KeyError, IndexError: If there is no such column.
         UnsupportedError: If the data has unions.
         LimitExceededError: If there are 2^32 slots or more.
-        InvalidArrowError: If an array points outside its own memory.
     """
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     if not columns:

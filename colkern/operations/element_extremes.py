@@ -37,7 +37,6 @@ def max_element_wise(*values: object, skip_nulls: bool = True) -> Array:
         TypeError: If there is no array, or the types differ.
         ValueError: If lengths or devices differ.
         UnsupportedError: If the values have no order.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return _extreme(greater, values, skip_nulls)
 

@@ -24,7 +24,6 @@ def on_values(array: Array, work: Work) -> Array:
     """`work`, applied to the values of an array that may be encoded; the result has a value for each slot.
 
     Args:
-        array: A checked array.
         work: Takes an array without dictionary- or run-end encoding; returns one of the same length and
             with the same nulls.
     """

@@ -61,7 +61,6 @@ def group_by(data: Rows, keys: Columns) -> GroupBy[Rows]:
 
     Raises:
         KeyError: If there is no such column.
-        InvalidArrowError: If a key points outside its own memory.
     """
     chosen = [keys] if isinstance(keys, str | int) else list(keys)
     assert isinstance(data, RecordBatch | Table)
@@ -91,7 +90,6 @@ class GroupBy(Generic[Rows]):
     """Rows grouped by the values of some columns; made by `group_by`.
 
     Args:
-        data: The rows.
         keys: The positions of the columns.
         of_table: Whether the results are tables, as the data was.
     """
@@ -158,7 +156,6 @@ class GroupBy(Generic[Rows]):
             TypeError: If a function has no such option, or an aggregation is something else.
             UnsupportedError: If the values of a column have no such aggregate.
             OverflowError: If a sum of decimals needs more than 38 digits, of decimal256 76.
-            InvalidArrowError: If a column points outside its own memory.
         """
         if isinstance(aggregations, str):
             aggregations = [(k, aggregations) for k in self._others()]

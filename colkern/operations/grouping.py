@@ -63,7 +63,6 @@ def group_rows(arrays: Sequence[Array]) -> Groups:
     Raises:
         UnsupportedError: If there is a union in a column.
         LimitExceededError: If there are 2^32 rows or elements, or more.
-        InvalidArrowError: If an array points outside its own memory.
     """
     first, *others = arrays
     groups = _groups_of(first)

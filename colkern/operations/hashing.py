@@ -51,7 +51,6 @@ def hash_columns(arrays: Sequence[Array], *, seed: int = 0) -> Array:
 
     Raises:
         ValueError: If there is no column, their lengths differ, or the seed is out of its range.
-        InvalidArrowError: If an array points outside its own memory.
     """
     if not arrays:
         raise ValueError("arrays: need at least one")

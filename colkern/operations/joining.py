@@ -189,7 +189,6 @@ def join(
         TypeError: If keys are of types that have no common one.
         UnsupportedError: If there is a union in a key.
         LimitExceededError: If the rows do not fit this machine's memory, or there are 2^32 on both sides.
-        InvalidArrowError: If a column points outside its own memory.
     """
     kind = _SHORT.get(how, how)
     if kind in ("right semi", "right anti"):

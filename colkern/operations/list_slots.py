@@ -119,7 +119,6 @@ class Lists:
         """The running sum of the counted lengths (dtype[lists + 1]), read-only.
 
         Args:
-            count: The count.
             dtype: int32 or int64; None for that of the offsets, if the sum fits it, else int64.
 
         Raises:

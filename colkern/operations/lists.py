@@ -56,14 +56,7 @@ def shown_elements(slots: Lists) -> Array:
 def list_value_length(array: Array) -> Array:
     """The length of each list, null for a null list: int64 for large lists, int32 for others.
 
-    For list views, these are the sizes, which are not copied.
-
-    Args:
-        array: A list, large list, list view, fixed-size list or map array.
-
-    Raises:
-        TypeError: If the array has no lists.
-        InvalidArrowError: If a list reaches outside the child.
+    For list views, these are the sizes, which are not copied. See `list_flatten`.
     """
     require_lists(array)
     target, count, kind = target_of(array.device), array.length, array.layout.kind
@@ -84,13 +77,6 @@ def list_parent_indices(array: Array) -> Array:
     """The slot (int64) of the list that each element of `list_flatten(array)` comes from.
 
     Unlike in pyarrow, elements under null lists are not counted.
-
-    Args:
-        array: A list, large list, list view, fixed-size list or map array.
-
-    Raises:
-        TypeError: If the array has no lists.
-        InvalidArrowError: If a list reaches outside the child.
     """
     slots = lists_of(array)
     starts = slots.element_starts()
@@ -103,16 +89,13 @@ def list_parent_indices(array: Array) -> Array:
 
 @operation(kind=Kind.ELEMENT_WISE)
 def list_element(array: Array, index: int) -> Array:
-    """Element `index` of each list, null for a null list; copied.
+    """Element `index` of each list, null for a null list; copied. See `list_flatten`.
 
     Args:
-        array: A list, large list, list view, fixed-size list or map array.
         index: 0 for the first element.
 
     Raises:
-        TypeError: If the array has no lists.
         IndexError: If `index` is negative, or a list that is not null has no such element.
-        InvalidArrowError: If a list reaches outside the child.
     """
     slots = lists_of(array)
     target = slots.target
@@ -148,7 +131,6 @@ def explode(
     nulls between them.
 
     Args:
-        batch: The rows.
         column: The position or name of a column of lists, large lists, list views, fixed-size lists or
             maps (whose elements are structs of key and value).
         empty_as_null: Keep the rows with an empty list.
@@ -158,7 +140,6 @@ def explode(
         KeyError, IndexError: If there is no such column.
         TypeError: If the column has no lists.
         LimitExceededError: If there are too many elements for the offsets or run ends of a column.
-        InvalidArrowError: If a column points outside its own memory.
     """
     position = batch.schema.index(column)
     array = batch.column(position)

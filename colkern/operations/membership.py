@@ -127,7 +127,6 @@ def is_in(values: Array, value_set: Array | Sequence[Any], *, skip_nulls: bool =
     Raises:
         TypeError: If the types have no common one.
         ValueError: If the devices differ.
-        InvalidArrowError: If an array points outside its own memory.
     """
     values, members = _with_set(values, value_set)
     has_null = bool(members.null_count) and not skip_nulls

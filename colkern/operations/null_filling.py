@@ -44,12 +44,6 @@ def is_valid(array: Array) -> Array:
     """Whether each slot is valid, as booleans without nulls; copied.
 
     As `pyarrow.compute.is_valid`: slots of dictionaries, runs and unions are null if their values are.
-
-    Args:
-        array: Any array.
-
-    Raises:
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _booleans(array, _valid_bits(array))
@@ -60,7 +54,6 @@ def is_null(array: Array, *, nan_is_null: bool = False) -> Array:
     """Whether each slot is null, as booleans without nulls; see `is_valid`.
 
     Args:
-        array: Any array.
         nan_is_null: Whether NaN counts as null.
     """
     require_valid(array)
@@ -86,7 +79,6 @@ def drop_null(values: Array | RecordBatch, keys: Keys | None = None) -> Array | 
 
     Raises:
         KeyError, IndexError: If there is no such column.
-        InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(values, Array):
         # What has nulls below those of its own bitmap is looked at slot by slot.
@@ -111,7 +103,6 @@ def coalesce(*values: object) -> Array:
     Raises:
         TypeError: If there is no array, or the types differ.
         ValueError: If lengths or devices differ, or a value does not fit the type.
-        InvalidArrowError: If an array points outside its own memory.
     """
     if not any(isinstance(value, Array) for value in values):
         raise TypeError("coalesce: expected an Array; make one with colkern.array(...)")
@@ -141,13 +132,11 @@ def fill_null(array: Array, value: object) -> Array:
     Dictionaries and runs stay encoded.
 
     Args:
-        array: Any array.
         value: A Python value of the array's type, or an array of the same length. Numbers of two types
             are cast to a common one, as by `if_else`: integers and a float to float64.
 
     Raises:
         TypeError, ValueError: If `value` does not fit the type, or is an array of another length.
-        InvalidArrowError: If an array points outside its own memory.
     """
     require_valid(array)
     if array.layout.kind is LayoutKind.RUN_END_ENCODED and not isinstance(value, Array):
@@ -160,9 +149,6 @@ def fill_null_forward(array: Array) -> Array:
     """The array with each null replaced by the last value before it; null if there is none.
 
     Copied if there are nulls.
-
-    Raises:
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _filled(array, True)
@@ -173,9 +159,6 @@ def fill_null_backward(array: Array) -> Array:
     """The array with each null replaced by the next value after it; null if there is none.
 
     Copied if there are nulls.
-
-    Raises:
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _filled(array, False)
@@ -195,7 +178,6 @@ def case_when(conditions: Array | Sequence[Array], *cases: object) -> Array:
     Raises:
         TypeError: If conditions are not booleans, or the types of cases differ.
         ValueError: If there are more or fewer cases, or lengths or devices differ.
-        InvalidArrowError: If an array points outside its own memory.
     """
     if isinstance(conditions, Array):
         require_valid(conditions)
@@ -221,13 +203,9 @@ def shift(array: Array, periods: int = 1, *, fill_value: object = None) -> Array
     """Each value replaced by the one `periods` slots before it, as pandas' `shift`. Copied.
 
     Args:
-        array: Any array.
         periods: The number of slots by which values move towards the end, or, if negative, the
             beginning.
         fill_value: A Python value for the slots that become free; null by default.
-
-    Raises:
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     count = min(abs(periods), array.length)

@@ -214,7 +214,6 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
 
     Args:
         value: The number.
-        type_: The type.
         name: The argument's name in errors.
 
     Raises:

@@ -62,7 +62,6 @@ def cumulative_sum(values: Array, start: float | None = None, *, skip_nulls: boo
         TypeError: If the values are no numbers, or take no `start`.
         ValueError: If `start` does not fit their type.
         OverflowError: If a sum of decimals has more digits.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _cumulative("sum", values, start, skip_nulls)
 
@@ -108,7 +107,6 @@ def pairwise_diff(values: Array, period: int = 1) -> Array:
 
     Raises:
         TypeError: If the values are of another type.
-        InvalidArrowError: If the array points outside its own memory.
     """
     plain = _plain(values, (*_ORDERED, s.Decimal))
     storage = plain.type.storage
@@ -140,7 +138,6 @@ def rolling_sum(values: Array, window: int, *, min_periods: int | None = None) -
     Raises:
         TypeError: If the values are no numbers.
         ValueError: If `window` is not positive, or `min_periods` is not 0 to `window`.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _rolling("sum", _plain(values, _SUMMED), window, min_periods)
 

@@ -164,7 +164,6 @@ def run_end_encode(array: Array, *, run_end_type: s.DataType = _INT32) -> Array:
         TypeError: If `run_end_type` is another type.
         LimitExceededError: If the array is too long for the run ends.
         UnsupportedError: If the array is of a type that cannot be compared here.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     if (
         not isinstance(run_end_type, s.Int)

@@ -97,7 +97,6 @@ def sort_indices(
         KeyError: If there is no such column.
         UnsupportedError: If the type has no order.
         LimitExceededError: If there are more than 2^32 strings to sort.
-        InvalidArrowError: If an array points outside its own memory.
     """
     keys = checked_keys(data, sort_keys, order, null_placement)
     target = target_of(one_device([key.values for key in keys]))
@@ -281,7 +280,6 @@ def few_keys(array: Array, descending: bool = False, most_bits: int = 0) -> FewK
     """Keys in the order of integers on the host, without nulls, if these have few values; else None.
 
     Args:
-        array: Any checked array.
         descending: Whether the greatest value has the least key.
         most_bits: The most bits of a key; 0 for those that pay for a sort.
     """

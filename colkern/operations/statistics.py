@@ -59,7 +59,6 @@ def variance(
 
     Raises:
         UnsupportedError: If the values are no numbers.
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     numbers = drop_nulls(numbers_of(array, "variance"))
@@ -137,7 +136,6 @@ def quantile(
     Raises:
         ValueError: If a share is out of its range, or there is no such interpolation.
         UnsupportedError: If the values are no numbers.
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     is_one, shares = checked_shares(q, interpolation)
@@ -275,7 +273,6 @@ def product(
     Raises:
         OverflowError: If a product of decimals needs more than 38 digits (76 for decimal256).
         UnsupportedError: If the values are no such numbers.
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     values = drop_nulls(decoded(array))
@@ -368,9 +365,6 @@ def describe(data: RecordBatch) -> RecordBatch:
 
     The statistics are mean, standard deviation (of a sample, `ddof=1`), minimum, quartiles and maximum,
     as float64; they are null for other columns.
-
-    Raises:
-        InvalidArrowError: If a column points outside its own memory.
     """
     rows = []
     for field, column in zip(data.schema, data.columns, strict=True):
@@ -421,7 +415,6 @@ def skew(
 
     Raises:
         UnsupportedError: If the values are no numbers.
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     numbers = drop_nulls(numbers_of(array, "skew"))

@@ -76,7 +76,6 @@ def ordered_strings(left: Array, right: Array, order: Order) -> Buffer:
     Args:
         left: A checked array.
         right: An array of the same kind and length; the layouts may differ.
-        order: The order.
     """
     target = target_of(left.device)
     out = output_for(target, left)

@@ -45,22 +45,13 @@ def string_is_ascii(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has no strings.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, TEXT, _is_ascii)
 
 
 @operation(kind=Kind.AGGREGATE, combine=lambda values, like: all(values))
 def is_ascii(array: Array) -> bool:
-    """Whether all strings of an array are ASCII; nulls are ignored.
-
-    Args:
-        array: Strings, perhaps dictionary- or run-end encoded.
-
-    Raises:
-        TypeError: If the array has no strings.
-        InvalidArrowError: If the array points outside its own memory.
-    """
+    """Whether all strings of an array are ASCII; nulls are ignored. See `string_is_ascii`."""
     return bool(aggregates.all(string_is_ascii(array), min_count=0))
 
 
@@ -68,12 +59,7 @@ def is_ascii(array: Array) -> bool:
 def utf8_length(array: Array) -> Array:
     """The number of characters (code points) in each string: int32, or int64 for large strings.
 
-    Args:
-        array: Strings, perhaps dictionary- or run-end encoded.
-
-    Raises:
-        TypeError: If the array has no strings.
-        InvalidArrowError: If the array points outside its own memory.
+    Argument and errors are those of `string_is_ascii`.
     """
     return _worked_on(array, TEXT, _characters)
 
@@ -87,7 +73,6 @@ def binary_length(array: Array) -> Array:
 
     Raises:
         TypeError: If the array has neither.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _worked_on(array, _BINARY, _lengths)
 
@@ -102,23 +87,13 @@ def starts_with(array: Array, pattern: str | bytes) -> Array:
 
     Raises:
         TypeError: If the array has neither strings nor binary values, or the pattern is neither.
-        InvalidArrowError: If the array points outside its own memory.
     """
     return _matched(array, pattern, 0)
 
 
 @operation(kind=Kind.ELEMENT_WISE)
 def ends_with(array: Array, pattern: str | bytes) -> Array:
-    """Whether each value ends with a pattern: booleans.
-
-    Args:
-        array: Strings or binary values, perhaps dictionary- or run-end encoded.
-        pattern: The pattern; a string stands for its UTF-8.
-
-    Raises:
-        TypeError: If the array has neither strings nor binary values, or the pattern is neither.
-        InvalidArrowError: If the array points outside its own memory.
-    """
+    """Whether each value ends with a pattern: booleans. See `starts_with`."""
     return _matched(array, pattern, 1)
 
 

@@ -41,7 +41,6 @@ def struct_field(array: Array, key: Key | Sequence[Key]) -> Array:
     """One field of a struct array, null also where the struct is null; see `struct_flatten`.
 
     Args:
-        array: A struct array.
         key: The field's name or position (negative counts from the end), or a path of them through
             structs of structs.
 

@@ -160,7 +160,6 @@ class InProcessListener:
             return self._clients.popleft() if self._clients else None
 
     def close(self) -> None:
-        """Accept no more clients."""
         self._forget(self.address)
         with _CHANGED:
             self._is_closed = True

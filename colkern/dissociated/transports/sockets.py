@@ -351,7 +351,6 @@ class SocketListener:
         return None
 
     def close(self) -> None:
-        """Accept no more clients."""
         if self._is_closed:
             return
         self._is_closed = True

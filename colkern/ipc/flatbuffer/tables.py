@@ -102,11 +102,9 @@ class Inline(Kind[tuple[object, ...]]):
         self.size = struct.calcsize("<" + codes)
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> tuple[object, ...]:
-        """The members, as a tuple."""
         return self._unpack(reader.data, position)
 
     def numbers(self, value: tuple[object, ...]) -> tuple[object, ...]:
-        """The members."""
         return tuple(value)
 
 
@@ -114,11 +112,9 @@ class Bytes(Reference[bytes]):
     """A string, read as bytes."""
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> bytes:
-        """The bytes."""
         return reader.string(reader.follow(position))
 
     def write(self, writer: Writer, value: bytes, record: Record) -> int:
-        """The string."""
         return writer.string(value)
 
 
@@ -126,7 +122,6 @@ class Text(Reference[str]):
     """A string that must be UTF-8."""
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> str:
-        """The text."""
         try:
             return reader.string(reader.follow(position)).decode()
         except UnicodeDecodeError as error:
@@ -135,13 +130,11 @@ class Text(Reference[str]):
             ) from None
 
     def write(self, writer: Writer, value: str, record: Record) -> int:
-        """The string."""
         return writer.string(value.encode())
 
     def write_all(
         self, writer: Writer, values: Sequence[str], columns: Mapping[str, Sequence[object]]
     ) -> NDArray[np.int64]:
-        """The strings."""
         return writer.strings(list(map(str.encode, values)))
 
 
@@ -157,7 +150,6 @@ class Vector(Reference[Items]):
         return np.frombuffer(reader.data, self.dtype, count, start)
 
     def write(self, writer: Writer, value: Items, record: Record) -> int:
-        """The items."""
         return writer.vector(np.asarray(value, self.dtype))
 
 
@@ -168,11 +160,9 @@ class Ref(Reference[Record]):
         self.table = table
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Record:
-        """The table's record."""
         return reader.table(self.table, reader.follow(position), depth + 1)
 
     def write(self, writer: Writer, value: Record, record: Record) -> int:
-        """The table."""
         return writer.shared_table(self.table, value)
 
 
@@ -183,7 +173,6 @@ class Refs(Reference[list[Record]]):
         self.table = table
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> list[Record]:
-        """The tables' records."""
         start, count = reader.vector(reader.follow(position), 4)
         return [
             reader.table(self.table, reader.follow(slot), depth + 1)
@@ -235,14 +224,12 @@ class Choice(Reference[Record | None]):
         self.members = members
 
     def read(self, reader: Reader, position: int, depth: int, record: Record) -> Record | None:
-        """The record of the member that the tag selects."""
         member = self.members.get(record[self.tag])
         if member is None:
             return None
         return reader.table(member, reader.follow(position), depth + 1)
 
     def write(self, writer: Writer, value: Record | None, record: Record) -> int:
-        """Write the member that the tag selects."""
         assert value is not None
         return writer.shared_table(self.members[record[self.tag]], value)
 

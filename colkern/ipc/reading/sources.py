@@ -75,7 +75,6 @@ class Memory:
         return Buffer.of_read_only(self._bytes[offset : offset + length])
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """A copy of a range."""
         view[:] = self._bytes[offset : offset + view.size]
 
 
@@ -102,7 +101,6 @@ class OpenFile:
         return Buffer(data)
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Read a range into given memory."""
         filled = 0
         while filled < view.size:
             at = self.start + offset + filled
@@ -137,7 +135,6 @@ class SeekableFile:
         return Buffer(data)
 
     def read_into(self, offset: int, view: NDArray[np.uint8]) -> None:
-        """Read a range into given memory."""
         self._position.require_own()
         with self._lock:
             self._file.seek(self._start + offset)
@@ -261,7 +258,6 @@ class ByteStream:
         return Buffer(taken)
 
     def take_into(self, view: NDArray[np.uint8]) -> int:
-        """Receive the next bytes in given memory."""
         self._place.require_own()
         ahead = self._ahead[: view.size]
         self._ahead = self._ahead[view.size :]

@@ -86,7 +86,6 @@ class Tensor:
     """An array of numbers with any number of dimensions; `np.asarray` takes it as it is.
 
     Args:
-        values: The array.
         dim_names: A name for each dimension, or None for no names.
 
     Raises:

@@ -199,7 +199,6 @@ class SparseCOOTensor(Sparse):
     """A sparse tensor by coordinates.
 
     Args:
-        data: The values.
         coords: Integers, a row for each value and a column for each dimension.
         shape: The size of each dimension.
         dim_names: A name for each dimension, or None for no names.

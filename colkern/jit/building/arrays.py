@@ -21,7 +21,6 @@ class Part:
     """A node of a tree, and the memory written for it.
 
     Args:
-        type: Its data type.
         children: The nodes below.
         length: The number of its slots.
         null_count: How many of them are null.

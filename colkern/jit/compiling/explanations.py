@@ -90,7 +90,6 @@ def explained(dispatcher: CPUDispatcher, error: Exception) -> CompileError:
     """The error for a function that does not compile: the line, and the construct.
 
     Args:
-        dispatcher: The function.
         error: Numba's error.
     """
     text = str(error) or _reason(error)

@@ -37,7 +37,6 @@ def dispatcher_of(function: types.FunctionType, options: Options | None = None) 
     """A dispatcher for a user's plain function; the plain functions that it calls become ones too.
 
     Args:
-        function: The function.
         options: Those for functions of a row, if None.
     """
     copies = _Copies()

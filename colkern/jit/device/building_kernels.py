@@ -39,7 +39,6 @@ class Tree:
     """The nodes of a data type.
 
     Args:
-        data_type: The data type.
         name: The function's name, for messages.
 
     Attributes:

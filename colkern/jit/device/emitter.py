@@ -42,7 +42,6 @@ class Member:
     """A number of an array that the launch passes: an address, an offset, a length.
 
     Args:
-        path: The array.
         name: The name of the number, as in `colkern.jit.views.records`.
     """
 
@@ -63,11 +62,7 @@ class Like:
 
 @dataclass(frozen=True)
 class Shared:
-    """An argument of all functions of a kernel: `literals` and `arena`, addresses; `errors`, an array.
-
-    Args:
-        name: Its name.
-    """
+    """An argument of all functions of a kernel: `literals` and `arena`, addresses; `errors`, an array."""
 
     name: str
 
@@ -93,7 +88,6 @@ class Value:
     """The value of an expression: its kind, and the code of each part.
 
     Args:
-        kind: The kind.
         parts: Expressions that may be used anywhere, and more than once.
     """
 

@@ -40,7 +40,6 @@ class Specialisation:
     """A kernel for one set of data types.
 
     Args:
-        kernel: The kernel.
         needs: The needs that it takes after the other arguments.
         program: The state that its functions share.
         literals: The address of the strings of the source, by device.

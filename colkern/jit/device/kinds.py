@@ -144,7 +144,6 @@ class Element(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return f"a {self.of}"
 
 
@@ -153,7 +152,6 @@ class Column(Kind):
     """A column, or a range of one: an argument, a field, the elements of a list.
 
     Args:
-        path: The array.
         data_type: Its type, the storage type of an extension type.
         form: `column`, `batch` or `entries`.
         whole: Whether it is all of the array.
@@ -169,7 +167,6 @@ class Column(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return {"batch": "a record batch", "entries": "a map"}.get(
             self.form, f"a column of {self.data_type}"
         )
@@ -180,7 +177,6 @@ class Row(Kind):
     """A row of a struct column or a batch, or a slot of a union.
 
     Args:
-        path: The array.
         data_type: Its type.
         form: As for `Column`.
     """
@@ -194,7 +190,6 @@ class Row(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return f"a row of {self.data_type}"
 
 
@@ -217,7 +212,6 @@ class Decimal(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return f"a decimal of scale {self.scale}"
 
 
@@ -242,7 +236,6 @@ class Record(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return f"({', '.join(kind.words for kind in self.kinds)})"
 
 
@@ -263,7 +256,6 @@ class Nullable(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return f"{self.inner.words} or None"
 
 

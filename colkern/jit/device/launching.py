@@ -65,9 +65,7 @@ class BoundArguments:
     """The arguments of a launch.
 
     Args:
-        kernel: The kernel.
         names: The names of its parameters.
-        arguments: The arguments.
         kinds: The types of those that are columns and batches.
         otherwise: The device if no argument has bytes.
 

@@ -49,7 +49,6 @@ class Builder(Kind):
 
     @property
     def words(self) -> str:
-        """The kind in words."""
         return f"a builder of {self.data_type}"
 
     @property

@@ -45,7 +45,6 @@ def rows_on_device(
         count: How many rows there are.
         arguments: Columns, batches, arrays in the memory of the device, numbers.
         returns: The type of the array.
-        device: The device.
 
     Raises:
         As `build_rows`.
@@ -99,7 +98,6 @@ def rows_of(
 
     Args:
         tree: The nodes of the rows.
-        kernel: The kernel.
         count: The number of rows.
         columns: The arguments that are columns and batches, by name.
         others: The other arguments.

@@ -86,7 +86,6 @@ class Operand:
 
     Args:
         code: Its name in the adapter.
-        type: Its Numba type.
     """
 
     code: str

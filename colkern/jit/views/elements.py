@@ -211,7 +211,6 @@ class Read:
 
     Args:
         type: The Numba type of what it returns.
-        function: The function.
     """
 
     type: types.Type

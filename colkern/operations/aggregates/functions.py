@@ -89,7 +89,6 @@ def sum(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
     Raises:
         OverflowError: If a sum of decimals needs more than 128 bits (256 bits for decimal256).
         UnsupportedError: If the type has no sum.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     require_valid(array)
     add = SUMS.get(type(array.type)) or sum_of_values(array, "sum")
@@ -105,7 +104,6 @@ def mean(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
     Raises:
         UnsupportedError: If the type has no mean.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     require_valid(array)
     array = stored(array)
@@ -138,7 +136,6 @@ def min(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> Any:
 
     Raises:
         UnsupportedError: If the values of the type have no order in colkern.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     return _extreme(array, False, skip_nulls, min_count)
 
@@ -180,7 +177,6 @@ def any(array: Array, *, skip_nulls: bool = True, min_count: int = 1) -> bool | 
 
     Raises:
         TypeError: If the values are not booleans.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     return _decided(array, True, skip_nulls, min_count)
 

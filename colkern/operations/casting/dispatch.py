@@ -109,7 +109,6 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
     unless `type` has the same encoding. Extension types are cast as their storage.
 
     Args:
-        array: Any array.
         type: The type of the result.
         safe: If True, refuse values that the result cannot hold exactly or that are not valid in it:
             integers and decimals that do not fit, fractions as integers, integers that a float rounds,
@@ -126,7 +125,6 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         ValueError: If a value has no equivalent in the type; names the slot.
         UnsupportedError: If there is no cast between the two types.
         LimitExceededError: If values or elements do not fit 32-bit offsets.
-        InvalidArrowError: If `array` points outside its own memory.
     """
     require_valid(array)
     return convert(array, s.as_type(type), safe)

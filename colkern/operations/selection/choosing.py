@@ -65,7 +65,6 @@ def if_else(condition: Array, left: object, right: object) -> Array:
             has the wrong class for the type of the other side.
         ValueError: If lengths or devices differ, or a value does not fit the type.
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
-        InvalidArrowError: If an array points outside its own memory.
     """
     return choose(condition, left, right)
 
@@ -130,7 +129,6 @@ def interleave(arrays: Sequence[Array], indices: Array | Sequence[tuple[int, int
         ValueError: If there is no array, a pair is null, or devices differ.
         IndexError: If there is no such array, or it has no such position.
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
-        InvalidArrowError: If an array points outside its own memory.
     """
     require_one_type(arrays)
     if isinstance(indices, Array):

@@ -78,7 +78,6 @@ def concat(arrays: Sequence[Column] | Sequence[Tabular]) -> Column | Tabular:
         ValueError: If there is none, or they are not on one device.
         TypeError: If the types differ.
         LimitExceededError: If offsets, run ends or dictionary indices become too large for the type.
-        InvalidArrowError: If an array points outside its own memory.
     """
     # One test of all classes, since there may be many small arrays.
     kinds = set(map(type, arrays))

@@ -45,7 +45,6 @@ def by_blocks(
     """The results of `one` for columns of one length, or parts of those of `several`.
 
     Args:
-        columns: The columns.
         one: A function of a column.
         several: The same for columns of one type: the results, one after the other.
     """
@@ -106,7 +105,6 @@ def filter(
     Raises:
         TypeError: If the mask is not of booleans.
         ValueError: If the mask has another length or device, or `null_selection` is another word.
-        InvalidArrowError: If an array points outside its own memory.
     """
     plan = planned(_PLANS, data, mask)
     bits = None if plan is None else mask.buffers[1]

@@ -70,7 +70,6 @@ class _PerList(LatePicks):
 
     @property
     def count(self) -> int:
-        """The number of elements."""
         return self._count
 
     def gather_words(self, target: Target, words: Items, width: int) -> Items:

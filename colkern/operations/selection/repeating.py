@@ -46,7 +46,6 @@ def repeat(data: Array | RecordBatch, repeats: int | Array) -> Array | RecordBat
             devices differ.
         LimitExceededError: If the result has more than 2**63 - 1 slots, or its offsets or run ends
             become too large for the type.
-        InvalidArrowError: If an array points outside its own memory.
     """
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
@@ -85,9 +84,6 @@ def reverse(data: Array | RecordBatch) -> Array | RecordBatch:
 
     Args:
         data: Any array, or a batch.
-
-    Raises:
-        InvalidArrowError: If an array points outside its own memory.
     """
     columns = data.columns if isinstance(data, RecordBatch) else [data]
     for column in columns:
@@ -110,7 +106,6 @@ class _Backwards(LatePicks):
 
     @property
     def count(self) -> int:
-        """The number of the array's slots."""
         return self._count
 
     def of(self, array: Array) -> Array:

@@ -76,7 +76,6 @@ def filter_runs(array: Array, bits: Buffer, bit_offset: int) -> Array:
     values are not merged.
 
     Args:
-        array: The array.
         bits: A bitmap on the same device.
         bit_offset: The bit of the array's first slot.
     """
@@ -172,7 +171,6 @@ def _cut(array: Array, first: int, kept: Items) -> Array:
     """A run-end encoded array of the slots that are kept.
 
     Args:
-        array: The array.
         first: The first run that may keep slots.
         kept: The number of kept slots before each run from that one on, and in all (int64[runs + 1]).
     """

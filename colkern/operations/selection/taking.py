@@ -54,7 +54,6 @@ def take(data: Array | RecordBatch, indices: Array) -> Array | RecordBatch:
         TypeError: If `indices` are not integers.
         ValueError: If they are on another device.
         IndexError: If an index is negative or not less than `len(data)`.
-        InvalidArrowError: If an array points outside its own memory.
         LimitExceededError: If offsets or run ends become too large for the type.
     """
     if isinstance(data, Array) and isinstance(indices.type, s.Int):
@@ -105,7 +104,6 @@ class Picks(Selection):
 
     @property
     def count(self) -> int:
-        """The number of positions."""
         return len(self.words)
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:

@@ -43,12 +43,6 @@ def trim(array: Array) -> Array:
 
     Type ids, offsets of dense unions, run ends and dictionaries are kept, also where they are hidden;
     offsets are shifted to start at 0.
-
-    Args:
-        array: Any array.
-
-    Raises:
-        InvalidArrowError: If the array points outside its own memory.
     """
     require_valid(array)
     return _trimmed(array, None)
@@ -126,7 +120,6 @@ class Trimmed(Copier):
 
     @property
     def count(self) -> int:
-        """The number of the array's slots."""
         return self.array.length
 
     def validity(self, array: Array) -> tuple[Buffer | None, int]:
@@ -376,7 +369,6 @@ def _shown_data(array: Array, words: Items, lengths: Items) -> Sequence[Buffer |
     """The data buffers, with zeros where no view refers.
 
     Args:
-        array: The array.
         words: Its views (int32[4 n]).
         lengths: The number of bytes of each slot in the data buffers (int64[n]); 0 for inline values.
     """

@@ -186,8 +186,6 @@ def _query(frame: DataFrame, case: Case, way: str, is_checked: bool = False) -> 
     """Returns a new query of one row: Spark would not repeat a query whose shuffle it still has.
 
     Args:
-        frame: The rows.
-        case: The function.
         way: How it is computed.
         is_checked: Whether the row ends with the fingerprint of all rows.
     """

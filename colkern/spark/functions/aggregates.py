@@ -56,7 +56,6 @@ def aggregate(
     Spark shuffles a state for each group of a batch. Its own aggregates get the rows without Python.
 
     Args:
-        frame: The rows.
         by: The keys: names of columns, or columns. Groups are those of `groupBy`.
         **aggregates: By the names of their columns, Spark's own aggregates, or tuples: a class or
             `ck.reducer` with a `merge`, and the columns of its parameters.

@@ -60,7 +60,6 @@ def map_batches(
     DataFrames too.
 
     Args:
-        frame: The rows.
         function: Takes an iterator of `ck.RecordBatch`; yields record batches, of colkern or of any
             library of Arrow's, or mappings of names to columns: arrays, NumPy arrays, or lists of
             Python values. As many rows as it likes, columns in any order.

@@ -49,7 +49,6 @@ def map_groups(
     Spark's own aggregates. So it is the faster form of an aggregate, unless groups are few and large.
 
     Args:
-        frame: The rows.
         by: The keys: names of columns, or columns. Null is a key, NaN is one, 0.0 and -0.0 are the
             same, as for `groupBy`.
         function: Its parameters are columns of the frame by name, of the hinted type or a smaller

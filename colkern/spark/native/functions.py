@@ -91,7 +91,6 @@ class Typed:
     """A row function as a term of its arguments.
 
     Args:
-        term: The term.
         kind: The kind of its result.
         parameters: The kinds of its parameters by their names.
         nullable: The parameters that may be None.
@@ -414,7 +413,6 @@ class Unplanned:
     """A function that can run in one way only.
 
     Args:
-        name: Its name.
         way: The way in which it runs, and why.
     """
 

@@ -133,7 +133,6 @@ def bound(columns: Sequence[Column], body: Body, uses: int) -> Column:
     other in all its places, and only then drops branches.
 
     Args:
-        columns: The columns.
         body: Returns the expression.
         uses: The largest number of places in which a column stands in it.
     """

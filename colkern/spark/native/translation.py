@@ -90,7 +90,6 @@ def translated(
     """Returns a row function as an expression.
 
     Args:
-        term: The function.
         kind: The kind of its result.
         name: Its name in messages.
         arguments: The columns by the names of its parameters.

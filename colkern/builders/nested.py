@@ -11,20 +11,7 @@ from numpy.typing import NDArray
 from colkern import schema as s
 from colkern.arrays import Array
 from colkern.arrays.slots import Values
-from colkern.builders import extension, fixed
-from colkern.builders.parts import (
-    BadValue,
-    each,
-    filled,
-    filler,
-    offsets,
-    starts_of,
-    with_validity,
-    within_chosen,
-    within_elements,
-    within_field,
-    wrong,
-)
+from colkern.builders import extension, fixed, parts
 from colkern.cpu.python_objects import flattened, members_of
 from colkern.dispatch import Dispatch, by_type
 from colkern.layouts import Role, layout
@@ -54,31 +41,33 @@ def _child(type_: s.DataType, values: Values) -> Array:
 def elements_of(value: object) -> Values:
     """Returns the elements of a list value: any iterable except text, bytes and mappings."""
     if isinstance(value, str | bytes | bytearray | Mapping) or not isinstance(value, Iterable):
-        raise wrong("a list", value)
+        raise parts.wrong("a list", value)
     return list(value)
 
 
 def _elements(type_: s.DataType, lists: list[Values]) -> tuple[Array, NDArray[np.int64]]:
     """Returns the child array of the elements, and the start of each list in it."""
     elements, sizes = flattened(lists)
-    starts, element = starts_of(sizes), type_.fields[0].type
-    return within_elements(starts, lambda: _child(element, elements)), starts
+    starts, element = parts.starts_of(sizes), type_.fields[0].type
+    return parts.within_elements(starts, lambda: _child(element, elements)), starts
 
 
 def build_list(type_: s.DataType, values: Values) -> Array:
     """Lists behind offsets."""
-    child, starts = _elements(type_, each(values, elements_of, [], list))
-    ends = offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
-    return with_validity(type_, values, [ends], [child])
+    child, starts = _elements(type_, parts.each(values, elements_of, [], list))
+    ends = parts.offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
+    return parts.with_validity(type_, values, [ends], [child])
 
 
 def build_list_view(type_: s.DataType, values: Values) -> Array:
     """Lists behind offsets and sizes, laid out in order."""
-    child, starts = _elements(type_, each(values, elements_of, [], list))
+    child, starts = _elements(type_, parts.each(values, elements_of, [], list))
     dtype = layout(type_).spec(Role.OFFSETS).dtype
-    ends = offsets(dtype, starts)
-    sizes = filled(dtype, np.diff(starts))
-    return with_validity(type_, values, [ends[: len(values) * dtype.itemsize], sizes], [child])
+    ends = parts.offsets(dtype, starts)
+    sizes = parts.filled(dtype, np.diff(starts))
+    return parts.with_validity(
+        type_, values, [ends[: len(values) * dtype.itemsize], sizes], [child]
+    )
 
 
 def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
@@ -90,9 +79,11 @@ def build_fixed_size_list(type_: s.FixedSizeList, values: Values) -> Array:
             raise ValueError(f"expected {type_.list_size} elements, got {len(elements)}")
         return elements
 
-    under_null = [None] * filler(values, type_.list_size, MOST_ELEMENTS_UNDER_NULLS, "elements")
-    child, _ = _elements(type_, each(values, convert, under_null))
-    return with_validity(type_, values, [], [child])
+    under_null = [None] * parts.filler(
+        values, type_.list_size, MOST_ELEMENTS_UNDER_NULLS, "elements"
+    )
+    child, _ = _elements(type_, parts.each(values, convert, under_null))
+    return parts.with_validity(type_, values, [], [child])
 
 
 def build_map(type_: s.Map, values: Values) -> Array:
@@ -102,14 +93,14 @@ def build_map(type_: s.Map, values: Values) -> Array:
         pairs = list(value.items()) if isinstance(value, Mapping) else elements_of(value)
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise wrong("a (key, value) pair", pair)
+                raise parts.wrong("a (key, value) pair", pair)
             if is_null(pair[0]):
                 raise ValueError("a key of a map is never null")
         return [tuple(pair) for pair in pairs]
 
-    child, starts = _elements(type_, each(values, convert, []))
-    ends = offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
-    return with_validity(type_, values, [ends], [child])
+    child, starts = _elements(type_, parts.each(values, convert, []))
+    ends = parts.offsets(layout(type_).spec(Role.OFFSETS).dtype, starts)
+    return parts.with_validity(type_, values, [ends], [child])
 
 
 def build_struct(type_: s.DataType, values: Values) -> Array:
@@ -128,27 +119,27 @@ def build_struct(type_: s.DataType, values: Values) -> Array:
         if duplicates and isinstance(value, list) and [pair[0] for pair in value] == names:
             return tuple(pair[1] for pair in value)
         if not isinstance(value, tuple):
-            raise wrong("a mapping or a tuple", value)
+            raise parts.wrong("a mapping or a tuple", value)
         if len(value) != len(names):
             raise ValueError(f"expected {len(names)} members, got {len(value)}")
         return value
 
     columns = None if duplicates else members_of(values, names)
     if columns is None:
-        rows = each(values, convert, (None,) * len(names))
+        rows = parts.each(values, convert, (None,) * len(names))
         columns = [[row[position] for row in rows] for position in range(len(names))]
     children = [*map(_column, type_.fields, columns)]
-    return with_validity(type_, values, [], children)
+    return parts.with_validity(type_, values, [], children)
 
 
 def _column(field: s.Field, values: Values) -> Array:
-    return within_field(field.name, lambda: _child(field.type, values))
+    return parts.within_field(field.name, lambda: _child(field.type, values))
 
 
 def build_union(type_: s.Union, values: Values) -> Array:
     """A `UnionValue` goes to the child of its code, others to the first they fit, None to the first."""
-    members = each(values, lambda value: _member(type_, value), (0, None))
-    type_ids = filled(np.int8, [type_.type_codes[child] for child, _ in members])
+    members = parts.each(values, lambda value: _member(type_, value), (0, None))
+    type_ids = parts.filled(np.int8, [type_.type_codes[child] for child, _ in members])
     if type_.mode == "sparse":
         children = [
             _child(field.type, [value if own == child else None for own, value in members])
@@ -164,11 +155,13 @@ def build_union(type_: s.Union, values: Values) -> Array:
         _chosen_column(field, members, slots)
         for field, slots in zip(type_.fields, chosen, strict=True)
     ]
-    return Array(type_, len(values), [type_ids, filled(np.int32, places)], children)
+    return Array(type_, len(values), [type_ids, parts.filled(np.int32, places)], children)
 
 
 def _chosen_column(field: s.Field, members: list[tuple[int, Any]], slots: list[int]) -> Array:
-    return within_chosen(slots, lambda: _child(field.type, [members[slot][1] for slot in slots]))
+    return parts.within_chosen(
+        slots, lambda: _child(field.type, [members[slot][1] for slot in slots])
+    )
 
 
 def _member(type_: s.Union, value: object) -> tuple[int, Any]:
@@ -180,13 +173,13 @@ def _member(type_: s.Union, value: object) -> tuple[int, Any]:
     for child, field in enumerate(type_.fields):
         if _fits(field.type, value):
             return child, value
-    raise wrong(f"a value of {type_}", value)
+    raise parts.wrong(f"a value of {type_}", value)
 
 
 def _fits(type_: s.DataType, value: object) -> bool:
     try:
         build(type_, [value])
-    except BadValue:
+    except parts.BadValue:
         return False
     return True
 
@@ -219,10 +212,10 @@ def build_dictionary(type_: s.Dictionary, values: Values) -> Array:
         if number == len(firsts):
             if number > limit:
                 message = f"{type_.index_type} indices tell {limit + 1} values apart, not more"
-                raise BadValue(ValueError, message, slot)
+                raise parts.BadValue(ValueError, message, slot)
             firsts.append(slot)
         indices.append(number)
-    dictionary = within_chosen(
+    dictionary = parts.within_chosen(
         firsts, lambda: build(type_.value_type, [values[slot] for slot in firsts])
     )
     stored = fixed.build_int(type_.index_type, indices)
@@ -236,8 +229,10 @@ def build_run_end_encoded(type_: s.RunEndEncoded, values: Values) -> Array:
     keys = list(map(_key, values))
     firsts = [i for i, key in enumerate(keys) if i == 0 or key != keys[i - 1]]
     ends = [*firsts[1:], len(values)] if values else []
-    run_ends = within_chosen(firsts, lambda: fixed.build_int(type_.run_ends_field.type, ends))
-    runs = within_chosen(firsts, lambda: build(type_.value_type, [values[slot] for slot in firsts]))
+    run_ends = parts.within_chosen(firsts, lambda: fixed.build_int(type_.run_ends_field.type, ends))
+    runs = parts.within_chosen(
+        firsts, lambda: build(type_.value_type, [values[slot] for slot in firsts])
+    )
     return Array(type_, len(values), [], [run_ends, runs])
 
 

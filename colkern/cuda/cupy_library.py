@@ -16,17 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from colkern.cuda import adapter
-from colkern.cuda.device_library import (
-    Allocation,
-    ArrayLibrary,
-    CopyEvent,
-    CopyStream,
-    DeviceLibrary,
-    DeviceSharing,
-    Event,
-    SharedEvent,
-)
+from colkern.cuda import adapter, device_library
 from colkern.cuda.driver import DriverCalls, DriverError, loaded_driver
 from colkern.cuda.failures import Explaining, explaining
 from colkern.errors import DeviceUnavailableError
@@ -48,7 +38,9 @@ _IS_LEGACY_CUDA_IPC_CAPABLE = 10
 class CupySharing:
     """Shares the device memory of CuPy, or of the allocator behind it, with other processes."""
 
-    def __init__(self, cupy: ArrayLibrary, driver: ctypes.CDLL | None = None) -> None:
+    def __init__(
+        self, cupy: device_library.ArrayLibrary, driver: ctypes.CDLL | None = None
+    ) -> None:
         self._cupy = cupy
         self._driver = driver
 
@@ -59,7 +51,7 @@ class CupySharing:
         call("cuDeviceGetUuid_v2", uuid, device)
         return uuid.raw
 
-    def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
+    def allocation_at(self, address: int, ordinal: int) -> device_library.Allocation | None:
         # Memory of asynchronous pools, managed memory and mapped memory have no handle.
         capable, identity = ctypes.c_int(), ctypes.c_ulonglong()
         pointer = ctypes.c_ulonglong(address)
@@ -78,7 +70,7 @@ class CupySharing:
                 return None
             call("cuPointerGetAttribute", ctypes.byref(identity), _BUFFER_ID, pointer)
             begin, size = self._range(address)
-        return Allocation(begin, size, identity.value)
+        return device_library.Allocation(begin, size, identity.value)
 
     def allocate(self, size: int, ordinal: int) -> Items:
         """A uint8 array over memory from `cudaMalloc`."""
@@ -93,12 +85,12 @@ class CupySharing:
         pointer = cuda.MemoryPointer(memory, 0)
         return cast("Items", self._cupy.ndarray(size, np.uint8, pointer))
 
-    def handle(self, allocation: Allocation, ordinal: int) -> bytes:
+    def handle(self, allocation: device_library.Allocation, ordinal: int) -> bytes:
         """The `cudaIpcMemHandle_t` of an allocation."""
         with self._cupy.cuda.Device(ordinal):
             return bytes(self._cupy.cuda.runtime.ipcGetMemHandle(allocation.address))
 
-    def open(self, handle: bytes, ordinal: int) -> Allocation:
+    def open(self, handle: bytes, ordinal: int) -> device_library.Allocation:
         runtime = self._cupy.cuda.runtime
         with self._context(ordinal):
             try:
@@ -110,7 +102,7 @@ class CupySharing:
             except DriverError as error:
                 runtime.ipcCloseMemHandle(address)
                 raise OSError(str(error)) from error
-        return Allocation(address, size - (address - begin), 0)
+        return device_library.Allocation(address, size - (address - begin), 0)
 
     def close(self, address: int, ordinal: int) -> None:
         with self._cupy.cuda.Device(ordinal):
@@ -143,7 +135,7 @@ class CupySharing:
         return DriverCalls(self._driver)
 
 
-def cupy_library() -> DeviceLibrary:
+def cupy_library() -> device_library.DeviceLibrary:
     """CuPy as the manager of device memory; imported when it is first needed."""
     return _CupyLibrary()
 
@@ -168,16 +160,16 @@ class _CupyLibrary:
         self._numbers = _Numbers()
 
     @cached_property
-    def arrays(self) -> ArrayLibrary:
+    def arrays(self) -> device_library.ArrayLibrary:
         try:
             import cupy
         except ImportError as error:
             why = why_missing(error, "cupy")
             raise DeviceUnavailableError(f"no device memory: {why}") from error
-        return cast("ArrayLibrary", cupy)
+        return cast("device_library.ArrayLibrary", cupy)
 
     @cached_property
-    def sharing(self) -> DeviceSharing:
+    def sharing(self) -> device_library.DeviceSharing:
         return CupySharing(self.arrays)
 
     def require_device(self) -> None:
@@ -254,7 +246,7 @@ class _CupyLibrary:
         # The array keeps the block alive, which returns to CuPy's pool of such memory.
         return np.frombuffer(block, np.uint8, size)
 
-    def copy_stream(self, ordinal: int) -> CopyStream:
+    def copy_stream(self, ordinal: int) -> device_library.CopyStream:
         with self.current(ordinal):
             return _Stream(self.arrays.cuda, ordinal)
 
@@ -272,11 +264,11 @@ class _CupyLibrary:
         memory = self.arrays.cuda.runtime.pointerGetAttributes(address)
         return int(memory.device) if memory.type in _DEVICE_MEMORY else None
 
-    def record_current(self, ordinal: int) -> SharedEvent:
+    def record_current(self, ordinal: int) -> device_library.SharedEvent:
         with self.current(ordinal):
             return _Event(self.arrays.cuda, ordinal, self.arrays.cuda.get_current_stream())
 
-    def event_at(self, handle: int, ordinal: int) -> Event:
+    def event_at(self, handle: int, ordinal: int) -> device_library.Event:
         return _ForeignEvent(self.arrays.cuda, ordinal, handle)
 
     def finish_stream(self, pointer: int) -> None:
@@ -394,7 +386,7 @@ class _Stream:
         with self._cuda.Device(self._ordinal):
             runtime.memcpyAsync(to, start, size, getattr(runtime, kind), self._stream.ptr)
 
-    def record(self, event: CopyEvent | None = None) -> CopyEvent:
+    def record(self, event: device_library.CopyEvent | None = None) -> device_library.CopyEvent:
         # An event belongs to one device.
         if not isinstance(event, _Event) or event.ordinal != self._ordinal:
             return _Event(self._cuda, self._ordinal, self._stream)

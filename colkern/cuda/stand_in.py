@@ -27,15 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from colkern.cuda.device_library import (
-    Allocation,
-    ArrayLibrary,
-    CopyEvent,
-    CopyStream,
-    DeviceLibrary,
-    Event,
-    SharedEvent,
-)
+from colkern.cuda import device_library
 from colkern.memory import Items, array_at
 
 if TYPE_CHECKING:
@@ -53,7 +45,7 @@ class StandInSharing:
         self.finished = 0
         self._allocate = allocate
         self._identities = itertools.count(1)
-        self._blocks: dict[int, tuple[Allocation, int]] = {}
+        self._blocks: dict[int, tuple[device_library.Allocation, int]] = {}
         self._mapped: dict[bytes, mmap.mmap] = {}
 
     def block(self, size: int) -> NDArray[np.uint8]:
@@ -64,7 +56,10 @@ class StandInSharing:
         os.ftruncate(descriptor, size)
         block = np.frombuffer(mmap.mmap(descriptor, size), np.uint8)
         address = int(block.ctypes.data)
-        self._blocks[address] = Allocation(address, size, next(self._identities)), descriptor
+        self._blocks[address] = (
+            device_library.Allocation(address, size, next(self._identities)),
+            descriptor,
+        )
         weakref.finalize(block, self._freed, address)
         return block
 
@@ -72,7 +67,7 @@ class StandInSharing:
         """The identity of the device with that number, the same for every stand-in."""
         return b"colkern-stand-%02d" % ordinal
 
-    def allocation_at(self, address: int, ordinal: int) -> Allocation | None:
+    def allocation_at(self, address: int, ordinal: int) -> device_library.Allocation | None:
         # A copy of the list, since other threads allocate.
         for allocation, _ in list(self._blocks.values()):
             if allocation.address <= address < allocation.address + allocation.size:
@@ -83,12 +78,12 @@ class StandInSharing:
         """A block of the stand-in's memory."""
         return self._allocate(size, ordinal)
 
-    def handle(self, allocation: Allocation, ordinal: int) -> bytes:
+    def handle(self, allocation: device_library.Allocation, ordinal: int) -> bytes:
         """The process that has the block, and its descriptor there."""
         _, descriptor = self._blocks[allocation.address]
         return _HANDLE.pack(os.getpid(), descriptor, allocation.size)
 
-    def open(self, handle: bytes, ordinal: int) -> Allocation:
+    def open(self, handle: bytes, ordinal: int) -> device_library.Allocation:
         """A block of another process, mapped here; a second time at the same address."""
         process, descriptor, size = _HANDLE.unpack(handle)
         if process == os.getpid():
@@ -101,7 +96,7 @@ class StandInSharing:
                 os.close(opened)
         address = int(np.frombuffer(self._mapped[handle], np.uint8).ctypes.data)
         self.opened[address] = self.opened.get(address, 0) + 1
-        return Allocation(address, size, 0)
+        return device_library.Allocation(address, size, 0)
 
     def close(self, address: int, ordinal: int) -> None:
         """Close a block; it is unmapped at the last time."""
@@ -183,7 +178,7 @@ class StandIn:
         self._arrays = _Arrays(self)
 
     @property
-    def arrays(self) -> ArrayLibrary:
+    def arrays(self) -> device_library.ArrayLibrary:
         """NumPy, with the device's `empty` and `zeros`."""
         return self._arrays
 
@@ -246,7 +241,7 @@ class StandIn:
         """Fresh memory; nothing is locked."""
         return np.full(size, FRESH, np.uint8)
 
-    def copy_stream(self, ordinal: int) -> CopyStream:
+    def copy_stream(self, ordinal: int) -> device_library.CopyStream:
         """A stream that makes its copies late."""
         return _LateStream(self, ordinal)
 
@@ -270,13 +265,13 @@ class StandIn:
             if at not in (None, ordinal):
                 raise ValueError(f"memory of cuda:{at} in work of cuda:{ordinal}")
 
-    def record_current(self, ordinal: int) -> SharedEvent:
+    def record_current(self, ordinal: int) -> device_library.SharedEvent:
         """An event that lives as long as the returned object."""
         event = _CurrentEvent(self, next(self._handles))
         self.events[event.handle] = event
         return event
 
-    def event_at(self, handle: int, ordinal: int) -> Event:
+    def event_at(self, handle: int, ordinal: int) -> device_library.Event:
         """The event with a handle; raises `ValueError` if it was destroyed, where CUDA may crash."""
         if handle not in self.events:
             raise ValueError(f"event {handle:#x} was destroyed, or never recorded")
@@ -366,7 +361,7 @@ class _LateStream:
                 self._waiting.popleft()()
                 self.done += 1
 
-    def record(self, event: CopyEvent | None = None) -> CopyEvent:
+    def record(self, event: device_library.CopyEvent | None = None) -> device_library.CopyEvent:
         if event is not None and not event.is_over():
             raise ValueError("an event is used again that is not over")
         return _LateEvent(self, self.asked)
@@ -415,7 +410,7 @@ when_changed: set[Callable[[], None]] = set()
 """Functions that are called when a stand-in is installed or removed."""
 
 
-def installed_library() -> DeviceLibrary | None:
+def installed_library() -> device_library.DeviceLibrary | None:
     """The stand-in that is installed, or None."""
     return _installed
 

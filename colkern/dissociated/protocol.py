@@ -17,19 +17,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from colkern.dissociated import messages
 from colkern.dissociated.bounds import DEFAULT_BOUNDS, Bounds
-from colkern.dissociated.messages import (
-    LOCATION_BYTES,
-    BodyLocations,
-    BodyType,
-    after,
-    distance,
-    end_of_stream,
-    parse_addresses,
-    parse_body_tag,
-    parse_locations,
-    parse_metadata_message,
-)
 from colkern.errors import InvalidArrowError, LimitExceededError, StreamError, placed
 from colkern.ipc.enums import MessageHeader
 from colkern.ipc.flatbuffer.tables import Record
@@ -63,7 +52,7 @@ def check_packed(record: Record, size: int, place: str) -> None:
         )
 
 
-def check_locations(record: Record, body: BodyLocations, place: str) -> None:
+def check_locations(record: Record, body: messages.BodyLocations, place: str) -> None:
     """Raise unless locations match the metadata's buffers, which must not overlap."""
     # The total is that of all buffers, or that of the packed body, which includes padding.
     buffers = buffers_of(record)
@@ -102,7 +91,7 @@ def _check_apart(buffers: list[tuple[int, int]], body_length: int, place: str) -
 
 Part = Literal["metadata", "body"]
 
-ReceivedBody = NDArray[np.uint8] | BodyLocations
+ReceivedBody = NDArray[np.uint8] | messages.BodyLocations
 """The bytes of a packed body, or the places of its buffers."""
 
 
@@ -152,7 +141,7 @@ class ClientStream:
 
     def receive_message(self, data: bytes) -> None:
         """Handle an untagged message."""
-        sequence, metadata = parse_metadata_message(data)
+        sequence, metadata = messages.parse_metadata_message(data)
         if metadata is None:
             self._receive_end(sequence)
             return
@@ -168,12 +157,12 @@ class ClientStream:
 
     def receive_body(self, tag: int, data: NDArray[np.uint8]) -> None:
         """Handle a tagged message, a body; a packed one is kept without a copy."""
-        sequence, body_type = parse_body_tag(tag)
+        sequence, body_type = messages.parse_body_tag(tag)
         place = f"body of message {sequence}"
-        if body_type is BodyType.LOCATIONS:
+        if body_type is messages.BodyType.LOCATIONS:
             # The metadata lists that many buffers in as few bytes; Python objects for them take far
             # more.
-            listed = data.nbytes - LOCATION_BYTES
+            listed = data.nbytes - messages.LOCATION_BYTES
             if listed > self.limits.metadata_bytes:
                 raise LimitExceededError(
                     f"{place}: {listed} bytes of locations are over the limit of "
@@ -182,7 +171,11 @@ class ClientStream:
         pending = self._slot(sequence, data.nbytes, place)
         if pending.body is not None:
             raise InvalidArrowError("it came twice", place=place)
-        pending.body = parse_locations(data, place) if body_type is BodyType.LOCATIONS else data
+        pending.body = (
+            messages.parse_locations(data, place)
+            if body_type is messages.BodyType.LOCATIONS
+            else data
+        )
         _check_fits(pending, place)
 
     def next(self) -> Complete | None:
@@ -193,7 +186,7 @@ class ClientStream:
                 missing = self.missing()
                 raise StreamError(errno.ECONNRESET, f"the server has gone before {missing} came")
             return None
-        sequence, self._next = self._next, after(self._next)
+        sequence, self._next = self._next, messages.after(self._next)
         del self._pending[sequence]
         self._described -= 1
         self.pending_bytes -= pending.size
@@ -245,9 +238,9 @@ class ClientStream:
         place = f"end of stream, message {sequence}"
         if self._end is not None:
             raise InvalidArrowError(f"the stream has ended with message {self._end}", place=place)
-        if distance(self._next, sequence) < 0:
+        if messages.distance(self._next, sequence) < 0:
             raise InvalidArrowError(f"message {self._next} is the next one", place=place)
-        behind = [each for each in self._pending if distance(sequence, each) >= 0]
+        behind = [each for each in self._pending if messages.distance(sequence, each) >= 0]
         if behind:
             raise InvalidArrowError(f"message {behind[0]} came before it", place=place)
         self._end = sequence
@@ -259,21 +252,21 @@ class ClientStream:
     def _first_gap(self) -> str:
         sequence = self._next
         while (pending := self._pending.get(sequence)) is not None and pending.record is not None:
-            sequence = after(sequence)
+            sequence = messages.after(sequence)
         return f"message {sequence}"
 
     def _is_missing_metadata(self) -> bool:
         assert self._end is not None
-        return self._described != distance(self._next, self._end)
+        return self._described != messages.distance(self._next, self._end)
 
     def _slot(self, sequence: int, size: int, place: str) -> _Pending:
         """The pending parts of a message; raises if it is overdue, or if there is no room for it."""
-        ahead = distance(self._next, sequence)
+        ahead = messages.distance(self._next, sequence)
         if ahead < 0:
             raise InvalidArrowError(
                 f"it came before: message {self._next} is the next one", place=place
             )
-        if self._end is not None and distance(self._end, sequence) >= 0:
+        if self._end is not None and messages.distance(self._end, sequence) >= 0:
             raise InvalidArrowError(f"the stream ends with message {self._end}", place=place)
         if ahead >= self.bounds.pending_messages:
             raise LimitExceededError(
@@ -297,7 +290,7 @@ def _check_fits(pending: _Pending, place: str) -> None:
         return
     if not has_body(record):
         raise InvalidArrowError("a body for a message that has none", place=place)
-    if isinstance(body, BodyLocations):
+    if isinstance(body, messages.BodyLocations):
         check_locations(record, body, place)
     else:
         check_packed(record, body.nbytes, place)
@@ -342,13 +335,13 @@ class ServerStream:
             raise InvalidArrowError(f"a message with tag {tag:#x}; expected want_data or free_data")
         if not self._was_asked:
             raise InvalidArrowError("a free_data message before the request")
-        for address in parse_addresses(data):
+        for address in messages.parse_addresses(data):
             self._free(address)
         return None
 
     def take_sequence(self) -> int:
         """The sequence number for the next message to send."""
-        sequence, self._next = self._next, after(self._next)
+        sequence, self._next = self._next, messages.after(self._next)
         return sequence
 
     def may_announce(self, size: int) -> bool:
@@ -356,7 +349,7 @@ class ServerStream:
         outstanding = self.outstanding_bytes
         return not outstanding or outstanding + size <= self.bounds.outstanding_bytes
 
-    def announce(self, locations: BodyLocations, owners: list[object], size: int) -> None:
+    def announce(self, locations: messages.BodyLocations, owners: list[object], size: int) -> None:
         """Keep memory, by location and owner, until the client has freed it as often as announced."""
         addresses = locations.addresses()
         for number, (address, owner) in enumerate(zip(addresses, owners, strict=True)):
@@ -368,7 +361,7 @@ class ServerStream:
     def end(self) -> bytes:
         """The message that ends the metadata stream."""
         self.has_ended = True
-        return end_of_stream(self._next)
+        return messages.end_of_stream(self._next)
 
     @property
     def is_holding(self) -> bool:

@@ -11,20 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from colkern.arrays import Array, RecordBatch
+from colkern.arrays import Array, RecordBatch, slots
 from colkern.arrays.display import MOST_MEMBERS, cell_text
 from colkern.arrays.equality import equal_slots
-from colkern.arrays.slots import (
-    Slots,
-    concatenated,
-    dictionary_slots,
-    element_ranges,
-    items_at,
-    run_slots,
-    same_slots,
-    union_members,
-    valid_at,
-)
 from colkern.arrays.values import preview
 from colkern.errors import DifferenceError, placed, shown
 from colkern.layouts import LayoutKind, Role
@@ -128,7 +117,7 @@ def array_difference(a: Array, b: Array) -> Difference | None:
     return None
 
 
-def _first_difference(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> int | None:
+def _first_difference(a: Array, a_slots: slots.Slots, b: Array, b_slots: slots.Slots) -> int | None:
     """Returns the first i for which slot `a_slots[i]` of `a` differs from slot `b_slots[i]` of `b`, by
     bisection."""
     if equal_slots(a, a_slots, b, b_slots, by_value=True):
@@ -144,11 +133,11 @@ def _first_difference(a: Array, a_slots: Slots, b: Array, b_slots: Slots) -> int
 
 
 def _explained(
-    a: Array, a_slot: Slots, b: Array, b_slot: Slots
+    a: Array, a_slot: slots.Slots, b: Array, b_slot: slots.Slots
 ) -> tuple[tuple[str, ...], str, str]:
     """Returns the path to the difference of two slots (int64[1]), and both values there as text."""
     sides = ((a, a_slot), (b, b_slot))
-    validity = [valid_at(array, slot) for array, slot in sides]
+    validity = [slots.valid_at(array, slot) for array, slot in sides]
     valid = [bits is None or bool(bits[0]) for bits in validity]
     if all(valid):
         for name, a_part, a_places, b_part, b_places in _parts(a, a_slot, b, b_slot):
@@ -158,7 +147,7 @@ def _explained(
                 path, a_text, b_text = _explained(a_part, a_places[one], b_part, b_places[one])
                 return (name, *path), a_text, b_text
         if isinstance(a.type.storage, Union):
-            a_id, b_id = (items_at(array, Role.TYPE_IDS, slot)[0] for array, slot in sides)
+            a_id, b_id = (slots.items_at(array, Role.TYPE_IDS, slot)[0] for array, slot in sides)
             return (), f"type id {a_id}", f"{b_id}"
     a_text, b_text = (
         _text(array, int(slot[0])) if is_valid else "no value"
@@ -168,32 +157,32 @@ def _explained(
 
 
 def _parts(
-    a: Array, a_slot: Slots, b: Array, b_slot: Slots
-) -> Iterator[tuple[str, Array, Slots, Array, Slots]]:
+    a: Array, a_slot: slots.Slots, b: Array, b_slot: slots.Slots
+) -> Iterator[tuple[str, Array, slots.Slots, Array, slots.Slots]]:
     """Yields the parts of two valid slots, by name; none if values have no parts, or different ones."""
     names = [field.name for field in a.type.storage.fields]
     match a.layout.kind:
         case LayoutKind.LIST | LayoutKind.LIST_VIEW | LayoutKind.FIXED_SIZE_LIST:
-            a_ranges, b_ranges = element_ranges(a, a_slot), element_ranges(b, b_slot)
+            a_ranges, b_ranges = slots.element_ranges(a, a_slot), slots.element_ranges(b, b_slot)
             if a_ranges[1] == b_ranges[1]:
-                places = concatenated(*a_ranges), concatenated(*b_ranges)
+                places = slots.concatenated(*a_ranges), slots.concatenated(*b_ranges)
                 yield names[0], a.children[0], places[0], b.children[0], places[1]
         case LayoutKind.STRUCT:
             for k, name in enumerate(names):
-                places = same_slots(a, k, a_slot), same_slots(b, k, b_slot)
+                places = slots.same_slots(a, k, a_slot), slots.same_slots(b, k, b_slot)
                 yield name, a.children[k], places[0], b.children[k], places[1]
         case LayoutKind.SPARSE_UNION | LayoutKind.DENSE_UNION:
-            (a_child, _, a_places), *_ = union_members(a, a_slot)
-            (b_child, _, b_places), *_ = union_members(b, b_slot)
+            (a_child, _, a_places), *_ = slots.union_members(a, a_slot)
+            (b_child, _, b_places), *_ = slots.union_members(b, b_slot)
             if a_child == b_child:
                 yield names[a_child], a.children[a_child], a_places, b.children[b_child], b_places
         case LayoutKind.DICTIONARY:
             assert a.dictionary is not None
             assert b.dictionary is not None
-            places = dictionary_slots(a, a_slot), dictionary_slots(b, b_slot)
+            places = slots.dictionary_slots(a, a_slot), slots.dictionary_slots(b, b_slot)
             yield "dictionary", a.dictionary, places[0], b.dictionary, places[1]
         case LayoutKind.RUN_END_ENCODED:
-            places = run_slots(a, a_slot), run_slots(b, b_slot)
+            places = slots.run_slots(a, a_slot), slots.run_slots(b, b_slot)
             yield names[1], a.children[1], places[0], b.children[1], places[1]
 
 

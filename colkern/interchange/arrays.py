@@ -17,16 +17,7 @@ from typing import NamedTuple
 
 from colkern.arrays import UNKNOWN, Array, RecordBatch
 from colkern.errors import InvalidArrowError, UnsupportedError
-from colkern.interchange.abi import (
-    MAX_POINTERS,
-    WORD,
-    ArrayStruct,
-    Imported,
-    address_of,
-    children_at,
-    struct_at,
-    words_at,
-)
+from colkern.interchange import abi
 from colkern.interchange.native import Export
 from colkern.interchange.schemas import export_schema
 from colkern.layouts import BufferSpec, ChildLength, Extent, Layout, Role, layout
@@ -35,11 +26,11 @@ from colkern.schema import DataType, Dictionary, Field, FixedSizeList, Map, Null
 
 # Stands for empty buffers: old consumers may read the first offset of an empty array.
 _ZEROS = array("q", bytes(64))
-_ZEROS_AT = address_of(_ZEROS)
+_ZEROS_AT = abi.address_of(_ZEROS)
 
-_MEMBERS = len(ArrayStruct._fields)
-_BUFFERS = ArrayStruct._fields.index("buffers")
-_CHILDREN = ArrayStruct._fields.index("children")
+_MEMBERS = len(abi.ArrayStruct._fields)
+_BUFFERS = abi.ArrayStruct._fields.index("buffers")
+_CHILDREN = abi.ArrayStruct._fields.index("children")
 
 _MAX_ADDRESS = 2**63 - 1
 
@@ -69,13 +60,13 @@ def export_batch(batch: RecordBatch, requested_schema: object = None) -> tuple[o
 
 def move_part_to(part: Array | RecordBatch, address: int) -> None:
     """Write the structure of an array or a batch to `address`; its owner must release the structure."""
-    export = ArrayExport(ArrayStruct)
+    export = ArrayExport(abi.ArrayStruct)
     array = struct_of(part) if isinstance(part, RecordBatch) else part
     export.move_to(build_structure(export, array), address)
 
 
 def _array_capsule(array: Array) -> object:
-    export = ArrayExport(ArrayStruct)
+    export = ArrayExport(abi.ArrayStruct)
     return export.into_capsule(build_structure(export, array))
 
 
@@ -108,7 +99,7 @@ class ArrayExport(Export):
         """The buffer with the sizes of a view's data buffers: its address, and the object that owns it."""
         # One word where there are none: the pointer is never NULL.
         words = array("q", sizes or (0,))
-        return address_of(words), words
+        return abi.address_of(words), words
 
 
 def build_structure(
@@ -139,17 +130,17 @@ def build_structure(
             len(children),
             0,
             0,
-            0 if dictionary is None else address_of(dictionary),
+            0 if dictionary is None else abi.address_of(dictionary),
             export.release,
             0,
             *tail,
             *buffers,
-            *map(address_of, children),
+            *map(abi.address_of, children),
         ),
     )
-    buffers_at = address_of(words) + (_MEMBERS + len(tail)) * WORD
+    buffers_at = abi.address_of(words) + (_MEMBERS + len(tail)) * abi.WORD
     words[_BUFFERS] = buffers_at
-    words[_CHILDREN] = buffers_at + len(buffers) * WORD
+    words[_CHILDREN] = buffers_at + len(buffers) * abi.WORD
     export.anchor(words, source, children, dictionary, sizes, kept)
     return words
 
@@ -183,7 +174,7 @@ class HostStructure:
 
     __slots__ = ("field", "owner")
 
-    def __init__(self, field: Field, owner: Imported) -> None:
+    def __init__(self, field: Field, owner: abi.Imported) -> None:
         self.field = field
         self.owner = owner
 
@@ -203,14 +194,14 @@ def read_array(source: HostStructure) -> Array:
 
 def read_batch(source: HostStructure, schema: Schema) -> RecordBatch:
     """An imported struct array as a batch of its fields; raises `InvalidArrowError` for null rows."""
-    struct = struct_at(ArrayStruct, source.owner.address)
+    struct = abi.struct_at(abi.ArrayStruct, source.owner.address)
     rule = checked_shape(source.field.type, struct).rule
     bitmap = _read_buffers(rule, struct, source)[0]
     if bitmap is not None:
         rows = Array(Struct(()), struct.length, (bitmap,), offset=struct.offset)
         if rows.null_count:
             raise InvalidArrowError(f"{rows.null_count} rows of a record batch are null")
-    children = children_at(struct)
+    children = abi.children_at(struct)
 
     def load(position: int) -> Array:
         least = struct.offset + struct.length
@@ -244,18 +235,18 @@ def _shape(data_type: DataType) -> Shape:
 def _read(field: Field, address: int, source: HostStructure) -> Array:
     # Not a context manager, since each child of each array passes here.
     try:
-        return _checked(field.type, struct_at(ArrayStruct, address), source)
+        return _checked(field.type, abi.struct_at(abi.ArrayStruct, address), source)
     except InvalidArrowError as error:
         raise error.at(f"field {field.name!r}") from None
 
 
-def _checked(data_type: DataType, struct: ArrayStruct, source: HostStructure) -> Array:
+def _checked(data_type: DataType, struct: abi.ArrayStruct, source: HostStructure) -> Array:
     shape = checked_shape(data_type, struct)
     slots = struct.length + struct.offset
     children: list[Array] = []
     if shape.n_children:
         least = slots * shape.child_slots
-        pairs = zip(data_type.fields, children_at(struct), strict=True)
+        pairs = zip(data_type.fields, abi.children_at(struct), strict=True)
         children = [_read_child(field, address, least, source) for field, address in pairs]
     dictionary = None
     storage = data_type.storage
@@ -286,7 +277,7 @@ def _read_child(field: Field, address: int, least: int, source: HostStructure) -
     return child
 
 
-def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
+def checked_shape(data_type: DataType, struct: abi.ArrayStruct) -> Shape:
     """The shape of a type. Raises `InvalidArrowError` if the counts in a structure do not fit it."""
     shape = _shape(data_type)
     if not struct.release:
@@ -295,7 +286,7 @@ def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
         raise InvalidArrowError(f"negative length {struct.length} or offset {struct.offset}")
     if struct.null_count < UNKNOWN:
         raise InvalidArrowError(f"null count {struct.null_count}")
-    most = MAX_POINTERS if shape.rule.variadic else shape.n_buffers
+    most = abi.MAX_POINTERS if shape.rule.variadic else shape.n_buffers
     if not shape.n_buffers <= struct.n_buffers <= most:
         raise InvalidArrowError(f"{data_type}: {struct.n_buffers} buffers, not {shape.n_buffers}")
     if struct.n_buffers and not struct.buffers:
@@ -310,7 +301,9 @@ def checked_shape(data_type: DataType, struct: ArrayStruct) -> Shape:
     return shape
 
 
-def _imported_null_count(rule: Layout, struct: ArrayStruct, buffers: list[Buffer | None]) -> int:
+def _imported_null_count(
+    rule: Layout, struct: abi.ArrayStruct, buffers: list[Buffer | None]
+) -> int:
     if not rule.has_validity:
         return UNKNOWN
     if buffers[0] is not None:
@@ -320,11 +313,13 @@ def _imported_null_count(rule: Layout, struct: ArrayStruct, buffers: list[Buffer
     return 0
 
 
-def _read_buffers(rule: Layout, struct: ArrayStruct, source: HostStructure) -> list[Buffer | None]:
+def _read_buffers(
+    rule: Layout, struct: abi.ArrayStruct, source: HostStructure
+) -> list[Buffer | None]:
     if struct.n_buffers == 0:
         return []
     slots = struct.length + struct.offset
-    pointers = words_at(struct.buffers, struct.n_buffers)
+    pointers = abi.words_at(struct.buffers, struct.n_buffers)
     buffers: list[Buffer | None] = []
     for position, spec in enumerate(rule.buffers):
         pointer = pointers[position]
@@ -381,7 +376,7 @@ def sizes_at(pointers: Sequence[int]) -> tuple[int, int] | None:
         return None
     if not pointers[-1]:
         raise InvalidArrowError("the buffer of data buffer sizes is a NULL pointer")
-    return pointers[-1], count * WORD
+    return pointers[-1], count * abi.WORD
 
 
 def _read_variadic(pointers: Sequence[int], source: HostStructure) -> list[Buffer]:

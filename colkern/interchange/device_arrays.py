@@ -19,21 +19,7 @@ from colkern.cuda import memory
 from colkern.cuda.device_library import Event
 from colkern.cuda.memory import held
 from colkern.errors import InvalidArrowError, UnsupportedError, placed
-from colkern.interchange.abi import (
-    CPU,
-    CUDA_HOST,
-    WORD,
-    ArrayStruct,
-    DeviceArrayStruct,
-    DeviceStreamStruct,
-    Imported,
-    address_of,
-    children_at,
-    device_of_type,
-    struct_at,
-    type_of_device,
-    words_at,
-)
+from colkern.interchange import abi
 from colkern.interchange.arrays import (
     ArrayExport,
     HostStructure,
@@ -131,7 +117,7 @@ class _DeviceArrayExport(ArrayExport):
     __slots__ = ("device", "zeros")
 
     def __init__(self, device: Device) -> None:
-        super().__init__(DeviceArrayStruct)
+        super().__init__(abi.DeviceArrayStruct)
         self.device = device
         self.zeros: Buffer | None = None
 
@@ -159,19 +145,19 @@ class _DeviceArrayExport(ArrayExport):
             return super().sizes(sizes)
         # Consumers read the sizes either on the host or on the device: in page-locked memory both
         # can.
-        locked = memory.library().page_locked((len(sizes) or 1) * WORD)
+        locked = memory.library().page_locked((len(sizes) or 1) * abi.WORD)
         locked.view(np.int64)[: len(sizes)] = sizes
         return int(locked.ctypes.data), locked
 
 
 def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
-    device_type, device_id = type_of_device(export.device)
+    device_type, device_id = abi.type_of_device(export.device)
     if export.device == HOST:
         return build_structure(export, source, (device_id, device_type, 0, *_RESERVED))
     # The structure points to an event that is recorded after all work started by building it.
     handle = array("q", (0,))
     kept: list[object] = [handle]
-    tail = (device_id, device_type, address_of(handle), *_RESERVED)
+    tail = (device_id, device_type, abi.address_of(handle), *_RESERVED)
     words = build_structure(export, source, tail, kept)
     event = memory.library().record_current(export.device.ordinal)
     handle[0] = event.handle
@@ -182,15 +168,15 @@ def _build(export: _DeviceArrayExport, source: Array) -> array[int]:
 # Import
 
 
-def device_structure(field: Field, owner: Imported) -> HostStructure:
+def device_structure(field: Field, owner: abi.Imported) -> HostStructure:
     """The source of an array in an `ArrowDeviceArray`; the caller's stream will wait for its event."""
-    struct = struct_at(DeviceArrayStruct, owner.address)
-    if struct.device_type == CPU:
+    struct = abi.struct_at(abi.DeviceArrayStruct, owner.address)
+    if struct.device_type == abi.CPU:
         if struct.sync_event:
             raise InvalidArrowError("an array in the memory of the CPU has an event to wait for")
         return HostStructure(field, owner)
-    device = device_of_type(struct.device_type, struct.device_id)
-    if struct.device_type == CUDA_HOST:
+    device = abi.device_of_type(struct.device_type, struct.device_id)
+    if struct.device_type == abi.CUDA_HOST:
         if struct.sync_event:
             _event_at(struct.sync_event, device).wait()
         return HostStructure(field, owner)
@@ -200,7 +186,7 @@ def device_structure(field: Field, owner: Imported) -> HostStructure:
 
 
 def _event_at(pointer: int, device: Device) -> Event:
-    (handle,) = words_at(pointer, 1)
+    (handle,) = abi.words_at(pointer, 1)
     return memory.library().event_at(handle, device.ordinal)
 
 
@@ -209,7 +195,9 @@ class _DeviceStructure(HostStructure):
 
     __slots__ = ("_device", "_event", "_in_use", "_lengths")
 
-    def __init__(self, field: Field, owner: Imported, device: Device, event: Event | None) -> None:
+    def __init__(
+        self, field: Field, owner: abi.Imported, device: Device, event: Event | None
+    ) -> None:
         super().__init__(field, owner)
         self._device = device
         self._event = event
@@ -264,12 +252,12 @@ class _DeviceStructure(HostStructure):
 def _lengths_of(field: Field, address: int) -> Iterator[tuple[int, int]]:
     """The address and the size of each length in the buffers of an array and of all arrays below it."""
     with placed(f"field {field.name!r}"):
-        yield from _lengths_in(field, struct_at(ArrayStruct, address))
+        yield from _lengths_in(field, abi.struct_at(abi.ArrayStruct, address))
 
 
-def _lengths_in(field: Field, struct: ArrayStruct) -> Iterator[tuple[int, int]]:
+def _lengths_in(field: Field, struct: abi.ArrayStruct) -> Iterator[tuple[int, int]]:
     rule = checked_shape(field.type, struct).rule
-    pointers = words_at(struct.buffers, struct.n_buffers) if struct.n_buffers else []
+    pointers = abi.words_at(struct.buffers, struct.n_buffers) if struct.n_buffers else []
     slots = struct.length + struct.offset
     place = None
     for offsets, pointer, of in zip(rule.buffers, pointers, rule.buffers[1:], strict=False):
@@ -280,14 +268,14 @@ def _lengths_in(field: Field, struct: ArrayStruct) -> Iterator[tuple[int, int]]:
         place = sizes_at(pointers[len(rule.buffers) :])
     if place is not None:
         yield place
-    for child, child_address in zip(field.type.fields, children_at(struct), strict=True):
+    for child, child_address in zip(field.type.fields, abi.children_at(struct), strict=True):
         yield from _lengths_of(child, child_address)
     storage = field.type.storage
     if isinstance(storage, Dictionary):
         yield from _lengths_of(dictionary_field(storage), struct.dictionary)
 
 
-_FUNCTIONS = functions_of(DeviceStreamStruct)
+_FUNCTIONS = functions_of(abi.DeviceStreamStruct)
 
 
 def export_device_stream(
@@ -314,10 +302,10 @@ def export_device_stream(
     def move_batch(batch: RecordBatch, address: int) -> None:
         move_device_batch_to(batch, _device_in_stream(batch, device), address)
 
-    export = Export(DeviceStreamStruct)
-    device_type, _ = type_of_device(device)
+    export = Export(abi.DeviceStreamStruct)
+    device_type, _ = abi.type_of_device(device)
     words = array("q", (device_type, *_FUNCTIONS, export.release, 0))
-    export.anchor(words, Producer(rest.schema, rest, DeviceArrayStruct, move_batch))
+    export.anchor(words, Producer(rest.schema, rest, abi.DeviceArrayStruct, move_batch))
     return export.into_capsule(words)
 
 

@@ -12,15 +12,7 @@ from collections.abc import Callable, Iterator
 
 from colkern.arrays import Array, ChunkedArray, RecordBatch, RecordBatchStream, Table
 from colkern.arrays.array import empty_array
-from colkern.interchange.abi import (
-    ArrayStruct,
-    DeviceArrayStruct,
-    DeviceStreamStruct,
-    Imported,
-    StreamStruct,
-    require_known_type,
-    struct_at,
-)
+from colkern.interchange import abi
 from colkern.interchange.arrays import HostStructure, read_array, read_batch
 from colkern.interchange.device_arrays import device_structure
 from colkern.interchange.schemas import field_in, schema_of
@@ -113,12 +105,14 @@ def _only_structure(obj: object) -> tuple[Field, HostStructure | None]:
     if device_method is not None:
         schema_capsule, capsule = device_method()
         field = field_in(schema_capsule)
-        return field, device_structure(field, Imported.from_capsule(DeviceArrayStruct, capsule))
+        return field, device_structure(
+            field, abi.Imported.from_capsule(abi.DeviceArrayStruct, capsule)
+        )
     method = getattr(obj, "__arrow_c_array__", None)
     if method is not None:
         schema_capsule, capsule = method()
         field = field_in(schema_capsule)
-        return field, HostStructure(field, Imported.from_capsule(ArrayStruct, capsule))
+        return field, HostStructure(field, abi.Imported.from_capsule(abi.ArrayStruct, capsule))
     field, structures = _structures(obj)
     sources = list(structures)
     if len(sources) > 1:
@@ -133,10 +127,10 @@ def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
     """The field of an object's arrays, and the arrays, each read when it is asked for."""
     device_method = getattr(obj, "__arrow_c_device_stream__", None)
     if device_method is not None:
-        stream = Imported.from_capsule(DeviceStreamStruct, device_method())
+        stream = abi.Imported.from_capsule(abi.DeviceStreamStruct, device_method())
         # Checked first, before a batch is made in vain.
-        require_known_type(struct_at(DeviceStreamStruct, stream.address).device_type)
-        consumer = Consumer(stream, DeviceStreamStruct, DeviceArrayStruct)
+        abi.require_known_type(abi.struct_at(abi.DeviceStreamStruct, stream.address).device_type)
+        consumer = Consumer(stream, abi.DeviceStreamStruct, abi.DeviceArrayStruct)
         field = consumer.field()
         return field, (device_structure(field, owner) for owner in consumer.structures())
     method = getattr(obj, "__arrow_c_stream__", None)
@@ -144,8 +138,8 @@ def _structures(obj: object) -> tuple[Field, Iterator[HostStructure]]:
         raise TypeError(
             f"obj: {type(obj).__qualname__} has no method of the Arrow PyCapsule interface"
         )
-    stream = Imported.from_capsule(StreamStruct, _stream_capsule(obj, method))
-    consumer = Consumer(stream, StreamStruct, ArrayStruct)
+    stream = abi.Imported.from_capsule(abi.StreamStruct, _stream_capsule(obj, method))
+    consumer = Consumer(stream, abi.StreamStruct, abi.ArrayStruct)
     field = consumer.field()
     return field, (HostStructure(field, owner) for owner in consumer.structures())
 

@@ -22,7 +22,7 @@ import functools
 from array import array
 from typing import Any, NamedTuple
 
-from colkern.interchange.abi import CAPSULE_NAMES, WORD, StructClass, address_of
+from colkern.interchange import abi
 
 
 class Native(NamedTuple):
@@ -141,8 +141,8 @@ _PYTHON_FUNCTION_NAMES = """
 _PYTHON_FUNCTIONS = tuple(_PYTHON_FUNCTION_NAMES.split())
 
 
-def _source(cls: StructClass) -> str:
-    kind = CAPSULE_NAMES[cls]
+def _source(cls: abi.StructClass) -> str:
+    kind = abi.CAPSULE_NAMES[cls]
     positions = {name: position for position, name in enumerate(cls._fields)}
     parts = _RELEASE_PARTS if "children" in positions else _NO_PARTS
     return (parts + _RELEASE_AND_DROP).format(kind=kind, name_bytes=len(kind) + 1, **positions)
@@ -155,7 +155,7 @@ def _function_address(function: Any) -> int:
 
 
 @functools.cache
-def native() -> dict[StructClass, Native]:
+def native() -> dict[abi.StructClass, Native]:
     """The native functions for each structure; compiled at the first call (about 10 ms)."""
     import llvmlite.binding as llvm
 
@@ -167,7 +167,7 @@ def native() -> dict[StructClass, Native]:
     public = hasattr(ctypes.pythonapi, "Py_IsFinalizing")  # from Python 3.13 on
     name = "Py_IsFinalizing" if public else "_Py_IsFinalizing"
     llvm.add_symbol("colkern_is_finalizing", _function_address(getattr(ctypes.pythonapi, name)))
-    module = llvm.parse_assembly(_SHARED + "".join(map(_source, CAPSULE_NAMES)))
+    module = llvm.parse_assembly(_SHARED + "".join(map(_source, abi.CAPSULE_NAMES)))
     module.verify()
     machine = llvm.Target.from_default_triple().create_target_machine()
     engine = llvm.create_mcjit_compiler(module, machine)
@@ -178,7 +178,7 @@ def native() -> dict[StructClass, Native]:
             engine.get_function_address(f"{kind}_drop"),
             engine.get_global_value_address(f"{kind}_name"),
         )
-        for cls, kind in CAPSULE_NAMES.items()
+        for cls, kind in abi.CAPSULE_NAMES.items()
     }
     engine.detach()
     return functions
@@ -198,7 +198,7 @@ class Export:
 
     __slots__ = ("_anchors", "_cls", "_private", "release")
 
-    def __init__(self, cls: StructClass) -> None:
+    def __init__(self, cls: abi.StructClass) -> None:
         self._cls = cls
         self._private = cls._fields.index("private_data")
         self._anchors: list[tuple[object, ...]] = []
@@ -221,11 +221,11 @@ class Export:
         functions = native()[self._cls]
         self._hand_over()
         _take_reference(root)
-        capsule = _new_capsule(address_of(root), functions.name, functions.drop)
+        capsule = _new_capsule(abi.address_of(root), functions.name, functions.drop)
         _set_context(capsule, id(root))
         return capsule
 
     def move_to(self, root: array[int], address: int) -> None:
         """Write the structure at the start of `root` to `address`; its owner must release the structure."""
         self._hand_over()
-        ctypes.memmove(address, address_of(root), len(self._cls._fields) * WORD)
+        ctypes.memmove(address, abi.address_of(root), len(self._cls._fields) * abi.WORD)

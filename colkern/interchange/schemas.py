@@ -19,17 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 from colkern import schema as s
 from colkern.dispatch import BINARY, TEXT, Dispatch, by_type
 from colkern.errors import InvalidArrowError, LimitExceededError, UnsupportedError
-from colkern.interchange.abi import (
-    FLAG_DICTIONARY_ORDERED,
-    FLAG_MAP_KEYS_SORTED,
-    FLAG_NULLABLE,
-    WORD,
-    SchemaStruct,
-    address_of,
-    children_at,
-    pointer_in,
-    struct_at,
-)
+from colkern.interchange import abi
 from colkern.interchange.native import Export
 from colkern.key_values import metadata_of, pairs_of
 from colkern.schema import (
@@ -247,7 +237,7 @@ def decode_key_values(address: int) -> Mapping[bytes, bytes] | None:
 
 MAX_NESTING = 64
 
-_MEMBERS = len(SchemaStruct._fields)
+_MEMBERS = len(abi.SchemaStruct._fields)
 _FORMAT, _NAME, _METADATA, _FLAGS, _N_CHILDREN, _CHILDREN, _DICTIONARY, _RELEASE, _ = range(
     _MEMBERS
 )
@@ -264,13 +254,13 @@ def export_schema(item: DataType | Field | Schema) -> object:
     Raises:
         UnsupportedError: If the C Data interface cannot carry a type.
     """
-    export = Export(SchemaStruct)
+    export = Export(abi.SchemaStruct)
     return export.into_capsule(_build(export, item))
 
 
 def move_schema_to(item: DataType | Field | Schema, address: int) -> None:
     """Write the structure of `export_schema` to `address`; its owner must release the structure."""
-    export = Export(SchemaStruct)
+    export = Export(abi.SchemaStruct)
     export.move_to(_build(export, item), address)
 
 
@@ -286,13 +276,13 @@ def _build(export: Export, item: DataType | Field | Schema) -> array[int]:
 
 def _build_field(export: Export, field: Field) -> array[int]:
     wire = field_to_wire(field)
-    flags = FLAG_NULLABLE if wire.nullable else 0
+    flags = abi.FLAG_NULLABLE if wire.nullable else 0
     dictionary = None
     if isinstance(wire.type, Dictionary):
-        flags |= FLAG_DICTIONARY_ORDERED if wire.type.ordered else 0
+        flags |= abi.FLAG_DICTIONARY_ORDERED if wire.type.ordered else 0
         dictionary = _build(export, wire.type.value_type)
     elif isinstance(wire.type, Map):
-        flags |= FLAG_MAP_KEYS_SORTED if wire.type.keys_sorted else 0
+        flags |= abi.FLAG_MAP_KEYS_SORTED if wire.type.keys_sorted else 0
     text = format_of(wire.type)
     return _structure(export, text, wire.name, wire.metadata, flags, wire.type.fields, dictionary)
 
@@ -308,19 +298,19 @@ def _structure(
 ) -> array[int]:
     pairs = encode_key_values(metadata) if metadata else b""
     words = _template(text, name, pairs, flags, len(fields))[:]
-    base = address_of(words)
+    base = abi.address_of(words)
     words[_FORMAT] += base
     words[_NAME] += base
     words[_RELEASE] = export.release
     if pairs:
         words[_METADATA] += base
     if dictionary is not None:
-        words[_DICTIONARY] = address_of(dictionary)
+        words[_DICTIONARY] = abi.address_of(dictionary)
     children = [_build_field(export, field) for field in fields]
     if children:
         words[_CHILDREN] += base
         stop = _MEMBERS + len(children)
-        words[_MEMBERS:stop] = array("q", map(address_of, children))
+        words[_MEMBERS:stop] = array("q", map(abi.address_of, children))
     export.anchor(words, children, dictionary)
     return words
 
@@ -332,15 +322,15 @@ def _template(text: str, name: str, pairs: bytes, flags: int, n_children: int) -
         if "\0" in string:
             raise UnsupportedError(f"{string!r} in the C Data interface ends at its first NUL")
     strings = (text.encode() + b"\0", name.encode() + b"\0", pairs)
-    words = array("q", bytes((_MEMBERS + n_children) * WORD))
-    places = accumulate(map(len, strings), initial=len(words) * WORD)
+    words = array("q", bytes((_MEMBERS + n_children) * abi.WORD))
+    places = accumulate(map(len, strings), initial=len(words) * abi.WORD)
     words[_FORMAT], words[_NAME], words[_METADATA], _ = places
     words[_METADATA] *= bool(pairs)
     words[_FLAGS] = flags
     words[_N_CHILDREN] = n_children
-    words[_CHILDREN] = _MEMBERS * WORD if n_children else 0
+    words[_CHILDREN] = _MEMBERS * abi.WORD if n_children else 0
     joined = b"".join(strings)
-    words.frombytes(joined + bytes(-len(joined) % WORD))
+    words.frombytes(joined + bytes(-len(joined) % abi.WORD))
     return words
 
 
@@ -381,7 +371,7 @@ def import_schema(obj: object) -> Schema:
 
 def field_in(capsule: object) -> Field:
     """The field in an `arrow_schema` capsule; raises like `import_field`."""
-    return read_field(pointer_in(capsule, SchemaStruct))
+    return read_field(abi.pointer_in(capsule, abi.SchemaStruct))
 
 
 def schema_of(field: Field) -> Schema:
@@ -395,7 +385,7 @@ def schema_of(field: Field) -> Schema:
 
 def read_field(address: int, depth: int = 0) -> Field:
     """The field in the structure at `address`; raises like `import_field`."""
-    struct = struct_at(SchemaStruct, address)
+    struct = abi.struct_at(abi.SchemaStruct, address)
     name = ctypes.string_at(struct.name) if struct.name else b""
     try:
         return _checked_field(struct, name, depth)
@@ -409,7 +399,7 @@ def _place(name: bytes) -> str:
     return f"field {name.decode(errors='replace')!r}"
 
 
-def _checked_field(struct: SchemaStruct, name: bytes, depth: int) -> Field:
+def _checked_field(struct: abi.SchemaStruct, name: bytes, depth: int) -> Field:
     if not struct.release:
         raise InvalidArrowError("the ArrowSchema is released")
     if not struct.format:
@@ -427,21 +417,23 @@ def _checked_field(struct: SchemaStruct, name: bytes, depth: int) -> Field:
 
 @lru_cache(maxsize=4096)
 def _plain_field(text: bytes, name: bytes, flags: int) -> Field:
-    return Field(_decode(name), type_of(_decode(text)), bool(flags & FLAG_NULLABLE))
+    return Field(_decode(name), type_of(_decode(text)), bool(flags & abi.FLAG_NULLABLE))
 
 
-def _nested_field(struct: SchemaStruct, text: bytes, name: bytes, depth: int) -> Field:
-    fields = tuple(read_field(child, depth + 1) for child in children_at(struct))
-    sorted_keys = bool(struct.flags & FLAG_MAP_KEYS_SORTED)
+def _nested_field(struct: abi.SchemaStruct, text: bytes, name: bytes, depth: int) -> Field:
+    fields = tuple(read_field(child, depth + 1) for child in abi.children_at(struct))
+    sorted_keys = bool(struct.flags & abi.FLAG_MAP_KEYS_SORTED)
     data_type = type_of(_decode(text), fields, keys_sorted=sorted_keys)
     if struct.dictionary:
         values = read_field(struct.dictionary, depth + 1)
         if not isinstance(data_type, Int):
             raise InvalidArrowError(f"dictionary indices of type {data_type}")
-        ordered = bool(struct.flags & FLAG_DICTIONARY_ORDERED)
+        ordered = bool(struct.flags & abi.FLAG_DICTIONARY_ORDERED)
         data_type = Dictionary(data_type, values.type, ordered)
     metadata = decode_key_values(struct.metadata) if struct.metadata else None
-    return field_from_wire(_decode(name), data_type, bool(struct.flags & FLAG_NULLABLE), metadata)
+    return field_from_wire(
+        _decode(name), data_type, bool(struct.flags & abi.FLAG_NULLABLE), metadata
+    )
 
 
 def _decode(text: bytes) -> str:

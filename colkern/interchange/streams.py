@@ -17,25 +17,14 @@ from typing import Any
 
 from colkern.arrays import ChunkedArray, RecordBatchStream
 from colkern.errors import InvalidArrowError, StreamError
-from colkern.interchange.abi import (
-    ArrayStruct,
-    DeviceArrayStruct,
-    DeviceStreamStruct,
-    Imported,
-    SchemaStruct,
-    StreamStruct,
-    StructClass,
-    address_of,
-    struct_at,
-    struct_bytes,
-)
+from colkern.interchange import abi
 from colkern.interchange.arrays import move_part_to
 from colkern.interchange.native import Export
 from colkern.interchange.schemas import move_schema_to, read_field
 from colkern.schema import DataType, Field, Schema, same_type
 
-ArrayKind = type[ArrayStruct] | type[DeviceArrayStruct]
-StreamKind = type[StreamStruct] | type[DeviceStreamStruct]
+ArrayKind = type[abi.ArrayStruct] | type[abi.DeviceArrayStruct]
+StreamKind = type[abi.StreamStruct] | type[abi.DeviceStreamStruct]
 
 _FILL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _TEXT = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -50,16 +39,18 @@ def export_stream(stream: RecordBatchStream, requested_schema: object = None) ->
     An exception while a batch is made becomes an error code, and `get_last_error` gives its text.
     `requested_schema` is ignored: batches keep the types that they have.
     """
-    return _stream_capsule(Producer(stream.schema, stream, ArrayStruct, move_part_to))
+    return _stream_capsule(Producer(stream.schema, stream, abi.ArrayStruct, move_part_to))
 
 
 def export_chunks(column: ChunkedArray, requested_schema: object = None) -> object:
     """A capsule like that of `export_stream`, for the chunks of a column; nothing is copied."""
-    return _stream_capsule(Producer(column.type, iter(column.chunks), ArrayStruct, move_part_to))
+    return _stream_capsule(
+        Producer(column.type, iter(column.chunks), abi.ArrayStruct, move_part_to)
+    )
 
 
 def _stream_capsule(producer: Producer) -> object:
-    export = Export(StreamStruct)
+    export = Export(abi.StreamStruct)
     words = array("q", (*_FUNCTIONS, export.release, 0))
     export.anchor(words, producer)
     return export.into_capsule(words)
@@ -84,7 +75,7 @@ class Producer:
         part = next(self.parts, None)
         if part is None:
             # A released structure marks the end of the stream.
-            ctypes.memset(out, 0, struct_bytes(self.kind))
+            ctypes.memset(out, 0, abi.struct_bytes(self.kind))
         else:
             if isinstance(self.schema, Schema):
                 _check_types(part.schema, self.schema)
@@ -133,7 +124,7 @@ def functions_of(kind: StreamKind) -> tuple[int, int, int]:
     """The addresses of `get_schema`, `get_next` and `get_last_error` of exported streams."""
 
     def producer_of(stream: int) -> Producer:
-        private_data = struct_at(kind, stream).private_data
+        private_data = abi.struct_at(kind, stream).private_data
         _, producer = ctypes.cast(private_data, ctypes.py_object).value
         assert isinstance(producer, Producer)
         return producer
@@ -164,7 +155,7 @@ def _for_ever(callback: Any) -> int:
     return address
 
 
-_FUNCTIONS = functions_of(StreamStruct)
+_FUNCTIONS = functions_of(abi.StreamStruct)
 
 
 # Import
@@ -173,32 +164,32 @@ _FUNCTIONS = functions_of(StreamStruct)
 class Consumer:
     """An imported stream. It is released at its end, after an error, or once nothing refers to it."""
 
-    def __init__(self, stream: Imported, kind: StreamKind, array_kind: ArrayKind) -> None:
+    def __init__(self, stream: abi.Imported, kind: StreamKind, array_kind: ArrayKind) -> None:
         self._stream = stream
         self._array_kind = array_kind
-        functions = struct_at(kind, stream.address)
+        functions = abi.struct_at(kind, stream.address)
         self._get_schema = _FILL(functions.get_schema)
         self._get_next = _FILL(functions.get_next)
         self._get_last_error = _TEXT(functions.get_last_error)
 
     def field(self) -> Field:
         """The field of the stream's arrays; raises `StreamError` with the text of the producer."""
-        words = self._fill(self._get_schema, SchemaStruct)
-        schema = Imported(SchemaStruct, address_of(words))
+        words = self._fill(self._get_schema, abi.SchemaStruct)
+        schema = abi.Imported(abi.SchemaStruct, abi.address_of(words))
         return read_field(schema.address)
 
-    def structures(self) -> Iterator[Imported]:
+    def structures(self) -> Iterator[abi.Imported]:
         """The arrays, each read when it is asked for; raises like `field`."""
         with contextlib.closing(self._stream):
             while True:
                 words = self._fill(self._get_next, self._array_kind)
-                if not struct_at(self._array_kind, address_of(words)).release:
+                if not abi.struct_at(self._array_kind, abi.address_of(words)).release:
                     return
-                yield Imported(self._array_kind, address_of(words))
+                yield abi.Imported(self._array_kind, abi.address_of(words))
 
-    def _fill(self, function: Any, kind: StructClass) -> array[int]:
-        words = array("q", bytes(struct_bytes(kind)))
-        number = function(self._stream.address, address_of(words))
+    def _fill(self, function: Any, kind: abi.StructClass) -> array[int]:
+        words = array("q", bytes(abi.struct_bytes(kind)))
+        number = function(self._stream.address, abi.address_of(words))
         if number:
             text = self._get_last_error(self._stream.address)
             message = ctypes.string_at(text).decode(errors="replace") if text else "no error text"

@@ -19,7 +19,7 @@ from colkern.arrays import Array
 from colkern.cuda import memory
 from colkern.cuda.memory import held
 from colkern.errors import UnsupportedError
-from colkern.interchange.abi import device_of_type
+from colkern.interchange import abi
 from colkern.layouts import Role, layout
 from colkern.memory import HOST, Buffer, Device, DType, Items, dlpack_capsule
 
@@ -103,7 +103,7 @@ def from_dlpack(tensor: object) -> Array:
     if not hasattr(tensor, "__dlpack__") or not hasattr(tensor, "__dlpack_device__"):
         raise TypeError(f"tensor: {type(tensor).__qualname__} has no DLPack methods")
     device_type, device_id = tensor.__dlpack_device__()
-    device = device_of_type(int(device_type), int(device_id))
+    device = abi.device_of_type(int(device_type), int(device_id))
     if device == HOST:
         return array_over(np.from_dlpack(tensor), HOST)
     memory.require_device(device)

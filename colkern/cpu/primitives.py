@@ -231,16 +231,13 @@ def store_item(context: Target, builder: Builder, signature: Signature, args: Va
     builder.store(args[2], pointer(context, builder, args[1], args[2].type), align=1)
 
 
-@instructions(types.uint64(types.uint64))
-def word_at(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+def _word_at(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
     """A 64-bit load that needs no alignment."""
     return builder.load(pointer(context, builder, args[0], _WORD), align=1)
 
 
-@instructions(types.int64(types.int64))
-def get_unaligned(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """A 64-bit load that needs no alignment."""
-    return builder.load(pointer(context, builder, args[0], _WORD), align=1)
+word_at = instructions(types.uint64(types.uint64))(_word_at)
+get_unaligned = instructions(types.int64(types.int64))(_word_at)
 
 
 @instructions(types.none(types.int64, types.int64))

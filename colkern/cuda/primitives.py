@@ -15,21 +15,19 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy import int64, uint8, uint64
 
 from colkern.kernels import intrinsics
 from colkern.kernels.arguments import In, Out, T
 from colkern.kernels.intrinsics import (
     Builder,
-    Intrinsic,
     Signature,
     Target,
-    Type,
-    Typing,
     Value,
     Values,
     instructions,
+    of_numbers,
+    of_values,
 )
 
 # Names that these primitives use are looked up as in kernels: in this target's version.
@@ -65,24 +63,17 @@ def _multiplied(
     return context.cast(builder, builder.call(multiply, sides), wide, kind)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def product(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
+def _product(context: Target, builder: Builder, plain: Signature, sides: Values) -> Value:
     """`left * right`; floats are rounded by themselves, not fused with a following addition.
 
     A fused operation rounds once, where Python and the CPU round twice.
     """
-    plain = typingctx.resolve_function_type(operator.mul, (left, right), {})
-    if plain is None:
-        return None
+    if isinstance(plain.return_type, types.Float):
+        return _multiplied(context, builder, plain.return_type, *sides)
+    return context.get_function(operator.mul, plain)(builder, sides)
 
-    def generate(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-        pairs = zip(args, signature.args, plain.args, strict=True)
-        sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
-        if isinstance(plain.return_type, types.Float):
-            return _multiplied(context, builder, plain.return_type, *sides)
-        return context.get_function(operator.mul, plain)(builder, sides)
 
-    return plain.return_type(left, right), generate
+product = of_numbers(operator.mul, _product)
 
 
 @instructions(lambda value: value(value))
@@ -106,6 +97,8 @@ def load_word(context: Target, builder: Builder, signature: Signature, args: Val
 
 
 def _unaligned_word(builder: Builder, address: Value) -> Value:
+    """The word at any address."""
+
     def number(value: int) -> ir.Constant:
         return ir.Constant(_WORD, value)
 
@@ -148,16 +141,8 @@ def address_of(context: Target, builder: Builder, signature: Signature, args: Va
     return builder.ptrtoint(builder.gep(items.data, [args[1]]), _WORD)
 
 
-@instructions(types.uint64(types.uint64))
-def word_at(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """The uint64 at any address."""
-    return _unaligned_word(builder, args[0])
-
-
-@instructions(types.int64(types.int64))
-def get_unaligned(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """The int64 at any address."""
-    return _unaligned_word(builder, args[0])
+word_at = of_values("word_at", types.uint64(types.uint64), _unaligned_word)
+get_unaligned = of_values("get_unaligned", types.int64(types.int64), _unaligned_word)
 
 
 def character_starts(address: uint64) -> uint64:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from llvmlite import ir
@@ -29,6 +29,7 @@ Emit: TypeAlias = Callable[[Target, Builder, Signature, Values], Value | None]
 """Emits the code of a call, of arguments of the signature's types; None if it has no result."""
 
 _WORD = ir.IntType(64)
+_FALSE = cgutils.false_bit
 
 
 def instructions(
@@ -66,54 +67,33 @@ def instructions(
     return make
 
 
-@instructions(types.uint64(types.uint64))
-def popcount(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `ctpop`: `popc` on CUDA, elsewhere one instruction, or a vector of them."""
-    return builder.ctpop(args[0])
+def of_values(name: str, signature: Signature, emit: Callable[..., Value]) -> Any:
+    """The intrinsic `name`, whose value `emit` gives for LLVM's builder and the arguments."""
+
+    def emitted(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
+        return emit(builder, *args)
+
+    emitted.__name__ = name
+    return instructions(signature)(emitted)
 
 
-@instructions(types.uint64(types.uint64))
-def trailing_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `cttz`, 64 for zero."""
-    return builder.cttz(args[0], cgutils.false_bit)
-
-
-@instructions(types.uint64(types.uint64))
-def leading_zeros(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """LLVM's `ctlz`, 64 for zero."""
-    return builder.ctlz(args[0], cgutils.false_bit)
-
-
-@instructions(types.uint64(types.uint64, types.uint64))
-def add(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """One instruction."""
-    return builder.add(*args)
-
-
-@instructions(types.uint64(types.uint64, types.uint64))
-def high_product(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """One instruction, which gives both halves."""
-    return _halves(builder, args)[1]
-
-
-@instructions(types.uint64(types.uint64, types.uint64))
-def multiply(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """One instruction."""
-    return builder.mul(*args)
-
-
-@instructions(types.uint64(types.uint64, types.uint64))
-def fold(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """A multiplication that gives both halves."""
-    return builder.xor(*_halves(builder, args))
-
-
-def _halves(builder: Builder, args: Values) -> tuple[Value, Value]:
+def _halves(builder: Builder, args: Sequence[Value]) -> tuple[Value, Value]:
     """The lower and the higher 64 bits of a product of two words."""
     wide = ir.IntType(128)
     product = builder.mul(*(builder.zext(arg, wide) for arg in args))
     higher = builder.lshr(product, ir.Constant(wide, 64))
     return builder.trunc(product, _WORD), builder.trunc(higher, _WORD)
+
+
+_OF_ONE, _OF_TWO = types.uint64(types.uint64), types.uint64(types.uint64, types.uint64)
+
+popcount = of_values("popcount", _OF_ONE, ir.IRBuilder.ctpop)
+trailing_zeros = of_values("trailing_zeros", _OF_ONE, lambda b, word: b.cttz(word, _FALSE))
+leading_zeros = of_values("leading_zeros", _OF_ONE, lambda b, word: b.ctlz(word, _FALSE))
+add = of_values("add", _OF_TWO, ir.IRBuilder.add)
+multiply = of_values("multiply", _OF_TWO, ir.IRBuilder.mul)
+high_product = of_values("high_product", _OF_TWO, lambda b, *words: _halves(b, words)[1])
+fold = of_values("fold", _OF_TWO, lambda b, *words: b.xor(*_halves(b, words)))
 
 
 def _are_signed(*kinds: Type) -> bool:
@@ -126,13 +106,16 @@ def _wrapped_quotient(builder: Builder, left: Value, right: Value, quotient: Val
     return builder.select(is_minus_one, builder.neg(left), quotient)
 
 
-def _divided(
-    function: Callable[..., Any], finish: Callable[[Builder, Values, Value], Value]
+def of_numbers(
+    function: Callable[..., Any], emit: Callable[[Target, Builder, Signature, Values], Value]
 ) -> Callable[..., Intrinsic]:
-    """An intrinsic that divides as Numba does, and finishes quotients of signed integers."""
+    """An intrinsic of two numbers of the types that Numba's code for `function` takes and gives.
+
+    `emit` gets the signature of that, and the numbers, converted to its types.
+    """
 
     @intrinsic  # type: ignore[untyped-decorator]
-    def divided(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
+    def define(typingctx: Typing, left: Type, right: Type) -> Intrinsic | None:
         plain = typingctx.resolve_function_type(function, (left, right), {})
         if plain is None:
             return None
@@ -141,14 +124,25 @@ def _divided(
             context: Target, builder: Builder, signature: Signature, args: Values
         ) -> Value:
             pairs = zip(args, signature.args, plain.args, strict=True)
-            sides = [context.cast(builder, arg, given, wanted) for arg, given, wanted in pairs]
-            result = context.get_function(function, plain)(builder, sides)
-            return finish(builder, sides, result) if _are_signed(*plain.args) else result
+            sides = [context.cast(builder, arg, own, wanted) for arg, own, wanted in pairs]
+            return emit(context, builder, plain, sides)
 
         return plain.return_type(left, right), generate
 
-    compiled: Callable[..., Intrinsic] = divided
+    compiled: Callable[..., Intrinsic] = define
     return compiled
+
+
+def _divided(
+    function: Callable[..., Any], finish: Callable[[Builder, Values, Value], Value]
+) -> Callable[..., Intrinsic]:
+    """An intrinsic that divides as Numba does, and finishes quotients of signed integers."""
+
+    def emit(context: Target, builder: Builder, plain: Signature, sides: Values) -> Value:
+        result = context.get_function(function, plain)(builder, sides)
+        return finish(builder, sides, result) if _are_signed(*plain.args) else result
+
+    return of_numbers(function, emit)
 
 
 def _finished_pair(builder: Builder, sides: Values, pair: Value) -> Value:
@@ -214,16 +208,13 @@ def set_unaligned(context: Target, builder: Builder, signature: Signature, args:
     builder.store(args[1], pointer(context, builder, args[0], _WORD), align=1)
 
 
-@instructions(types.int64(types.float64))
-def bits_of_float(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """No instruction, or a move between registers."""
-    return builder.bitcast(args[0], _WORD)
-
-
-@instructions(types.float64(types.int64))
-def float_of_bits(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """No instruction, or a move between registers."""
-    return builder.bitcast(args[0], _DOUBLE)
+bits_of_float = of_values(
+    "bits_of_float", types.int64(types.float64), lambda b, value: b.bitcast(value, _WORD)
+)
+float_of_bits = of_values(
+    "float_of_bits", types.float64(types.int64), lambda b, bits: b.bitcast(bits, _DOUBLE)
+)
+shifted_right = of_values("shifted_right", types.int64(types.int64, types.int64), ir.IRBuilder.lshr)
 
 
 def _let_wrap(value: Value) -> None:
@@ -239,12 +230,6 @@ def wrapped(context: Target, builder: Builder, signature: Signature, args: Value
     """No instruction of its own: the operations that the value comes from may wrap around."""
     _let_wrap(args[0])
     return args[0]
-
-
-@instructions(types.int64(types.int64, types.int64))
-def shifted_right(context: Target, builder: Builder, signature: Signature, args: Values) -> Value:
-    """One instruction."""
-    return builder.lshr(*args)
 
 
 def _is_negative(builder: Builder, value: Value) -> Value:

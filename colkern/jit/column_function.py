@@ -147,6 +147,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
 
         Left to the first call where a name is missing: helpers may be defined further down.
         """
+        if not self.signature.parameters:
+            raise TypeError(f"{self.name}: a {self.KIND} has one parameter at least")
         columns = representatives([parameter.type for parameter in self.signature.parameters])
         refusal = None
         for types in columns if all(map(has_all_names, self._functions())) else ():
@@ -236,10 +238,6 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     def _passes_nulls(self) -> bool:
         # A default value may be an array, of which `==` makes another.
         return isinstance(self.nulls, str) and self.nulls == "pass"
-
-    def _require_supported(self) -> None:
-        if not self.signature.parameters:
-            raise TypeError(f"{self.name}: a {self.KIND} has one parameter at least")
 
     # Compiled functions
 

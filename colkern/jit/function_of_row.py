@@ -44,10 +44,7 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
     """A `ColumnFunction` of one plain function.
 
     Attributes:
-        signature: Its parameters and result, as declared.
-        nulls: "propagate", "pass", or the result for nulls.
         pure: Whether its results follow from its arguments alone.
-        options: How it is compiled.
     """
 
     function: Callable[..., object]
@@ -82,8 +79,17 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         """The plain Python function."""
         return self.function
 
+    def __call__(self, *columns: object, **named: object) -> Any:
+        """The function of each row of the columns."""
+        chosen = self._without_defaults(columns, named)
+        return chosen._over(chosen._columns(columns, named))
+
     def _functions(self) -> Iterable[Any]:
         return (self.function,)
+
+    def _parts(self) -> tuple[object, ...]:
+        parts = self.function, self.signature, self.nulls, self.pure, self.options
+        return *parts, self._sources()
 
     def in_order(self, columns: Sequence[Any], named: Mapping[str, Any]) -> list[Any]:
         """As for any function of columns; refused where a decorator may see the names."""

@@ -51,24 +51,12 @@ class Generator(FunctionOfRow):
     def __call__(self, *columns: object, **named: object) -> Any:
         """The items that the function yields for each row of the columns: a list a row.
 
-        Args:
-            columns: As for `udf`.
-            named: Columns by the names of their parameters.
+        Columns and errors are as for `udf`, of items instead of results.
 
         Raises:
-            TypeError: If a column is no array, or not of the parameter's type; names it.
-            ValueError: If the lengths differ.
-            OverflowError: If an item does not fit its type.
             LimitExceededError: If the items do not fit the lists.
-            InvalidArrowError: If a column's offsets or views point outside its memory.
-            CompileError: If the function does not compile for these types.
-            UnsupportedError: If there is no compiled form for columns or items of these types, or
-                not on the columns' device.
-
-        Exceptions of the function are raised with a note that names the row.
         """
-        chosen = self._without_defaults(columns, named)
-        return chosen._over(chosen._columns(columns, named))
+        return super().__call__(*columns, **named)
 
     def explode(self, *columns: object, **named: object) -> tuple[Array, Array]:
         """The row (int64) that each item comes from, and the items, as two columns of one length.
@@ -88,8 +76,7 @@ class Generator(FunctionOfRow):
         return s.large_list(item) if self._large else s.list_(item)
 
     def _parts(self) -> tuple[object, ...]:
-        parts = self.function, self.signature, self.nulls, self.pure, self.options
-        return *parts, self._sources(), self._large
+        return *super()._parts(), self._large
 
 
 class Options(TypedDict, total=False):
@@ -174,7 +161,6 @@ def generator(
         if isinstance(lists, s.LargeList):
             declared = replace(declared, returns=lists.value_type)
         generating = Generator(plain, declared, nulls, pure, options, large=is_large)
-        generating._require_supported()
         generating.define()
         return generating
 

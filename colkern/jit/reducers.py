@@ -36,8 +36,6 @@ class Reducer(ColumnFunction["AnyReduction"]):
     Attributes:
         functions: The plain Python functions.
         signature: The parameters of `update` after the state, and the result, as declared.
-        nulls: Its `NullPolicy`.
-        options: How it is compiled.
     """
 
     functions: Functions
@@ -78,14 +76,10 @@ class Reducer(ColumnFunction["AnyReduction"]):
             under the reducer's name.
 
         Raises:
-            TypeError: If a column is no array, or not of the parameter's type; names it.
-            ValueError: If the lengths differ, or a column of `by` has the reducer's name.
+            ValueError: If a column of `by` has the reducer's name.
             UnsupportedError: If a column of `by` has unions.
-            OverflowError: If a result does not fit its type.
-            InvalidArrowError: If a column's offsets or views point outside its memory.
-            CompileError: If the functions do not compile for these types.
 
-        Exceptions of the functions are raised with a note that names the row.
+        Other errors are those of a `udf`.
         """
         if by is None:
             return self.reduce(*columns, **named).to_pylist()[0]
@@ -299,7 +293,6 @@ def reducer(
             last=functions.finish or functions.update,
         )
         reduction = Reducer(names, functions, declared, nulls, options)
-        reduction._require_supported()
         reduction.define()
         return reduction
 

@@ -61,8 +61,7 @@ class Udf(FunctionOfRow):
             arguments = (*columns, *named.values())
             if arguments and all(isinstance(value, VALUES) for value in arguments):
                 return self.function(*columns, **named)
-        chosen = self._without_defaults(columns, named)
-        return chosen._over(chosen._columns(columns, named))
+        return super().__call__(*columns, **named)
 
     @cached_property
     def in_kind(self) -> Callable[..., Any]:
@@ -89,10 +88,6 @@ class Udf(FunctionOfRow):
                 f"nulls: expected 'propagate' or 'pass', got {self.nulls!r}; "
                 f"for a default that is text, declare returns=ck.utf8()"
             )
-
-    def _parts(self) -> tuple[object, ...]:
-        parts = self.function, self.signature, self.nulls, self.pure, self.options
-        return *parts, self._sources()
 
 
 class Options(TypedDict, total=False):
@@ -238,7 +233,6 @@ def udf(
         if inspect.iscoroutinefunction(plain):
             raise CompileError(f"{plain.__name__}: a coroutine cannot be a function of a row")
         scalar = Udf(plain, signature_of(plain, signature, returns), nulls, pure, options)
-        scalar._require_supported()
         if scalar.signature.returns is not None and scalar._has_default:
             scalar._default(scalar.signature.returns)
         scalar.define()

@@ -35,7 +35,17 @@ MAX_DENSE_BYTES = 1 << 32
 
 
 class Sparse(ABC):
-    """A tensor that stores some of its values, with `data`, `shape`, `dim_names` and index arrays."""
+    """A tensor that stores some of its values, with `data`, `shape`, `dim_names` and index arrays.
+
+    Args:
+        data: The values.
+        shape: The size of each dimension.
+        dim_names: A name for each dimension, or None for no names.
+
+    Raises:
+        TypeError: If an array has another kind or number of dimensions than it should have.
+        InvalidArrowError: If the arrays do not fit the shape, or each other.
+    """
 
     data: Numbers
     shape: tuple[int, ...]
@@ -199,15 +209,10 @@ class SparseCOOTensor(Sparse):
     """A sparse tensor by coordinates.
 
     Args:
+        data, shape, dim_names: See `Sparse`, also for errors.
         coords: Integers, a row for each value and a column for each dimension.
-        shape: The size of each dimension.
-        dim_names: A name for each dimension, or None for no names.
-        has_canonical_format: Whether rows are in lexicographic order without repetitions.
-
-    Raises:
-        TypeError: If an array has another kind or shape than these.
-        InvalidArrowError: If the arrays do not fit the shape, or each other, or are not in the stated
-            order.
+        has_canonical_format: Whether rows are in lexicographic order without repetitions; if they are
+            said to be and are not, that is an `InvalidArrowError`.
     """
 
     data: Numbers
@@ -288,12 +293,7 @@ class CompressedMatrix(Sparse):
         data: The values, row by row (CSR) or column by column (CSC).
         indptr: The start of each row's (or column's) values, and the end of the last one's.
         indices: The column (or row) of each value.
-        shape: The numbers of rows and columns.
-        dim_names: A name for each dimension, or None for no names.
-
-    Raises:
-        TypeError: If an array is not one-dimensional, or an index not of integers.
-        InvalidArrowError: If the arrays do not fit the shape, or each other.
+        shape, dim_names: See `Sparse`, also for errors.
     """
 
     axis: ClassVar[int]
@@ -390,12 +390,7 @@ class SparseCSFTensor(Sparse):
             one's.
         indices: For each level, the position of each node.
         axis_order: The dimension of each level, from the root on.
-        shape: The size of each dimension.
-        dim_names: A name for each dimension, or None for no names.
-
-    Raises:
-        TypeError: If an array is not one-dimensional, or an index not of integers.
-        InvalidArrowError: If the levels do not fit the shape, or each other.
+        shape, dim_names: See `Sparse`, also for errors.
     """
 
     data: Numbers

@@ -236,29 +236,16 @@ def new_stream(sink: object, schema: Schema, **options: Any) -> StreamWriter:
 def new_file(
     sink: object, schema: Schema, *, metadata: Mapping[bytes, bytes] | None = None, **options: Any
 ) -> FileWriter:
-    """A writer of an Arrow IPC file; see `new_stream`.
-
-    Args:
-        sink: A path, a binary file object (not closed), or a socket.
-        schema: The schema of every batch.
-        metadata: Custom metadata of the footer.
-        options: See `WriteOptions`.
-    """
+    """A writer of an Arrow IPC file; see `new_stream`. `metadata` is custom metadata of the footer."""
     return FileWriter(sink, schema, WriteOptions(**options), metadata)
 
 
 def write_stream(sink: object, data: object, **options: object) -> None:
     """Write record batches as a whole stream, from host or device memory.
 
-    See `new_stream` and the writer's `write`.
-
-    Args:
-        sink: A path, a binary file object, or a socket.
-        data: A batch, an iterable of batches (at least one), a reader, a dict of columns as
-            `colkern.record_batch` takes it, or an object with Arrow's PyCapsule interface. Dictionary
-            ids, and custom metadata of messages of the schema and of dictionaries, are copied from a
-            reader.
-        options: See `WriteOptions`.
+    Arguments and errors are those of `new_stream` and of the writer's `write`. An iterable has one batch
+    at least. Dictionary ids, and custom metadata of messages of the schema and of dictionaries, are
+    copied from a reader.
     """
     schema, batches = with_schema(data)
     options = {**carried_options(data), **options}

@@ -172,12 +172,7 @@ class RecordBatch(Tabular):
         return iter(self.columns)
 
     def slice(self, offset: int, length: int | None = None) -> RecordBatch:
-        """`length` rows from `offset` on (all that follow, if None); as lazy as this batch, not copied.
-
-        Raises:
-            TypeError: If one of them is no integer.
-            IndexError: If `offset` is negative or past the end, or `length` negative.
-        """
+        """`length` rows from `offset` on (all, if None); as lazy as this batch; see `Array.slice`."""
         offset, count = slice_bounds(offset, length, self.length, "rows")
         return RecordBatch.lazy(
             self.schema,

@@ -88,12 +88,7 @@ class ChunkedArray(Column):
         return self.length
 
     def slice(self, offset: int, length: int | None = None) -> ChunkedArray:
-        """`length` values from `offset` on (all that follow, if None); nothing is copied.
-
-        Raises:
-            TypeError: If one of them is no integer.
-            IndexError: If `offset` is negative or past the end, or `length` negative.
-        """
+        """`length` values from `offset` on (all that follow, if None); not copied; see `Array.slice`."""
         offset, count = slice_bounds(offset, length, self.length, "values")
         return ChunkedArray(cut_out(self.chunks, offset, count), self.type)
 

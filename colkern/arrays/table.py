@@ -140,12 +140,7 @@ class Table(Tabular):
         return iter(self.columns)
 
     def slice(self, offset: int, length: int | None = None) -> Table:
-        """`length` rows from `offset` on (all that follow, if None); as lazy as this table.
-
-        Raises:
-            TypeError: If one of them is no integer.
-            IndexError: If `offset` is negative or past the end, or `length` negative.
-        """
+        """`length` rows from `offset` on (all, if None); as lazy as this table; see `Array.slice`."""
         offset, count = slice_bounds(offset, length, self.length, "rows")
         return Table(cut_out(self.batches, offset, count), self.schema)
 

@@ -66,14 +66,9 @@ class FlightService(flight.FlightServerBase):  # type: ignore[misc]
         uris: The addresses at which the data is served, as `serve` takes them; a client uses the first
             one that it can reach.
         token: The token that clients need, for Flight (as a bearer token) and for the data.
-        remote: Whether other machines may connect; that needs a token.
-        limits: The limits on files that are served.
+        remote, limits: As for `serve`, as are errors.
         flight_options: Further arguments of `pyarrow.flight.FlightServerBase`, such as `tls_certificates`.
         options: Further arguments of `colkern.dissociated.serve`.
-
-    Raises:
-        OSError: If an address is not available.
-        ValueError: If a URI or an option is invalid, or other machines could connect without `remote`.
     """
 
     def __init__(

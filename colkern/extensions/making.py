@@ -57,17 +57,9 @@ def variable_shape_tensor(
     """Tensors with individual shapes, `arrow.variable_shape_tensor`, stored as lists and shapes.
 
     Args:
-        value_type: The type of the elements.
+        value_type, dim_names, permutation: As for `fixed_shape_tensor`, as are errors.
         ndim: The number of dimensions of each tensor.
-        dim_names: A name for each physical dimension.
-        permutation: For each logical dimension, the physical dimension.
         uniform_shape: The sizes that all tensors share; None for dimensions in which they differ.
-
-    Raises:
-        TypeError: If `ndim` is no integer, `permutation` or `uniform_shape` no sequence of integers,
-            `dim_names` none of text.
-        ValueError: If names, permutation or uniform shape do not fit `ndim`, or it is negative.
-        UnsupportedError: If there are more than 64 dimensions.
     """
     dimensions = integer(ndim, "ndim")
     if dimensions < 0:

@@ -33,10 +33,7 @@ def cast(array: Array, type: s.TypeLike, *, safe: bool = True) -> Array:
         safe: Whether to refuse values that the result cannot hold exactly, or that are not valid in it.
 
     Raises:
-        TypeError: If `type` is not a data type.
-        ValueError: If a value has no equivalent; names the slot.
-        UnsupportedError: If there is no cast between the two types.
-        LimitExceededError: If values or elements do not fit 32-bit offsets.
+        TypeError, ValueError, UnsupportedError, LimitExceededError: As `colkern.operations.cast`.
     """
     type = s.as_type(type)
     require_valid(array)

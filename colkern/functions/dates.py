@@ -875,7 +875,6 @@ def strptime(
     """Text as timestamps without a zone, or of UTC, by a format of Python's `strptime`.
 
     Args:
-        strings: Strings.
         format: The format. If it ends with `%z`, as `+0100`, the results are in UTC.
         unit: "s", "ms", "us" or "ns".
         error_is_null: Whether text that does not match the format gives null.

@@ -313,7 +313,6 @@ def match_substring_regex(strings: Array, pattern: str, *, ignore_case: bool = F
     """Whether a part of each string matches a regular expression: booleans.
 
     Args:
-        strings: Strings.
         pattern: A regular expression of Python. As in RE2, its character classes cover ASCII only.
         ignore_case: Whether to treat upper and lower case as the same.
 
@@ -378,7 +377,6 @@ def match_like(strings: Array, pattern: str, *, ignore_case: bool = False) -> Ar
     """Whether each string matches a pattern of SQL's LIKE: booleans.
 
     Args:
-        strings: Strings.
         pattern: `%` stands for any text, `_` for any character; a backslash before them escapes them.
         ignore_case: Whether to treat upper and lower case as the same.
     """
@@ -448,7 +446,6 @@ def replace_substring_regex(
     r"""Each string with other text in place of the matches of a regular expression.
 
     Args:
-        strings: Strings.
         pattern: As for `match_substring_regex`.
         replacement: The text; `\1` in it stands for the first group, `\0` for the whole part.
         max_replacements: The most matches to replace; None for all.
@@ -502,7 +499,6 @@ def split_pattern(
     """The parts of each string that a separator splits it into, as lists.
 
     Args:
-        strings: Strings.
         pattern: The separator.
         max_splits: The most places to split a string at; None for all.
         reverse: Whether to count these from the end.

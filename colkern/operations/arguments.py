@@ -117,10 +117,7 @@ def operation(
     calls that succeed do not pay for the check.
 
     Args:
-        function: A function of arrays.
-        kind: The rule for chunks.
-        combine: For an aggregate without keyword arguments: makes one result from those of the chunks.
-        heading: Its heading in the documentation, if it is listed by name.
+        function, kind, combine, heading: See `Operation`.
     """
     if function is None:
         return lambda decorated: _operation(decorated, kind, combine, heading)

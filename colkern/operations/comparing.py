@@ -82,16 +82,10 @@ def compared(
     """The comparison of values, slot by slot: booleans, null if either value is null.
 
     Args:
-        left: An array.
-        right: An array of the same length and type on the same device, or a value of that type.
+        left, right: As for `colkern.equal`, as are errors.
         comparer: Gives the function that compares values of an array without dictionary- or run-end
             encoding; raises `UnsupportedError` if they cannot be compared.
         asked: The relation, for the comparer.
-
-    Raises:
-        TypeError: If the types differ, or the value is of another one.
-        ValueError: If the lengths or the devices differ, or the value does not fit the type.
-        UnsupportedError: If `comparer` does.
     """
     plans = _PLANS[comparer]
     plan = planned(plans, left, right)

@@ -56,15 +56,8 @@ def numbers_by_table(
 ) -> tuple[Items, Items]:
     """The number (dtype[n]) of the value in each slot, and the first slot (int64[]) of each value.
 
-    Values are numbered in the order of their first slots. Numbers too large for `dtype` wrap around.
-
-    Args:
-        array: A checked flat array in host memory.
-        counted: Whether null is a value; else nulls have number 0.
-        dtype: The type of the numbers; None if they are not wanted, and there are none.
-        expected: The least number of distinct values, if it is known.
-        closed: Only this many slots need to add values; the number of another value may be any larger
-            one.
+    Values are numbered in the order of their first slots. Numbers too large for `dtype` wrap around. The
+    array is flat, in host memory; see `colkern.operations.dictionaries.number_values`.
     """
     numbers = number_words(array)
     is_one_word = numbers is not None and numbers.width == 1 and not numbers.infinity

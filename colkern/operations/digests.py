@@ -230,15 +230,8 @@ def tdigest(
     the exact value in less time.
 
     Args:
-        array: Numbers, booleans (as 0 and 1) or decimals, also encoded. Nulls and NaN do not count.
-        q: The share, from 0 to 1; or several, for a list of results.
+        array, q, skip_nulls, min_count: As for `quantile`, as are errors.
         delta: The most centroids of the digest, 10 or more.
-        skip_nulls: If False, any null makes the results None.
-        min_count: With fewer values that are not null, the results are None.
-
-    Raises:
-        ValueError: If a share or `delta` is out of its range.
-        UnsupportedError: If the values are no numbers.
     """
     digest = TDigest(delta).update(array)
     result = digest.quantile(q)

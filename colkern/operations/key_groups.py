@@ -32,16 +32,11 @@ from colkern.targets import Items, target_of
 def key_groups(arrays: Sequence[Array], closed: int = OPEN) -> Groups:
     """The groups of equal rows of checked columns of one length, on one device.
 
-    As `group_rows`, but of any device.
+    As `group_rows`, but of any device, where nested columns are an `UnsupportedError`.
 
     Args:
-        arrays: The columns, one at least.
         closed: Only this many rows add groups; a later row that is in none of them gets any larger
             number.
-
-    Raises:
-        UnsupportedError: If there is a union in a column, or a nested column in device memory.
-        LimitExceededError: If there are 2^32 rows or elements, or more.
     """
     target = target_of(one_device(arrays))
     if len(arrays) == 1 and (flat := comparable(arrays[0])) is not None:

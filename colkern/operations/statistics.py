@@ -405,16 +405,11 @@ def skew(
     """The skewness: the mean cube of deviations from the mean, by the cube of the standard deviation.
 
     Args:
-        array: Numbers, booleans or decimals, also encoded. Nulls do not count.
-        skip_nulls: If False, any null makes the result None.
+        array, skip_nulls, min_count: As for `variance`, as are errors.
         biased: If False, it is corrected for a sample, which has at least three values.
-        min_count: With fewer values, the result is None.
 
     Returns:
         None without values; NaN if all are the same.
-
-    Raises:
-        UnsupportedError: If the values are no numbers.
     """
     require_valid(array)
     numbers = drop_nulls(numbers_of(array, "skew"))

@@ -277,14 +277,7 @@ class FileReader(Closing):
 
     Args:
         source: The bytes of the file.
-        limits: The limits on untrusted input.
-        columns: Names or positions of the columns to read; None for all.
-        destinations: The devices to which bodies are copied in turn; empty for host memory.
-
-    Raises:
-        InvalidArrowError: If the source is no file, or its footer is malformed.
-        UnsupportedError: If the schema has something that colkern does not read.
-        LimitExceededError: If the footer is over the limits.
+        limits, columns, destinations: As for `StreamReader`; so are errors, which the footer may have, too.
     """
 
     def __init__(

@@ -78,8 +78,7 @@ class Assignments(Emitter):
     """Writes one function, and knows the kinds of its variables.
 
     Args:
-        program: The state that the functions of the kernel share.
-        function: The user's function.
+        program, function: See `Emitter`.
         local: The names that it assigns to, and its parameters.
         around: The meanings of other names.
     """

@@ -106,11 +106,6 @@ def translate(
 ) -> Translated:
     """A function for parameters of those kinds.
 
-    Args:
-        program: The state that the functions of the kernel share.
-        function: The user's function.
-        parameters: The kinds of its parameters.
-
     Raises:
         CompileError: With the line and the construct that stand in the way.
     """

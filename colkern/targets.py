@@ -73,8 +73,6 @@ class Target(Protocol):
         A CUDA device may still be running it when the call returns.
 
         Args:
-            count: The number of items.
-            args: The kernel's arguments.
             work: The cost of an item; 1 is that of one number in a plain loop.
             balance: The running sum of the cost of each item, [count + 1], if items differ much: the
                 threads of a CPU then share the cost equally, not the items.

@@ -204,7 +204,6 @@ def _sum_on_threads(kernel: Kernel, count: int, *args: Items) -> int:
 
     Args:
         kernel: The kernel, which one thread can run. It may return the last sum.
-        count: The number of lengths.
         args: The kernel's; the last one is the sums, [count + 1].
     """
     sums = args[-1]

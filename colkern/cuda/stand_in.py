@@ -135,7 +135,6 @@ class StandIn:
     Args:
         memory_bytes: The size of each device's memory; None for no limit.
         shareable: Whether other processes can open allocated blocks, which then have a descriptor each.
-        devices: The number of devices.
 
     Attributes:
         sharing: The interface through which they do.

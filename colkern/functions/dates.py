@@ -242,7 +242,6 @@ def day_of_week(values: Array, *, count_from_zero: bool = True, week_start: int 
     """The day of the week of each date or timestamp: int64.
 
     Args:
-        values: Dates or timestamps.
         count_from_zero: Whether the first day is 0, not 1.
         week_start: The first day of a week: 1 for Monday, to 7 for Sunday.
 
@@ -567,7 +566,6 @@ def floor_temporal(
     """Dates or times rounded down to a multiple of a unit, counted from 1970 on; the type is kept.
 
     Args:
-        values: Dates, timestamps or times.
         multiple: The number of units to round to.
         unit: "year" to "nanosecond".
         week_starts_monday: Whether weeks start on Monday, not on Sunday.

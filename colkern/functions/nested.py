@@ -139,7 +139,6 @@ def list_contains(lists: Array, value: Any) -> Array:
     """Whether each list contains a value: booleans; null for a null list.
 
     Args:
-        lists: Lists.
         value: A Python value, or an array with a value for each list.
 
     Raises:
@@ -269,7 +268,6 @@ def map_lookup(maps: Array, query_key: Any, occurrence: Occurrence = "first") ->
     """The value of a key in each map; null if the map does not have the key.
 
     Args:
-        maps: Maps.
         query_key: A Python value, or an array with a key for each map.
         occurrence: "first" or "last" if a key repeats, or "all" for a list of its values.
 
@@ -314,7 +312,6 @@ def struct_with_field(array: Array, name: str, values: Array) -> Array:
     """Structs with a field added at the end, or with the field of that name replaced.
 
     Args:
-        name: The field's name.
         values: An array of the same length, on the same device.
 
     Raises:

@@ -593,7 +593,6 @@ def binary_join_element_wise(
             pyarrow, the last one is the separator.
         null_handling: "emit_null": the result is null if one string is null. "skip": nulls are left
             out. "replace": nulls become `null_replacement`.
-        null_replacement: See above.
 
     Raises:
         ValueError: If `null_handling` is another word, or lengths or devices differ.

@@ -53,7 +53,6 @@ def warm(name: str, capability: tuple[int, int] | None = None) -> dict[str, int]
     """Compile a function, or find it in the cache; returns the number of loops compiled and loaded.
 
     Args:
-        name: The function's name.
         capability: The compute capability to compile for; by default, the function is compiled for this
             processor. Functions that devices do not run are left out.
     """

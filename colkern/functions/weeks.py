@@ -82,7 +82,6 @@ def week(
     """The week of the year of each date or timestamp: int64.
 
     Args:
-        values: Dates or timestamps.
         week_starts_monday: Whether weeks begin on Monday, not on Sunday.
         count_from_zero: Whether days before the first week are in week 0, not in the last of a year.
         first_week_is_fully_in_year: Whether all days of the first week are in the year, not only most.

@@ -63,8 +63,6 @@ def validate(json: Source, arrow: Source, quirks: Iterable[str] = ()) -> None:
     """Check that an Arrow file or stream is valid, and has the same contents as an integration JSON file.
 
     Args:
-        json: The JSON file.
-        arrow: The file or stream.
         quirks: Keys of `QUIRKS`.
 
     Raises:

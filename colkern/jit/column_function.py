@@ -80,10 +80,8 @@ class ColumnFunction(PublicNames, Generic[Planned]):
     """A compiled function of columns, made from functions of one row.
 
     Args:
-        name: The functions' name.
         signature: Its parameters and result, as declared.
         nulls: A `NullPolicy`, or the result for nulls.
-        options: How it is compiled.
         sources: The sources of the functions and of what they call, from the process that defined them.
     """
 

@@ -30,7 +30,6 @@ class Generator(FunctionOfRow):
 
     Attributes:
         signature: Its parameters and items, as declared.
-        nulls: Its `NullPolicy`.
     """
 
     KIND = "generator"

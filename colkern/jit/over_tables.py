@@ -36,7 +36,6 @@ def with_column(table: Rows, name: str, value: object) -> Any:
 
     Args:
         table: The table, or a batch.
-        name: The column's name.
         value: A column; values in a list; or one value for all rows.
     """
     if isinstance(value, Array | ChunkedArray):

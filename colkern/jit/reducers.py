@@ -34,7 +34,6 @@ class Reducer(ColumnFunction["AnyReduction"]):
     """A reduction of columns, made by `reducer` from functions of a state.
 
     Attributes:
-        functions: The plain Python functions.
         signature: The parameters of `update` after the state, and the result, as declared.
     """
 

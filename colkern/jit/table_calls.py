@@ -86,7 +86,6 @@ def called(
     Args:
         name: The method's name in the table.
         operands: The positional arguments; None for values of kinds that rows do not have.
-        named: The arguments by name.
     """
     if None in operands or None in named.values():
         return None

@@ -168,7 +168,6 @@ def _kleene(left: Array, right: Array, table: int, left_decides: int, right_deci
     """The result of a truth table; null if one side is null and the other one does not decide.
 
     Args:
-        left: Booleans.
         right: Booleans of the same length.
         table: The table for two known values.
         left_decides: Whether a true `left` decides, or (0) a false one does.

@@ -127,7 +127,6 @@ def each_chunk(
         function: A function of arrays and batches. Its results are arrays, batches, None, or tuples
             or lists of arrays; they become chunked arrays and tables.
         args: Its arguments, of which some are columns or tables, or lists of them.
-        kwargs: Others by name.
         threads: Whether several threads may call it.
     """
     sides: list[Sequence[Any]] = []

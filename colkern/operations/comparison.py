@@ -179,8 +179,6 @@ def ordered(left: Array, right: object, order: Order, *, nans_greatest: bool = F
     """Whether values are in an order, slot by slot: booleans, null if either is null.
 
     Args:
-        left: As for `less`.
-        right: As for `less`.
         nans_greatest: Whether NaN is greater than all numbers, and all NaNs are equal, as SQL engines
             have it; else NaN is in no order with anything.
 

@@ -150,7 +150,6 @@ def windows(data: Buffer, starts: Items) -> list[Buffer]:
     """Gathered bytes as data buffers, one for each window: from its start to the end of its last value.
 
     Args:
-        data: The bytes.
         starts: The start of each value's bytes, and the end of the last (int64[n + 1]).
     """
     window = 1 << views.WINDOW_BITS

@@ -27,7 +27,6 @@ def check_extension(array: Array, full: bool, place: str) -> None:
 
     Args:
         array: The array; for a full check, its positions must have been checked.
-        full: Check values, too.
         place: The path of the array, for errors.
 
     Raises:

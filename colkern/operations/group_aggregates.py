@@ -62,7 +62,6 @@ class GroupedRows:
     Args:
         target: The target of the numbers.
         numbers: The group of each row (uint32[n], read-only).
-        count: The number of groups.
     """
 
     def __init__(self, target: Target, numbers: Items, count: int) -> None:
@@ -99,7 +98,6 @@ class GroupedRows:
             dtype: The type of its output.
             args: Its arguments after the shares.
             width: The items for each group.
-            fill: Their initial value.
             most: The most shares on a CPU.
             lanes: The most sums that a share has of a group there; each is a part.
         """

@@ -113,7 +113,6 @@ def fixed_size_list_to_list(array: Array, *, large: bool = False) -> Array:
     """A fixed-size list array as lists, or as large lists; the elements are shared.
 
     Args:
-        array: A fixed-size list array.
         large: Use offsets of 64 bits.
 
     Raises:

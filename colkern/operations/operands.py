@@ -213,7 +213,6 @@ def number_of(value: Any, type_: s.Int | s.FloatingPoint, name: str) -> np.numbe
     """A Python number as an item of that type.
 
     Args:
-        value: The number.
         name: The argument's name in errors.
 
     Raises:

@@ -81,7 +81,6 @@ class Kept:
         target: The target of the bits.
         bits: uint8[], the bitmap.
         offset: The bit of slot 0.
-        length: The number of slots.
         words: The words of the bitmap in a block.
         starts: int64[blocks + 1], the running sum of the bits that are set in each block.
         count: The number of set bits; it is waited for when first needed.

@@ -102,7 +102,6 @@ def promoted(sides: list[Any], as_float: bool = False) -> list[Any]:
     holds all values of its type and of the column's.
 
     Args:
-        sides: Columns, and values.
         as_float: Whether to cast to float64 if all are integers, too.
 
     Raises:

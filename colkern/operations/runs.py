@@ -33,7 +33,6 @@ def find_runs(array: Array, positions: Array) -> Array:
     A few positions are searched for one by one; many are looked up in an index that is built for them.
 
     Args:
-        array: A run-end encoded array.
         positions: int32 or int64, without nulls, on the same device; 0 is the array's first slot.
 
     Raises:

@@ -217,7 +217,6 @@ def _ranks(array: Array, split: Items | None) -> Array:
     """The rank (uint32) of each string among the distinct ones; null for nulls.
 
     Args:
-        array: As for `text_positions`.
         split: The positions of valid slots; None if all are valid.
     """
     target = target_of(array.device)

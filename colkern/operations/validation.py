@@ -29,7 +29,6 @@ def validate(
     anything that the format allows. The check runs on the device of the bytes; nothing is copied.
 
     Args:
-        data: The array or batch.
         full: Check every slot (offsets, views, run ends, type ids, dictionary indices, map keys, UTF-8,
             decimals, dates, times, null counts, canonical extension types). Else only counts and sizes,
             and the metadata of extension types are checked, in time that does not grow with the length.

@@ -42,7 +42,6 @@ def built_array(part: Part, target: Target) -> Array:
     """The array of a node; its memory is shared, unless the layout wants it in another form.
 
     Args:
-        part: The node.
         target: The target that has the memory.
     """
     children = [built_array(child, target) for child in part.children]

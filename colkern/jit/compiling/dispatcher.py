@@ -22,11 +22,7 @@ from colkern.jit.environment import is_checked, library_key
 
 
 class FunctionDispatcher(UsersDispatcher):
-    """A dispatcher that compiles a copy of its function, which other processes find in the cache.
-
-    Attributes:
-        py_func: The plain Python function.
-    """
+    """A dispatcher that compiles a copy of its function, which other processes find in the cache."""
 
     def __init__(
         self,

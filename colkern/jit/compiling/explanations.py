@@ -87,11 +87,7 @@ _NOISE = re.compile(r"Failed in nopython mode|During:|- Resolution failure|\s*$|
 
 
 def explained(dispatcher: CPUDispatcher, error: Exception) -> CompileError:
-    """The error for a function that does not compile: the line, and the construct.
-
-    Args:
-        error: Numba's error.
-    """
+    """The error for a function that does not compile: the line, and the construct."""
     text = str(error) or _reason(error)
     name = dispatcher.py_func.__name__
     words = _value_from_outside(dispatcher.py_func, text) or _construct(text)

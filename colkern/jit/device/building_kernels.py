@@ -43,7 +43,6 @@ class Tree:
 
     Attributes:
         parts: The nodes, each before its children.
-        counters: The number of counters.
 
     Raises:
         UnsupportedError: If builders do not have the type.
@@ -195,7 +194,6 @@ def row_kernel(
         function: The user's function, of a row's number, the arguments, and a builder.
         column_types: The types of the arguments that are columns; None for others.
         tree: The nodes of the rows.
-        checked: Whether indices are checked.
         error_model: Numba's, as `Program` has it.
 
     Raises:

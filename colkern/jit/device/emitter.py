@@ -72,7 +72,6 @@ class Built:
     """The address of memory that is written for a node of a builder's tree.
 
     Args:
-        row: The node.
         name: Its name: `items`, `nulls` or `data`, as in `colkern.jit.device.building_kernels`.
     """
 
@@ -161,7 +160,6 @@ class Emitter:
 
     Args:
         program: The state that the functions of the kernel share.
-        function: The user's function.
     """
 
     def __init__(self, program: Program, function: types.FunctionType) -> None:

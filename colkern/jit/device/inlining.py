@@ -38,7 +38,6 @@ class Inlined(Statements):
 
     Args:
         caller: The writer of the caller; errors have the line of the call.
-        values: Its arguments.
     """
 
     def __init__(

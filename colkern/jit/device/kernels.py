@@ -55,7 +55,6 @@ class CudaKernel:
     """A CUDA kernel that takes Arrow columns and batches as arguments, made by `cuda_jit`.
 
     Attributes:
-        function: The plain Python function.
         checked: Whether indices and nulls are checked; if None, only in the simulator, and with
             CK_CHECKED=1.
         thread_bytes: The room that each thread has for values that methods make.
@@ -200,7 +199,6 @@ def content_key(
     user's function is hashed now, when it is translated: its globals may change before its first launch.
 
     Args:
-        function: The user's function.
         kinds: The kinds of the kernel's arguments.
         program: The state that its functions share.
         needs: The needs that it takes after the other arguments.

@@ -111,11 +111,7 @@ class Nothing(Kind):
 
 @dataclass(frozen=True)
 class Literal(Kind):
-    """A string of the source.
-
-    Args:
-        value: The string.
-    """
+    """A string of the source."""
 
     parts, words = (), "a string"
 
@@ -129,11 +125,7 @@ class Literal(Kind):
 
 @dataclass(frozen=True)
 class Element(Kind):
-    """A value of a kind of row functions that has methods: a text, a byte string, a date or time.
-
-    Args:
-        of: The kind.
-    """
+    """A value of a kind of row functions that has methods: a text, a byte string, a date or time."""
 
     of: RowKind
 
@@ -177,7 +169,6 @@ class Row(Kind):
     """A row of a struct column or a batch, or a slot of a union.
 
     Args:
-        data_type: Its type.
         form: As for `Column`.
     """
 

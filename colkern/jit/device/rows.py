@@ -41,7 +41,6 @@ def rows_on_device(
     """The result of `build_rows`, in the memory of a device.
 
     Args:
-        function: The user's function.
         count: How many rows there are.
         arguments: Columns, batches, arrays in the memory of the device, numbers.
         returns: The type of the array.
@@ -98,9 +97,7 @@ def rows_of(
 
     Args:
         tree: The nodes of the rows.
-        count: The number of rows.
         columns: The arguments that are columns and batches, by name.
-        others: The other arguments.
         device: The device of the memory.
         threads: The number of threads of a launch.
         start: Launches the kernel with its arguments.

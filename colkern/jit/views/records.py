@@ -88,7 +88,6 @@ def number_of(array: Array, name: str, owners: list[object]) -> int:
     is copied is there for all streams of a device.
 
     Args:
-        name: As in `members`.
         owners: Gets what keeps the memory behind an address alive.
     """
     if name in HEADER:

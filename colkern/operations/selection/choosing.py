@@ -309,9 +309,7 @@ class _Choice:
 
     Attributes:
         device: Where they are, and the bytes of the arrays.
-        target: The same.
         bits: They, and the first bit.
-        length: The number of slots.
     """
 
     def __init__(self, condition: Array) -> None:
@@ -338,7 +336,6 @@ def choose_slots(condition: Array, left: Array, right: Array) -> Array:
     """The values of `left` where a condition is true, else those of `right`; null where it is null; copied.
 
     Args:
-        condition: Booleans.
         left: A checked array of the same length, or of one value that is used for every slot.
         right: As `left`, of the same type, and on the device of the condition, or without bytes.
     """

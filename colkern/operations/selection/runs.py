@@ -238,7 +238,6 @@ def repeat_bytes(
         slots: The ends of the runs (which do not decrease), the run of the first slot, and the position
             of that slot.
         count: The number of runs, starting with that one.
-        length: The number of slots.
 
     Raises:
         LimitExceededError: If there are too many bytes for the offsets.

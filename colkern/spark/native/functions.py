@@ -109,7 +109,6 @@ class PlannedFunction:
     where the function is registered for SQL.
 
     Args:
-        arrow: Spark's function over Arrow.
         function: The row function, or the reducer.
         columns: The types of its columns, if they are known.
         plan: "auto"; "native" to raise where there is no expression; "arrow" to use none.

@@ -22,8 +22,6 @@ class Integer:
 
     Args:
         column: Its bigint; null where it exceeds 64 bits.
-        low: Its lower bound.
-        high: Its upper bound.
         wide: Returns its decimal of 38 digits, if it may exceed 64 bits; null where it has more digits.
         rounded: The double from which it was rounded, itself an integer; it may have any size.
         is_tight: Whether `column` is null only where the integer exceeds 64 bits, not where only one from
@@ -57,8 +55,6 @@ def of_method(name: str, column: Column, divided: Sequence[Integer]) -> Integer:
     """Returns the integer that a method of the table gives, with the bounds of the method's results.
 
     Args:
-        name: The method's name.
-        column: The integer.
         divided: The dividend and the divisor of `//` and `%`.
     """
     low, high = BOUNDS.get(name.rpartition(".")[2], (LEAST, MOST))
@@ -131,7 +127,6 @@ def of_double(number: Column, rounded: Column) -> Integer:
     """Returns the integer to which a finite double is rounded.
 
     Args:
-        number: The double.
         rounded: The bigint, for doubles that have one.
     """
     is_bigint = (number >= float(LEAST)) & (number < -float(LEAST))
@@ -225,11 +220,8 @@ def divided(name: str, narrow: Column, left: Integer, right: Integer, what: str)
     bits.
 
     Args:
-        name: The operator.
         narrow: The result where the dividend fits into 64 bits, null elsewhere.
-        left: The dividend.
         right: The divisor, a constant above 0.
-        what: The function, for messages.
     """
     by = right.decimal
     rest = f.try_mod(left.decimal, by)

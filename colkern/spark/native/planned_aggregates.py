@@ -27,10 +27,7 @@ class PlannedAggregate(PlannedFunction):
     """A Spark aggregate: an expression of Spark's aggregates where one means the same as the reducer.
 
     Args:
-        arrow: Spark's function over Arrow.
-        function: The reducer.
         columns: The types of its columns, if they are known.
-        plan: As for `PlannedFunction`.
         any_order: Whether rows may be taken in any order, as a `merge` allows.
 
     Raises:

@@ -35,7 +35,6 @@ class Aggregate:
     Args:
         how: "sum", "min" or "max"; "" for a part that does not change.
         kind: The kind of the part.
-        begun: Its initial value.
         term: The term of a row.
     """
 
@@ -102,7 +101,6 @@ def aggregates_of(terms: ReducerTerms, any_order: bool) -> dict[str, Aggregate]:
     """Returns the aggregates for the parts of a state, by the names that the parts have in `finish`.
 
     Args:
-        terms: The reducer.
         any_order: Whether rows may be taken in any order, as `merge` allows.
 
     Raises:

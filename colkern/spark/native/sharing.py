@@ -55,7 +55,6 @@ def once(
     """Returns an expression whose parts Spark computes once.
 
     Args:
-        result: The expression.
         parts: Parts that Spark may compute for each row, without an exception.
         nulls: Conditions under which the results are null.
         shown: Returns the text of an expression.

@@ -151,7 +151,6 @@ class WriteOptions:
     """The directory to write to, and the form of the files.
 
     Args:
-        path: The directory.
         compression: The codec of buffers; None for no compression.
         batch_rows: The number of rows in a record batch.
         statistics: Whether each batch has statistics of its columns.

@@ -32,9 +32,6 @@ def register_source(spark: SparkSession) -> None:
 
     Executors must be able to import colkern.
 
-    Args:
-        spark: The session.
-
     Raises:
         TypeError: If it is no session.
     """

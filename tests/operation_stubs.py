@@ -33,6 +33,14 @@ Operand: TypeAlias = Any
 # A column of any library, an array of NumPy, or a value.
 
 class Column(PublicNames):
+    # Those of arrays and chunked arrays that are no operations.
+    to_pyarrow = methods.to_pyarrow
+    to_pandas = methods.to_pandas
+    to_polars = methods.to_polars
+    _chosen = methods.chosen
+    nbytes = property(methods.nbytes)
+    _repr_html_ = methods.html
+    __arrow_c_schema__ = methods.schema_capsule
 """
 
 IMPORTS = {
@@ -42,6 +50,7 @@ IMPORTS = {
     "NDArray": "numpy.typing",
     "Self": "typing_extensions",
     "PublicNames": "colkern.names",
+    "methods": "colkern",
 }
 """Name → its module, of what all stubs need."""
 

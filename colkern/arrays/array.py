@@ -78,16 +78,9 @@ class Array(Column):
         validate = methods.validate
         __array__ = methods.array_to_numpy
         to_numpy = methods.array_to_numpy
-        to_pyarrow = methods.to_pyarrow
-        to_pandas = methods.to_pandas
-        to_polars = methods.to_polars
-        _chosen = methods.chosen
-        nbytes = property(methods.nbytes)
-        _repr_html_ = methods.html
         __dlpack__ = methods.array_to_dlpack
         __dlpack_device__ = methods.dlpack_device
         __cuda_array_interface__ = property(methods.cuda_array_interface)
-        __arrow_c_schema__ = methods.schema_capsule
         __arrow_c_array__ = methods.array_capsules
         __arrow_c_device_array__ = methods.device_array_capsules
 

@@ -40,13 +40,6 @@ class ChunkedArray(Column):
         equals = methods.chunked_equals
         to_numpy = methods.chunked_to_numpy
         __array__ = methods.chunked_to_numpy
-        to_pyarrow = methods.to_pyarrow
-        to_pandas = methods.to_pandas
-        to_polars = methods.to_polars
-        _chosen = methods.chosen
-        nbytes = property(methods.nbytes)
-        _repr_html_ = methods.html
-        __arrow_c_schema__ = methods.schema_capsule
         __arrow_c_stream__ = methods.stream_capsule
 
     def __init__(self, chunks: Sequence[Array], type: DataType | None = None) -> None:

@@ -1,5 +1,6 @@
 # Written by tests/operation_stubs.py from the operations.
 
+from colkern import methods
 from colkern.arrays import Array
 from colkern.arrays.tabular import Keys
 from colkern.functions.dates import Unit
@@ -24,6 +25,14 @@ Operand: TypeAlias = Any
 # A column of any library, an array of NumPy, or a value.
 
 class Column(PublicNames):
+    # Those of arrays and chunked arrays that are no operations.
+    to_pyarrow = methods.to_pyarrow
+    to_pandas = methods.to_pandas
+    to_polars = methods.to_polars
+    _chosen = methods.chosen
+    nbytes = property(methods.nbytes)
+    _repr_html_ = methods.html
+    __arrow_c_schema__ = methods.schema_capsule
     def abs(self) -> Self: ...
     def abs_checked(self) -> Self: ...
     def acos(self) -> Self: ...

@@ -60,7 +60,7 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         sources: Sources | None = None,
     ) -> None:
         super().__init__(function.__name__, signature, nulls, options, sources)
-        functools.update_wrapper(self, function)  # type: ignore[arg-type]
+        functools.update_wrapper(self, function)
         self.function = function
         self.pure = pure
         self._meanings = Meanings()

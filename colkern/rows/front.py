@@ -13,7 +13,6 @@ import inspect
 import linecache
 import re
 import sys
-import textwrap
 import types
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -587,7 +586,7 @@ def _text_of(function: types.FunctionType) -> tuple[str, int]:
         node = _definition_in(text, code)
     if node is None:
         raise OSError("its file has changed since")
-    return textwrap.dedent(_segment(text, node)), node.lineno
+    return _segment(text, node), node.lineno
 
 
 def _at_margin(lines: list[str], first: int) -> str:
@@ -716,10 +715,11 @@ def node_of(function: types.FunctionType) -> ast.FunctionDef | ast.Lambda:
             f"notebook's cell"
         ) from None
     is_lambda = function.__code__.co_name == "<lambda>"
-    # In brackets, a lambda may span lines.
-    tree = ast.parse(f"({text})" if is_lambda else text)
-    ast.increment_lineno(tree, first - 1)
-    statement = tree.body[0]
+    # In brackets, a lambda may span lines. In a block, a `def` keeps its indentation, and so do its texts.
+    before = "if True:\n" if text[0].isspace() and not is_lambda else ""
+    tree = ast.parse(f"({text})" if is_lambda else before + text)
+    ast.increment_lineno(tree, first - 1 - len(before.splitlines()))
+    statement = tree.body[0].body[0] if before else tree.body[0]  # type: ignore[attr-defined]
     node = statement.value if isinstance(statement, ast.Expr) else statement
     if not isinstance(node, ast.FunctionDef | ast.Lambda):
         raise CompileError(f"{function.__name__}: its source is not a plain `def` or `lambda`")

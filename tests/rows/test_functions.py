@@ -452,6 +452,24 @@ def test_two_lambdas_of_one_line_are_told_apart() -> None:
     assert two(ck.array([1])).to_pylist() == [3]
 
 
+def test_a_text_over_several_lines_keeps_its_indentation_in_an_indented_function() -> None:
+    def filled(name: str) -> str:
+        return f"""{name}
+            a
+  b"""
+
+    def at_the_margin(name: str) -> str:
+        return (
+            name
+            + """
+a"""
+        )
+
+    for function in (filled, at_the_margin, lambda name: name + """
+     a"""):  # fmt: skip
+        assert ck.udf(function)(ck.array(["x"])).to_pylist() == [function("x")]
+
+
 def test_files_of_functions_are_parsed_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     # CPython may raise SystemError where two threads make trees at once.
     parse = ast.parse

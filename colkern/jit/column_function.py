@@ -35,6 +35,8 @@ from colkern.rows.columns import RESULTS_OF_HINTS
 from colkern.rows.encoded import decoded_type
 from colkern.rows.forms import Form
 from colkern.rows.front import Sources, sources_of, take_sources
+from colkern.rows.meanings import Meanings
+from colkern.rows.program import Program
 from colkern.rows.reports import Report
 
 NullPolicy = Literal["propagate", "pass"]
@@ -68,6 +70,9 @@ class AnyPlan(Protocol):
     @property
     def returns(self) -> s.DataType:
         """The type of the results."""
+
+    programs: Sequence[Program]
+    """The programs of the plain functions that do not run in Python."""
 
     def compile(self) -> None:
         """Compile or load the code that a call needs."""
@@ -106,6 +111,7 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         self._defaults = {each.name for each in signature.parameters if each.has_default}
         self._plans: dict[tuple[s.DataType, ...], Planned] = {}
         self._planning = threading.RLock()
+        self._meanings = Meanings()
         self._report = Report(name)
         if sources:
             take_sources(sources)
@@ -283,7 +289,9 @@ class ColumnFunction(PublicNames, Generic[Planned]):
         if os.environ.get("COLKERN_JIT") == "0":
             return self._in_python()
         try:
-            return self._compiled(columns)
+            plan = self._compiled(columns)
+            self._meanings.note(self._functions(), plan.programs)
+            return plan
         except (CompileError, UnsupportedError) as error:
             if self.options.strict:
                 raise
@@ -295,6 +303,16 @@ class ColumnFunction(PublicNames, Generic[Planned]):
             text = f"{name} runs in Python: {self._report.reason}"
             warnings.warn(text, stacklevel=_level_of_caller())
             return self._in_python()
+
+    def _require_current(self) -> None:
+        """Forget plans if globals or outer variables have changed since they were made.
+
+        Changes deeper inside a container are not noticed, nor equal numbers of items in a large one.
+        """
+        if not self._meanings.hold():
+            with self._planning:
+                self._meanings = Meanings()
+                self._plans.clear()
 
     # In text, and in a pickle
 

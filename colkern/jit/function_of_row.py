@@ -30,7 +30,6 @@ from colkern.operations.chunks import each_chunk
 from colkern.operations.moving import to_device
 from colkern.rows.encoded import decoded, is_encoded, over_values
 from colkern.rows.front import Sources
-from colkern.rows.meanings import Meanings
 from colkern.rows.plan import Plan
 from colkern.rows.python_rows import PythonPlan
 from colkern.rows.results import require_values
@@ -63,7 +62,6 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         functools.update_wrapper(self, function)
         self.function = function
         self.pure = pure
-        self._meanings = Meanings()
         self._plans_on_device: dict[tuple[s.DataType, ...], OnDevice] = {}
         self._shorter: dict[int, Self] = {}
         self._default_arrays: dict[s.DataType, Array] = {}
@@ -142,25 +140,12 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
             wraps,
             may_be_rows=may_be_rows,
         )
-        called = (each.function for each in plan.program.definitions.values())
-        self._meanings.note([self.function, *called])
         if self._has_default and plan.returns != s.null():
             self._default(plan.returns)
         return plan
 
     def _in_python(self) -> PythonPlan:
         return PythonPlan(self.function, self._forms(), self._returns())
-
-    def _require_current(self) -> None:
-        """Forget plans if globals or outer variables have changed since they were made.
-
-        Changes deeper inside a container are not noticed, nor equal numbers of items in a large one.
-        """
-        if not self._meanings.hold():
-            with self._planning:
-                self._meanings = Meanings()
-                self._plans.clear()
-                self._plans_on_device.clear()
 
     # Calls
 
@@ -234,12 +219,12 @@ class FunctionOfRow(ColumnFunction[Plan | PythonPlan]):
         from colkern.rows.device import OnDevice
 
         types = self._read_types(columns)
-        if types not in self._plans_on_device:
-            plan = self.plan(*types)
-            if not isinstance(plan, Plan):
-                raise UnsupportedError(f"{self.name} on a device: it runs in Python")
-            self._plans_on_device[types] = OnDevice(plan)
-        return self._plans_on_device[types]
+        plan, planned = self.plan(*types), self._plans_on_device.get(types)
+        if not isinstance(plan, Plan):
+            raise UnsupportedError(f"{self.name} on a device: it runs in Python")
+        if planned is None or planned.plan is not plan:
+            self._plans_on_device[types] = planned = OnDevice(plan)
+        return planned
 
     # Defaults
 

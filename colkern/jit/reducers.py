@@ -117,6 +117,7 @@ class Reducer(ColumnFunction["AnyReduction"]):
         self, columns: Sequence[object], named: Mapping[str, object]
     ) -> tuple[AnyReduction, list[Array], int]:
         """The plan for columns, the columns as it reads them, and their length."""
+        self._require_current()
         arguments = self._columns(columns, named)
         for name, column in zip(self._names, arguments, strict=True):
             # Before chunks are joined.

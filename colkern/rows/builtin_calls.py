@@ -33,7 +33,7 @@ from colkern.rows.expressions import (
     needed_arguments,
     truth,
 )
-from colkern.rows.folding import constant, evaluated
+from colkern.rows.folding import constant, evaluated, folded
 from colkern.rows.functions import special
 from colkern.rows.iteration import VIEWS, builtin_of
 from colkern.rows.iterators import new_iterator
@@ -116,7 +116,7 @@ def _has_attribute(emitter: Emitter, value: Value, name: Value) -> Value:
     if not name.is_constant or isinstance(value.kind, k.Compound) or is_local:
         emitter.refuse(f"hasattr() of {value.kind} has no compiled form")
     if value.is_constant:
-        return evaluated(emitter, hasattr, value.constant, name.constant)
+        return evaluated(emitter, emitter.program.assumed, hasattr, value.constant, name.constant)
     among = [class_of(emitter, value.kind)]
     if isinstance(value.kind, k.Member):
         among = list(k.values_of(value.kind.form))
@@ -127,23 +127,22 @@ def _has_attribute(emitter: Emitter, value: Value, name: Value) -> Value:
 
 
 def _getattr(emitter: Emitter, node: ast.Call) -> Value:
-    match node:
-        case ast.Call(_, [of, ast.Constant(str() as name)], []):
-            return expression(
-                emitter, derived(node, "attribute", lambda: ast.Attribute(of, name, ast.Load()))
-            )
-        case ast.Call(
-            function, [ast.Name() as of, asked, ast.Name() | ast.Constant() as default], []
-        ):
-            # Neither has an effect: the object is evaluated twice, and the default where it is needed.
-            has: Any = hasattr
-            test = ast.Call(ast.Constant(has), [of, asked], [])
-            there = ast.Call(function, [of, asked], [])
-            make = partial(ast.IfExp, test, there, default)
-            return expression(emitter, derived(node, "attribute or default", make))
-    return emitter.refuse(
-        "getattr() has a compiled form for a constant name, and a variable and a constant with a default"
-    )
+    name = expression(emitter, node.args[1]).constant if len(node.args) in (2, 3) else None
+    if not isinstance(name, str):
+        emitter.refuse("getattr() takes an object, a name that is constant, and perhaps a default")
+    of, *_, default = node.args
+    there = derived(node, f"attribute {name}", lambda: ast.Attribute(of, name, ast.Load()))
+    if len(node.args) == 2:
+        return expression(emitter, there)
+    # The object is evaluated twice, and the default only where it is needed.
+    if not isinstance(of, ast.Name) or not isinstance(default, ast.Name | ast.Constant):
+        emitter.refuse(
+            "getattr() with a default: assign the object, and the default, to variables first"
+        )
+    has: Any = hasattr
+    test = ast.Call(ast.Constant(has), [of, ast.Constant(name)], [])
+    make = partial(ast.IfExp, test, there, default)
+    return expression(emitter, derived(node, f"{name} or default", make))
 
 
 def _len(emitter: Emitter, node: ast.Call) -> Value:
@@ -262,12 +261,12 @@ def _chosen_of(emitter: Emitter, name: str, left: Value, right: Value) -> Value:
     return emitter.chosen(emitter.numbers(test).code, lambda: right, lambda: left)
 
 
-def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
-    of_none = raised_by(int if name == "int" else float, None)
+def _number(number: type[int | float]) -> Callable[[Emitter, ast.Call], Value]:
+    of_none, name = raised_by(number, None), number.__name__
 
     def of_one(emitter: Emitter, value: Value) -> Value:
         own = special(emitter, f"__{name}__", value) if isinstance(value.kind, k.Compound) else None
-        return own or call(emitter, name, [value])
+        return own or folded(number, value) or call(emitter, name, [value])
 
     def write(emitter: Emitter, node: ast.Call) -> Value:
         if len(node.args) == 1 and not node.keywords:
@@ -277,9 +276,7 @@ def _number(name: str) -> Callable[[Emitter, ast.Call], Value]:
                 lambda value: of_one(emitter, emitter.plain(value, row_values.TYPE_ERROR, of_none)),
             )
         values, named = needed_arguments(emitter, node)
-        return (
-            call(emitter, name, values, named) if values else constant(0 if name == "int" else 0.0)
-        )
+        return call(emitter, name, values, named) if values else constant(number())
 
     return write
 
@@ -324,8 +321,8 @@ FORMS: Mapping[Any, Callable[[Emitter, ast.Call], Value]] = {
     functools.reduce: comprehensions.reduced,
     bytes: comprehensions.as_bytes,
     range: comprehensions.as_range,
-    int: _number("int"),
-    float: _number("float"),
+    int: _number(int),
+    float: _number(float),
     json.dumps: _dumps,
     json.loads: _document("json.loads"),
     ast.literal_eval: _document("ast.literal_eval"),

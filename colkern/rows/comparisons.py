@@ -29,8 +29,12 @@ def compared(emitter: Emitter, operation: ast.cmpop, left: Value, right: Value) 
         value = _membership(emitter, left, emitter.plain(right))
         return value if isinstance(operation, ast.In) else _negated(value)
     name, function = OPERATORS[type(operation)]
-    if name == "!=" and any(k.written_method(type(v.constant), "__ne__") for v in (left, right)):
-        emitter.refuse("a class's own != has no compiled form")
+    if name == "!=":
+        parts = [*k.parts_of(left.kind), *k.parts_of(right.kind)]
+        forms = [part.form for part in parts if isinstance(part, k.Compound)]
+        forms += [type(left.constant), type(right.constant)]
+        if any(k.written_method(form, "__ne__") for form in forms):
+            emitter.refuse("a class's own != has no compiled form")
     if name in ("==", "!="):
         value = equal(emitter, left, right)
         return value if name == "==" else _negated(value)

@@ -61,11 +61,7 @@ def item(emitter: Emitter, container: Value, place: Value) -> Value:
         emitter.fail_if(entry.none, row_values.LEFT, "a key that a global dictionary lacks")
         return inner(entry)
     if container.is_constant and place.is_constant:
-        try:
-            return constant(container.constant[place.constant])
-        except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
-            emitter.fail(row_values.LEFT, f"{place.constant!r} is not in a constant")
-            emitter.refuse(f"{place.constant!r} is not in a constant")
+        return evaluated(emitter, operator.getitem, container.constant, place.constant)
     plain = ("", "ordered", *SEQUENCES)
     if isinstance(container.kind, Container) and container.kind.default not in plain:
         return _item_or_default(emitter, container, place, container.kind.default)

@@ -47,7 +47,7 @@ class OnDevice:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self.plan = plan
         self._source = device_source(plan)
         self._row_bytes = LEAST_ROW_BYTES if self._source.uses_arena else 0
         make = partial(kernel_function, plan, self._source)
@@ -58,10 +58,10 @@ class OnDevice:
     @property
     def returns(self) -> s.DataType:
         """The type of the results."""
-        return self._plan.returns
+        return self.plan.returns
 
     def _key(self) -> str:
-        program = self._plan.program
+        program = self.plan.program
         return repr((self._source.text, *program.sources.values(), digest(program)))
 
     def compile(self) -> None:
@@ -77,8 +77,8 @@ class OnDevice:
         Raises:
             CompileError: If the function does not compile for a device.
         """
-        plan = self._plan.for_arrays(arrays)
-        if plan is not self._plan:
+        plan = self.plan.for_arrays(arrays)
+        if plan is not self.plan:
             self._with_nulls = self._with_nulls or OnDevice(plan)
             return self._with_nulls.run(arrays, length)
         device = next(array.device for array in arrays if array.device != HOST)
@@ -105,7 +105,7 @@ class OnDevice:
         launch: Callable[..., None],
     ) -> tuple[Array, Counter[Site | None]]:
         """As `run`; `launch` takes the number of blocks and the kernel's arguments."""
-        plan, output = self._plan, self._source.output
+        plan, output = self.plan, self._source.output
         validity, null_count = plan.inputs.called(arrays)
         values = plan.inputs.passed(arrays)
         passed = [self._argument(target, value) for value in values]
@@ -161,7 +161,7 @@ class OnDevice:
         """Returns the constants on a device."""
         device = target.device
         if device not in self._pools:
-            program = self._plan.program
+            program = self.plan.program
             words = np.zeros(pool_words(program), np.int64)
             placed = target.output(len(words), np.int64)
             write_pool(program, words, target.address(placed))

@@ -41,6 +41,7 @@ from colkern.rows.values import (
     Value,
     inner,
     of_parts,
+    picked,
     tuple_of_values,
     zeros,
 )
@@ -391,7 +392,11 @@ class Emitter:
     def leave(self, value: Value) -> None:
         """Return a value; a generator returns the list of the items that it has yielded."""
         is_row = not self.program.stack and self.yielded is None
-        if isinstance(value.constant, list | dict | set | frozenset):
+        if (
+            value.is_constant
+            and value.kind.name == "object"
+            and not isinstance(value.constant, ast.AST)
+        ):
             value = self.numbers(value)
         if is_row and self.program.holds is not any_kind and inner(value).kind not in k.NODES:
             value = as_declared(self, value, self.program.holds)
@@ -515,10 +520,8 @@ class Emitter:
 
             return self.converted(as_plain(self, value), kind)
         if isinstance(kind, k.Choice) and isinstance(value.kind, k.Choice):
-            *rest, code = map(str, map(kind.among.index, value.kind.among))
-            for number, other in enumerate(rest):
-                code = f"{other} if {value.code} == {number} else ({code})"
-            return Value(kind, self.bind(code))
+            codes = [str(kind.among.index(each)) for each in value.kind.among]
+            return Value(kind, self.bind(picked(codes, value.code)))
         if isinstance(kind, k.Uneven):
             own = dict(zip(getattr(value.kind, "names", ()), value.items, strict=True))
             items = (own.get(name, UNSET) for name in kind.names)

@@ -7,6 +7,7 @@ import enum
 import operator
 import re
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -174,9 +175,11 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
     if name == "**" and isinstance(left.kind, k.Decimal) and right.constant in (2, 3):
         square = call(emitter, "*", [left, left])
         return square if right.constant == 2 else call(emitter, "*", [square, left])
-    if name == "%" and left.kind == k.TEXT and left.is_constant:
+    if name == "%" and left.kind == k.TEXT:
         from colkern.rows.formatting import percent
 
+        if not left.is_constant:
+            return emitter.left(k.TEXT, "a format that depends on the row")
         return percent(emitter, left.constant, right)
     if name == "+" and _are_other_lists(left.kind, right.kind):
         from colkern.rows.comprehensions import concatenated
@@ -598,6 +601,8 @@ def attribute(emitter: Emitter, value: Value, name: str) -> Value:
     if value.is_constant and (value.kind.name == "object" or isinstance(value.constant, enum.Enum)):
         if not hasattr(value.constant, name):
             emitter.refuse(f"{shown(value.constant)} has no {name!r}")
+        if isinstance(value.constant, threading.local):
+            return constant(emitter.program.assumed(getattr, value.constant, name, None))
         return constant(getattr(value.constant, name))
     if isinstance(value.kind, k.Member):
         return enums.attribute(emitter, value, name)

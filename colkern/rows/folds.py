@@ -174,17 +174,17 @@ class Fold:
         self._strict = strict
         kind = states.kind
         self.parameters = _definition_for(function, kind).parameters
-        self._program, self._name, _ = written(function, kind, inputs, wraps, kind)
+        self.program, self._name, _ = written(function, kind, inputs, wraps, kind)
         # In code that is not vectorised, a branch is faster than computing on with any value.
-        self._written = self._program.written[self._name]
-        self._program.sources[self._name] = self._written.source(self._name, branches=True)
+        self._written = self.program.written[self._name]
+        self.program.sources[self._name] = self._written.source(self._name, branches=True)
         self._texts = [self._text(grouped) for grouped in (False, True)]
-        self._pool = placed_pool(self._program)
-        self.computes_decimals = self._program.computes_decimals
+        self._pool = placed_pool(self.program)
+        self.computes_decimals = self.program.computes_decimals
 
     def text(self) -> str:
         """The generated source."""
-        return "\n".join([*self._program.sources.values(), *self._texts])
+        return "\n".join([*self.program.sources.values(), *self._texts])
 
     def term(self) -> Term:
         """Returns the function as a term of its arguments.
@@ -195,7 +195,7 @@ class Fold:
         state = of_parts(self._states.kind, zeros(self._states.kind))
         first, *others = self.parameters
         values = {first: state} | values_of(others, self._inputs)
-        return term_of(self._program, self._name, values)
+        return term_of(self.program, self._name, values)
 
     def _site(self, reason: str) -> Site:
         code = self._function.__code__
@@ -207,7 +207,7 @@ class Fold:
         kind = self._states.kind
         names = tuple(f"s_{part}" for part in range(len(zeros(kind))))
         state = of_parts(kind, names)
-        call = call_of(self._program, self._name, kind, self._inputs.arguments, self._site, names)
+        call = call_of(self.program, self._name, kind, self._inputs.arguments, self._site, names)
         place = "state" if grouped else "states"
         load = [f"{name} = {code}" for name, code in zip(names, loaded(kind, place), strict=True)]
         store = stored(kind, place, state)
@@ -267,7 +267,7 @@ class Fold:
         ]
         checked = self._written.source(near)
         near_sum = near_sums.near_sums(checked, near, numbers)
-        self._program.sources[near], carried = near_sum or (checked, [])
+        self.program.sources[near], carried = near_sum or (checked, [])
         row = [line.replace(f"= {self._name}(", f"= {near}(") for line in row]
         most = near_sums.STATE
         own = [names[parameters.index(parameter)] for parameter in carried]
@@ -281,7 +281,7 @@ class Fold:
     def _loops(self) -> list[Any]:
         """The loop for a single state, and the loop for the states of groups."""
         title = self._function.__name__
-        return [compiled_loop(self._program, text, title) for text in self._texts]
+        return [compiled_loop(self.program, text, title) for text in self._texts]
 
     def bound(self, values: Sequence[Any]) -> BoundInputs:
         """Returns the memory that the inputs read, after checks."""
@@ -339,7 +339,7 @@ class Fold:
             noted = rooms.left.taken()
             if not len(noted) and self._more_room(rooms.arena, states, memory):
                 continue
-            site = self._program.site_of(int(noted[0, 1]) if len(noted) else 0)
+            site = self.program.site_of(int(noted[0, 1]) if len(noted) else 0)
             if self._strict:
                 raise refusal_of(f"{self._title} {at}", site)
             if self._states.change:

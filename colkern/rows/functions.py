@@ -645,6 +645,8 @@ def called_function(
         else:
             emitter.reraise(status)
     emitter.dead = False
+    if isinstance(kind, k.Choice) and len(kind.among) == 1:
+        return constant(kind.among[0])
     return of_parts(kind, parts)
 
 

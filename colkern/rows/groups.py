@@ -30,11 +30,14 @@ def are_gone_over_once(body: Sequence[ast.stmt], call: ast.Call) -> bool:
             target, parts = node.generators[0].target, list(_of_a_round(node))
         else:
             continue
-        if not isinstance(target, ast.Tuple) or not isinstance(target.elts[-1], ast.Name):
+        last = target.elts[-1] if isinstance(target, ast.Tuple) else target
+        if not isinstance(last, ast.Name):
             return False
-        name = target.elts[-1].id
-        used = sum(isinstance(n, ast.Name) and n.id == name for n in nodes) - 1
-        return used == sum(_visits(part, name) for part in parts) <= 1
+        # A pair that is not unpacked has the group as its item 1; its item 0 may be read anywhere.
+        name = last.id if last is not target else f"{last.id}[1]"
+        used = sum(isinstance(n, ast.Name) and n.id == last.id for n in nodes) - 1
+        keys = sum(_is(n, f"{last.id}[0]") for n in nodes) if last is target else 0
+        return used - keys == sum(_visits(part, name) for part in parts) <= 1
     return False
 
 
@@ -51,7 +54,7 @@ def _of_a_round(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _visits(node: ast.AST, name: str) -> int:
-    """Returns the number of iterations over a variable in a node that is evaluated once."""
+    """Returns the number of iterations over a variable, or an item, in a node that is evaluated once."""
     if isinstance(node, ast.For):
         return _is(node.iter, name) or _visits(node.iter, name)
     if isinstance(node, _LOOPS[2:]):
@@ -67,4 +70,4 @@ def _visits(node: ast.AST, name: str) -> int:
 
 
 def _is(node: ast.AST, name: str) -> int:
-    return int(isinstance(node, ast.Name) and node.id == name)
+    return int(isinstance(node, ast.Name | ast.Subscript) and ast.unparse(node) == name)

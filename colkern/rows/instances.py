@@ -44,9 +44,14 @@ _IN_PLACE = tuple(method.replace("__", "__i", 1) for method in k.OPERATOR_METHOD
 _CALLED = (
     *(*CONSTRUCTING, "__bool__", "__len__", "__contains__", "__getitem__", "__call__", "__iter__"),
     *("__eq__", "__lt__", "__le__", "__gt__", "__ge__", *_OPERATORS),
-    *_IN_PLACE,
+    *(*_IN_PLACE, "__ne__", "__class_getitem__", "__init_subclass__"),
 )
 """Special methods that are called when an instance is made, or by expressions."""
+
+COPYING = (
+    *("__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
+)
+"""Methods by which a class says what copies are; what makes some is refused for such a class."""
 
 _GENERATING = ("<string>", *(module.__file__ for module in (collections, dataclasses, typing)))
 
@@ -97,7 +102,7 @@ def instance(
     written = set(written_methods(kind))
     if k.is_record(kind) and any("__new__" in vars(base) for base in kind.__mro__[:-1]):
         written.add("__new__")
-    other = min(written - set(_CALLED if k.is_record(kind) else _OPERATORS), default="")
+    other = min(written - {*COPYING, *(_CALLED if k.is_record(kind) else _OPERATORS)}, default="")
     if other:
         emitter.refuse(f"the class {kind.__name__} has {other}, which has no compiled form")
     if "__init__" in written:

@@ -9,6 +9,7 @@ import decimal
 import fnmatch
 import functools
 import inspect
+import logging
 import operator
 import re
 import string
@@ -19,7 +20,7 @@ from typing import Any
 
 from colkern.errors import CompileError, shown
 from colkern.kernels import row_values
-from colkern.rows import enums, zones
+from colkern.rows import enums, logs, zones
 from colkern.rows import kinds as k
 from colkern.rows.builtin_calls import FORMS, class_of, shared_value
 from colkern.rows.calls import (
@@ -28,6 +29,7 @@ from colkern.rows.calls import (
     left_to_python,
     refuse_change,
 )
+from colkern.rows.constants import KINDS
 from colkern.rows.containers import item, readable
 from colkern.rows.decorators import CACHED
 from colkern.rows.emitter import Emitter, Unsettled, derived
@@ -53,7 +55,7 @@ from colkern.rows.functions import (
     special,
     users_function,
 )
-from colkern.rows.instances import CONSTRUCTING, has_fields, instance, written_methods
+from colkern.rows.instances import CONSTRUCTING, COPYING, has_fields, instance, written_methods
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import new_iterator
 from colkern.rows.library import copied, moment_of_iso, only_computes, replacement
@@ -88,6 +90,8 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
         ):
             arguments, named = needed_arguments(emitter, node)
             return method_of_pattern(emitter, owner, node.func.attr, arguments, named)
+        if (known := _of_constants(emitter, node, owner.constant)) is not None:
+            return known
         if not owner.is_constant or owner.kind.name != "object":
             owner = with_attribute(emitter, owner, node.func.attr)
             return method(emitter, node, owner, node.func.attr)
@@ -100,6 +104,25 @@ def invocation(emitter: Emitter, node: ast.Call) -> Value:
             emitter.refuse(f"{shown(owner.constant)} has no {node.func.attr!r}")
         return called(emitter, node, target)
     return call_of(emitter, node, needed(emitter, node.func))
+
+
+def _of_constants(emitter: Emitter, node: ast.Call, owner: Any) -> Value | None:
+    """A method of a constant with constant arguments, whose result is plain, or an item of the constant."""
+    name = node.func.attr  # type: ignore[attr-defined]
+    is_item = name in _READING and isinstance(owner, dict | list | set | frozenset | tuple)
+    if (not is_item and type(owner) not in KINDS) or node.keywords:
+        return None
+    if any(isinstance(part, ast.comprehension) for part in ast.walk(node)):
+        return None
+    try:
+        with emitter.looking():
+            values = [looked_into(emitter, part) for part in node.args]
+    except CompileError as error:
+        if isinstance(error, Unsettled):
+            raise
+        return None
+    known = _constant_of(getattr(owner, name, None), values, {})
+    return known if known is None or is_item or known.kind in KINDS.values() else None
 
 
 def call_of(emitter: Emitter, node: ast.Call, function: Value) -> Value:
@@ -260,6 +283,13 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
         write = FORMS.get(function)
     except TypeError:
         write = None
+    if isinstance(function, types.BuiltinFunctionType) and write is not None:
+        try:
+            inspect.signature(function).bind(*node.args, **{str(w.arg): w for w in node.keywords})
+        except TypeError as error:
+            emitter.refuse(f"{function.__name__}(): {error}")
+        except ValueError:
+            pass  # It has no signature.
     if write is not None:
         return write(emitter, node)
     if function in _OF_CONSTANTS:
@@ -276,7 +306,7 @@ def _by_form(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
             return text
     if is_left(table_name(function)):
         return left_to_python(emitter, table_name(function))
-    return None
+    return logs.report(emitter, node, function)
 
 
 def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
@@ -290,16 +320,12 @@ def _of_library(emitter: Emitter, node: ast.Call, function: Any) -> Value | None
         value = needed(emitter, node.args[0])
         if not isinstance(value.kind, k.Record):
             return None
-        if not _OF_COPIES.isdisjoint(written_methods(value.kind.form)):
+        if not {*COPYING}.isdisjoint(written_methods(value.kind.form)):
             emitter.refuse(f"copy.copy() of {value.kind} has no compiled form")
         return value
     if hasattr(function, "registry") and hasattr(function, "dispatch") and node.args:
         return _dispatched(emitter, node, function)
     return None
-
-
-_OF_COPIES = {"__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"}
-"""Methods by which a class says what `copy.copy` does."""
 
 
 def _of_users(emitter: Emitter, node: ast.Call, function: Any) -> Value | None:
@@ -403,6 +429,7 @@ _OF_CONSTANTS = (
     fnmatch.translate,
     frozenset,
     functools.partial,
+    logging.getLogger,
     operator.attrgetter,
     operator.itemgetter,
     ord,

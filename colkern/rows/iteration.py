@@ -24,7 +24,7 @@ from colkern.rows.library import group_by, repeat, replacement, transposed
 from colkern.rows.literals import stored_constant
 from colkern.rows.several import as_one_of
 from colkern.rows.statements import repeated, rounds
-from colkern.rows.values import Value, of_parts, tuple_of_values
+from colkern.rows.values import Value, of_parts, picked, tuple_of_values
 
 AnyOrder = Callable[[k.Kind], bool]
 """Whether items of a kind may come in any order, as those of a set do."""
@@ -413,13 +413,8 @@ def _few(emitter: Emitter, items: list[Value]) -> Source:
     parts = [emitter.converted(item, kind).parts for item in items]
 
     def item_() -> Value:
-        codes = []
-        for column in zip(*parts, strict=True):
-            code = column[-1]
-            for number in range(len(column) - 2, -1, -1):
-                code = f"{column[number]} if {place} == {number} else ({code})"
-            codes.append(f"({code})")
-        return of_parts(kind, tuple(emitter.copy(code) for code in codes))
+        codes = [picked(column, place) for column in zip(*parts, strict=True)]
+        return of_parts(kind, tuple(map(emitter.copy, codes)))
 
     return Source(f"{place} < {len(items)}", item_, [f"{place} += 1"])
 

@@ -712,11 +712,21 @@ def mixed(left: Kind, right: Kind) -> Kind | None:
     if left in NODES or right in NODES:
         return joined(left, right)
     plain = [present(left), present(right)]
-    kinds = [
-        classes_of(kind) or ({form_of(kind): kind} if _may_be_one_of_several(kind) else {})
-        for kind in plain
-    ]
-    of = _joined_instances(*kinds) if all(kinds) and kinds[0].keys() != kinds[1].keys() else None
+    rows = [kind for kind in plain if isinstance(kind, Compound) and is_row(kind)]
+    of: Kind | None
+    if len(rows) == 2 and rows[0].names == rows[1].names and rows[0] != rows[1]:
+        each = [
+            mixed(*pair) or joined(*pair) for pair in zip(*(row.items for row in rows), strict=True)
+        ]
+        items = tuple(kind for kind in each if kind is not None)
+        of = tuple_of(items, rows[0].names, dict) if len(items) == len(each) else None
+    else:
+        kinds = [
+            classes_of(kind) or ({form_of(kind): kind} if _may_be_one_of_several(kind) else {})
+            for kind in plain
+        ]
+        are_new = all(kinds) and kinds[0].keys() != kinds[1].keys()
+        of = _joined_instances(*kinds) if are_new else None
     return optional(of) if of and plain != [left, right] else of
 
 

@@ -21,6 +21,7 @@ from colkern.rows.constants import (
     wrapped,
 )
 from colkern.rows.emitter import Emitter
+from colkern.rows.front import is_of_standard_library
 from colkern.rows.kinds import Kind
 from colkern.rows.values import LOWEST, NONE, Value, loaded
 
@@ -62,9 +63,17 @@ def literal(emitter: Emitter, value: Any) -> Value:
             kinds = tuple(item.kind for item in items)
             names = tuple(getattr(value, "_fields", ()))
             return Value(k.tuple_of(kinds, names, type(value)), items=items, constant=value)
-    if k.is_function(value):
+    if k.is_function(value) or _is_itself(value):
         return Value(k.choice_of([value]), "0", constant=value)
     return stored_constant(emitter, value, kind_of)
+
+
+def _is_itself(value: Any) -> bool:
+    """Whether an object of the standard library is true, and equals no other."""
+    names = {name for base in type(value).__mro__[:-1] for name in vars(base)}
+    return is_of_standard_library(type(value)) and names.isdisjoint(
+        ("__eq__", "__bool__", "__len__")
+    )
 
 
 def stored_constant(emitter: Emitter, value: Any, kind_of_value: Callable[[Any], Kind]) -> Value:

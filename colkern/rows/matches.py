@@ -23,6 +23,7 @@ from colkern.rows.emitter import Emitter, Unsettled, derived
 from colkern.rows.expressions import expression, needed_arguments
 from colkern.rows.folding import constant
 from colkern.rows.iteration import MOST_ROUNDS_APART, Source, choices_of, known_object
+from colkern.rows.iteration import integer as as_integer
 from colkern.rows.literals import stored_constant
 from colkern.rows.regex.every import find_tuples, findall
 from colkern.rows.regex.matching import matcher as from_position
@@ -33,7 +34,7 @@ from colkern.rows.regex.tables import is_table, table_of
 from colkern.rows.scopes import named_in
 from colkern.rows.several import by_number
 from colkern.rows.statements import repeated
-from colkern.rows.values import NONE, Value, inner, tuple_of_values, zeros
+from colkern.rows.values import NONE, Value, inner, picked, tuple_of_values, zeros
 
 _REPLACING = ("sub", "subn")
 _FINDING = {re.search: "search", re.match: "match", re.fullmatch: "fullmatch"}
@@ -69,9 +70,7 @@ class Match(k.Compound):
         spans = value.items if len(places) == 1 else value.items[:-1]
         if len(self.matchers) == 1:
             return Value(self, items=spans)
-        *others, code = map(str, places)
-        for number, place in enumerate(others):
-            code = f"({place} if {value.items[-1].code} == {number} else {code})"
+        code = picked([*map(str, places)], value.items[-1].code)
         nowhere = [Value(k.INT, "-1")] * (len(self.items) - 1 - len(spans))
         return Value(self, items=(*spans, *nowhere, Value(k.INT, code)))
 
@@ -184,7 +183,8 @@ def method_of_pattern(
 ) -> Value:
     """Compiles a call of a method of a compiled pattern, or of one of several."""
     among = getattr(pattern.kind, "among", (pattern.constant,))
-    given = _given(emitter, name, _taken(name), arguments, named)
+    places = ["pos"] if name in _FINDING.values() else []
+    given = _given(emitter, name, [*_taken(name), *places], arguments, named)
     return _of_patterns(emitter, among, pattern.code, name, given)
 
 
@@ -286,10 +286,10 @@ def _given(
     arguments: Sequence[Value],
     named: dict[str, Value],
 ) -> dict[str, Value]:
-    """Returns arguments by the names of the parameters; refuses others, such as `pos`."""
+    """Returns arguments by the names of the parameters; refuses others, such as `endpos`."""
     by_name = dict(zip(names, arguments, strict=False)) | named
     if len(by_name) != len(arguments) + len(named) or not by_name.keys() <= {*names}:
-        emitter.refuse(f"{name}() from a position on has no compiled form")
+        emitter.refuse(f"{name}() with such arguments has no compiled form")
     return by_name
 
 
@@ -309,7 +309,7 @@ def pattern_method(
         emitter.refuse(f"{name}() in {text.kind} has no compiled form")
     try:
         if name in _FINDING.values():
-            return _search(emitter, find(name, pattern), text, name)
+            return _search(emitter, pattern, text, name, by_name.get("pos"))
         if name == "findall":
             count = pattern.groups
             if count > 1:
@@ -357,15 +357,25 @@ def _left(emitter: Emitter, pattern: re.Pattern[str], name: str, error: CompileE
     return emitter.left(kind, reason.partition(" does not compile: ")[2] or reason)
 
 
-def _search(emitter: Emitter, matcher: Matcher, text: Value, name: str) -> Value:
+def _search(
+    emitter: Emitter, pattern: re.Pattern[str], text: Value, name: str, pos: Value | None
+) -> Value:
+    """`search`, `match` or `fullmatch`; from a character on, which in ASCII is a byte."""
+    arguments = [text]
+    if pos is None:
+        matcher = find(name, pattern)
+    else:
+        parsed = parse(pattern)
+        matcher = replace(_facts_of(pattern), body=from_position(parsed, name, onwards=True))
+        emitter.fail_if(f"not {text.code}.ascii", row_values.LEFT, f"{name}() from a position on")
+        start = as_integer(emitter, emitter.plain(pos), "pos is")
+        codes = [f"min(max({start}, 0), {text.code}.size)", *["-1"] * needs_barring(parsed)]
+        arguments += [Value(k.INT, code) for code in codes]
     kind = match_kind(matcher)
-    count = 2 * matcher.groups + 3
-    kinds = k.tuple_of((k.INT,) * count)
-    spans = invoked(emitter, matcher.body, [text], kinds, f"re.{name}")
-    is_match, *bounds = spans.items
-    items = (text, *bounds)
+    kinds = k.tuple_of((k.INT,) * (2 * matcher.groups + 3))
+    is_match, *bounds = invoked(emitter, matcher.body, arguments, kinds, f"re.{name}").items
     none = emitter.bind(f"{is_match.code} == 0")
-    return Value(k.optional(kind), none=none, items=items)
+    return Value(k.optional(kind), none=none, items=(text, *bounds))
 
 
 @cache

@@ -1,13 +1,14 @@
-"""Records the objects that names in compiled functions mean, and tells whether they still mean them."""
+"""Records what compiled functions rely on, such as the objects of names, and tells whether that holds."""
 
 from __future__ import annotations
 
 import types
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from colkern.rows.front import WRITTEN, is_of_standard_library, names_in
+from colkern.rows.program import Program
 
 MOST_COMPARED = 1 << 10
 """If a container has more items, only their number is compared."""
@@ -18,16 +19,19 @@ _GONE = object()
 
 
 class Meanings:
-    """The values of globals and outer variables that functions name, at the time they are noted."""
+    """The values of the names in functions, and what their programs assume, when they are noted."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[int, str], tuple[dict[str, Any], str, Any]] = {}
         self._cells: list[tuple[types.CellType, Any]] = []
         self._containers: dict[int, tuple[Any, Any]] = {}
+        self._assumptions: list[tuple[Callable[..., Any], Any, Any]] = []
 
-    def note(self, functions: Iterable[Any]) -> None:
-        """Note the values of the names in functions, including attributes of modules."""
-        for function in functions:
+    def note(self, functions: Iterable[Any], programs: Sequence[Program]) -> None:
+        """Note the values of the names in functions, and in those that they call; also of modules."""
+        called = [each for program in programs for each in program.definitions.values()]
+        self._assumptions += [each for program in programs for each in program.assumptions]
+        for function in (*functions, *(each.function for each in called)):
             names = names_in(function.__code__)
             for name in names & function.__globals__.keys():
                 self._note(function.__globals__, name)
@@ -59,7 +63,10 @@ class Meanings:
             self._containers[id(value)] = value, value.copy() if few else len(value)
 
     def hold(self) -> bool:
-        """Whether all names still have the same values."""
+        """Whether all names still have the same values, and all assumptions are still true."""
+        for function, given, result in self._assumptions:
+            if function(*given) != result:
+                return False
         for namespace, name, value in self._names.values():
             if namespace.get(name, _GONE) is not value:
                 return False

@@ -18,7 +18,7 @@ from typing import Any, cast
 from colkern.kernels import row_values, text_building
 from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import as_tuple, call, has, invoked, replaced, require_changeable
+from colkern.rows.calls import call, has, invoked, replaced, require_changeable
 from colkern.rows.comprehensions import (
     as_list,
     gives_dict,
@@ -106,8 +106,6 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         written = users_function(emitter, REPLACED[full_name], [owner, *arguments], named)
     if written is None and full_name in _FORMS:
         written = _FORMS[full_name](emitter, node, owner, name)
-    if written is None and owner.is_constant:
-        written = _folded(emitter, node, owner, name)
     if written is not None:
         return written
     is_container = isinstance(owner.kind, k.Container)
@@ -383,8 +381,6 @@ def _with_default(
     if len(arguments) != 2 or has(f"dict.{name}", [owner, *arguments]):
         return None
     key, default = arguments
-    if name == "get" and default.constant == ():
-        return as_tuple(_with_lists(emitter, owner, key))
     key = emitter.numbers(key)
     # The test is not by the result of `get`, as the dictionary may hold None.
     return emitter.chosen(
@@ -394,17 +390,6 @@ def _with_default(
         ),
         lambda: default,
     )
-
-
-def _with_lists(emitter: Emitter, owner: Value, key: Value) -> Value:
-    """`TABLE.get(key, ())` of a constant table of tuples, whose sizes may differ; returns a list."""
-    table_of = owner.constant
-    if not isinstance(table_of, dict) or not all(type(v) is tuple for v in table_of.values()):
-        emitter.refuse("get() with a tuple has a compiled form of a constant table of tuples")
-    lists = {name: list(items) for name, items in table_of.items()}
-    entry = call(emitter, "dict.get", [stored_constant(emitter, lists, kind_of), key])
-    nothing = stored_constant(emitter, [], kind_of)
-    return emitter.chosen(entry.none, lambda: nothing, lambda: inner(entry))
 
 
 def _with_any_of(emitter: Emitter, owner: Value, name: str, arguments: list[Value]) -> Value | None:
@@ -513,14 +498,3 @@ def method_of_row(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> 
     if isinstance(kind, k.Record) and name in changing_methods(kind.form):
         return changing_method(emitter, function, owner, variable, arguments, named)[0]
     return users_function(emitter, function, [owner, *arguments], named)
-
-
-def _folded(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value | None:
-    """Returns the result of a method of a constant with constant arguments, computed now."""
-    if not all(isinstance(part, ast.Constant) for part in node.args) or node.keywords:
-        return None
-    try:
-        value = getattr(owner.constant, name)(*(part.value for part in node.args))  # type: ignore[attr-defined]
-    except Exception:  # noqa: BLE001  # raised in the row, if the row comes here
-        return None
-    return constant(value) if type(value).__name__ in k.PLAIN or value is None else None

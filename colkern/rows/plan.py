@@ -129,6 +129,7 @@ class Plan(Replanned):
         if self.returns != self.natural:
             # This raises now if no result could be cast.
             cast(nulls(0, self.natural), self.returns)
+        self.programs: Sequence[Program] = [self.program]
         self._loop = compiled_loop(self.source.program, self.source.text, function.__name__)
         self.computes_decimals = self.program.computes_decimals and not self.has_own_context
         self._pool = placed_pool(self.program)

@@ -210,6 +210,7 @@ class Program:
         recurs: Whether a function calls itself.
         gaps: The reasons for which parts without a compiled form leave the row.
         calls_left: Those of them that are calls of library functions.
+        assumptions: Functions, with the arguments and results on which its rows depend.
         definitions: The definitions of users' functions that are called, so that each has one syntax tree.
         trees: The users' functions, by the function and the kinds of its arguments.
         settled: The kinds that turned out to be too narrow, with the keys of `functions`: a function
@@ -243,6 +244,7 @@ class Program:
     recurs: bool = False
     gaps: set[str] = field(default_factory=set)
     calls_left: set[str] = field(default_factory=set)
+    assumptions: list[tuple[Callable[..., Any], Any, Any]] = field(default_factory=list)
     definitions: dict[Any, Definition] = field(default_factory=dict)
     trees: dict[tuple[int, Any], Definition] = field(default_factory=dict)
     settled: dict[Any, dict[Any, Kind]] = field(default_factory=dict)
@@ -298,6 +300,11 @@ class Program:
         if left and not self.written[name].returns:
             written = replace(self.written[name], block=Block([Exit(left[-1])]))
             self.written[name], self.sources = written, {name: written.source(name)}
+
+    def assumed(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Returns a function's present result; the program must be written again once that is another."""
+        self.assumptions.append((function, arguments, function(*arguments)))
+        return self.assumptions[-1][-1]
 
     def joined(self, left: Kind, right: Kind) -> Kind | None:
         """Returns the kind of a value that has one kind or the other; None if there is none."""

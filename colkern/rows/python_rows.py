@@ -27,7 +27,7 @@ from colkern.dispatch import LISTS
 from colkern.errors import CompileError
 from colkern.rows.encoded import decoded_type
 from colkern.rows.forms import Form
-from colkern.rows.program import Site
+from colkern.rows.program import Program, Site
 
 OTHER_CONTEXT = "the thread's decimal context is not the one that Python starts with"
 """The reason if all rows with decimals are left to Python."""
@@ -67,6 +67,8 @@ class PythonPlan:
         self._row = f"{name or function.__name__}: row"
         self._forms = list(forms)
         self._returns = None if isinstance(returns, type) else returns
+
+    programs: Sequence[Program] = ()
 
     @property
     def returns(self) -> s.DataType:

@@ -26,7 +26,7 @@ from colkern.rows.inputs import Columns, Inputs, Replanned
 from colkern.rows.instances import has_fields
 from colkern.rows.kinds import Kind
 from colkern.rows.plan import Plan
-from colkern.rows.program import Site
+from colkern.rows.program import Program, Site
 from colkern.rows.python_rows import (
     OTHER_CONTEXT,
     PythonPlan,
@@ -144,6 +144,8 @@ class Reduction(Replanned):
         folds = [fold.computes_decimals for fold in (self._update, self._merge) if fold]
         self._computes_decimals = any([*folds, self._finish.computes_decimals])
         self.returns = self._finish.returns
+        parts = (self._update, self._merge, self._finish)
+        self.programs: Sequence[Program] = [part.program for part in parts if part]
 
     @property
     def words(self) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from colkern.errors import CompileError
 from colkern.kernels import row_values
 from colkern.rows import kinds as k
-from colkern.rows.values import Value, inner, of_parts, zeros
+from colkern.rows.values import Value, inner, of_parts, picked, zeros
 
 if TYPE_CHECKING:
     from colkern.rows.emitter import Emitter
@@ -21,9 +21,8 @@ def one_of(emitter: Emitter, value: Value, kind: k.Several) -> Value:
     """Returns an instance as one of the classes of a kind."""
     forms = _forms(kind)
     alternatives = value.items[1:] if isinstance(value.kind, k.Several) else (value,)
-    *rest, number = (str(forms.index(k.form_of(each.kind))) for each in alternatives)
-    for place, other in enumerate(rest):
-        number = f"{other} if {value.items[0].code} == {place} else ({number})"
+    numbers = [str(forms.index(k.form_of(each.kind))) for each in alternatives]
+    number = picked(numbers, value.items[0].code) if numbers[1:] else numbers[0]
     by_form = {k.form_of(each.kind): each for each in alternatives}
     parts = [emitter.bind(number)]
     for form, of in zip(forms, kind.items[1:], strict=True):

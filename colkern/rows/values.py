@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -191,3 +191,13 @@ def loaded(kind: Kind, place: str, offset: int = 0) -> tuple[str, ...]:
     if kind.name == "unsigned":
         return (f"(get_word({at}) ^ {LOWEST})",)
     return (f"get_word({at})",) if kind.words else ()
+
+
+def picked(codes: Sequence[str], number: str, first: int = 0) -> str:
+    """Returns code for one of several, by its number; brackets are nested as deep as halves are."""
+    if len(codes) == 1:
+        return codes[0]
+    half = len(codes) // 2
+    then = picked(codes[:half], number, first)
+    otherwise = picked(codes[half:], number, first + half)
+    return f"({then} if {number} < {first + half} else {otherwise})"

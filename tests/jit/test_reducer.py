@@ -1166,3 +1166,30 @@ def test_a_key_is_not_called_as_the_reducer_is() -> None:
 
 def test_it_is_pickled_by_its_name() -> None:
     assert pickle.loads(pickle.dumps(weighted_mean)) is weighted_mean
+
+
+RATE = 2
+
+
+def test_a_reducer_is_compiled_again_once_a_global_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @reducer
+    class total:
+        @staticmethod
+        def init() -> int:
+            return 0
+
+        @staticmethod
+        def update(state: int, number: int) -> int:
+            return state + number * RATE
+
+        @staticmethod
+        def merge(left: int, right: int) -> int:
+            return left + right
+
+    rows, keys = column([1, 2, 3]), column([0, 0, 1])
+    assert total(rows) == 12
+    monkeypatch.setitem(globals(), "RATE", 3)
+    assert total(rows) == 18
+    assert total(rows, by=keys)["total"].to_pylist() == [9, 9]

@@ -198,7 +198,7 @@ def of_another_reader(text: str) -> dict[str, object]:
     try:
         return {"value": int(text), "note": None, "size": 0}
     except ValueError as error:
-        LOG.debug("no number", exc_info=error)
+        LOG.warning("no number", exc_info=error)
         note = f"{type(error).__name__} {error}"
         return {"value": None, "note": note, "size": len(error.args)}
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gettext
 import logging
 import math
 import operator
 import re
+import threading
+import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import compress, cycle, pairwise, starmap
+from itertools import compress, cycle, groupby, pairwise, product, starmap
 from typing import Any, NamedTuple
 
 import pytest
@@ -229,16 +233,50 @@ def by_name(n: int) -> str:
     return replace_digits("d", str(n)) + ("" if find_sign(str(n)) is None else "!")
 
 
-# What reports leaves the row
+TRANSLATIONS = {None: gettext.NullTranslations()}
+HERE = threading.local()
+PARTS = (None, "a") * 110
 
 
-def reported(n: int) -> int:
-    if n < 0:
-        logging.getLogger("colkern.tests").debug("negative: %s", n)
-    return abs(n)
+def translation() -> gettext.NullTranslations:
+    return TRANSLATIONS.get(getattr(HERE, "locale", None), TRANSLATIONS[None])
+
+
+def by_an_object_that_a_function_returns(n: int) -> str:
+    return translation().ngettext("one", "several", n) + {None: "!"}.get(None, "?")
+
+
+def by_a_function_that_a_function_returns(n: int) -> str:
+    def get() -> Callable[[object], str]:
+        return repr
+
+    return get()(n)
+
+
+def by_pairs_of_groups(n: int) -> str:
+    runs = "".join(f"{pair[0]}{len(list(pair[1]))}" for pair in groupby(f"{n}aab"))
+    return runs + "".join(pair[0] for pair in groupby("aab"))
+
+
+def by_a_computed_format(n: int, digits: int = 2) -> str:
+    form = f"{{:.{int(digits)}e}}"
+    return form.format(float(n))
+
+
+def total(*parts: str | None) -> int:
+    return sum(len(part or "") for part in parts)
+
+
+def by_many_items(n: int) -> int:
+    return total(str(n), *PARTS)
 
 
 IDIOMS = [
+    by_an_object_that_a_function_returns,
+    by_a_function_that_a_function_returns,
+    by_pairs_of_groups,
+    by_a_computed_format,
+    by_many_items,
     by_builtin,
     by_method,
     by_numbers,
@@ -248,7 +286,6 @@ IDIOMS = [
     at,
     parsed,
     by_name,
-    reported,
 ]
 
 
@@ -257,7 +294,82 @@ def test_an_idiom_gives_what_python_gives(function: Callable[[int], Any]) -> Non
     compiled = ck.udf(function)
     for n in NUMBERS:
         assert outcome(lambda n: compiled(ck.array([n])).to_pylist()[0], n) == outcome(function, n)
-    assert sum(compiled.report().left.values()) == (2 if function is reported else 0)
+    assert compiled.report().left == {}
+
+
+def test_each_thread_has_its_own_attributes_of_a_local_object() -> None:
+    def located(text: str) -> str:
+        return {None: "-", "de": "+"}.get(getattr(HERE, "locale", None), "?") + text
+
+    compiled, rows = ck.udf(located), ck.array(["a"])
+
+    def there(locale: str) -> list[Any]:
+        HERE.locale = locale
+        return compiled(rows).to_pylist()
+
+    assert compiled(rows).to_pylist() == ["-a"]
+    with ThreadPoolExecutor(1) as pool:
+        assert [*pool.map(there, ["de", "fr"])] == [["+a"], ["?a"]]
+    assert compiled(rows).to_pylist() == ["-a"]
+
+
+def test_a_format_that_depends_on_the_row_leaves_it() -> None:
+    def counted(n: int) -> str:
+        return ("%d of " + "%d" * abs(n)) % (n,) if n else "none"
+
+    compiled = ck.udf(counted)
+    assert compiled(ck.array([0, 0])).to_pylist() == ["none", "none"]
+    assert compiled.report().left == {}
+
+
+# Reports that nobody sees are none
+
+
+def by_a_logger(n: int) -> int:
+    log = logging.getLogger("colkern.tests")
+    log.debug("%s of %d", str(n), 1 // n, extra={"n": n})
+    if log.isEnabledFor(logging.INFO):
+        log.log(logging.INFO, n)
+    logging.info("n")
+    return abs(n)
+
+
+def by_a_warning(n: int) -> int:
+    warnings.warn(f"negative: {1 // n}", DeprecationWarning, stacklevel=2)
+    warnings.warn("negative", UserWarning)  # noqa: B028
+    return abs(n)
+
+
+def test_calls_of_loggers_that_are_not_enabled_evaluate_their_arguments(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    compiled, rows = ck.udf(by_a_logger), ck.array([3, -3])
+    for enabled in (False, True, False):
+        caplog.clear()
+        with caplog.at_level(logging.INFO if enabled else logging.WARNING):
+            caplog.set_level(logging.DEBUG if enabled else logging.WARNING, "colkern.tests")
+            before = compiled.report().copy()
+            assert compiled(rows).to_pylist() == [3, 3]
+        left = compiled.report().since(before).left
+        assert (len(caplog.records), sum(left.values())) == ((6, 2) if enabled else (0, 0))
+    with pytest.raises(ZeroDivisionError):
+        compiled(ck.array([0]))
+
+
+def test_warnings_that_filters_ignore_evaluate_their_arguments() -> None:
+    compiled, rows = ck.udf(by_a_warning), ck.array([3, -3])
+    for last in (None, ("always", "", DeprecationWarning, "elsewhere"), ("always", "neg"), None):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            if last:
+                warnings.filterwarnings(*last)
+            before = compiled.report().copy()
+            assert compiled(rows).to_pylist() == [3, 3]
+        # The text and the module are not looked at.
+        left = compiled.report().since(before).left
+        assert (sum(left.values()), len(caught)) == ((2, 4 * (len(last) == 2)) if last else (0, 0))
+    with warnings.catch_warnings(action="ignore"), pytest.raises(ZeroDivisionError):
+        compiled(ck.array([0]))
 
 
 # Classes
@@ -722,3 +834,37 @@ def test_an_integer_beside_floats_compares_as_python_compares_it(
     ]
     results = ck.udf(function)(*map(ck.array, map(list, zip(*rows, strict=True)))).to_pylist()
     assert results == [function(*row) for row in rows]
+
+
+# Matches from a position on, as in a lexer
+
+PLACED = [re.compile(each) for each in (r"^a|\bb|(?<=x)c|$", "a*", r"(?P<as>a+?)(b|$)")]
+
+
+def from_a_position(text: str, pos: int) -> str:
+    matches = []
+    for pattern in PLACED:
+        matches += [pattern.search(text, pos), pattern.match(text, pos)]
+        matches.append(pattern.fullmatch(string=text, pos=pos))
+    return ";".join("-" if match is None else f"{match.span()} {match[0]}" for match in matches)
+
+
+def tokens(text: str, pos: int) -> list[str]:
+    found = []
+    while pos < len(text) and (match := PLACED[2].match(text, pos)):
+        found.append(match["as"])
+        pos = match.end()
+    return found
+
+
+@pytest.mark.parametrize("function", [from_a_position, tokens])
+def test_matches_from_a_position_on(function: Any) -> None:
+    texts, places = ["", "a", "xcaab\n", "b ab"], [-9, 0, 1, 2, 4, 2**62]
+    rows = list(product(texts, places))
+    compiled = ck.udf(function)
+    columns = [ck.array(list(column)) for column in zip(*rows, strict=True)]
+    assert compiled(*columns).to_pylist() == [function(*row) for row in rows]
+    assert not compiled.report().left
+    # Beyond ASCII, a character is not a byte.
+    assert compiled(ck.array(["éaab"]), ck.array([1])).to_pylist() == [function("éaab", 1)]
+    assert compiled.report().rows == len(rows) + 1

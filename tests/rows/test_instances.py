@@ -656,6 +656,37 @@ class Unequal:
 UNEQUAL = Unequal()
 
 
+class Copied:
+    """Special methods that only copies, `!=` and classes call."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Copied) and self.n == other.n
+
+    def __ne__(self, other: object) -> bool:
+        return True
+
+    def __getstate__(self) -> int:
+        return self.n
+
+    def __class_getitem__(cls, item: object) -> str:
+        return "item"
+
+
+def test_special_methods_that_nothing_calls_may_be_there() -> None:
+    checked(lambda n, x: Copied(n) == Copied(2))
+    for unequal in (
+        lambda n: Copied(n) != Copied(2),
+        lambda n: (Copied(n), 1) != (Copied(2), 1),
+        lambda n: [Copied(n)] != [Copied(2)],
+        lambda n: copy.copy(Copied(n)).n,
+    ):
+        with pytest.raises(ck.CompileError, match=r"own !=|copy\.copy"):
+            ck.udf(unequal)(ck.array([1]))
+
+
 class Length:
     def __init__(self, value: Any) -> None:
         self.value = value

@@ -482,7 +482,13 @@ def behind(text: str) -> int:
     return len(groups)
 
 
-@pytest.mark.parametrize("function", [twice, within, behind])
+def paired(text: str) -> str:
+    return "".join(
+        pair[0] + "".join(pair[1]) * len(list(pair[1])) for pair in itertools.groupby(text)
+    )
+
+
+@pytest.mark.parametrize("function", [twice, within, behind, paired])
 def test_groups_are_gone_over_once(function: Callable[..., Any]) -> None:
     with pytest.raises(ck.CompileError, match="iterates over each group once"):
         ck.udf(function)

@@ -94,38 +94,58 @@ def call(
     in_zone = zones.called(emitter, name, arguments, named)
     if in_zone is not None:
         return in_zone
-    if (emitter.program.wraps or emitter.program.has_numpy) and _has_unsigned(arguments):
-        arguments = [emitter.numbers(v) if v.kind == k.UNSIGNED else v for v in arguments]
-    match = find(name, arguments, named)
-    if match is None and _has_unsigned([*arguments, *named.values()]):
-        arguments = [emitter.signed(value) for value in arguments]
-        named = {word: emitter.signed(value) for word, value in named.items()}
-        match = find(name, arguments, named)
-    if match is not None and match[0].method.body is None and not emitter.program.wraps:
-        reason = (
-            f"{name}, compiled with arithmetic='machine' alone; math may have the same function"
-        )
-        return emitter.left(match[0].result(match[2]), reason)
+    arguments, named, match = _match(emitter, name, arguments, named)
     if match is None and (match := find(name, arguments, named, of_the_row=True)) is not None:
         reason = f"{name} of a value that is not known when the function is compiled"
         return emitter.left(match[0].result(match[2]), reason)
     if match is None:
-        owner, _, attribute = name.partition(".")
-        types = (getattr(module, owner, None) for module in (builtins, datetime, decimal))
-        type_ = next(filter(None, types), None)
-        if type_ is not None and attribute and arguments and arguments[0].kind.name == owner:
-            if not hasattr(type_, attribute):
-                # Python raises before it evaluates arguments.
-                if emitter.attempts and len(arguments) == 1 and not named:
-                    emitter.fail(row_values.ATTRIBUTE_ERROR, f"{owner} has no {attribute!r}")
-                    return Value(k.NEVER)
-                of_series = ": it is one value, and no Series" if attribute in _OF_SERIES else ""
-                emitter.refuse(f"{owner} has no {attribute!r}{of_series}")
-            if name not in table() and not isinstance(arguments[0].kind, k.Container):
-                return emitter.computed(name)
-        kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
-        instead = _INSTEAD.get(name.rpartition(".")[2], "")
-        emitter.refuse(f"{name}({kinds}) has no compiled form{instead}")
+        return _of_no_row(emitter, name, arguments, named)
+    if match[0].method.body is None and not emitter.program.wraps:
+        reason = (
+            f"{name}, compiled with arithmetic='machine' alone; math may have the same function"
+        )
+        return emitter.left(match[0].result(match[2]), reason)
+    return _of_row(emitter, name, arguments, match)
+
+
+def _match(
+    emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value]
+) -> tuple[Sequence[Value], Mapping[str, Value], Found | None]:
+    """Returns the arguments and the row that takes them; unsigned integers as signed ones if none does."""
+    if emitter.program.wraps or emitter.program.has_numpy:
+        arguments = [emitter.numbers(v) if v.kind == k.UNSIGNED else v for v in arguments]
+    match = find(name, arguments, named)
+    if match is None and any(v.kind.name == "unsigned" for v in (*arguments, *named.values())):
+        arguments = [emitter.signed(value) for value in arguments]
+        named = {word: emitter.signed(value) for word, value in named.items()}
+        match = find(name, arguments, named)
+    return arguments, named, match
+
+
+def _of_no_row(
+    emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value]
+) -> Value:
+    """Compiles a call that no row takes: it raises, leaves the row, or is refused."""
+    owner, _, attribute = name.partition(".")
+    types = (getattr(module, owner, None) for module in (builtins, datetime, decimal))
+    type_ = next(filter(None, types), None)
+    if type_ is not None and attribute and arguments and arguments[0].kind.name == owner:
+        if not hasattr(type_, attribute):
+            # Python raises before it evaluates arguments.
+            if emitter.attempts and len(arguments) == 1 and not named:
+                emitter.fail(row_values.ATTRIBUTE_ERROR, f"{owner} has no {attribute!r}")
+                return Value(k.NEVER)
+            of_series = ": it is one value, and no Series" if attribute in _OF_SERIES else ""
+            emitter.refuse(f"{owner} has no {attribute!r}{of_series}")
+        if name not in table() and not isinstance(arguments[0].kind, k.Container):
+            return emitter.computed(name)
+    kinds = ", ".join(str(value.kind) for value in (*arguments, *named.values()))
+    instead = _INSTEAD.get(name.rpartition(".")[2], "")
+    return emitter.refuse(f"{name}({kinds}) has no compiled form{instead}")
+
+
+def _of_row(emitter: Emitter, name: str, arguments: Sequence[Value], match: Found) -> Value:
+    """Compiles a call that a row takes."""
     row, chosen, bindings = match
     if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
         raise MeetsNumPy
@@ -144,10 +164,6 @@ def call(
             emitter.refuse("a list added to a tuple has no compiled form")
         result = as_tuple(result)
     return result
-
-
-def _has_unsigned(arguments: Sequence[Value]) -> bool:
-    return any(value.kind.name == "unsigned" for value in arguments)
 
 
 _OF_SERIES_NAMES = "str dt fillna isin isna isnull notna astype apply map iloc"

@@ -26,7 +26,7 @@ from colkern.rows.emitter import Emitter, MeetsNumPy, derived
 from colkern.rows.folding import OPERATORS, constant, evaluated, folded
 from colkern.rows.front import is_constant_of
 from colkern.rows.integers import (
-    as_signed,
+    by_power_of_two,
     is_signed,
     keeps_low_bits,
     low_bits,
@@ -185,13 +185,8 @@ def operated(emitter: Emitter, operation: ast.operator, left: Value, right: Valu
         from colkern.rows.comprehensions import concatenated
 
         return concatenated(emitter, left, right)
-    if right.constant == 1 << 64 and left.kind in (k.INT, k.UNSIGNED):
-        if name == "/":
-            return call(emitter, "*", [call(emitter, "float", [left]), constant(2.0**-64)])
-        if name == "%":
-            return operated(emitter, ast.BitAnd(), left, constant((1 << 64) - 1))
-    if name == "-" and left.kind == k.UNSIGNED and right.constant in (1 << 63, 1 << 64):
-        return as_signed(emitter, left, right.constant)
+    if (result := by_power_of_two(emitter, name, left, right.constant)) is not None:
+        return result
     value = call(emitter, name, [left, right])
     if value.kind == k.UNSIGNED and is_signed(name, left.constant, right.constant):
         return Value(k.INT, value.code)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from colkern.rows import kinds as k
-from colkern.rows.calls import wrapped_call
+from colkern.rows.calls import call, wrapped_call
 from colkern.rows.constants import wrapped
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import OPERATORS, constant
@@ -110,13 +110,22 @@ def remainder_of_text(
     return users_function(emitter, body, [of, constant(divisor), constant(form)], {})
 
 
-def as_signed(emitter: Emitter, value: Value, number: int) -> Value:
-    """Compiles an unsigned integer less 2**63, or less 2**64, which has the same bits as a signed one."""
-    code = emitter.bind(emitter.numbers(value).code)
-    if number == 1 << 63:
-        return Value(k.INT, f"({code} ^ {LOWEST})")
-    emitter.leave_if(f"{code} >= 0", "- of more than 64 bits")
-    return Value(k.INT, code)
+def by_power_of_two(emitter: Emitter, name: str, value: Value, number: Any) -> Value | None:
+    """Compiles an operator of an integer and 2**64, or 2**63; None for others."""
+    if number not in (1 << 63, 1 << 64) or value.kind not in (k.INT, k.UNSIGNED):
+        return None
+    if name == "/" and number == 1 << 64:
+        return call(emitter, "*", [call(emitter, "float", [value]), constant(2.0**-64)])
+    if name == "%" and number == 1 << 64:
+        return call(emitter, "&", [value, constant(number - 1)])
+    if name == "-" and value.kind == k.UNSIGNED:
+        code = emitter.bind(emitter.numbers(value).code)
+        if number == 1 << 63:
+            return Value(k.INT, f"({code} ^ {LOWEST})")
+        # The signed integer with the same bits.
+        emitter.leave_if(f"{code} >= 0", "- of more than 64 bits")
+        return Value(k.INT, code)
+    return None
 
 
 def is_signed(name: str, left: Any, right: Any) -> bool:

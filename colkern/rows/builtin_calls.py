@@ -15,10 +15,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from colkern.kernels import row_values
 from colkern.rows import comprehensions
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has
+from colkern.rows.calls import call, has, refuse_numpys
 from colkern.rows.comparisons import compared
 from colkern.rows.comprehensions import as_list
 from colkern.rows.constants import KINDS
@@ -58,8 +60,17 @@ def _isinstance(emitter: Emitter, node: ast.Call) -> Value:
     return constant(_is_of(emitter, value.kind, classes))
 
 
+_OF_NUMBERS = {k.INT: (int, np.int64), k.BOOL: (bool, np.bool), k.FLOAT: (float, np.float64)}
+"""The classes that numbers of a kind have, where they may be NumPy's."""
+
+
 def _is_of(emitter: Emitter, kind: k.Kind, classes: Any) -> bool:
-    return issubclass(class_of(emitter, kind), classes)
+    if not emitter.program.has_numpy or kind not in _OF_NUMBERS:
+        return issubclass(class_of(emitter, kind), classes)
+    python, numpy = (issubclass(each, classes) for each in _OF_NUMBERS[kind])
+    if python != numpy:
+        refuse_numpys(emitter, "isinstance()")
+    return python
 
 
 def _type(emitter: Emitter, node: ast.Call) -> Value:

@@ -105,7 +105,7 @@ def call(
             f"{name}, compiled with arithmetic='machine' alone; math may have the same function"
         )
         return emitter.left(match[0].result(match[2]), reason)
-    return _of_row(emitter, name, arguments, match)
+    return _of_row(emitter, name, arguments, named, match)
 
 
 def _match(
@@ -144,13 +144,19 @@ def _of_no_row(
     return emitter.refuse(f"{name}({kinds}) has no compiled form{instead}")
 
 
-def _of_row(emitter: Emitter, name: str, arguments: Sequence[Value], match: Found) -> Value:
+def _of_row(
+    emitter: Emitter,
+    name: str,
+    arguments: Sequence[Value],
+    named: Mapping[str, Value],
+    match: Found,
+) -> Value:
     """Compiles a call that a row takes."""
     row, chosen, bindings = match
     if name.startswith("numpy.") and not emitter.program.wraps | emitter.program.has_numpy:
         raise MeetsNumPy
     if emitter.program.has_numpy and not emitter.program.wraps:
-        _require_alike(emitter, name, arguments)
+        _require_alike(emitter, name, arguments, named)
     if name == "[]=" or name.partition(".")[2] in CHANGING:
         require_changeable(emitter, arguments[0])
     result = _called(emitter, row, chosen, bindings, wraps=False)
@@ -200,16 +206,31 @@ _SAME_FORM = ("+", "*", "[:]", "[::]")
 """Methods that return a tuple for a tuple, and a list for a list."""
 
 
-def _require_alike(emitter: Emitter, name: str, arguments: Sequence[Value]) -> None:
+def _require_alike(
+    emitter: Emitter, name: str, arguments: Sequence[Value], named: Mapping[str, Value]
+) -> None:
     """Refuse operations that NumPy's numbers do in another way than Python's."""
+    kinds = [value.kind for value in (*arguments, *named.values()) if not value.is_constant]
     are_bools = all(value.kind == k.BOOL for value in arguments)
-    rounds = name == "round" and len(arguments) > 1
-    if (name in ("+", "-", "*", "neg", "~") and are_bools) or rounds or name in NOT_NUMPYS:
+    is_other = name in ("+", "-", "*", "neg", "~") and are_bools
+    is_other |= name == "round" and len(arguments) > 1 and not emitter.definition.is_library
+    is_other |= name in _TAKE_PYTHONS and bool({k.INT, k.BOOL} & {*kinds})
+    is_other |= (name == "pow" and len(arguments) > 2) or (name == "[]" and k.BOOL in kinds[-1:])
+    if is_other or name in NOT_NUMPYS:
+        refuse_numpys(emitter, name)
+
+
+def refuse_numpys(emitter: Emitter, name: str) -> None:
+    """Refuse an operation with numbers, if they may be NumPy's."""
+    if emitter.program.has_numpy:
         emitter.refuse(f"{name} of a number that may be NumPy's has no compiled form")
 
 
-NOT_NUMPYS = ("repr", "int.bit_length")
+NOT_NUMPYS = ("repr", "int.bit_length", "int.to_bytes")
 """Methods that NumPy's numbers lack, or that have other results there."""
+
+_TAKE_PYTHONS = ("datetime.timedelta", "decimal.Decimal", "math.ceil", "math.floor")
+"""Functions that take no integers of NumPy's, or make floats of them."""
 
 
 def refuse_change(emitter: Emitter) -> NoReturn:

@@ -58,7 +58,7 @@ from colkern.rows.functions import (
 from colkern.rows.instances import CONSTRUCTING, COPYING, has_fields, instance, written_methods
 from colkern.rows.iteration import gives_items, is_iterator, known_object, makes_iterator
 from colkern.rows.iterators import new_iterator
-from colkern.rows.library import copied, moment_of_iso, only_computes, replacement
+from colkern.rows.library import copied, moment_of_iso, only_computes, replacement, round_alike
 from colkern.rows.matches import function_of_re, method_of_pattern
 from colkern.rows.method_calls import method, method_of_row
 from colkern.rows.several import by_number
@@ -267,6 +267,9 @@ def _called(emitter: Emitter, node: ast.Call, function: Any) -> Value:
     if function is divmod and any(isinstance(value.kind, k.Decimal) for value in arguments):
         parts = [operated(emitter, part, *arguments) for part in (ast.FloorDiv(), ast.Mod())]
         return tuple_of_values(map(emitter.numbers, parts))
+    rounds = function is round and len(arguments) > 1 and arguments[0].kind == k.FLOAT
+    if rounds and emitter.program.has_numpy and not emitter.definition.is_library:
+        return users_function(emitter, round_alike, arguments, named)
     if function in (abs, round):
         result = special(emitter, f"__{function.__name__}__", *arguments)
         if result is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from colkern.kernels import row_documents, row_items, row_values
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, invoked
+from colkern.rows.calls import call, invoked, refuse_numpys
 from colkern.rows.emitter import Emitter
 from colkern.rows.folding import constant, evaluated
 from colkern.rows.formatting import (
@@ -74,6 +74,8 @@ class _Writer:
                 test = is_part if kind in k.NODES else "True"
                 emitter.fail_if(test, row_values.LEFT, reason)
             return text_in_document(emitter, value, form, self._comma, self._colon)
+        if kind in (k.INT, k.BOOL):
+            refuse_numpys(emitter, "json.dumps()")
         if isinstance(kind, k.Optional):
             return emitter.chosen(
                 value.none, lambda: constant("null"), lambda: self.text(inner(value))
@@ -131,6 +133,7 @@ class _Writer:
         if has_keys and self._options["sort_keys"]:
             value = users_function(emitter, in_order_of_keys, [value], {})
         if has_keys and kind.items[0] == k.INT:
+            refuse_numpys(emitter, "json.dumps()")
             value = users_function(emitter, with_text_keys, [value], {})
         self._level += 1
         before, comma = self._new_line, self._comma + self._new_line

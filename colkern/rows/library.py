@@ -393,6 +393,14 @@ def round_as_numpy(a: float, decimals: int = 0) -> Any:
     return np.rint(a * factor) / factor
 
 
+def round_alike(number: float, ndigits: int) -> float:
+    """`round` of a float that may be Python's or NumPy's, where both give the same."""
+    result = round(number, ndigits)
+    if result != round_as_numpy(number, ndigits):
+        raise Uncovered
+    return result
+
+
 def crc32(data: bytes, value: int = 0) -> int:
     """`zlib.crc32`."""
     crc = value & 0xFFFFFFFF ^ 0xFFFFFFFF

@@ -18,7 +18,15 @@ from typing import Any, cast
 from colkern.kernels import row_values, text_building
 from colkern.rows import enums
 from colkern.rows import kinds as k
-from colkern.rows.calls import call, has, invoked, replaced, require_changeable
+from colkern.rows.calls import (
+    NOT_NUMPYS,
+    call,
+    has,
+    invoked,
+    refuse_numpys,
+    replaced,
+    require_changeable,
+)
 from colkern.rows.comprehensions import (
     as_list,
     gives_dict,
@@ -101,6 +109,8 @@ def method(emitter: Emitter, node: ast.Call, owner: Value, name: str) -> Value:
         written = _of_container(emitter, node, owner, name)
     else:
         written = _of_other_kind(emitter, node, owner, name)
+    if full_name in NOT_NUMPYS:
+        refuse_numpys(emitter, full_name)
     if written is None and full_name in REPLACED:
         arguments, named = needed_arguments(emitter, node)
         written = users_function(emitter, REPLACED[full_name], [owner, *arguments], named)

@@ -12,6 +12,8 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from colkern.rows.text_library import Uncovered
 
 
@@ -203,7 +205,7 @@ def isna(obj: Any) -> bool:
         return True
     if isinstance(obj, float | Decimal):
         return obj != obj
-    if not isinstance(obj, str | bytes | int | date | time | timedelta):
+    if not isinstance(obj, str | bytes | int | np.integer | np.bool | date | time | timedelta):
         raise Uncovered
     return False
 

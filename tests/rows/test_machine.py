@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -181,6 +184,20 @@ def test_zeros_of_two_signs_are_numpys() -> None:
         assert all(map(same, got.values(), map(float, result.python(*row))))  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize(
+    "function", [lambda x: round(np.float64(x), 2), lambda x: round(x, 2) + np.sqrt(x) * 0]
+)
+def test_a_round_that_may_be_numpys_is_left_where_pythons_is_another(
+    function: Callable[..., Any],
+) -> None:
+    result = ck.udf(function)
+    values = [2.675, 1.005, 0.285, -0.001, 1.25, 7.0, math.nan, math.inf, 1e300, 12345.675]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert all(map(same, result(ck.array(values)).to_pylist(), map(function, values)))
+    assert 0 < sum(result.report().left.values()) < len(values)
+
+
 def rooted(x: float) -> float:
     try:
         return 1.0 / np.sqrt(x)
@@ -204,13 +221,22 @@ def test_numbers_of_numpys_raise_nothing_in_python_either() -> None:
     [
         lambda x: ~np.isnan(x),
         lambda x: np.isnan(x) is True,
-        lambda x: round(np.sqrt(x), 2),
         lambda x: f"{np.sqrt(x)!r}",
+        lambda x: math.floor(np.int64(x)),
+        lambda x: timedelta(days=np.int64(x)),
+        lambda x: str(Decimal(np.int64(x))),
+        lambda x: json.dumps({"a": np.int64(x)}),
+        lambda x: np.int64(x).to_bytes(8),  # type: ignore[attr-defined]
+        lambda x: pow(np.int64(x), 2, 5),  # type: ignore[misc]
+        lambda x: [1.5, 2.5][np.isnan(x)],
         lambda x: isinstance(np.int64(x), int),
+        lambda x: isinstance(np.sqrt(x), np.floating),
     ],
 )
 def test_what_numpys_numbers_do_in_another_way_is_refused(function: Callable[..., Any]) -> None:
-    with pytest.raises(ck.CompileError, match=r"no compiled form|several types|compares"):
+    with pytest.raises(
+        ck.CompileError, match=r"no compiled form|several types|compares|left to Python"
+    ):
         ck.udf(function, signature="(float64)", strict=True)
 
 

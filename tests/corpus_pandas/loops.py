@@ -140,3 +140,84 @@ def labelled(price: pd.Series) -> pd.Series:
 def labelled_texts(name: pd.Series) -> pd.Series:
     rates = [rate for _, rate in RATES.items()]  # noqa: PERF102 As people write it.
     return pd.Series([f"{text}: {rates[0]}" if text else None for row, text in name.items()])
+
+
+@case("double", price="amount", count="count")
+def by_number(price: pd.Series, count: pd.Series) -> pd.Series:
+    result = []
+    n = len(price)
+    for i in range(n):
+        # NumPy's numbers divide by zero, and are rounded in NumPy's way.
+        result.append(round(price.iloc[i] / count[i], 2))
+    return pd.Series(result)
+
+
+@case("bigint", identity="identity", count="count")
+def wrapped(identity: pd.Series, count: pd.Series) -> pd.Series:
+    return pd.Series([identity.iloc[i] * 4 + count.iat[i] for i in range(identity.size)])
+
+
+@case("double", price="amount", share="share")
+def beside(price: pd.Series, share: pd.Series) -> pd.Series:
+    result = np.full(len(price), np.nan)
+    for i, amount in enumerate(price):
+        if amount < 0:
+            continue
+        if share.iloc[i] > 0.5:
+            result[i] = amount * share[i]
+    return pd.Series(result)
+
+
+@case("double", count="count")
+def totals(count: pd.Series) -> pd.Series:
+    alias = result = np.ones(count.shape[0])
+    for i, number in enumerate(count):
+        result[i] += number * 2
+    return pd.Series(alias)
+
+
+@case("bigint", price="amount")
+def cut_off(price: pd.Series) -> pd.Series:
+    result = np.zeros(len(price), dtype=int)
+    for i, amount in enumerate(price):
+        if -1e9 < amount < 1e9:
+            result[i] = amount * 2.5
+    return pd.Series(result)
+
+
+@case("string", name="name", code="code")
+def placed_texts(name: pd.Series, code: pd.Series) -> pd.Series:
+    result: list[str | None] = [None] * len(name)
+    places = {}
+    for i, text in enumerate(["first", "second"]):
+        places[i] = text
+    for k in range(len(name)):
+        if isinstance(name[k], str):
+            result[k] = f"{name[k].upper()} {code.iloc[k]} {places[1]}"
+    return pd.Series(result)
+
+
+@case("string", day="day")
+def objects(day: pd.Series) -> pd.Series:
+    result = np.empty(len(day), dtype=object)
+    for i in range(len(day)):
+        result[i] = f"{day[i].year}!" if day[i] else "none"
+    return pd.Series(result)
+
+
+@case("double", price="price", share="share")
+def of_arrays(price: pd.Series, share: pd.Series) -> pd.Series:
+    return pd.Series([p / s if s < 0.5 else p // s for p, s in zip(price.values, share.to_numpy())])
+
+
+@case("double", place="place")
+def of_fields(place: pd.DataFrame) -> pd.Series:
+    return pd.Series([place["lat"].iloc[i] - place["lon"][i] for i in range(len(place))])
+
+
+@case("double", price="price", share="share")
+def paid(price: pd.Series, share: pd.Series) -> pd.Series:
+    def rate(amount: float, part: float) -> float:
+        return 0.0 if pd.isna(part) or part == 0 else amount / part
+
+    return pd.Series([rate(amount, part) for amount, part in zip(price, share)])

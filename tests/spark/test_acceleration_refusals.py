@@ -104,6 +104,27 @@ def by_place(s: pd.Series) -> pd.Series:
     return pd.Series([v * place for place, v in enumerate(s)])
 
 
+def by_place_before(s: pd.Series) -> pd.Series:
+    return pd.Series([s.iloc[place - 1] for place in range(len(s))])
+
+
+def into_masked(s: pd.Series) -> pd.Series:
+    values = np.zeros(len(s))
+    values[s > 0] = 1.0
+    for place, v in enumerate(s):
+        if v < 0:
+            values[place] = v
+    return pd.Series(values)
+
+
+def of_changed(s: pd.Series) -> pd.Series:
+    s, values = s.copy(), []
+    for place in range(len(s)):
+        s[place] += 1
+        values.append(s[place])
+    return pd.Series(values)
+
+
 def of_numbers(s: pd.Series) -> pd.Series:
     return pd.Series(list(map(lambda v, at=next(COUNTER): v + at, s)))  # type: ignore[misc] # noqa: B008
 
@@ -234,6 +255,9 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "a loop that ends": (until_negative, "taken one by one"),
     "a loop over rows and others": (beside_weights, "taken one by one"),
     "a loop with the places of rows": (by_place, "taken one by one"),
+    "a loop over other rows": (by_place_before, "the length of a column is asked for"),
+    "a loop that changes what it reads": (of_changed, "the length of a column is asked for"),
+    "a loop that assigns to some items of several values": (into_masked, "no new list or array"),
     "a function with a default that differs": (of_numbers, "taken one by one"),
     "a function with the name of a builtin": (of_another_map, r"Series\.cumsum"),
     "the length of a loop's list": (counted, "the length of a column"),

@@ -223,13 +223,13 @@ class _Replacing:
         if traced:
             # Functions that the body defines get values, not columns.
             variables = {key: self._tracer.of_values(value) for key, value in variables.items()}
-        names = (self._module if traced else self._names) | variables | {"numpy_": np}
+        names = (self._module if traced else self._names) | variables | {_NUMPY: np}
         head, end, body = source.partition("):\n")
         parameters = head.partition("(")[2].split(", ")
         first = [*map(_as_numpy, parameters, over)]
         if name:
-            variables = variables | {"kept_": _kept_in(target, *traced)}
-            first += [f"{name} = kept_", _as_numpy(name, target)]
+            variables = variables | {_KEPT: _kept_in(target, *traced)}
+            first += [f"{name} = {_KEPT}", _as_numpy(name, target)]
         if any(first):
             # With an empty line less before, the others keep their numbers.
             added = "; ".join(filter(None, first))
@@ -415,8 +415,11 @@ def _as_numpy(name: str, given: Any) -> str:
         return ""
     if dtype.name not in ("bool", "int64", "float64"):
         raise given.refused(f"items of an array of {dtype}, whose width NumPy keeps")
-    return f"{name} = numpy_.{dtype}({name})"
+    return f"{name} = {_NUMPY}.{dtype}({name})"
 
+
+_NUMPY, _KEPT = f"{ROW}_numpy", f"{ROW}_kept"
+"""The global names, in row functions of loops, of NumPy and of the value of items without another."""
 
 _UNCHANGED = object()
 """Stands for the value of an item to which a round of a loop does not assign."""
